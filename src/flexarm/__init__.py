@@ -1,0 +1,58 @@
+"""flexarm: the dynamics of robots whose links and joints bend."""
+
+from flexarm._version import __version__
+from flexarm.analysis.modes import ModeSet, modes
+from flexarm.mechanics.system import Energy, Linearization, System
+from flexarm.robot import (
+    Damping,
+    DescriptionError,
+    Drive,
+    Elements,
+    Flexible,
+    Link,
+    Material,
+    Modes,
+    PointMass,
+    Pose,
+    Reduced,
+    Revolute,
+    Robot,
+    Section,
+    UnitsWarning,
+    Weld,
+    library,
+    load,
+    reduced,
+    save,
+    schema,
+)
+
+__all__ = [
+    "Damping",
+    "DescriptionError",
+    "Drive",
+    "Elements",
+    "Energy",
+    "Flexible",
+    "Linearization",
+    "Link",
+    "Material",
+    "ModeSet",
+    "Modes",
+    "PointMass",
+    "Pose",
+    "Reduced",
+    "Revolute",
+    "Robot",
+    "Section",
+    "System",
+    "UnitsWarning",
+    "Weld",
+    "__version__",
+    "library",
+    "load",
+    "modes",
+    "reduced",
+    "save",
+    "schema",
+]

@@ -1,0 +1,284 @@
+"""The constant integrals of a link: all that the equations of motion need to know of how it bends.
+
+Symbols as in docs/theory.md: eta are the link's elastic coordinates, stacked family by family; u, v, w the
+displacements along x, y, z; H(x) = int_0^x (v'^T v' + w'^T w') the foreshortening matrix, s = 1/2 eta^T H eta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from flexarm.beam import bases
+from flexarm.beam.bases import FAMILIES, Family, weighted
+from flexarm.beam.polynomials import Array, PiecewisePolynomials, fit, gauss
+from flexarm.robot import Link
+
+# Rounding leaves some 1e-12 where orthogonality makes a zero; a true zero costs the equations nothing.
+ROUNDING = 1e-11
+
+# A taper makes quartics of A and I, which this degree holds exactly; the torsion constant of a tapering
+# rectangle is no polynomial and is met to about 1e-10.
+TAPER_DEGREE = 16
+
+
+@dataclass(frozen=True)
+class Station:
+    """Shapes at one point of the axis: displacement = U eta, small rotation = W eta, shortening = 1/2 eta^T H eta."""
+
+    x: float
+    U: Array
+    W: Array
+    H: Array
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A quadrature slice: its mass and rotary inertia (3,); its station's H is the growth since the slice before."""
+
+    station: Station
+    mass: float
+    inertia: Array
+
+
+class LinkIntegrals:
+    """Shape functions of a link and the integrals of them. A rigid link is one with no shapes."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.length = link.length
+        self.mass_per_length = self._along(link.mass_per_length)
+        counts = {name: getattr(link.flexible, name) if link.flexible else 0 for name in FAMILIES}
+        self.families: dict[str, Family] = {name: self._family(name) for name, count in counts.items() if count}
+        self.shapes: dict[str, PiecewisePolynomials] = {
+            name: bases.shapes(link, family, counts[name]) for name, family in self.families.items()
+        }
+        self.stiffening: str = link.flexible.stiffening if link.flexible else "none"
+        self.columns: dict[str, slice] = {}
+        self.count = 0
+        for name, space in self.shapes.items():
+            self.columns[name] = slice(self.count, self.count + space.count)
+            self.count += space.count
+
+    @property
+    def coordinate_names(self) -> list[str]:
+        """`bend_y[1]`, ... in the order of eta."""
+        return [f"{name}[{k + 1}]" for name, space in self.shapes.items() for k in range(space.count)]
+
+    # --- what the link is made of, per length ---
+
+    def _along(self, value: Callable[[float], float]) -> PiecewisePolynomials:
+        """A property given at fractions of the length, as a function of x."""
+        section = self.link.section
+        breaks = np.array([0.0, *(section.breaks if section else ()), 1.0]) * self.length
+        degree = 0 if section is None or section.uniform else TAPER_DEGREE
+        return fit(lambda x: value(x / self.length), breaks, degree)
+
+    def _family(self, name: str) -> Family:
+        section, material = self.link.section, self.link.material
+        assert section is not None
+        assert material is not None
+        modulus = material.shear_modulus if name == "twist" else material.E
+        resists = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}[name]
+        return Family(
+            name,
+            stiffness=self._along(lambda xi: modulus * getattr(section.at(xi), resists)),
+            inertia=self._section_inertia("I_p") if name == "twist" else self.mass_per_length,
+            rotary=self._section_inertia(resists) if name.startswith("bend") and self.link.rotary_inertia else None,
+        )
+
+    def _section_inertia(self, moment: str) -> PiecewisePolynomials:
+        """Rotary inertia per length: density times a second moment of area; none without a section."""
+        section, link = self.link.section, self.link
+        if section is None:
+            return self._along(lambda xi: 0.0)
+        return self._along(lambda xi: link.mass_per_length(xi) / section.at(xi).A * getattr(section.at(xi), moment))
+
+    # --- shapes at points ---
+
+    def displacement(self, x: Array) -> Array:
+        """(points, 3, n): rows u, v, w."""
+        return self._rows(x, self.shapes, {0: ("stretch", 1.0), 1: ("bend_y", 1.0), 2: ("bend_z", 1.0)})
+
+    def rotation(self, x: Array) -> Array:
+        """(points, 3, n): small rotation of the section, (theta, -w', v')."""
+        slopes = self._rows(x, self._slopes, {1: ("bend_z", -1.0), 2: ("bend_y", 1.0)})
+        return slopes + self._rows(x, self.shapes, {0: ("twist", 1.0)})
+
+    def _rows(self, x: Array, functions: dict[str, PiecewisePolynomials], rows: dict[int, tuple[str, float]]) -> Array:
+        out = np.zeros((len(x), 3, self.count))
+        for row, (name, sign) in rows.items():
+            if name in functions:
+                out[:, row, self.columns[name]] = sign * functions[name](x)
+        return out
+
+    @cached_property
+    def _slopes(self) -> dict[str, PiecewisePolynomials]:
+        return {name: space.derivative() for name, space in self.shapes.items()}
+
+    def station(self, x: float) -> Station:
+        """Shapes at x, for whatever hangs there."""
+        at = np.array([x])
+        return Station(x, self.displacement(at)[0], self.rotation(at)[0], self.shortening(0.0, x))
+
+    def shortening(self, start: float, end: float) -> Array:
+        """H(end) - H(start); zero in the zero-order model."""
+        if self.stiffening == "none" or not self.count or end <= start:
+            return np.zeros((self.count, self.count))
+        breaks = np.concatenate([space.breaks for space in self.shapes.values()])
+        inside = np.unique(breaks[(breaks > start) & (breaks < end)])
+        degree = max(space.degree for space in self.shapes.values())
+        x, weights = gauss(np.concatenate([[start], inside, [end]]), degree)
+        return _clean(self._bending(weights, x))
+
+    def _bending(self, weights: Array, x: Array) -> Array:
+        """int weight (v'^T v' + w'^T w'), the form of every shortening integral."""
+        slopes = self.rotation(x)
+        return weighted(weights, slopes[:, 1]) + weighted(weights, slopes[:, 2])
+
+    def slices(self) -> list[Slice]:
+        """The link cut for the kinetic energy of every order, whose integrand is quartic in the shapes."""
+        functions = [self.mass_per_length, *self.shapes.values()]
+        pieces = np.unique(np.concatenate([function.breaks for function in functions]))
+        per_piece = 6 if len(pieces) > 2 else 4 * self.count + 8
+        x, weights = gauss(pieces, per_piece)
+        mass, inertia = weights * self.mass_per_length(x)[:, 0], weights[:, None] * self._rotary_density(x)
+        U, W = self.displacement(x), self.rotation(x)
+        starts = np.concatenate([[0.0], x[:-1]])
+        growth = [self.shortening(start, end) for start, end in zip(starts, x, strict=True)]
+        return [Slice(Station(x[g], U[g], W[g], growth[g]), float(mass[g]), inertia[g]) for g in range(len(x))]
+
+    # --- the integrals ---
+
+    @cached_property
+    def _nodes(self) -> tuple[Array, Array]:
+        return bases.nodes(self.mass_per_length, *self.shapes.values())
+
+    @cached_property
+    def _moments(self) -> tuple[Array, Array, Array]:
+        """Quadrature points, mass at each, displacement shapes at each."""
+        x, weights = self._nodes
+        return x, weights * self.mass_per_length(x)[:, 0], self.displacement(x)
+
+    @cached_property
+    def m(self) -> float:
+        return float(self._moments[1].sum())
+
+    @cached_property
+    def c0(self) -> float:
+        x, mass, _ = self._moments
+        return float(mass @ x)
+
+    @cached_property
+    def g0(self) -> float:
+        x, mass, _ = self._moments
+        return float(mass @ x**2)
+
+    @cached_property
+    def a(self) -> Array:
+        """(3, n): int mu N_u, int mu N_v, int mu N_w."""
+        _, mass, N = self._moments
+        return _clean(np.einsum("g,gin->in", mass, N))
+
+    @cached_property
+    def b(self) -> Array:
+        """(3, n): int mu x N_u, ..."""
+        x, mass, N = self._moments
+        return _clean(np.einsum("g,gin->in", mass * x, N))
+
+    @cached_property
+    def M(self) -> dict[str, Array]:
+        """M["uv"] = int mu N_u^T N_v and so on."""
+        _, mass, N = self._moments
+        pairs = [(i, j) for i in range(3) for j in range(i, 3)]
+        return {"uvw"[i] + "uvw"[j]: _clean(weighted(mass, N[:, i], N[:, j])) for i, j in pairs}
+
+    def _rotary_density(self, x: Array) -> Array:
+        """(points, 3): about x always, since it carries twist; about y and z when the link counts it."""
+        moments = ("I_p", "I_y", "I_z") if self.link.rotary_inertia else ("I_p",)
+        out = np.zeros((len(x), 3))
+        for column, moment in enumerate(moments):
+            out[:, column] = self._section_inertia(moment)(x)[:, 0]
+        return out
+
+    @cached_property
+    def _turning(self) -> tuple[Array, Array]:
+        """Rotary inertia and rotation shapes at the quadrature points."""
+        x, weights = self._nodes
+        return weights[:, None] * self._rotary_density(x), self.rotation(x)
+
+    @cached_property
+    def section_inertia(self) -> Array:
+        """(3,): int rho I_p, and int rho I_y, int rho I_z when they count."""
+        return np.asarray(self._turning[0].sum(axis=0))
+
+    @cached_property
+    def j(self) -> Array:
+        """(3, n): angular momentum of the turning sections."""
+        inertia, W = self._turning
+        return _clean(np.einsum("gi,gin->in", inertia, W))
+
+    @cached_property
+    def M_elastic(self) -> Array:
+        """Mass matrix of eta with the root held: translation and rotation of the sections."""
+        inertia, W = self._turning
+        turning = sum(weighted(inertia[:, i], W[:, i]) for i in range(3))
+        return _clean(self.M["uu"] + self.M["vv"] + self.M["ww"] + turning)
+
+    @cached_property
+    def H0(self) -> Array:
+        """int mu H(x) dx."""
+        return self._outboard(power=0)
+
+    @cached_property
+    def H1(self) -> Array:
+        """int mu x H(x) dx."""
+        return self._outboard(power=1)
+
+    def _outboard(self, power: int) -> Array:
+        """int mu x^power H dx; by parts, the integral of H' times the moment outboard of x."""
+        if self.stiffening == "none":
+            return np.zeros((self.count, self.count))
+        mu = self.mass_per_length
+        moment = fit(lambda x: float(mu(x)[0, 0]) * x**power, mu.breaks, mu.degree + power).integral()
+        x, weights = self._nodes
+        outboard = moment(self.length)[0, 0] - moment(x)[:, 0]
+        return _clean(self._bending(weights * outboard, x))
+
+    @cached_property
+    def K(self) -> Array:
+        """Elastic stiffness, block by family."""
+        out = np.zeros((self.count, self.count))
+        for name, space in self.shapes.items():
+            out[self.columns[name], self.columns[name]] = bases.matrices(self.families[name], space)[1]
+        return _clean(out)
+
+    @cached_property
+    def D(self) -> Array:
+        """Elastic damping: Kelvin-Voigt of the material, alpha M + beta K, and ratios of the clamped link's modes."""
+        flexible, material = self.link.flexible, self.link.material
+        if flexible is None or material is None or not self.count:
+            return np.zeros((self.count, self.count))
+        out = material.damping * self.K
+        given = flexible.damping
+        if given is None:
+            return out
+        out = out + given.alpha * self.M_elastic + given.beta * self.K
+        if given.ratio is not None:
+            omega, modes = bases.lowest_modes(self.M_elastic, self.K, self.count)
+            ratios = np.zeros(self.count)
+            listed = given.ratio if isinstance(given.ratio, tuple) else (given.ratio,) * self.count
+            ratios[: len(listed)] = listed[: self.count]
+            left = self.M_elastic @ modes
+            out = out + (left * (2 * ratios * omega)) @ left.T
+        return _clean(out)
+
+
+def _clean(matrix: Array) -> Array:
+    """Zero what is rounding beside the entries of its row and column."""
+    size = np.abs(matrix)
+    scale = np.sqrt(np.outer(size.max(axis=1, initial=0.0), size.max(axis=0, initial=0.0)))
+    return np.where(size > ROUNDING * scale, matrix, 0.0)

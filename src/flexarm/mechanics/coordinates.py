@@ -1,0 +1,97 @@
+"""Which generalised coordinates a robot has, in which order, and what they are called.
+
+Link by link in the robot's order: the joint `upper.q`, the motor behind an elastic drive `upper.motor`, then the
+elastic coordinates `upper.bend_y[1]`, ...
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.polynomials import Array
+from flexarm.robot import Drive, Link, Revolute, Robot
+
+
+@dataclass(frozen=True)
+class Local:
+    """Where one link's coordinates stand: all of them in the robot's vector, and each kind among the link's own."""
+
+    start: int
+    joint: int | None
+    motor: int | None
+    elastic: slice
+    count: int
+
+    @property
+    def all(self) -> slice:
+        return slice(self.start, self.start + self.count)
+
+    def place(self, own: int | None) -> int:
+        """Place in the robot's vector of one of the link's own coordinates, which it must have."""
+        assert own is not None
+        return self.start + own
+
+
+class Coordinates:
+    """Names and places of the coordinates; `inputs` are the links whose joint has an actuator."""
+
+    def __init__(self, robot: Robot, integrals: list[LinkIntegrals]) -> None:
+        self.names: list[str] = []
+        self.locals: list[Local] = []
+        self.inputs: list[str] = []
+        actuated: list[int] = []
+        for link, integral in zip(robot.links, integrals, strict=True):
+            start = len(self.names)
+            joint = motor = None
+            if isinstance(link.joint, Revolute):
+                joint = 0
+                self.names.append(f"{link.name}.q")
+                if elastic_drive(link):
+                    motor = 1
+                    self.names.append(f"{link.name}.motor")
+                self.inputs.append(link.name)
+                actuated.append(len(self.names) - 1)  # an actuator acts on the motor where there is one
+            first = len(self.names) - start
+            self.names += [f"{link.name}.{name}" for name in integral.coordinate_names]
+            count = len(self.names) - start
+            self.locals.append(Local(start, joint, motor, slice(first, count), count))
+        self.count = len(self.names)
+        self.input_matrix: Array = np.zeros((self.count, len(actuated)))
+        self.input_matrix[actuated, range(len(actuated))] = 1.0
+
+    def index(self, name: str) -> int:
+        """The place of a coordinate by its name."""
+        if name not in self.names:
+            raise KeyError(f"there is no coordinate '{name}'{suggestion(name, self.names)}")
+        return self.names.index(name)
+
+    def vector(self, values: Mapping[str, float] | Any | None) -> Array:
+        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero)."""
+        if values is None:
+            return np.zeros(self.count)
+        if isinstance(values, Mapping):
+            out = np.zeros(self.count)
+            for name, value in values.items():
+                out[self.index(name)] = value
+            return out
+        return np.asarray(values, dtype=float)
+
+
+def elastic_drive(link: Link) -> Drive | None:
+    """The drive behind a link's joint if it is elastic: then its motor has a coordinate of its own."""
+    drive = link.joint.drive if isinstance(link.joint, Revolute) else None
+    return drive if drive is not None and drive.elastic else None
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """The end of a sentence about an unknown name: the nearest one, or all of them if few."""
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    return f"; there are {', '.join(known[:12])}{', ...' if len(known) > 12 else ''}"

@@ -1,0 +1,173 @@
+"""Energies of one link in terms of its own root twist and its own coordinates, and the constant K and D of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.polynomials import Array
+from flexarm.mechanics.coordinates import elastic_drive
+from flexarm.mechanics.kinematics import Body, Chain, Jet, along_axis, deflected, section_turn, shortening
+from flexarm.mechanics.rotations import pose_along, twist_along
+from flexarm.robot import Drive, PointMass, Revolute
+
+
+def kinetic(body: Body, twist: Any, x: Any, dx: Any) -> Any:
+    """Kinetic energy of a link with all that is fixed to it, and of the rotor that drives it."""
+    omega, v = twist[:3], twist[3:]
+    eta, deta = body.elastic(x), body.elastic(dx)
+    beam = _full_beam if body.integrals.stiffening == "full" else _beam
+    energy = beam(body.integrals, omega, v, eta, deta)
+    for mass, at in point_masses(body):
+        energy += _point(body.integrals, mass, at, omega, v, eta, deta)
+    joint = body.link.joint
+    if isinstance(joint, Revolute) and joint.drive is not None:
+        rotor = body.local.joint if body.local.motor is None else body.local.motor
+        energy += joint.drive.reflected_inertia / 2 * dx[rotor] ** 2
+    return energy
+
+
+def first_moment(body: Body, x: Any) -> tuple[float, Any]:
+    """Mass of a link with all that is fixed to it, and its first moment about the root in link axes."""
+    eta = body.elastic(x)
+    mass, moment = body.integrals.m, _beam_moment(body.integrals, eta)
+    for point, at in point_masses(body):
+        mass += point.mass
+        moment += point.mass * _centre(body.integrals, point, at, eta)
+    return mass, moment
+
+
+def point_masses(body: Body) -> list[tuple[PointMass, float]]:
+    """Everything fixed to a link, with where along it: hub, payload, others."""
+    link = body.link
+    found = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
+    return [(mass, at) for mass, at in found if mass is not None and at is not None]
+
+
+def stiffness(chain: Chain) -> Array:
+    """K of the whole robot: elastic links and elastic drives."""
+    out = np.zeros((chain.coordinates.count,) * 2)
+    for body in chain.bodies:
+        _add(out, body, body.integrals.K, lambda drive: drive.stiffness or 0.0)
+    return out
+
+
+def damping(chain: Chain) -> Array:
+    """D of the whole robot: the linear dissipation of links, drives and joints."""
+    out = np.zeros((chain.coordinates.count,) * 2)
+    for body in chain.bodies:
+        _add(out, body, body.integrals.D, lambda drive: drive.damping)
+        if isinstance(body.link.joint, Revolute):
+            joint = body.local.place(body.local.joint)
+            out[joint, joint] += body.link.joint.viscous
+    return out
+
+
+def dry_friction(chain: Chain, v: Any) -> Any:
+    """Coulomb torques on the coordinates, smoothed by tanh so that the equations stay differentiable."""
+    force = ca.SX.zeros(chain.coordinates.count)
+    for body in chain.bodies:
+        joint = body.link.joint
+        if isinstance(joint, Revolute) and joint.coulomb:
+            place = body.local.place(body.local.joint)
+            force[place] = joint.coulomb * ca.tanh(v[place] / joint.coulomb_speed)
+    return force
+
+
+def wind_up(body: Body, x: Any) -> Any:
+    """Energy of the spring between a link and its motor."""
+    drive = elastic_drive(body.link)
+    if drive is None or drive.stiffness is None:
+        return ca.SX(0)
+    return drive.stiffness / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
+
+
+def bending(body: Body, x: Any) -> Any:
+    """Elastic energy of a link."""
+    eta = body.elastic(x)
+    return ca.dot(eta, _constant(body.integrals.K) @ eta) / 2
+
+
+def _add(matrix: Array, body: Body, elastic: Array, between: Callable[[Drive], float]) -> None:
+    """Add a body's own block: what acts on its elastic coordinates, and between its motor and its joint."""
+    first = body.local.place(body.local.elastic.start)
+    inside = slice(first, first + body.integrals.count)
+    matrix[inside, inside] += elastic
+    drive = elastic_drive(body.link)
+    if drive is not None:
+        pair = [body.local.place(body.local.joint), body.local.place(body.local.motor)]
+        matrix[np.ix_(pair, pair)] += between(drive) * np.array([[1.0, -1.0], [-1.0, 1.0]])
+
+
+def _beam_moment(integrals: LinkIntegrals, eta: Any) -> Any:
+    """c = int mu rho dx."""
+    a, H0 = _constant(integrals.a), _constant(integrals.H0)
+    return ca.vertcat(integrals.c0 - ca.dot(eta, H0 @ eta) / 2, 0, 0) + a @ eta
+
+
+def _beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
+    """Theory section 3: all terms up to second order in eta and its rate, from constant integrals."""
+    a, b, j = _constant(integrals.a), _constant(integrals.b), _constant(integrals.j)
+    M = {name: _constant(matrix) for name, matrix in integrals.M.items()}
+    H0, H1, M_elastic = _constant(integrals.H0), _constant(integrals.H1), _constant(integrals.M_elastic)
+    c = _beam_moment(integrals, eta)
+    dc = a @ deta - ca.vertcat(ca.dot(H0 @ eta, deta), 0, 0)
+    along_x, along_y, along_z = (b[row, :] @ eta for row in range(3))
+    Gxx = integrals.g0 + 2 * along_x + ca.dot(eta, (M["uu"] - H1) @ eta)
+    Gyy, Gzz, Gyz = (ca.dot(eta, M[name] @ eta) for name in ("vv", "ww", "vw"))
+    Gxy = along_y + ca.dot(eta, M["uv"] @ eta)
+    Gxz = along_z + ca.dot(eta, M["uw"] @ eta)
+    G = ca.vertcat(ca.horzcat(Gxx, Gxy, Gxz), ca.horzcat(Gxy, Gyy, Gyz), ca.horzcat(Gxz, Gyz, Gzz))
+    inertia = (Gxx + Gyy + Gzz) * ca.SX.eye(3) - G + ca.diag(ca.DM(integrals.section_inertia))
+
+    def spin(name: str) -> Any:
+        return ca.dot(eta, M[name] @ deta) - ca.dot(deta, M[name] @ eta)
+
+    k = j @ deta + ca.vertcat(spin("vw"), -spin("uw") - b[2, :] @ deta, b[1, :] @ deta + spin("uv"))
+    return (
+        ca.dot(deta, M_elastic @ deta) / 2
+        + ca.dot(v, dc)
+        + ca.dot(omega, k)
+        + integrals.m / 2 * ca.dot(v, v)
+        + ca.dot(v, ca.cross(omega, c))
+        + ca.dot(omega, inertia @ omega) / 2
+    )
+
+
+def _full_beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
+    """Every order: 1/2 int mu |velocity of the point|^2 and the turning sections, slice by slice."""
+    energy, s, ds, jet = 0.0, 0.0, 0.0, Jet.slow(eta, deta)
+    for piece in integrals.slices():
+        grown = shortening(piece.station.H, jet)
+        s, ds = s + grown.x, ds + grown.dx
+        _, velocity = deflected(piece.station, jet, Jet(s, ds, 0)).twist(omega, v)
+        energy += piece.mass / 2 * ca.dot(velocity, velocity)
+        if piece.inertia.any():
+            turning, _ = twist_along(section_turn(piece.station, jet), omega, v)
+            energy += ca.dot(turning, ca.DM(piece.inertia) * turning) / 2
+    return energy
+
+
+def _point(integrals: LinkIntegrals, mass: PointMass, at: float, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
+    station, jet = integrals.station(at), Jet.slow(eta, deta)
+    turning, velocity = twist_along(along_axis(station, jet), omega, v)
+    inertia = ca.DM(mass.inertia_matrix)
+    if any(mass.offset) or not inertia.is_zero():
+        turning, velocity = twist_along(section_turn(station, jet), turning, velocity)
+        velocity = velocity + ca.cross(turning, ca.DM(mass.offset))
+    return mass.mass / 2 * ca.dot(velocity, velocity) + ca.dot(turning, _constant(inertia) @ turning) / 2
+
+
+def _centre(integrals: LinkIntegrals, mass: PointMass, at: float, eta: Any) -> Any:
+    """Centre of a point mass in link axes."""
+    station, jet = integrals.station(at), Jet.slow(eta)
+    R, p = pose_along(along_axis(station, jet) + section_turn(station, jet), ca.SX.eye(3), ca.SX.zeros(3))
+    return p + R @ ca.DM(mass.offset)
+
+
+def _constant(matrix: Any) -> ca.SX:
+    return ca.SX(ca.sparsify(ca.DM(matrix)))

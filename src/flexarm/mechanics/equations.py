@@ -1,0 +1,198 @@
+"""Equations of motion from the kinematics and the energies, by algorithmic differentiation (AD).
+
+Each link i has a twist V_i(q, v), linear in v, and an energy T_i(V_i, x_i, dx_i) of that twist and its own coordinates
+x_i. Then (Kane / Boltzmann-Hamel, every derivative by AD)
+
+    inverse dynamics = sum_i (dV_i/dv)^T F_i + own forces + K q + D v + friction,
+
+with F_i the rate of the link's momentum in its own axes. No step looks at more than one link and its parent, so the
+cost is proportional to the number of coordinates. Gravity is an upward acceleration of the ground.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+
+from flexarm.mechanics import energies
+from flexarm.mechanics.articulated import Articulated, LocalInertia
+from flexarm.mechanics.kinematics import Chain, Jet, along_axis, section_turn
+from flexarm.mechanics.rotations import Step, pose_along, twist_along
+
+
+class Equations:
+    """SX expressions of everything a System can compute, each built when first asked for."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        n = chain.coordinates.count
+        self.q, self.v, self.a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
+        self.tau = ca.SX.sym("tau", n)
+        self.K, self.D = energies.stiffness(chain), energies.damping(chain)
+
+    # --- inverse dynamics ---
+
+    @cached_property
+    def _twists(self) -> list[Any]:
+        return [ca.vertcat(*twist) for twist in self.chain.twists(self.q, self.v)]
+
+    @cached_property
+    def inverse_dynamics(self) -> Any:
+        """Generalised forces that the accelerations a take: M(q) a + h(q, v)."""
+        return ca.cse(self._inertia_forces + self._internal_forces)
+
+    @cached_property
+    def bias(self) -> Any:
+        return ca.cse(ca.substitute(self.inverse_dynamics, self.a, ca.SX.zeros(self.a.shape)))
+
+    @cached_property
+    def _inertia_forces(self) -> Any:
+        """d/dt dT/dv - dT/dq + dU/dq of gravity."""
+        chain = self.chain
+        upward = ca.SX(-ca.DM(chain.robot.gravity))
+        forces, own = [], ca.SX.zeros(chain.coordinates.count)
+        for i, moved in enumerate(chain.accelerations(self.q, self.v, self.a, upward)):
+            coordinates = (chain.part(vector, i) for vector in (self.q, self.v, self.a))
+            force, own[chain.bodies[i].local.all] = self._link_forces(i)(*moved, *coordinates)
+            forces.append(force)
+        return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
+
+    def _link_forces(self, i: int) -> ca.Function:
+        """Force on a link's twist and on its own coordinates, from how its root moves.
+
+        Seen from an inertial frame that has the root's velocity just now, v = 0 and dv is the root's acceleration; the
+        forces are the same (Galilei), and all terms in v drop out.
+        """
+        body = self.chain.bodies[i]
+        n = body.local.count
+        omega, v, domega, a = (ca.SX.sym(name, 3) for name in ("omega", "v", "domega", "a"))
+        x, dx, ddx = ca.SX.sym("x", n), ca.SX.sym("dx", n), ca.SX.sym("ddx", n)
+        T = energies.kinetic(body, ca.vertcat(omega, v), x, dx)
+        momentum = ca.gradient(T, ca.vertcat(omega, v, dx))
+        rate = ca.jtimes(momentum, ca.vertcat(omega, v, x, dx), ca.vertcat(domega, a, dx, ddx))
+        own = rate[6:] - ca.gradient(T, x)
+        momentum, rate, own = ca.substitute([momentum, rate, own], [v], [ca.SX.zeros(3)])
+        force = rate[:6] + ca.vertcat(ca.cross(omega, momentum[:3]), ca.cross(omega, momentum[3:6]))
+        return ca.Function("link", [omega, domega, a, x, dx, ddx], [force, own])
+
+    @property
+    def _internal_forces(self) -> Any:
+        """Springs, dampers, friction."""
+        K, D = ca.sparsify(ca.DM(self.K)), ca.sparsify(ca.DM(self.D))
+        return K @ self.q + D @ self.v + energies.dry_friction(self.chain, self.v)
+
+    # --- mass matrix and what follows from it ---
+
+    @cached_property
+    def _articulated(self) -> Articulated:
+        return Articulated([self._local_inertia(i) for i in range(len(self.chain.bodies))], self.chain.order)
+
+    def _local_inertia(self, i: int) -> LocalInertia:
+        """Second derivatives of a link's T and the Jacobians of its twist, at q."""
+        chain, body = self.chain, self.chain.bodies[i]
+        V, dx = ca.SX.sym("V", 6), ca.SX.sym("dx", body.local.count)
+        x = chain.part(self.q, i)
+        own = ca.vertcat(V, dx)
+        inertia, _ = ca.hessian(energies.kinetic(body, V, x, dx), own)
+        above = body.parent
+        above_count = 0 if above is None else chain.bodies[above].local.count
+        above_V, above_dx = ca.SX.sym("above_V", 6), ca.SX.sym("above_dx", above_count)
+        above_jet = None if above is None else Jet.slow(chain.part(self.q, above), above_dx)
+        steps = chain.arrival(i, above_jet, Jet.slow(x, dx))
+        twist = ca.vertcat(*twist_along(steps, above_V[:3], above_V[3:]))
+        return LocalInertia(
+            parent=above,
+            place=body.local.all,
+            inertia=inertia,
+            carry=ca.jacobian(twist, above_V),
+            carry_x=ca.jacobian(twist, above_dx),
+            joint=ca.jacobian(twist, dx),
+        )
+
+    @cached_property
+    def mass_matrix(self) -> Any:
+        return ca.cse(self._articulated.matrix())
+
+    @cached_property
+    def forward_dynamics(self) -> Any:
+        """Accelerations under generalised forces tau: M^-1 (tau - h), without forming M."""
+        return ca.cse(self._articulated.solve(self.tau - self.bias))
+
+    @cached_property
+    def coriolis(self) -> Any:
+        """C(q, v) of Christoffel symbols, so that dM/dt - 2 C is skew and C v is the quadratic part of h."""
+        M = self.mass_matrix
+        rate = ca.reshape(ca.jtimes(ca.vec(M), self.q, self.v), *M.shape)
+        turn = ca.jacobian(M @ self.v, self.q)
+        return ca.cse((rate + turn - turn.T) / 2)
+
+    @cached_property
+    def linearization(self) -> tuple[Any, Any, Any]:
+        """Tangent stiffness, gyroscopic and dissipative matrices: derivatives of the inverse dynamics."""
+        inertia = self._inertia_forces
+        K = ca.jacobian(inertia, self.q) + ca.DM(self.K)
+        G = ca.jacobian(inertia, self.v)
+        D = ca.jacobian(energies.dry_friction(self.chain, self.v), self.v) + ca.DM(self.D)
+        return ca.cse(K), ca.cse(G), D
+
+    # --- energies ---
+
+    @cached_property
+    def kinetic(self) -> Any:
+        parts = (
+            energies.kinetic(body, twist, self.chain.part(self.q, i), self.chain.part(self.v, i))
+            for i, (body, twist) in enumerate(zip(self.chain.bodies, self._twists, strict=True))
+        )
+        return ca.cse(sum(parts))
+
+    @cached_property
+    def gravity_potential(self) -> Any:
+        g = ca.DM(self.chain.robot.gravity)
+        total = ca.SX(0)
+        for i, (R, p) in enumerate(self.chain.poses(self.q)):
+            mass, moment = energies.first_moment(self.chain.bodies[i], self.chain.part(self.q, i))
+            total -= ca.dot(g, mass * p + R @ moment)
+        return total
+
+    @cached_property
+    def gravity(self) -> Any:
+        return ca.cse(ca.gradient(self.gravity_potential, self.q))
+
+    @cached_property
+    def gravity_stiffness(self) -> Any:
+        return ca.cse(ca.jacobian(self.gravity, self.q))
+
+    @cached_property
+    def energies(self) -> tuple[Any, Any, Any, Any]:
+        """Kinetic, elastic (links), gravity, drive (wind-up)."""
+        bodies = [(body, self.chain.part(self.q, i)) for i, body in enumerate(self.chain.bodies)]
+        elastic = sum((energies.bending(body, x) for body, x in bodies), ca.SX(0))
+        drive = sum((energies.wind_up(body, x) for body, x in bodies), ca.SX(0))
+        return self.kinetic, elastic, self.gravity_potential, drive
+
+    # --- poses of points ---
+
+    @property
+    def tip(self) -> Any:
+        """Position of the last link's tip."""
+        return self.frame(len(self.chain.bodies) - 1, self.chain.bodies[-1].link.length)[1]
+
+    def frame(self, link: int, x: float) -> tuple[Any, Any]:
+        """(R, p) of the section at x of a link, in the world."""
+        return pose_along(self._to_section(link, x), *self.chain.poses(self.q)[link])
+
+    def jacobian(self, link: int, x: float) -> Any:
+        """(6, nq): twist of the section at x per v, in the section's own axes."""
+        root = self._twists[link]
+        twist = twist_along(self._to_section(link, x), root[:3], root[3:])
+        return ca.cse(ca.jacobian(ca.vertcat(*twist), self.v))
+
+    def _to_section(self, link: int, x: float) -> list[Step]:
+        """Path from a link's root frame to its section at x."""
+        body = self.chain.bodies[link]
+        station = body.integrals.station(x)
+        eta, deta = (body.elastic(self.chain.part(vector, link)) for vector in (self.q, self.v))
+        jet = Jet.slow(eta, deta)
+        return along_axis(station, jet) + section_turn(station, jet)

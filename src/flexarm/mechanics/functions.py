@@ -1,0 +1,59 @@
+"""The CasADi functions of a robot by name, each traced when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import casadi as ca
+
+from flexarm.mechanics.coordinates import suggestion
+from flexarm.mechanics.equations import Equations
+
+Recipe = tuple[list[Any], list[Any], list[str], list[str]]
+
+
+class Functions(Mapping[str, ca.Function]):
+    """`functions["inverse_dynamics"](q, v, a)`; also poses and Jacobians of any section of any link (by number)."""
+
+    def __init__(self, equations: Equations) -> None:
+        e = self._equations = equations
+        self._made: dict[Any, ca.Function] = {}
+        self._recipes: dict[str, Callable[[], Recipe]] = {
+            "inverse_dynamics": lambda: ([e.q, e.v, e.a], [e.inverse_dynamics], ["q", "v", "a"], ["tau"]),
+            "forward_dynamics": lambda: ([e.q, e.v, e.tau], [e.forward_dynamics], ["q", "v", "tau"], ["a"]),
+            "mass_matrix": lambda: ([e.q], [e.mass_matrix], ["q"], ["M"]),
+            "bias": lambda: ([e.q, e.v], [e.bias], ["q", "v"], ["h"]),
+            "coriolis": lambda: ([e.q, e.v], [e.coriolis], ["q", "v"], ["C"]),
+            "gravity": lambda: ([e.q], [e.gravity], ["q"], ["G"]),
+            "gravity_stiffness": lambda: ([e.q], [e.gravity_stiffness], ["q"], ["K"]),
+            "linearization": lambda: ([e.q, e.v, e.a], list(e.linearization), ["q", "v", "a"], ["K", "G", "D"]),
+            "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
+            "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
+        }
+
+    def __getitem__(self, name: str) -> ca.Function:
+        if name not in self._recipes:
+            raise KeyError(f"there is no function '{name}'{suggestion(name, list(self._recipes))}")
+        return self._kept(name, name, self._recipes[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._recipes)
+
+    def __len__(self) -> int:
+        return len(self._recipes)
+
+    def frame(self, link: int, x: float) -> ca.Function:
+        """q -> (R, p) of the section at x in the world."""
+        e = self._equations
+        return self._kept(("frame", link, x), "frame", lambda: ([e.q], list(e.frame(link, x)), ["q"], ["R", "p"]))
+
+    def jacobian(self, link: int, x: float) -> ca.Function:
+        """q -> (6, nq), twist per v of the section at x, in its own axes."""
+        e = self._equations
+        return self._kept(("jacobian", link, x), "jacobian", lambda: ([e.q], [e.jacobian(link, x)], ["q"], ["J"]))
+
+    def _kept(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
+        if key not in self._made:
+            self._made[key] = ca.Function(name, *recipe())
+        return self._made[key]

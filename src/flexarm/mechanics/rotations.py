@@ -1,0 +1,125 @@
+"""Rotations and twists, as CasADi expressions.
+
+Conventions of the whole package: R_ab turns coordinates in b into coordinates in a; a twist is (omega, v), angular
+velocity first, both written in the moving frame's own axes; v is the velocity of the frame's origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def rotation(axis: tuple[float, float, float], angle: Any) -> Any:
+    """Rotation about a constant unit axis (Rodrigues); zeros of the axis cost nothing."""
+    n = ca.DM(axis)
+    along_axis = n @ n.T
+    return along_axis + ca.cos(angle) * (ca.DM.eye(3) - along_axis) + ca.sin(angle) * ca.skew(n)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Move the origin by r (in the frame's axes), with its two rates."""
+
+    r: Any
+    dr: Any
+    ddr: Any
+
+    def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:
+        return omega, v + ca.cross(omega, self.r) + self.dr
+
+    def acceleration(self, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Any]:
+        inner = ca.cross(omega, self.r) + 2 * self.dr
+        return omega, domega, a + ca.cross(domega, self.r) + ca.cross(omega, inner) + self.ddr
+
+    def pose(self, R: Any, p: Any) -> tuple[Any, Any]:
+        return R, p + R @ self.r
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Turn about a constant axis by a varying angle, with its two rates."""
+
+    axis: tuple[float, float, float]
+    angle: Any
+    rate: Any
+    second_rate: Any
+
+    def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:
+        back = rotation(self.axis, self.angle).T
+        return back @ omega + ca.DM(self.axis) * self.rate, back @ v
+
+    def acceleration(self, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Any]:
+        back, axis = rotation(self.axis, self.angle).T, ca.DM(self.axis)
+        turned = back @ omega
+        domega = back @ domega + ca.cross(turned, axis) * self.rate + axis * self.second_rate
+        return turned + axis * self.rate, domega, back @ a
+
+    def pose(self, R: Any, p: Any) -> tuple[Any, Any]:
+        return R @ rotation(self.axis, self.angle), p
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A constant rotation."""
+
+    matrix: tuple[tuple[float, ...], ...]
+
+    def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:
+        back = ca.SX(ca.DM(self.matrix)).T
+        return back @ omega, back @ v
+
+    def acceleration(self, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Any]:
+        back = ca.SX(ca.DM(self.matrix)).T
+        return back @ omega, back @ domega, back @ a
+
+    def pose(self, R: Any, p: Any) -> tuple[Any, Any]:
+        return R @ ca.SX(ca.DM(self.matrix)), p
+
+
+Step = Shift | Turn | Mount
+
+
+def simplified(steps: list[Step]) -> list[Step]:
+    """The same path in fewer steps: idle ones dropped, turns about one axis in a row made one.
+
+    In the plane this makes R(v') R(theta) one rotation by v' + theta: one sine and cosine a joint.
+    """
+    out: list[Step] = []
+    for step in steps:
+        if isinstance(step, Mount) and np.array_equal(step.matrix, np.eye(3)):
+            continue
+        last = out[-1] if out else None
+        if isinstance(step, Turn) and isinstance(last, Turn) and step.axis == last.axis:
+            out[-1] = Turn(
+                step.axis, last.angle + step.angle, last.rate + step.rate, last.second_rate + step.second_rate
+            )
+        else:
+            out.append(step)
+    return out
+
+
+def twist_along(steps: list[Step], omega: Any, v: Any) -> tuple[Any, Any]:
+    """The twist at the end of a path from the twist at its start."""
+    for step in steps:
+        omega, v = step.twist(omega, v)
+    return omega, v
+
+
+def acceleration_along(steps: list[Step], omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Any]:
+    """omega, its rate and the acceleration of the origin (not the rate of v: that lacks omega x v), in own axes."""
+    for step in steps:
+        omega, domega, a = step.acceleration(omega, domega, a)
+    return omega, domega, a
+
+
+def pose_along(steps: list[Step], R: Any, p: Any) -> tuple[Any, Any]:
+    """The pose at the end of a path from the pose at its start."""
+    for step in steps:
+        R, p = step.pose(R, p)
+    return R, p

@@ -1,0 +1,237 @@
+"""System: a robot's coordinates by name and its equations of motion as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import casadi as ca
+import numpy as np
+
+from flexarm.beam.polynomials import Array
+from flexarm.mechanics.coordinates import suggestion
+from flexarm.mechanics.equations import Equations
+from flexarm.mechanics.evaluate import Evaluator, Native
+from flexarm.mechanics.functions import Functions
+from flexarm.mechanics.kinematics import Chain
+from flexarm.robot import Robot
+
+Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energies in J, numbers or arrays over a batch; also by key, `energy["kinetic"]`."""
+
+    kinetic: Array
+    elastic: Array
+    gravity: Array
+    drive: Array
+
+    @property
+    def total(self) -> Array:
+        return self.kinetic + self.elastic + self.gravity + self.drive
+
+    def __getitem__(self, name: str) -> Array:
+        return getattr(self, name)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """Matrices (..., nq, nq) of small motions: mass, tangent stiffness, gyroscopic terms, dissipation."""
+
+    M: Array
+    K: Array
+    G: Array
+    D: Array
+
+
+class System:
+    """The equations of motion of a robot, M(q) a + h(q, v) = B u.
+
+    Vectors q, v, a have one entry per coordinate (`names`); give them as arrays, with any leading dimensions for a
+    batch, or as mappings by coordinate name with the others zero.
+
+    `native`: "auto" runs CasADi's virtual machine and compiles a function to machine code once it is used often
+    enough to pay; True compiles at the first call; False never does.
+    """
+
+    def __init__(self, robot: Robot, native: Native = "auto") -> None:
+        self.robot = robot
+        self.native: Native = native
+        self._chain = Chain(robot)
+        self._equations = Equations(self._chain)
+        self._evaluators: dict[ca.Function, Evaluator] = {}
+        self.casadi = Functions(self._equations)
+
+    # --- coordinates ---
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Coordinates in order: `upper.q`, `upper.motor`, `upper.bend_y[1]`, ..."""
+        return tuple(self._chain.coordinates.names)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Links whose joint has an actuator, in order."""
+        return tuple(self._chain.coordinates.inputs)
+
+    @property
+    def nq(self) -> int:
+        return self._chain.coordinates.count
+
+    @property
+    def nu(self) -> int:
+        return len(self.inputs)
+
+    @property
+    def input_matrix(self) -> Array:
+        """B (nq, nu): generalised forces of the actuators; an elastic drive's acts on its motor."""
+        return self._chain.coordinates.input_matrix.copy()
+
+    def index(self, name: str) -> int:
+        """Place of a coordinate by name."""
+        return self._chain.coordinates.index(name)
+
+    def vector(self, values: Vector) -> Array:
+        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero)."""
+        return self._checked("vector", values)
+
+    # --- equations of motion ---
+
+    def inverse_dynamics(self, q: Vector, v: Vector, a: Vector) -> Array:
+        """Generalised forces (..., nq) for the accelerations a: M(q) a + h(q, v)."""
+        return self._call("inverse_dynamics", q=q, v=v, a=a)[0]
+
+    def forward_dynamics(self, q: Vector, v: Vector, tau: Vector = None) -> Array:
+        """Accelerations (..., nq) under tau: nu actuator torques (or a mapping by link), or nq generalised forces."""
+        return self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
+
+    def mass_matrix(self, q: Vector = None) -> Array:
+        """M(q), (..., nq, nq)."""
+        return self._call("mass_matrix", q=q)[0]
+
+    def bias(self, q: Vector, v: Vector) -> Array:
+        """h(q, v) = C v + K q + D v + G + friction, (..., nq)."""
+        return self._call("bias", q=q, v=v)[0]
+
+    def coriolis(self, q: Vector, v: Vector) -> Array:
+        """C(q, v) from Christoffel symbols: dM/dt - 2 C is skew, C v the quadratic part of the bias."""
+        return self._call("coriolis", q=q, v=v)[0]
+
+    def gravity(self, q: Vector = None) -> Array:
+        """G(q), gradient of the gravity potential, (..., nq)."""
+        return self._call("gravity", q=q)[0]
+
+    @property
+    def stiffness(self) -> Array:
+        """K (nq, nq) of elastic links and drives."""
+        return self._equations.K.copy()
+
+    @property
+    def damping(self) -> Array:
+        """D (nq, nq) of links, drives and viscous joints; Coulomb friction is not linear and stands in the bias."""
+        return self._equations.D.copy()
+
+    def gravity_stiffness(self, q: Vector = None) -> Array:
+        """dG/dq, (..., nq, nq): with `stiffness` it resists small displacements at rest."""
+        return self._call("gravity_stiffness", q=q)[0]
+
+    def linearization(self, q: Vector = None, v: Vector = None, a: Vector = None) -> Linearization:
+        """Small motions about a state: M ddx + (G + D) dx + K x, derivatives of the inverse dynamics."""
+        return Linearization(self.mass_matrix(q), *self._call("linearization", q=q, v=v, a=a))
+
+    def energy(self, q: Vector, v: Vector = None) -> Energy:
+        """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin."""
+        return Energy(*self._call("energy", q=q, v=v))
+
+    # --- geometry ---
+
+    def tip(self, q: Vector = None, link: str | None = None) -> Array:
+        """Position of a link's tip in the world (..., 3); of the last link unless named."""
+        return self.frame(self.robot.links[-1].name if link is None else link, None, q)[..., :3, 3]
+
+    def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:
+        """Pose (..., 4, 4) of the section at x (m from the root; None is the tip) in the world."""
+        rotation, position = self._call(self.casadi.frame(*self._place(link, x)), q=q)
+        out = np.zeros((*position.shape[:-1], 4, 4))
+        out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, position, 1.0
+        return out
+
+    def jacobian(
+        self, link: str, x: float | None = None, q: Vector = None, axes: Literal["own", "world"] = "own"
+    ) -> Array:
+        """(..., 6, nq): twist per v of the section at x, angular rows first, in the section's axes or the world's."""
+        out = self._call(self.casadi.jacobian(*self._place(link, x)), q=q)[0]
+        if axes == "own":
+            return out
+        R = self.frame(link, x, q)[..., :3, :3]
+        return np.concatenate([R @ out[..., :3, :], R @ out[..., 3:, :]], axis=-2)
+
+    def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:
+        """(x, displacement (points, 3)) of a link's axis against its root frame, to first order."""
+        number, length = self._place(link, None)
+        body, x = self._chain.bodies[number], np.linspace(0, length, points)
+        return x, body.integrals.displacement(x) @ body.elastic(self._chain.part(self.vector(q), number))
+
+    def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
+        """(points, 3): a link's deformed axis in the world."""
+        number, length = self._place(link, None)
+        body = self._chain.bodies[number]
+        eta = body.elastic(self._chain.part(self.vector(q), number))
+        root = self.frame(link, 0.0, q)
+        stations = [body.integrals.station(float(x)) for x in np.linspace(0, length, points)]
+        rho = np.array([station.U @ eta + [station.x - eta @ station.H @ eta / 2, 0, 0] for station in stations])
+        return np.asarray(root[:3, 3] + rho @ root[:3, :3].T)
+
+    # --- from names and arrays to functions ---
+
+    def _place(self, link: str, x: float | None) -> tuple[int, float]:
+        names = [each.name for each in self.robot.links]
+        if link not in names:
+            raise KeyError(f"there is no link '{link}'{suggestion(link, names)}")
+        length = self.robot.links[names.index(link)].length
+        at = length if x is None else float(x)
+        if not 0 <= at <= length:
+            raise ValueError(f"x = {at:g}: must lie on link '{link}', between 0 and {length:g} m")
+        return names.index(link), at
+
+    def _call(self, function: str | ca.Function, **given: Vector) -> list[Array]:
+        function = self.casadi[function] if isinstance(function, str) else function
+        if function not in self._evaluators:
+            self._evaluators[function] = Evaluator(function, self.native)
+        return self._evaluators[function](*(self._checked(name, value) for name, value in given.items()))
+
+    def _checked(self, name: str, value: Vector) -> Array:
+        vector = self._chain.coordinates.vector(value)
+        if vector.ndim == 0 or vector.shape[-1] != self.nq:
+            raise ValueError(
+                f"{name} has shape {vector.shape}: its last dimension must be {self.nq}, one for each of "
+                f"{', '.join(self.names[:6])}{', ...' if self.nq > 6 else ''}"
+            )
+        if not np.isfinite(vector).all():
+            where = int(np.argwhere(~np.isfinite(vector))[0][-1])
+            raise ValueError(f"{name} of '{self.names[where]}' is {vector[~np.isfinite(vector)][0]}: must be finite")
+        return vector
+
+    def _forces(self, tau: Vector) -> Array:
+        """nq generalised forces from actuator torques or from themselves (where nu = nq they are the same)."""
+        if tau is None:
+            return np.zeros(self.nq)
+        if isinstance(tau, Mapping):
+            torques = np.zeros(self.nu)
+            for name, torque in tau.items():
+                if name not in self.inputs:
+                    raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
+                torques[self.inputs.index(name)] = torque
+            return self._chain.coordinates.input_matrix @ torques
+        given = np.asarray(tau, dtype=float)
+        if given.ndim and given.shape[-1] == self.nu != self.nq:
+            return np.asarray(given @ self._chain.coordinates.input_matrix.T)
+        if given.ndim == 0 or given.shape[-1] != self.nq:
+            raise ValueError(
+                f"tau has shape {given.shape}: its last dimension must be {self.nu} (actuators "
+                f"{', '.join(self.inputs)}) or {self.nq} (generalised forces)"
+            )
+        return given

@@ -1,0 +1,37 @@
+"""What a robot is: frozen, validated descriptions."""
+
+from . import library
+from .errors import DescriptionError, UnitsWarning
+from .files import load, save, schema
+from .flexibility import Damping, Elements, Flexible, Modes, Reduced, reduced
+from .joints import Drive, Revolute, Weld
+from .links import Link
+from .masses import PointMass
+from .materials import Material
+from .pose import Pose
+from .robot import Robot
+from .sections import Section
+
+__all__ = [
+    "Damping",
+    "DescriptionError",
+    "Drive",
+    "Elements",
+    "Flexible",
+    "Link",
+    "Material",
+    "Modes",
+    "PointMass",
+    "Pose",
+    "Reduced",
+    "Revolute",
+    "Robot",
+    "Section",
+    "UnitsWarning",
+    "Weld",
+    "library",
+    "load",
+    "reduced",
+    "save",
+    "schema",
+]

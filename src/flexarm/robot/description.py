@@ -1,0 +1,156 @@
+"""The base of everything a robot is made of: frozen, validated, comparable, with errors and doubts in sentences."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from .errors import DescriptionError, Problem, UnitsWarning, join
+from .translation import problems_of
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
+
+
+class DescriptionMeta(ModelMetaclass):
+    """Lets descriptions be built with positional arguments, and says what is wrong in our words.
+
+    A metaclass, since an `__init__` of our own would also run for nested parts and lose their paths.
+    """
+
+    if not TYPE_CHECKING:  # type checkers read each class's own `__init__`
+
+        def __call__(cls, *args: object, **fields: object) -> Any:
+            given = cls._by_name(args, fields)
+            try:
+                description = super().__call__(**given)
+            except ValidationError as error:
+                raise DescriptionError(problems_of(error, cls)) from None
+            _warn_of_doubts(description, given)
+            return description
+
+        def _by_name(cls, args, fields):
+            names = [name for name in cls.model_fields if name != cls.tag]
+            if len(args) > len(names):
+                raise TypeError(f"{cls.__name__} takes at most {len(names)} arguments, but {len(args)} were given")
+            positional = dict(zip(names, args, strict=False))
+            for name in positional.keys() & fields.keys():
+                raise TypeError(f"{cls.__name__} got {name!r} twice: by position and by name")
+            return positional | fields
+
+
+def _require_tag(schema: dict[str, Any], model: type[Description]) -> None:
+    """In plain data the tag has no default: it is what tells the kinds apart."""
+    if model.tag is not None:
+        schema["required"] = [model.tag, *schema.get("required", [])]
+
+
+class Description(BaseModel, metaclass=DescriptionMeta):
+    """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `doubts` about their units."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_require_tag)
+
+    tag: ClassVar[str | None] = None
+    """The field that tells the kinds of a union apart (`type`, `shape`); it is never given by position."""
+
+    def conflicts(self) -> Iterator[Problem]:
+        """What is wrong between fields that are each right on their own; paths start at this description."""
+        return iter(())
+
+    def doubts(self) -> list[tuple[str, str]]:
+        """Values that look like another unit: (field, sentence)."""
+        return []
+
+    @model_validator(mode="after")
+    def _refuse_conflicts(self) -> Self:
+        if problems := list(self.conflicts()):
+            raise DescriptionError(problems)
+        return self
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Build from plain data, without warnings about units."""
+        try:
+            return super().model_validate(obj, **options)
+        except ValidationError as error:
+            raise DescriptionError(problems_of(error, cls)) from None
+
+    def parts(self, path: str = "") -> Iterator[tuple[str, Description]]:
+        """This description and everything inside it, each with its path."""
+        yield path, self
+        for name in type(self).model_fields:
+            yield from _parts_of(getattr(self, name), join(path, name))
+
+    def every_doubt(self) -> Iterator[Problem]:
+        """The doubts about this description and everything inside it."""
+        for path, part in self.parts():
+            for problem in _doubts_about(part):
+                yield problem.under(path)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if name != self.tag and (field.is_required() or value != field.default):
+                yield name, value
+
+    if not TYPE_CHECKING:  # type checkers already refuse assignment to a frozen model
+
+        def __setattr__(self, name: str, value: object) -> None:
+            raise AttributeError(f"{type(self).__name__}.{name} cannot be set: descriptions do not change")
+
+        def __delattr__(self, name: str) -> None:
+            raise AttributeError(f"{type(self).__name__}.{name} cannot be removed: descriptions do not change")
+
+
+def warn_of_units(message: str) -> None:
+    """Emit a UnitsWarning that points at the first line outside this package: the user's."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UnitsWarning, stacklevel=level)
+
+
+def _warn_of_doubts(description: Description, given: Mapping[str, object]) -> None:
+    """Warn about this description and the parts made for it from plain data; ready-made parts have warned already."""
+    ready = set(_ids_of_descriptions(given.values()))
+    for path, part in description.parts():
+        if id(part) not in ready:
+            for doubt in _doubts_about(part):
+                warn_of_units(str(doubt.under(path)))
+
+
+def _doubts_about(part: Description) -> Iterator[Problem]:
+    for field, sentence in part.doubts():
+        value: Any = part
+        for name in field.split("."):
+            value = getattr(value, name)
+        whole = isinstance(value, float) and value.is_integer()
+        yield Problem(field, int(value) if whole else value, sentence)
+
+
+def _parts_of(value: object, path: str) -> Iterator[tuple[str, Description]]:
+    if isinstance(value, Description):
+        yield from value.parts(path)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(value):
+            yield from _parts_of(item, f"{path}[{index}]")
+
+
+def _ids_of_descriptions(values: Iterable[object]) -> Iterator[int]:
+    for value in values:
+        if isinstance(value, Description):
+            yield from (id(part) for _, part in value.parts())
+        elif isinstance(value, Mapping):
+            yield from _ids_of_descriptions(value.values())
+        elif isinstance(value, (list, tuple)):
+            yield from _ids_of_descriptions(value)

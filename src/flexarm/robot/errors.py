@@ -1,0 +1,76 @@
+"""What is wrong with a description, said in sentences that name the field, its value and what is allowed."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlist = _SHORT.maxtuple = 12
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where, with which value (`...` when there is none to show) and why."""
+
+    path: str
+    value: object
+    sentence: str
+    line: int | None = None
+    column: int | None = None
+
+    def under(self, parent: str) -> Problem:
+        """The same problem seen from the description that holds this one."""
+        return replace(self, path=join(parent, self.path))
+
+    def __str__(self) -> str:
+        value = "" if self.value is ... else shown(self.value)
+        where = " = ".join(part for part in (self.path, value) if part)
+        return f"{where}: {self.sentence}" if where else self.sentence
+
+
+class DescriptionError(ValueError):
+    """A robot, or a part of one, that cannot be; `problems` lists everything found, the text has a line for each."""
+
+    def __init__(self, problems: Sequence[Problem], file: str | None = None) -> None:
+        super().__init__(problems, file)  # plain args keep the error picklable
+        self.problems = list(problems)
+        self.file = file
+
+    def __str__(self) -> str:
+        return "\n".join(located(self.file, p.line, p.column) + str(p) for p in self.problems)
+
+
+class UnitsWarning(UserWarning):
+    """A value that is possible but looks as if it were given in another unit."""
+
+
+def located(file: str | None, line: int | None = None, column: int | None = None) -> str:
+    """The prefix `arm.yaml:12: ` of a message, empty without a file."""
+    return "" if file is None else ":".join(str(part) for part in (file, line, column) if part is not None) + ": "
+
+
+def join(parent: str, child: str) -> str:
+    """`links[0]` and `length` make `links[0].length`; indices follow without a dot."""
+    return parent + child if not parent or not child or child.startswith("[") else f"{parent}.{child}"
+
+
+def shown(value: object) -> str:
+    """A value as the user would have typed it, cut when long."""
+    return repr(float(value)) if isinstance(value, float) else _SHORT.repr(value)
+
+
+def short(number: float) -> str:
+    """A number without a needless `.0`."""
+    return repr(float(number)).removesuffix(".0")
+
+
+def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
+    """`unknown field; did you mean 'length'? (allowed: name, joint, length)`."""
+    names = list(allowed)
+    near = get_close_matches(str(word), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{kind}{hint} (allowed: {', '.join(names)})"

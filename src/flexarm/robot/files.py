@@ -1,0 +1,128 @@
+"""Robots in YAML files: reading with errors that name file, line and field, writing, and the JSON Schema."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .description import Description, warn_of_units
+from .errors import DescriptionError, Problem, located
+from .robot import Robot
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
+
+FilePath = str | os.PathLike[str]
+SIMULATION = "simulation"
+"""The part of a file that tells what to do with the robot; it is none of the robot's business."""
+
+
+def load(path: FilePath) -> Robot:
+    """The robot in a YAML file."""
+    return read(path)[0]
+
+
+def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
+    """The robot in a YAML file and the file's `simulation` section as plain data ({} when absent)."""
+    from .yaml_source import Source
+
+    source = Source.read(path)
+    data = dict(source.data)
+    simulation = data.pop(SIMULATION, None)
+    problems = []
+    if not isinstance(simulation, dict | None):
+        problems.append(Problem(SIMULATION, simulation, "must be a mapping"))
+    try:
+        robot = Robot.model_validate(data)
+    except DescriptionError as error:
+        problems = error.problems + problems
+    if problems:
+        lines = [replace(problem, line=source.line(problem.path)) for problem in problems]
+        raise DescriptionError(lines, source.file) from None
+    for doubt in robot.every_doubt():
+        warn_of_units(located(source.file, source.line(doubt.path)) + str(doubt))
+    return robot, simulation or {}
+
+
+def save(robot: Robot, path: FilePath) -> None:
+    """Write a robot as YAML, without defaults. The file is replaced in one step: no reader sees half of it."""
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with draft.open("w", encoding="utf-8") as stream:
+            _writer().dump(_block(plain(robot)), stream)
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of a robot file, for editors."""
+    robot = Robot.model_json_schema()
+    simulation = {"type": "object", "description": "what to compute; read by `flexarm run`, ignored by the robot"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **robot,
+        "title": "flexarm robot",
+        "properties": {**robot["properties"], SIMULATION: simulation},
+    }
+
+
+def plain(value: Any) -> Any:
+    """A description as mappings, lists and numbers, without the fields that have their default."""
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if not isinstance(value, Description):
+        return value
+    data = {
+        name: plain(getattr(value, name))
+        for name, field in type(value).model_fields.items()
+        if name == value.tag or field.is_required() or getattr(value, name) != field.default
+    }
+    return data[value.tag] if value.tag is not None and len(data) == 1 else data  # `joint: weld`
+
+
+def _writer() -> YAML:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.representer import RoundTripRepresenter
+
+    class Representer(RoundTripRepresenter):
+        """Writes 2e10 rather than 20000000000.0."""
+
+    def short(representer: Any, number: float) -> Any:
+        text = repr(number)
+        if "e" in text or abs(number) >= 1e6:
+            text = f"{Decimal(text).normalize():e}".replace("e+", "e")
+        return representer.represent_scalar("tag:yaml.org,2002:float", text)
+
+    Representer.add_representer(float, short)
+    writer = YAML()
+    writer.Representer = Representer
+    writer.width = 4096  # a field, however long, stays on its line
+    writer.indent(mapping=2, sequence=4, offset=2)
+    return writer
+
+
+def _block(robot: dict[str, Any]) -> dict[str, Any]:
+    """One line for each field of the robot and of its links; what lies deeper stays on its field's line."""
+    links = [{name: _inline(value) for name, value in link.items()} for link in robot["links"]]
+    return {name: links if name == "links" else _inline(value) for name, value in robot.items()}
+
+
+def _inline(value: Any) -> Any:
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+    if isinstance(value, dict):
+        mapping = CommentedMap((name, _inline(item)) for name, item in value.items())
+        mapping.fa.set_flow_style()
+        return mapping
+    if isinstance(value, list):
+        sequence = CommentedSeq(_inline(item) for item in value)
+        sequence.fa.set_flow_style()
+        return sequence
+    return value

@@ -1,0 +1,177 @@
+"""Which deformations a link has, with which shape functions, and how they are damped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from .description import Description
+from .errors import Problem
+from .quantities import Checked, Count, finite_numbers, nonnegative
+from .unions import Shorthand
+
+FAMILIES = ("stretch", "bend_y", "bend_z", "twist")
+
+
+class RatioCheck(Checked):
+    """One damping ratio for all modes, or a list with one for each."""
+
+    ratio = nonnegative("")
+
+    def check(self, value: object) -> float | tuple[float, ...]:
+        ratios = finite_numbers(value)
+        if ratios is None:
+            return self.ratio.check(value)
+        if not ratios or min(ratios) < 0:
+            raise ValueError("must be numbers that are zero or positive, one for each mode")
+        return ratios
+
+    def json_schema(self) -> dict[str, Any]:
+        one = self.ratio.json_schema()
+        return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+
+
+class Damping(Description):
+    """Damping of a link's deformations, beside the Kelvin-Voigt damping of its material."""
+
+    ratio: Annotated[float | tuple[float, ...], RatioCheck()] | None = Field(
+        None, description="damping ratio of the clamped link's modes, one number or one for each mode (no unit)"
+    )
+    alpha: Annotated[float, nonnegative("1/s")] = Field(0.0, description="part proportional to the mass matrix (1/s)")
+    beta: Annotated[float, nonnegative("s")] = Field(0.0, description="part proportional to the stiffness matrix (s)")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, ratio: float | Sequence[float] | None = None, alpha: float = 0.0, beta: float = 0.0
+        ) -> None: ...
+
+
+class Basis(Description):
+    """A kind of shape functions."""
+
+    tag: ClassVar[str | None] = "type"
+
+    def coordinates(self, family: str, count: int) -> int:
+        """How many coordinates a family of deformation has when `count` is asked for."""
+        return count
+
+
+class Modes(Basis):
+    """Assumed modes: eigenfunctions of the link clamped at its root, with a mass at its tip if given."""
+
+    type: Literal["modes"] = Field("modes", description="kind of basis")
+    tip_mass: Annotated[float, nonnegative("kg")] = Field(0.0, description="tip mass of the reference problem (kg)")
+    tip_inertia: Annotated[float, nonnegative("kg m2")] = Field(
+        0.0, description="rotary inertia at the tip of the reference problem (kg m2)"
+    )
+
+
+class Elements(Basis):
+    """Finite elements: cubic Hermite for bending, polynomials of degree `order` for stretch and twist."""
+
+    type: Literal["elements"] = Field("elements", description="kind of basis")
+    order: Annotated[int, Count(1, 2)] = Field(
+        1, description="degree of the stretch and twist elements, 1 or 2 (no unit)"
+    )
+
+    def coordinates(self, family: str, count: int) -> int:
+        return count * (2 if family.startswith("bend") else self.order)
+
+
+class Reduced(Basis):
+    """Component modes of a meshed link."""
+
+    type: Literal["reduced"] = Field("reduced", description="kind of basis")
+    elements: Annotated[int, Count(1)] = Field(description="elements of the mesh")
+    modes: Annotated[int, Count(1)] | None = Field(
+        None, description="modes kept of each family; the family's own count unless given"
+    )
+    interface: Literal["free", "fixed"] = Field(
+        "free",
+        description="free: modes of the clamped link; fixed: Craig-Bampton, tip shapes and modes with the tip held",
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, elements: int, modes: int | None = None, interface: Literal["free", "fixed"] = "free"
+        ) -> None: ...
+
+    def coordinates(self, family: str, count: int) -> int:
+        return (self.modes or count) + self.tip_shapes(family)
+
+    def tip_shapes(self, family: str) -> int:
+        """Static shapes of Craig-Bampton: deflection and slope in bending, one shape in stretch and twist."""
+        return 0 if self.interface == "free" else _per_node(family)
+
+    def mesh_size(self, family: str) -> int:
+        return self.elements * _per_node(family)
+
+
+def reduced(elements: int, modes: int | None = None, interface: Literal["free", "fixed"] = "free") -> Reduced:
+    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`."""
+    return Reduced(elements, modes, interface)
+
+
+def _per_node(family: str) -> int:
+    return 2 if family.startswith("bend") else 1
+
+
+AnyBasis = Annotated[Modes | Elements | Reduced, Field(discriminator="type"), Shorthand(("modes", "elements"))]
+Number = Annotated[int, Count()]
+
+
+class Flexible(Description):
+    """How a link deforms. Each number counts shape functions (modes) or elements; 0 leaves the deformation out."""
+
+    bend_y: Number = Field(0, description="shapes of bending along y (number)")
+    bend_z: Number = Field(0, description="shapes of bending along z (number)")
+    twist: Number = Field(0, description="shapes of twist about x (number)")
+    stretch: Number = Field(0, description="shapes of stretch along x (number)")
+    basis: AnyBasis = Field(Modes(), description="kind of shape functions: modes, elements or reduced")
+    stiffening: Literal["none", "shortening", "full"] = Field(
+        "shortening",
+        description="dynamic stiffening: none (zero-order model), shortening (second order), full (every order)",
+    )
+    damping: Damping | None = Field(None, description="damping beside the material's own")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            bend_y: int = 0,
+            bend_z: int = 0,
+            twist: int = 0,
+            stretch: int = 0,
+            basis: Basis | Literal["modes", "elements"] = "modes",
+            stiffening: Literal["none", "shortening", "full"] = "shortening",
+            damping: Damping | None = None,
+        ) -> None: ...
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number asked for of each deformation that the link has."""
+        return {family: count for family in FAMILIES if (count := getattr(self, family))}
+
+    @property
+    def coordinates(self) -> int:
+        """How many elastic coordinates the link has."""
+        return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
+
+    def conflicts(self) -> Iterator[Problem]:
+        if not self.counts:
+            yield Problem(
+                "bend_y",
+                0,
+                "one of bend_y, bend_z, twist, stretch must be positive; leave `flexible` out for a rigid link",
+            )
+        if isinstance(self.basis, Reduced):
+            for family, count in self.counts.items():
+                if (asked := self.basis.coordinates(family, count)) > (most := self.basis.mesh_size(family)):
+                    sentence = (
+                        f"makes {most} shapes of {family}, but {asked} are asked for; take more elements or fewer modes"
+                    )
+                    yield Problem("basis.elements", self.basis.elements, sentence)

@@ -1,0 +1,105 @@
+"""Ready robots, with their sources and what had to be chosen."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Literal
+
+from .flexibility import Flexible, Modes
+from .joints import Drive, Revolute
+from .links import Link
+from .masses import PointMass
+from .materials import Material
+from .robot import Robot
+from .sections import Section
+
+
+def two_link_arm(damping: float = 0.0) -> Robot:
+    """A planar arm of two flexible links with a payload, in a horizontal plane.
+
+    Bien & My (seeds/002): lengths, E, rho, A = 2.5e-5 m2 and the payload. Chosen: the 5 x 5 mm square that fits A,
+    three modes for each link, and `damping`, the Kelvin-Voigt time constant (s).
+    """
+    steel = Material(E=2e10, rho=7850.0, damping=damping)
+    bar = Section.rectangle(0.005, 0.005)
+    shapes = Flexible(bend_y=3)
+    return Robot(
+        name="two-link flexible arm",
+        links=[
+            Link("upper", length=1.0, joint=Revolute("z"), section=bar, material=steel, flexible=shapes),
+            Link(
+                "fore",
+                length=0.5,
+                joint=Revolute("z"),
+                section=bar,
+                material=steel,
+                flexible=shapes,
+                payload=PointMass(0.15),
+            ),
+        ],
+    )
+
+
+def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "full"] = "shortening") -> Robot:
+    """A long beam to be spun up in the plane: the classical test of dynamic stiffening.
+
+    Seeds/001, section 4.1: length, A, I, rho and E are the paper's. Chosen: the same I in both directions, the number
+    of modes; `stiffening="none"` is the paper's zero-order model.
+    """
+    aluminium = Material(E=6.8952e10, rho=2766.7)
+    section = Section.properties(A=7.2968e-5, I_y=8.2189e-9, I_z=8.2189e-9)
+    shapes = Flexible(bend_y=modes, stiffening=stiffening)
+    return Robot(
+        name="rotating beam", links=[Link("beam", length=8.0, section=section, material=aluminium, flexible=shapes)]
+    )
+
+
+def tokhi_azad_arm(payload: float = 0.0) -> Robot:
+    """The aluminium single-link arm of Tokhi and Azad in the horizontal plane, with a payload (kg) at its tip.
+
+    Tokhi & Azad, Flexible Robot Manipulators (IET, 2008): 19.008 x 3.2004 mm, E = 71 GPa, rho = 2710 kg/m3,
+    hub inertia 5.8598e-4 kg m2, L = 0.9 m. Quoted from memory of the book, so not to be compared with their
+    measurements. Chosen: twelve modes of the link with its payload, since those of a bare link converge slowly.
+    """
+    aluminium = Material(E=71e9, rho=2710.0)
+    strip = Section.rectangle(width=0.0032004, height=0.019008)
+    return Robot(
+        name="Tokhi-Azad flexible arm",
+        links=[
+            Link(
+                "arm",
+                length=0.9,
+                section=strip,
+                material=aluminium,
+                flexible=Flexible(bend_y=12, basis=Modes(tip_mass=payload)),
+                hub=PointMass(0.0, inertia=5.8598e-4),
+                payload=PointMass(payload) if payload else None,
+            )
+        ],
+    )
+
+
+def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
+    """A spatial arm: joint 1 about the vertical z, link 1 up, joints 2 and 3 about y, links 2 and 3 along x at q = 0.
+
+    Moolam et al. (seeds/003), Table 1: lengths, A, I, polar moments, E, G, rho; two elements for each link;
+    joint stiffness 5000 N m/rad. Chosen: the posture at q = 0, no gravity, bending and twist but no stretch, the polar
+    moment also as torsion constant, and `rotor_inertia` (kg m2, the paper gives none), which only elastic joints have.
+    """
+    steel = Material(E=206e9, rho=8253.0, G=79.3e9)
+    shapes = Flexible(bend_y=2, bend_z=2, twist=2, basis="elements")
+    drive = Drive(stiffness=5000.0, rotor_inertia=rotor_inertia) if elastic_joints else None
+
+    def link(name: str, length: float, joint: Revolute, A: float, second: float, polar: float) -> Link:
+        section = Section.properties(A, second, second, J=polar, I_p=polar)
+        return Link(name, length=length, joint=joint, section=section, material=steel, flexible=shapes)
+
+    up, level = (0.0, -pi / 2, 0.0), (0.0, pi / 2, 0.0)  # pitches that turn the link's axis x to z, and back
+    return Robot(
+        name="RRR arm",
+        links=[
+            link("column", 1.0, Revolute("x", mount=up, drive=drive), 0.028, 8.33e-7, 1.66e-6),
+            link("upper", 4.0, Revolute("y", mount=level, drive=drive), 0.0020, 6.24e-7, 1.24e-6),
+            link("fore", 3.5, Revolute("y", drive=drive), 0.0008, 5.37e-7, 1.07e-6),
+        ],
+    )

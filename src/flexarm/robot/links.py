@@ -1,0 +1,171 @@
+"""A link: a straight beam, rigid or flexible, with its joint and the masses on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from math import sqrt
+from typing import TYPE_CHECKING, Annotated, Any
+
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from .description import Description
+from .errors import Problem, short
+from .flexibility import Flexible
+from .joints import AnyJoint, Joint, Revolute
+from .masses import PointMass
+from .materials import Material
+from .quantities import Checked, Vector, Vector3, nonnegative, positive
+from .sections import AnySection, Section
+
+GROUND = "ground"
+"""The name by which a link hangs on the ground."""
+
+
+class NameCheck(Checked):
+    """A name that can stand in `name.q` and in paths: letters, digits, _ and -."""
+
+    def check(self, value: object) -> str:
+        if not isinstance(value, str) or not re.fullmatch(r"[\w-]+", value):
+            raise ValueError("must be a name of letters, digits, _ and -")
+        if value == GROUND:
+            raise ValueError("must be another name: 'ground' is what the robot stands on")
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": r"^[\w-]+$", "not": {"const": GROUND}}
+
+
+class Link(Description):
+    """A straight link along its own x axis; its frame sits at its root, right after its joint."""
+
+    name: Annotated[str, NameCheck()] = Field(description="name, unique in the robot: letters, digits, _ and -")
+    length: Annotated[float, positive("m")] = Field(description="length (m)")
+    joint: AnyJoint = Field(Revolute("z"), description="how the link hangs on its parent")
+    section: AnySection | None = Field(None, description="cross-section; a flexible link needs one")
+    material: Material | None = Field(None, description="material; a flexible link needs one")
+    flexible: Flexible | None = Field(None, description="how the link deforms; a link without it is rigid")
+    mass: Annotated[float, nonnegative("kg")] | None = Field(
+        None, description="total mass of the link, spread evenly over its length (kg); replaces density times area"
+    )
+    hub: PointMass | None = Field(None, description="mass at the root")
+    payload: PointMass | None = Field(None, description="mass at the tip")
+    masses: tuple[PointMass, ...] = Field((), description="masses along the link, each with its `at`")
+    rotary_inertia: bool = Field(
+        False, strict=True, description="count the sections' own inertia about y and z (Rayleigh)"
+    )
+    parent: str | None = Field(
+        None,
+        description="name of the link it hangs on, or ground; the previous link (ground for the first) unless given",
+    )
+    at: Annotated[float, nonnegative("m")] | None = Field(
+        None, description="where it hangs on its parent, from the parent's root (m); its tip unless given"
+    )
+    offset: Annotated[Vector3, Vector("m")] = Field(
+        (0.0, 0.0, 0.0), description="root from that point, in the axes of the parent's section (m)"
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            name: str,
+            length: float,
+            joint: Joint | str = "revolute",
+            section: Section | None = None,
+            material: Material | None = None,
+            flexible: Flexible | None = None,
+            mass: float | None = None,
+            hub: PointMass | None = None,
+            payload: PointMass | None = None,
+            masses: Iterable[PointMass] = (),
+            rotary_inertia: bool = False,
+            parent: str | None = None,
+            at: float | None = None,
+            offset: ArrayLike = (0, 0, 0),
+        ) -> None: ...
+
+    def mass_per_length(self, xi: float) -> float:
+        """Mass per length at the fraction xi of the length (kg/m); 0 for a massless link."""
+        if self.mass is not None:
+            return self.mass / self.length
+        if self.section is None or self.material is None:
+            return 0.0
+        return self.material.rho * self.section.at(xi).A
+
+    def polar_inertia_per_length(self, xi: float) -> float:
+        """Inertia per length of the section about the link's axis x (kg m)."""
+        return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_p
+
+    def inertia_y_per_length(self, xi: float) -> float:
+        """Inertia per length of the section about its y axis (kg m)."""
+        return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_y
+
+    def inertia_z_per_length(self, xi: float) -> float:
+        """Inertia per length of the section about its z axis (kg m)."""
+        return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_z
+
+    def _density(self, xi: float) -> float:
+        """The density that gives the mass per length; a given `mass` scales the material's."""
+        return 0.0 if self.section is None else self.mass_per_length(xi) / self.section.at(xi).A
+
+    @property
+    def beam_mass(self) -> float:
+        """Mass of the link itself, without the masses on it (kg)."""
+        breaks = (0.0, *(self.section.breaks if self.section is not None else ()), 1.0)
+        # two Gauss points in each piece are exact: the area is at most quadratic along a taper
+        points = [
+            ((a + b + sign * (b - a) / sqrt(3)) / 2, (b - a) / 2) for a, b in pairwise(breaks) for sign in (-1, 1)
+        ]
+        return self.length * sum(weight * self.mass_per_length(xi) for xi, weight in points)
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of the link and everything on it (kg)."""
+        lumps = [lump for lump in (self.hub, self.payload, *self.masses) if lump is not None]
+        return self.beam_mass + sum(lump.mass for lump in lumps)
+
+    @property
+    def coordinates(self) -> int:
+        """How many coordinates the link adds to the robot: joint, drive and deformations."""
+        return self.joint.coordinates + (self.flexible.coordinates if self.flexible is not None else 0)
+
+    def rigid(self) -> Link:
+        """The same link without flexibility in itself and its drive."""
+        return self.model_copy(update={"flexible": None, "joint": self.joint.rigid()})
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from self._missing_parts()
+        for place, lump in (("hub", self.hub), ("payload", self.payload)):
+            if lump is not None and lump.at is not None:
+                where = "root" if place == "hub" else "tip"
+                yield Problem(f"{place}.at", lump.at, f"must be left out: a {place} sits at the {where}; use `masses`")
+        for index, lump in enumerate(self.masses):
+            if lump.at is None:
+                yield Problem(f"masses[{index}].at", ..., "is required: the distance from the link's root (m)")
+            elif lump.at > self.length:
+                sentence = f"must lie on the link, between 0 and {short(self.length)} (m)"
+                yield Problem(f"masses[{index}].at", lump.at, sentence)
+
+    def _missing_parts(self) -> Iterator[Problem]:
+        if self.flexible is not None:
+            for field in ("section", "material"):
+                if getattr(self, field) is None:
+                    yield Problem(field, ..., "is required, since the link is flexible")
+            if self.mass == 0:
+                yield Problem("mass", self.mass, "must be positive (kg), since the link is flexible")
+        elif self.mass is None and self.section is not None and self.material is None:
+            yield Problem("material", ..., "is required with a section, unless mass is given")
+        elif self.mass is None and self.section is None and self.material is not None:
+            yield Problem("section", ..., "is required with a material, unless mass is given")
+
+    def doubts(self) -> list[tuple[str, str]]:
+        found = [("length", "looks like mm; length is in m")] if self.length > 100 else []
+        for field, size in self.section.extents().items() if self.section is not None else ():
+            if size > self.length:
+                found.append(
+                    (f"section.{field}", f"is larger than the link's length {short(self.length)}; both are in m")
+                )
+        return found

@@ -1,0 +1,103 @@
+"""Lumps of mass on a link: hubs, payloads and anything bolted to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from .description import Description
+from .errors import Problem
+from .quantities import (
+    Checked,
+    Matrix3,
+    Quantity,
+    Vector,
+    Vector3,
+    finite_matrix,
+    finite_numbers,
+    matrix_schema,
+    nonnegative,
+    numbers_schema,
+)
+
+Inertia = float | tuple[float, ...] | Matrix3
+
+
+class InertiaCheck(Checked):
+    """One number, three, six (xx, yy, zz, xy, xz, yz) or a symmetric 3x3 matrix; positive semidefinite."""
+
+    number = Quantity("kg m2")
+
+    def check(self, value: object) -> Inertia:
+        inertia = self._form(value)
+        matrix = np.array(inertia_matrix(inertia))
+        scale = float(np.abs(matrix).max())
+        if np.abs(matrix - matrix.T).max() > 1e-9 * scale:
+            raise ValueError("must be a symmetric matrix (kg m2)")
+        if (lowest := float(np.linalg.eigvalsh(matrix)[0])) < -1e-9 * scale:
+            raise ValueError(f"must not be negative about any axis, but is {lowest:.3g} kg m2 about one")
+        return inertia
+
+    def _form(self, value: object) -> Inertia:
+        numbers, matrix = finite_numbers(value), finite_matrix(value)
+        if numbers is not None and len(numbers) in (3, 6):
+            return numbers
+        if matrix is not None:
+            return matrix
+        if isinstance(value, (list, tuple, np.ndarray)):
+            raise ValueError("must be one, three (xx, yy, zz) or six (and xy, xz, yz) numbers or a 3x3 matrix (kg m2)")
+        return self.number.check(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        one = {"type": "number", "minimum": 0}
+        return {"anyOf": [one, numbers_schema(3), numbers_schema(6), matrix_schema()], "unit": "kg m2"}
+
+
+def inertia_matrix(inertia: Inertia) -> Matrix3:
+    """The 3x3 matrix of an inertia given in any of its forms."""
+    if isinstance(inertia, float):
+        inertia = (inertia,) * 3
+    if isinstance(inertia[0], tuple):
+        return inertia
+    xx, yy, zz, xy, xz, yz = (*inertia, 0.0, 0.0, 0.0)[:6]
+    return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+
+
+class PointMass(Description):
+    """A rigid lump fixed to a link; with an inertia it is a small body."""
+
+    mass: Annotated[float, nonnegative("kg")] = Field(description="mass (kg)")
+    offset: Annotated[Vector3, Vector("m")] = Field(
+        (0.0, 0.0, 0.0), description="centre of mass from the point of the link's axis, in the section's axes (m)"
+    )
+    inertia: Annotated[Inertia, InertiaCheck()] | None = Field(
+        None,
+        description="inertia about its own centre of mass, in the section's axes (kg m2): "
+        "one number, xx yy zz, xx yy zz xy xz yz, or a 3x3 matrix",
+    )
+    at: Annotated[float, nonnegative("m")] | None = Field(
+        None, description="distance from the link's root (m); only for `masses`"
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            mass: float,
+            offset: ArrayLike = (0, 0, 0),
+            inertia: ArrayLike | None = None,
+            at: float | None = None,
+        ) -> None: ...
+
+    @property
+    def inertia_matrix(self) -> Matrix3:
+        """Inertia about the own centre of mass as a 3x3 matrix (kg m2)."""
+        return inertia_matrix(0.0 if self.inertia is None else self.inertia)
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.mass == 0 and not np.any(self.inertia_matrix):
+            yield Problem("mass", self.mass, "must be positive (kg) when there is no inertia")

@@ -1,0 +1,84 @@
+"""Where the robot stands, and how rotations are given."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from .description import Description
+from .quantities import Checked, Matrix3, Vector, Vector3, finite_matrix, finite_numbers, matrix_schema, numbers_schema
+
+
+class RotationCheck(Checked):
+    """Three angles (roll, pitch, yaw in rad) or a 3x3 rotation matrix."""
+
+    tolerance = 1e-6
+
+    def check(self, value: object) -> Vector3 | Matrix3:
+        angles = finite_numbers(value)
+        if angles is not None and len(angles) == 3:
+            return angles
+        rows = finite_matrix(value)
+        if rows is None:
+            raise ValueError("must be three angles (roll, pitch, yaw in rad) or a 3x3 rotation matrix")
+        R = np.array(rows)
+        if (gap := float(np.abs(R @ R.T - np.eye(3)).max())) > self.tolerance:
+            raise ValueError(f"must be a rotation matrix, but its rows are not orthonormal (R R' is off by {gap:.2g})")
+        if np.linalg.det(R) < 0:
+            raise ValueError("must be a rotation matrix, but its determinant is -1: it mirrors")
+        return rows
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"anyOf": [numbers_schema(3) | {"unit": "rad"}, matrix_schema()]}
+
+
+Rotation = Annotated[Vector3 | Matrix3, RotationCheck()]
+ROTATION_MEANING = (
+    "three angles roll, pitch, yaw (rad), meaning R = Rz(yaw) Ry(pitch) Rx(roll), or a 3x3 rotation matrix (no unit)"
+)
+LARGE_ANGLE = 4 * pi
+LOOKS_LIKE_DEGREES = "looks like degrees; angles are in rad"
+
+
+def rotation_matrix(rotation: Vector3 | Matrix3) -> Matrix3:
+    """The matrix of a validated rotation; it maps coordinates in the turned frame to those in the frame it sits in."""
+    first, second, third = rotation
+    if isinstance(first, tuple):
+        return rotation  # type: ignore[return-value]
+    cr, sr, cp, sp, cy, sy = *_cos_sin(first), *_cos_sin(second), *_cos_sin(third)
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
+
+def looks_like_degrees(rotation: Vector3 | Matrix3) -> bool:
+    return any(not isinstance(angle, tuple) and abs(angle) > LARGE_ANGLE for angle in rotation)
+
+
+def _cos_sin(angle: Any) -> tuple[float, float]:
+    return cos(angle), sin(angle)
+
+
+class Pose(Description):
+    """Where a frame stands in another one."""
+
+    position: Annotated[Vector3, Vector("m")] = Field((0.0, 0.0, 0.0), description="position of the origin (m)")
+    rotation: Rotation = Field((0.0, 0.0, 0.0), description=f"orientation: {ROTATION_MEANING}")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, position: ArrayLike = (0, 0, 0), rotation: ArrayLike = (0, 0, 0)) -> None: ...
+
+    @property
+    def matrix(self) -> Matrix3:
+        """The rotation as a 3x3 matrix."""
+        return rotation_matrix(self.rotation)
+
+    def doubts(self) -> list[tuple[str, str]]:
+        return [("rotation", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.rotation) else []

@@ -1,0 +1,163 @@
+"""Numbers with units: annotations for fields that check a value and write themselves into the JSON Schema."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+Vector3 = tuple[float, float, float]
+Matrix3 = tuple[Vector3, Vector3, Vector3]
+
+
+class Checked(ABC):
+    """An annotation whose `check` turns any input into the stored value or raises ValueError with a sentence."""
+
+    @abstractmethod
+    def check(self, value: object) -> object: ...
+
+    @abstractmethod
+    def json_schema(self) -> dict[str, Any]: ...
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return self.json_schema()
+
+
+@dataclass(frozen=True)
+class Quantity(Checked):
+    """A finite number in a unit, possibly bounded: above < value, least <= value <= most."""
+
+    unit: str
+    above: float | None = None
+    least: float | None = None
+    most: float | None = None
+
+    def check(self, value: object) -> float:
+        number = _real(value)
+        if number is None:
+            raise ValueError(f"must be a number{self._in_unit}, {_not_a_number(value)}")
+        if not math.isfinite(number):
+            raise ValueError(f"must be a finite number{self._in_unit}")
+        if (
+            (self.above is not None and not number > self.above)
+            or (self.least is not None and not number >= self.least)
+            or (self.most is not None and not number <= self.most)
+        ):
+            raise ValueError(f"must be {self._allowed}{self._in_unit}")
+        return number
+
+    def json_schema(self) -> dict[str, Any]:
+        bounds = {"exclusiveMinimum": self.above, "minimum": self.least, "maximum": self.most}
+        return {"type": "number", "unit": self.unit or "1"} | {key: b for key, b in bounds.items() if b is not None}
+
+    @property
+    def _in_unit(self) -> str:
+        return f" ({self.unit})" if self.unit else ""
+
+    @property
+    def _allowed(self) -> str:
+        if self.most is None and self.above == 0:
+            return "positive"
+        if self.most is None and self.least == 0:
+            return "zero or positive"
+        words = {"above": self.above, "at least": self.least, "at most": self.most}
+        return " and ".join(f"{word} {bound:g}" for word, bound in words.items() if bound is not None)
+
+
+def positive(unit: str) -> Quantity:
+    return Quantity(unit, above=0.0)
+
+
+def nonnegative(unit: str) -> Quantity:
+    return Quantity(unit, least=0.0)
+
+
+@dataclass(frozen=True)
+class Count(Checked):
+    """A whole number, `least` or more and, if given, at most `most`."""
+
+    least: int = 0
+    most: int | None = None
+
+    def check(self, value: object) -> int:
+        number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+        if number is None or number < self.least or (self.most is not None and number > self.most):
+            upper = "or more" if self.most is None else f"to {self.most}"
+            raise ValueError(f"must be a whole number, {self.least} {upper}")
+        return number
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.least} | ({} if self.most is None else {"maximum": self.most})
+
+
+@dataclass(frozen=True)
+class Vector(Checked):
+    """Exactly `size` finite numbers in a unit, from a list, a tuple or an array."""
+
+    unit: str
+    size: int = 3
+
+    def check(self, value: object) -> tuple[float, ...]:
+        numbers = finite_numbers(value)
+        if numbers is None or len(numbers) != self.size:
+            raise ValueError(f"must be {self.size} finite numbers ({self.unit})")
+        return numbers
+
+    def json_schema(self) -> dict[str, Any]:
+        return numbers_schema(self.size) | {"unit": self.unit}
+
+
+def finite_numbers(value: object) -> tuple[float, ...] | None:
+    """The value as a tuple of floats, None when it is anything but a sequence of finite numbers."""
+    items = _items(value)
+    numbers = [_real(item) for item in items] if items is not None else [None]
+    if any(number is None or not math.isfinite(number) for number in numbers):
+        return None
+    return tuple(number for number in numbers if number is not None)
+
+
+def finite_matrix(value: object) -> Matrix3 | None:
+    """The value as three rows of three floats, None when it is anything else."""
+    rows = [finite_numbers(row) for row in _items(value) or ()]
+    if len(rows) != 3 or any(row is None or len(row) != 3 for row in rows):
+        return None
+    return tuple(rows)  # type: ignore[return-value]
+
+
+def numbers_schema(size: int) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "number"}, "minItems": size, "maxItems": size}
+
+
+def matrix_schema() -> dict[str, Any]:
+    return {"type": "array", "items": numbers_schema(3), "minItems": 3, "maxItems": 3}
+
+
+def _items(value: object) -> Sequence[object] | None:
+    if isinstance(value, np.ndarray) and value.ndim:
+        return list(value)
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def _real(value: object) -> float | None:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the range of floats
+        return math.inf
+
+
+def _not_a_number(value: object) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "not true or false"
+    return "not text" if isinstance(value, str) else f"not {type(value).__name__}"

@@ -1,0 +1,152 @@
+"""A robot: links that hang on one another and on the ground."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from .changes import changed
+from .description import Description
+from .errors import DescriptionError, Problem, short, unknown
+from .links import GROUND, Link
+from .pose import Pose
+from .quantities import Checked, Vector, Vector3
+from .tree import circle, parents_first
+
+
+class TitleCheck(Checked):
+    """Text on one line."""
+
+    def check(self, value: object) -> str:
+        if not isinstance(value, str) or not value or not value.isprintable():
+            raise ValueError("must be text on one line")
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
+
+
+class Robot(Description):
+    """A tree of links on a base."""
+
+    name: Annotated[str, TitleCheck()] = Field("robot", description="name of the robot")
+    links: tuple[Link, ...] = Field(
+        description="the links; each hangs on the previous one unless it says", json_schema_extra={"minItems": 1}
+    )
+    gravity: Annotated[Vector3, Vector("m/s2")] = Field(
+        (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
+    )
+    base: Pose = Field(Pose(), description="where the ground's frame stands in the world")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, name: str = "robot", *, links: Iterable[Link], gravity: ArrayLike = (0, 0, 0), base: Pose = ...
+        ) -> None: ...
+
+    def link(self, name: str) -> Link:
+        """The link of that name."""
+        for link in self.links:
+            if link.name == name:
+                return link
+        raise DescriptionError([Problem("link", name, unknown("no such link", name, self._names))])
+
+    @property
+    def parents(self) -> tuple[int | None, ...]:
+        """The index of each link's parent, None for the ground."""
+        return tuple(self._parent(index) for index in range(len(self.links)))
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Indices of the links, every parent before its children, else as listed."""
+        return parents_first(self.parents)
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all links and the masses on them (kg)."""
+        return sum(link.total_mass for link in self.links)
+
+    @property
+    def coordinates(self) -> int:
+        """How many coordinates the robot has."""
+        return sum(link.coordinates for link in self.links)
+
+    def rigid(self) -> Robot:
+        """The same robot with rigid links and rigid drives."""
+        name = self.name.removesuffix(" (rigid)") + " (rigid)"
+        return self.model_copy(update={"name": name, "links": tuple(link.rigid() for link in self.links)})
+
+    def with_(self, changes: Mapping[str, object] | None = None, **top_level: object) -> Robot:
+        """A changed copy, validated anew: `with_({"links.fore.payload.mass": 0.3}, gravity=(0, 0, -9.81))`.
+
+        Links are found by name or index; parts that are missing on the way are made.
+        """
+        return Robot.model_validate(changed(self.model_dump(), {**(changes or {}), **top_level}))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the robot to a YAML file."""
+        from .files import save
+
+        save(self, path)
+
+    def __str__(self) -> str:
+        from .table import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from .table import html
+
+        return html(self)
+
+    @property
+    def _names(self) -> list[str]:
+        return [link.name for link in self.links]
+
+    def _parent(self, index: int) -> int | None:
+        parent = self.links[index].parent
+        if parent is None:
+            return index - 1 if index else None
+        return None if parent == GROUND else self._names.index(parent)
+
+    def conflicts(self) -> Iterator[Problem]:
+        if not self.links:
+            yield Problem("links", self.links, "must have at least one link")
+        found = [*self._repeated_names(), *self._wrong_parents()]
+        if not found:  # the tree can only be walked when every name leads somewhere
+            found = [*self._circles(), *self._beyond_parents()]
+        yield from found
+
+    def _repeated_names(self) -> Iterator[Problem]:
+        for index, name in enumerate(self._names):
+            if (first := self._names.index(name)) != index:
+                yield Problem(f"links[{index}].name", name, f"is already the name of links[{first}]")
+
+    def _wrong_parents(self) -> Iterator[Problem]:
+        for index, link in enumerate(self.links):
+            path = f"links[{index}].parent"
+            if link.parent == link.name:
+                yield Problem(path, link.parent, "a link cannot hang on itself")
+            elif link.parent is not None and link.parent not in (GROUND, *self._names):
+                allowed = [GROUND, *(name for name in self._names if name != link.name)]
+                yield Problem(path, link.parent, unknown("no such link", link.parent, allowed))
+
+    def _circles(self) -> Iterator[Problem]:
+        if turn := circle(self.parents):
+            names = " -> ".join(self._names[index] for index in turn)
+            yield Problem("links", ..., f"hang on each other in a circle: {names}")
+
+    def _beyond_parents(self) -> Iterator[Problem]:
+        for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
+            if link.at is None:
+                continue
+            path = f"links[{index}].at"
+            if parent is None:
+                yield Problem(path, link.at, "must be left out: the link hangs on the ground, use offset")
+            elif link.at > (length := self.links[parent].length):
+                sentence = f"must lie on its parent {self._names[parent]!r}, between 0 and {short(length)} (m)"
+                yield Problem(path, link.at, sentence)

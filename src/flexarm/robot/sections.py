@@ -1,0 +1,378 @@
+"""Cross-sections of a link.
+
+Axes: x runs along the link; `width` extends along y, `height` along z, both centred on the axis.
+I_z = integral of y^2 dA resists bending in y, I_y = integral of z^2 dA resists bending in z.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from math import exp, pi
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from .description import Description
+from .errors import Problem, short
+from .quantities import Quantity, positive
+
+
+@dataclass(frozen=True)
+class SectionProperties:
+    """A section reduced to numbers: area A (m2), second moments I_y, I_z, torsion constant J, polar moment I_p (m4)."""
+
+    A: float
+    I_y: float
+    I_z: float
+    J: float
+    I_p: float
+
+
+class Section(Description):
+    """A cross-section, perhaps varying along the link; made by `Section.rectangle(...)` and its sisters."""
+
+    tag: ClassVar[str | None] = "shape"
+
+    @abstractmethod
+    def at(self, xi: float) -> SectionProperties:
+        """The properties at the fraction xi in [0, 1] of the link's length."""
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Interior fractions of the length where the properties jump."""
+        return ()
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the section is the same along the whole link."""
+        return True
+
+    def extents(self) -> dict[str, float]:
+        """The outer dimensions by field (m)."""
+        return {}
+
+    @staticmethod
+    def rectangle(width: float, height: float) -> Rectangle:
+        """A solid rectangle: width along y, height along z (m)."""
+        return Rectangle(width, height)
+
+    @staticmethod
+    def circle(diameter: float) -> Circle:
+        """A solid circle (m)."""
+        return Circle(diameter)
+
+    @staticmethod
+    def tube(outer: float, inner: float) -> Tube:
+        """A round tube with outer and inner diameter (m)."""
+        return Tube(outer, inner)
+
+    @staticmethod
+    def box(width: float, height: float, thickness: float) -> Box:
+        """A rectangular hollow section with walls of one thickness (m)."""
+        return Box(width, height, thickness)
+
+    @staticmethod
+    def ibeam(width: float, height: float, flange: float, web: float) -> IBeam:
+        """An I-beam: web along z, flanges `width` wide along y; `flange` and `web` are thicknesses (m)."""
+        return IBeam(width, height, flange, web)
+
+    @staticmethod
+    def properties(A: float, I_y: float, I_z: float, J: float | None = None, I_p: float | None = None) -> Properties:
+        """A section given by its numbers (m2, m4); J and I_p are I_y + I_z unless given."""
+        return Properties(A, I_y, I_z, J, I_p)
+
+    @staticmethod
+    def tapered(root: PlainSection, tip: PlainSection) -> Tapered:
+        """Two sections of one shape; the dimensions vary linearly from root to tip."""
+        return Tapered(root, tip)
+
+    @staticmethod
+    def stepped(pieces: Iterable[Piece | Mapping[str, Any]]) -> Stepped:
+        """Pieces one after the other, each `{"upto": fraction of the length, "section": a plain section}`."""
+        return Stepped(tuple(pieces))
+
+
+class Plain(Section):
+    """A shape that stays the same along the link."""
+
+    @abstractmethod
+    def numbers(self) -> SectionProperties:
+        """The properties of this shape."""
+
+    def at(self, xi: float) -> SectionProperties:
+        _check_fraction(xi)
+        return self.numbers()
+
+
+Length = Annotated[float, positive("m")]
+
+
+class Rectangle(Plain):
+    """A solid rectangle."""
+
+    shape: Literal["rectangle"] = Field("rectangle", description="kind of section")
+    width: Length = Field(description="extent along y (m)")
+    height: Length = Field(description="extent along z (m)")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, width: float, height: float) -> None: ...
+
+    def numbers(self) -> SectionProperties:
+        b, h = self.width, self.height
+        return _with_polar(b * h, b * h**3 / 12, h * b**3 / 12, _rectangle_torsion(max(b, h), min(b, h)))
+
+    def extents(self) -> dict[str, float]:
+        return {"width": self.width, "height": self.height}
+
+
+class Circle(Plain):
+    """A solid circle."""
+
+    shape: Literal["circle"] = Field("circle", description="kind of section")
+    diameter: Length = Field(description="diameter (m)")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, diameter: float) -> None: ...
+
+    def numbers(self) -> SectionProperties:
+        return _ring(self.diameter, 0.0)
+
+    def extents(self) -> dict[str, float]:
+        return {"diameter": self.diameter}
+
+
+class Tube(Plain):
+    """A round tube."""
+
+    shape: Literal["tube"] = Field("tube", description="kind of section")
+    outer: Length = Field(description="outer diameter (m)")
+    inner: Length = Field(description="inner diameter (m), smaller than the outer one")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, outer: float, inner: float) -> None: ...
+
+    def numbers(self) -> SectionProperties:
+        return _ring(self.outer, self.inner)
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.inner >= self.outer:
+            yield Problem("inner", self.inner, f"must be smaller than outer = {short(self.outer)} (m)")
+
+    def extents(self) -> dict[str, float]:
+        return {"outer": self.outer}
+
+
+class Box(Plain):
+    """A rectangular hollow section; its torsion constant is Bredt's for thin walls, taken at their mid line."""
+
+    shape: Literal["box"] = Field("box", description="kind of section")
+    width: Length = Field(description="outer extent along y (m)")
+    height: Length = Field(description="outer extent along z (m)")
+    thickness: Length = Field(description="thickness of the walls (m), less than half the smaller side")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, width: float, height: float, thickness: float) -> None: ...
+
+    def numbers(self) -> SectionProperties:
+        b, h, t = self.width, self.height, self.thickness
+        b_in, h_in, b_mid, h_mid = b - 2 * t, h - 2 * t, b - t, h - t
+        return _with_polar(
+            b * h - b_in * h_in,
+            (b * h**3 - b_in * h_in**3) / 12,
+            (h * b**3 - h_in * b_in**3) / 12,
+            2 * t * (b_mid * h_mid) ** 2 / (b_mid + h_mid),
+        )
+
+    def conflicts(self) -> Iterator[Problem]:
+        if 2 * self.thickness >= (side := min(self.width, self.height)):
+            yield Problem("thickness", self.thickness, f"must be less than half the smaller side {short(side)} (m)")
+
+    def extents(self) -> dict[str, float]:
+        return {"width": self.width, "height": self.height}
+
+
+class IBeam(Plain):
+    """An I-beam, web along z; its torsion constant is the sum of b t^3 / 3 over flanges and web."""
+
+    shape: Literal["ibeam"] = Field("ibeam", description="kind of section")
+    width: Length = Field(description="width of the flanges along y (m)")
+    height: Length = Field(description="whole height along z (m)")
+    flange: Length = Field(description="thickness of each flange (m), less than half the height")
+    web: Length = Field(description="thickness of the web (m), at most the width")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, width: float, height: float, flange: float, web: float) -> None: ...
+
+    def numbers(self) -> SectionProperties:
+        b, h, f, w = self.width, self.height, self.flange, self.web
+        clear = h - 2 * f
+        return _with_polar(
+            2 * b * f + clear * w,
+            (b * h**3 - (b - w) * clear**3) / 12,
+            (2 * f * b**3 + clear * w**3) / 12,
+            (2 * b * f**3 + clear * w**3) / 3,
+        )
+
+    def conflicts(self) -> Iterator[Problem]:
+        if 2 * self.flange >= self.height:
+            yield Problem("flange", self.flange, f"must be less than half of height = {short(self.height)} (m)")
+        if self.web > self.width:
+            yield Problem("web", self.web, f"must be at most width = {short(self.width)} (m)")
+
+    def extents(self) -> dict[str, float]:
+        return {"width": self.width, "height": self.height}
+
+
+Area = Annotated[float, positive("m2")]
+SecondMoment = Annotated[float, positive("m4")]
+
+
+class Properties(Plain):
+    """A section given by its numbers."""
+
+    shape: Literal["properties"] = Field("properties", description="kind of section")
+    A: Area = Field(description="area (m2)")
+    I_y: SecondMoment = Field(description="integral of z^2 dA, resists bending in z (m4)")
+    I_z: SecondMoment = Field(description="integral of y^2 dA, resists bending in y (m4)")
+    J: SecondMoment | None = Field(None, description="torsion constant (m4); I_y + I_z unless given")
+    I_p: SecondMoment | None = Field(None, description="polar moment of area (m4); I_y + I_z unless given")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, A: float, I_y: float, I_z: float, J: float | None = None, I_p: float | None = None
+        ) -> None: ...
+
+    def numbers(self) -> SectionProperties:
+        polar = self.I_y + self.I_z
+        return SectionProperties(self.A, self.I_y, self.I_z, self.J or polar, self.I_p or polar)
+
+
+PlainSection = Annotated[Rectangle | Circle | Tube | Box | IBeam | Properties, Field(discriminator="shape")]
+
+
+class Tapered(Section):
+    """A section whose dimensions (or, for `properties`, the numbers themselves) vary linearly from root to tip."""
+
+    shape: Literal["tapered"] = Field("tapered", description="kind of section")
+    root: PlainSection = Field(description="section at the root")
+    tip: PlainSection = Field(description="section at the tip, of the same shape as the root's")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, root: PlainSection, tip: PlainSection) -> None: ...
+
+    def at(self, xi: float) -> SectionProperties:
+        _check_fraction(xi)
+        if isinstance(self.root, Properties):
+            root, tip = self.root.numbers(), self.tip.numbers()
+            names = [field.name for field in fields(SectionProperties)]
+            return SectionProperties(*(_between(getattr(root, name), getattr(tip, name), xi) for name in names))
+        names = [name for name in type(self.root).model_fields if name != "shape"]
+        sizes = {name: _between(getattr(self.root, name), getattr(self.tip, name), xi) for name in names}
+        return type(self.root).model_construct(None, **sizes).numbers()
+
+    @property
+    def uniform(self) -> bool:
+        return self.root == self.tip
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.root.shape != self.tip.shape:
+            yield Problem("tip.shape", self.tip.shape, f"must be the same as root.shape = {self.root.shape!r}")
+
+    def extents(self) -> dict[str, float]:
+        ends: dict[str, Plain] = {"root": self.root, "tip": self.tip}
+        return {f"{end}.{name}": size for end, section in ends.items() for name, size in section.extents().items()}
+
+
+class Piece(Description):
+    """A stretch of a stepped section, from the end of the piece before it."""
+
+    upto: Annotated[float, Quantity("", above=0.0, most=1.0)] = Field(
+        description="where the piece ends, as a fraction of the link's length (no unit)"
+    )
+    section: PlainSection = Field(description="section of the piece")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, upto: float, section: PlainSection) -> None: ...
+
+
+class Stepped(Section):
+    """Pieces of different sections one after the other."""
+
+    shape: Literal["stepped"] = Field("stepped", description="kind of section")
+    pieces: tuple[Piece, ...] = Field(
+        description="pieces from root to tip; the last ends at 1", json_schema_extra={"minItems": 1}
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(self, pieces: Iterable[Piece | Mapping[str, Any]]) -> None: ...
+
+    def at(self, xi: float) -> SectionProperties:
+        _check_fraction(xi)
+        piece = next((piece for piece in self.pieces if xi < piece.upto), self.pieces[-1])
+        return piece.section.numbers()
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(piece.upto for piece in self.pieces[:-1])
+
+    @property
+    def uniform(self) -> bool:
+        return all(piece.section == self.pieces[0].section for piece in self.pieces)
+
+    def conflicts(self) -> Iterator[Problem]:
+        if not self.pieces:
+            yield Problem("pieces", self.pieces, "must have at least one piece")
+            return
+        for index, (before, piece) in enumerate(pairwise(self.pieces), start=1):
+            if piece.upto <= before.upto:
+                sentence = f"must be above {short(before.upto)}, where the piece before it ends"
+                yield Problem(f"pieces[{index}].upto", piece.upto, sentence)
+        if self.pieces[-1].upto != 1.0:
+            path = f"pieces[{len(self.pieces) - 1}].upto"
+            yield Problem(path, self.pieces[-1].upto, "must be 1: the last piece ends at the tip")
+
+
+AnySection = Annotated[
+    Rectangle | Circle | Tube | Box | IBeam | Properties | Tapered | Stepped, Field(discriminator="shape")
+]
+
+
+def _with_polar(A: float, I_y: float, I_z: float, J: float) -> SectionProperties:
+    return SectionProperties(A, I_y, I_z, J, I_y + I_z)
+
+
+def _ring(outer: float, inner: float) -> SectionProperties:
+    second = pi * (outer**4 - inner**4) / 64
+    return _with_polar(pi * (outer**2 - inner**2) / 4, second, second, 2 * second)
+
+
+def _rectangle_torsion(a: float, b: float) -> float:
+    """St Venant's torsion constant of a rectangle with long side a (Timoshenko & Goodier, art. 109).
+
+    J = a b^3 (1/3 - 64/pi^5 b/a sum over odd n of tanh(n pi a / 2b) / n^5), with tanh = 1 - 2/(e^(n pi a/b) + 1)
+    so that the slow part sums to 31 zeta(5)/32 and the rest falls like e^(-n pi).
+    """
+    slow = 31 / 32 * 1.0369277551433699263
+    fast = sum(2 * exp(-n * pi * a / b) / ((1 + exp(-n * pi * a / b)) * n**5) for n in (1, 3, 5, 7, 9))
+    return a * b**3 * (1 / 3 - 64 / pi**5 * (b / a) * (slow - fast))
+
+
+def _between(root: float, tip: float, xi: float) -> float:
+    return (1.0 - xi) * root + xi * tip
+
+
+def _check_fraction(xi: float) -> None:
+    if not 0.0 <= xi <= 1.0:
+        raise ValueError(f"xi = {xi}: a fraction of the length lies between 0 and 1")

@@ -1,0 +1,101 @@
+"""A robot as a table: plain text for `print`, HTML for notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from .errors import short
+from .flexibility import Flexible
+from .joints import Joint, Revolute
+from .links import Link
+from .masses import PointMass
+
+if TYPE_CHECKING:
+    from .robot import Robot
+
+WIDTH = 100
+COLUMNS = ("link", "joint", "length", "section", "mass", "flexible", "payload", "hub")
+
+
+def text(robot: Robot) -> str:
+    """The table as plain text, WIDTH characters wide."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, width=WIDTH, pad_edge=False)
+    for column in COLUMNS:
+        table.add_column(column)
+    for row in _rows(robot):
+        table.add_row(*(Text(cell) for cell in row))
+    out = StringIO()
+    console = Console(file=out, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
+    console.print(Text(_header(robot)), table)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+
+
+def html(robot: Robot) -> str:
+    """The same table as HTML."""
+    head = "".join(f"<th>{column}</th>" for column in COLUMNS)
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in _rows(robot))
+    return f"<table><caption>{escape(_header(robot))}</caption><tr>{head}</tr>{rows}</table>"
+
+
+def _header(robot: Robot) -> str:
+    gravity = f"gravity {_numbers(robot.gravity)} m/s2" if any(robot.gravity) else "no gravity"
+    return f"{robot.name}: {gravity}, {robot.coordinates} coordinates, {robot.total_mass:.4g} kg"
+
+
+def _rows(robot: Robot) -> list[tuple[str, ...]]:
+    return [
+        (
+            _place(link),
+            _joint(link.joint),
+            f"{link.length:.4g} m",
+            _section(link),
+            f"{link.beam_mass:.4g} kg",
+            "rigid" if link.flexible is None else _flexible(link.flexible),
+            _lump(link.payload),
+            _lump(link.hub),
+        )
+        for link in robot.links
+    ]
+
+
+def _place(link: Link) -> str:
+    return link.name if link.parent is None else f"{link.name} on {link.parent}"
+
+
+def _joint(joint: Joint) -> str:
+    if not isinstance(joint, Revolute):
+        return type(joint).__name__.lower()
+    axis = joint.axis if isinstance(joint.axis, str) else _numbers(joint.axis)
+    return f"revolute {axis}" + (", elastic" if joint.drive is not None and joint.drive.elastic else "")
+
+
+def _section(link: Link) -> str:
+    if link.section is None:
+        return ""
+    sizes = " x ".join(f"{size * 1000:.4g}" for size in link.section.extents().values())
+    return f"{link.section.shape} {sizes} mm" if sizes else link.section.shape
+
+
+def _flexible(flexible: Flexible) -> str:
+    return ", ".join([*(f"{family} {count}" for family, count in flexible.counts.items()), flexible.basis.type])
+
+
+def _lump(lump: PointMass | None) -> str:
+    if lump is None:
+        return ""
+    if lump.inertia is None:
+        return f"{lump.mass:.4g} kg"
+    largest = max(lump.inertia_matrix[axis][axis] for axis in range(3))
+    inertia = f"{largest:.4g} kg m2"
+    return f"{lump.mass:.4g} kg, {inertia}" if lump.mass else inertia
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return f"({', '.join(short(value) for value in values)})"

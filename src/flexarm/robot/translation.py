@@ -1,0 +1,91 @@
+"""From the validation library's error records to problems in our own words and paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from .errors import DescriptionError, Problem, join, unknown
+
+if TYPE_CHECKING:
+    from .description import Description
+
+_SENTENCES: Mapping[str, str] = {
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "recursion_loop": "must not contain itself",
+}
+_WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found")
+
+
+def problems_of(error: ValidationError, model: type[Description]) -> list[Problem]:
+    """Every problem of a failed validation, with paths that start at `model`."""
+    return [problem for record in error.errors(include_url=False) for problem in _problems(record, model)]
+
+
+def _problems(record: Mapping[str, Any], model: type[Description]) -> Iterator[Problem]:
+    kind, value, context = record["type"], record["input"], record.get("ctx", {})
+    path, kinds = _resolve(record["loc"], model)
+    if kind == "missing":
+        yield Problem(path, ..., "is required")
+    elif kind == "extra_forbidden":
+        *above, field = record["loc"]
+        owner = _resolve(tuple(above), model)[1][0]
+        yield Problem(path, ..., unknown("unknown field", field, owner.model_fields))
+    elif kind == "invalid_key":
+        owner_path, _ = _resolve(record["loc"][:-1], model)
+        yield Problem(owner_path, ..., f"has a field {value!r}, but names of fields are text")
+    elif kind == "union_tag_invalid":
+        tag = str(kinds[0].tag)
+        yield Problem(join(path, tag), context["tag"], unknown("unknown", context["tag"], _tags(kinds)))
+    elif kind == "union_tag_not_found" and isinstance(value, Mapping):
+        yield Problem(join(path, str(kinds[0].tag)), ..., f"is required (allowed: {', '.join(_tags(kinds))})")
+    elif kind in _WRONG_KIND:
+        names = " or ".join(kind.__name__ for kind in kinds)
+        yield Problem(path, value, f"must be {names}, or a mapping with its fields")
+    elif kind == "literal_error":
+        choices = [choice.strip(" '") for choice in context["expected"].replace(" or ", ",").split(",")]
+        yield Problem(path, value, unknown("unknown", value, choices))
+    elif isinstance(context.get("error"), DescriptionError):
+        yield from (problem.under(path) for problem in context["error"].problems)
+    elif kind == "value_error":
+        yield Problem(path, value, str(context["error"]))
+    else:
+        yield Problem(path, value, _SENTENCES.get(kind) or record["msg"].replace("Input should be", "must be"))
+
+
+def _resolve(loc: tuple[int | str, ...], model: type[Description]) -> tuple[str, list[type[Description]]]:
+    """The user's path of a location, and the descriptions that may stand there.
+
+    A location also lists the tag of each union it went through, which the user never wrote:
+    only the models tell a tag from a field of the same name (`reduced` has fields `elements` and `modes`).
+    """
+    path, kinds, chosen = "", [model], True
+    for step in loc:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif not chosen and len(kinds) > 1:
+            kinds, chosen = [kind for kind in kinds if _tag_of(kind) == step], True
+        else:
+            path = join(path, step)
+            field = kinds[0].model_fields.get(step) if kinds else None
+            kinds, chosen = _descriptions_in(field.annotation) if field else [], False
+    return path, kinds
+
+
+def _descriptions_in(annotation: Any) -> list[type[Description]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]  # type: ignore[list-item]
+    return [kind for part in get_args(annotation) for kind in _descriptions_in(part)]
+
+
+def _tag_of(kind: type[Description]) -> str:
+    return str(kind.model_fields[str(kind.tag)].default)
+
+
+def _tags(kinds: list[type[Description]]) -> list[str]:
+    return [_tag_of(kind) for kind in kinds]

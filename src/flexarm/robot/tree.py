@@ -1,0 +1,34 @@
+"""Trees given by the index of each node's parent (None at a root)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def parents_first(parents: Sequence[int | None]) -> tuple[int, ...]:
+    """Every node after its parent; nodes that already stand so keep their order."""
+    placed: dict[int, None] = {}
+    for start in range(len(parents)):
+        branch: list[int] = []
+        node: int | None = start
+        while node is not None and node not in placed:
+            branch.append(node)
+            node = parents[node]
+        placed.update(dict.fromkeys(reversed(branch)))
+    return tuple(placed)
+
+
+def circle(parents: Sequence[int | None]) -> list[int]:
+    """A circle of parents, parent before child, its first node repeated at the end; empty when there is none."""
+    for start in range(len(parents)):
+        seen: list[int] = []
+        node: int | None = start
+        while node is not None and node not in seen:
+            seen.append(node)
+            node = parents[node]
+        if node is not None:
+            turn = seen[seen.index(node) :]
+            first = turn.index(min(turn))  # begin with the link that is listed first
+            around = [turn[first], *reversed(turn[first + 1 :] + turn[:first])]
+            return [*around, turn[first]]
+    return []

@@ -1,0 +1,25 @@
+"""Kinds that a field may hold, told apart by a tag, where the bare tag may stand for the default of its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+
+@dataclass(frozen=True)
+class Shorthand:
+    """`joint: weld` for `joint: {type: weld}`; `names` are the kinds that need no further fields."""
+
+    names: tuple[str, ...]
+
+    def expand(self, value: object) -> object:
+        return {"type": value} if isinstance(value, str) else value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.expand, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [{"enum": list(self.names)}, handler(schema)]}

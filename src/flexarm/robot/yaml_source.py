@@ -1,0 +1,107 @@
+"""A YAML file as plain data that still knows its lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import DescriptionError, Problem
+
+
+@dataclass(frozen=True)
+class Source:
+    """The mapping in a file: `data` as plain Python values, `marked` as ruamel's containers with positions."""
+
+    file: str
+    data: dict[str, Any]
+    marked: Any
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Source:
+        file = str(os.fspath(path))
+        marked = _parse(_text(file), file)
+        if marked is None:
+            raise _refusal(file, "the file is empty; a robot needs at least `links`")
+        if not isinstance(marked, dict):
+            raise _refusal(file, f"a robot file is a mapping (name, links, ...), but this is {_kind(marked)}", line=1)
+        return cls(file, _plain(marked, {}), marked)
+
+    def line(self, path: str) -> int:
+        """The line (from 1) of the deepest part of the path `links[1].section.width` that the file has."""
+        node, line = self.marked, self.marked.lc.line
+        for step in re.findall(r"[^.\[\]]+", path):
+            listed = isinstance(node, list)
+            try:
+                key = int(step) if listed else step
+                line, node = (node.lc.item if listed else node.lc.key)(key)[0], node[key]
+            except (KeyError, IndexError, ValueError, TypeError, AttributeError):
+                break  # a missing field, or a value merged from elsewhere: its owner's line must do
+        return int(line) + 1
+
+
+def _text(file: str) -> str:
+    raw = b""
+    try:
+        raw = Path(file).read_bytes()
+        return raw.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise _refusal(file, "there is no such file") from None
+    except IsADirectoryError:
+        raise _refusal(file, "is a directory, not a file") from None
+    except OSError as error:
+        raise _refusal(file, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise _refusal(file, f"is not UTF-8 text (byte {raw[error.start]:#04x})", line=line) from None
+
+
+def _parse(text: str, file: str) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.constructor import DuplicateKeyError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        return YAML().load(text)
+    except DuplicateKeyError as error:
+        mark = error.problem_mark
+        key = re.search(r'duplicate key "(.*?)"', str(error.problem))
+        name = f"{key[1]!r} " if key else ""
+        raise _refusal(file, f"the key {name}stands twice in one mapping", mark.line + 1, mark.column + 1) from None
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        position = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
+        raise _refusal(file, f"is not valid YAML: {said}", *position) from None
+    except YAMLError as error:
+        raise _refusal(file, f"is not valid YAML: {str(error).splitlines()[0]}") from None
+
+
+def _plain(node: Any, done: dict[int, Any]) -> Any:
+    """Plain values of ruamel's; `done` keeps aliases shared, so that they cost nothing and may form circles."""
+    if id(node) in done:
+        return done[id(node)]
+    if isinstance(node, dict):
+        mapping: dict[Any, Any] = {}
+        done[id(node)] = mapping
+        mapping.update((key, _plain(value, done)) for key, value in node.items())
+        return mapping
+    if isinstance(node, list):
+        sequence: list[Any] = []
+        done[id(node)] = sequence
+        sequence.extend(_plain(item, done) for item in node)
+        return sequence
+    for kind in (bool, int, float, str):
+        if isinstance(node, kind):
+            return kind(node)
+    return node
+
+
+def _kind(value: object) -> str:
+    return "a list" if isinstance(value, list) else f"only {value!r}"
+
+
+def _refusal(file: str, sentence: str, line: int | None = None, column: int | None = None) -> DescriptionError:
+    return DescriptionError([Problem("", ..., sentence, line, column)], file)

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from flexarm.beam.polynomials import PiecewisePolynomials, fit, gauss
+
+BREAKS = np.array([0.0, 0.3, 1.1, 2.0])
+
+
+def smooth(degree: int = 20) -> PiecewisePolynomials:
+    return fit(lambda x: np.sin(3 * x) + x**2, BREAKS, degree)
+
+
+def test_fit_reproduces_polynomials_exactly_and_smooth_functions_to_rounding():
+    x = np.linspace(0, 2, 101)
+    cubic = fit(lambda x: 2 - x + 3 * x**3, BREAKS, 3)
+    assert_allclose(cubic(x)[:, 0], 2 - x + 3 * x**3, atol=1e-13)
+    assert_allclose(smooth()(x)[:, 0], np.sin(3 * x) + x**2, atol=1e-13)
+
+
+def test_derivative_and_integral_are_those_of_the_function():
+    x = np.linspace(0, 2, 101)
+    assert_allclose(smooth().derivative()(x)[:, 0], 3 * np.cos(3 * x) + 2 * x, atol=1e-11)
+    assert_allclose(smooth().integral()(x)[:, 0], (1 - np.cos(3 * x)) / 3 + x**3 / 3, atol=1e-13)
+
+
+def test_integral_is_continuous_where_the_function_jumps():
+    steps = PiecewisePolynomials(BREAKS, np.array([1.0, -2.0, 5.0]).reshape(1, 3, 1))
+    integral = steps.integral()
+    for value in BREAKS[1:-1]:
+        assert integral(value - 1e-13)[0, 0] == pytest.approx(integral(value)[0, 0], abs=1e-12)
+    assert integral(2.0)[0, 0] == pytest.approx(0.3 - 2 * 0.8 + 5 * 0.9)
+
+
+def test_a_break_belongs_to_the_piece_on_its_right_and_the_end_to_the_last():
+    steps = PiecewisePolynomials(BREAKS, np.array([1.0, 2.0, 3.0]).reshape(1, 3, 1))
+    assert steps(BREAKS)[:, 0].tolist() == [1.0, 2.0, 3.0, 3.0]
+
+
+def test_combination_is_linear():
+    both = PiecewisePolynomials(BREAKS, np.random.default_rng(1).normal(size=(4, 3, 2)))
+    x = np.linspace(0, 2, 11)
+    mix = np.array([[1.0, 2.0, 0.0], [0.5, -1.0, 3.0]])
+    assert_allclose((both @ mix)(x), both(x) @ mix, atol=1e-13)
+
+
+@pytest.mark.parametrize("points", [1, 2, 5])
+def test_gauss_is_exact_up_to_degree_2n_minus_1_and_not_beyond(points):
+    x, weights = gauss(BREAKS, points)
+    for degree, exact in ((2 * points - 1, True), (2 * points, False)):
+        error = abs(weights @ x**degree / (2.0 ** (degree + 1) / (degree + 1)) - 1)
+        assert (error < 1e-13) == exact

@@ -1,0 +1,75 @@
+"""Changed copies of robots."""
+
+import pytest
+
+import flexarm.robot as fa
+from flexarm.robot.library import two_link_arm
+
+
+def test_changes_by_name_index_and_keyword():
+    arm = two_link_arm()
+    other = arm.with_({"links.upper.length": 1.2, "links.1.section.width": 0.01}, gravity=(0, -9.81, 0), name="new")
+    assert other.links[0].length == 1.2
+    assert other.links[1].section == fa.Section.rectangle(0.01, 0.005)
+    assert (other.name, other.gravity) == ("new", (0.0, -9.81, 0.0))
+    assert other.links[1].payload == arm.links[1].payload
+    assert arm == two_link_arm()
+
+
+def test_no_change_is_the_same_robot():
+    assert two_link_arm().with_() == two_link_arm()
+
+
+def test_missing_parts_are_made():
+    arm = two_link_arm().with_(
+        {
+            "links.upper.payload.mass": 0.3,
+            "links.upper.payload.inertia": 1e-3,
+            "links.fore.joint.drive.rotor_inertia": 1e-4,
+            "links.fore.flexible.damping.ratio": 0.01,
+            "base.position": (0, 0, 1),
+        }
+    )
+    assert arm.link("upper").payload == fa.PointMass(0.3, inertia=1e-3)
+    assert arm.link("fore").joint == fa.Revolute("z", drive=fa.Drive(rotor_inertia=1e-4))
+    assert arm.link("fore").flexible == fa.Flexible(bend_y=3, damping=fa.Damping(0.01))
+    assert arm.base == fa.Pose((0, 0, 1))
+
+
+def test_descriptions_and_none_can_be_put_in():
+    tube = fa.Section.tube(0.01, 0.008)
+    arm = two_link_arm().with_(
+        {"links.upper.section": tube, "links.upper.section.inner": 0.007, "links.fore.payload": None}
+    )
+    assert arm.link("upper").section == fa.Section.tube(0.01, 0.007)
+    assert arm.link("fore").payload is None
+
+
+def test_new_links_can_be_changed_at_once():
+    rod = fa.Link("rod", 1.0, mass=1.0)
+    assert two_link_arm().with_({"links": [rod], "links.rod.mass": 2.0}).total_mass == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"links.uper.length": 1},
+            "links.uper.length: there is no 'uper'; did you mean 'upper'? (allowed: upper, fore, 0, 1)",
+        ),
+        ({"links.2.length": 1}, "links.2.length: there is no '2' (allowed: upper, fore, 0, 1)"),
+        ({"links.upper.length.m": 1}, "links.upper.length.m: has no part 'm' to change: its owner is 1.0"),
+        ({"links.fore.length": -1}, "links[1].length = -1: must be positive (m)"),
+        (
+            {"links.fore.payload.mas": 1},
+            "links[1].payload.mas: unknown field; did you mean 'mass'? (allowed: mass, offset, inertia, at)",
+        ),
+        ({"gravty": 1}, "gravty: unknown field; did you mean 'gravity'? (allowed: name, links, gravity, base)"),
+        ({"links.upper.name": "fore"}, "links[1].name = 'fore': is already the name of links[0]"),
+        ({"links.upper.section": None}, "links[0].section: is required, since the link is flexible"),
+    ],
+)
+def test_refusals(changes, expected):
+    with pytest.raises(fa.DescriptionError) as caught:
+        two_link_arm().with_(changes)
+    assert str(caught.value) == expected

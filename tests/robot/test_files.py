@@ -1,0 +1,352 @@
+"""Robots in files: round trips, and every way a file can be wrong."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import flexarm.robot as fa
+from flexarm.robot import files, library
+
+ARM = """\
+name: two-link flexible arm
+gravity: [0, 0, 0]
+links:
+  - name: upper
+    joint: {type: revolute, axis: z}
+    length: 1.0
+    section: {shape: rectangle, width: 0.005, height: 0.005}
+    material: {E: 2e10, rho: 7850}
+    flexible: {bend_y: 3}
+  - name: fore
+    joint: {type: revolute, axis: z}
+    length: 0.5
+    section: {shape: rectangle, width: 0.005, height: 0.005}
+    material: {E: 2e10, rho: 7850}
+    flexible: {bend_y: 3}
+    payload: {mass: 0.15}
+simulation:
+  duration: 10
+  torque:
+    upper: {profile: bang-bang, amplitude: 0.02, switch: [1, 2]}
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Write a text to arm.yaml in the current directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text):
+        Path("arm.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+        return "arm.yaml"
+
+    return write
+
+
+def message(path):
+    with pytest.raises(fa.DescriptionError) as caught:
+        fa.load(path)
+    assert "pydantic" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_file_of_the_readme_is_the_two_link_arm(file):
+    robot, simulation = files.read(file(ARM))
+    assert robot == library.two_link_arm()
+    assert simulation == {
+        "duration": 10,
+        "torque": {"upper": {"profile": "bang-bang", "amplitude": 0.02, "switch": [1, 2]}},
+    }
+    assert type(simulation) is dict
+    assert type(simulation["torque"]["upper"]["amplitude"]) is float
+
+
+def test_without_a_simulation_there_is_an_empty_one(file):
+    assert files.read(file("links: [{name: a, length: 1}]"))[1] == {}
+    assert files.read(file("links: [{name: a, length: 1}]\nsimulation:"))[1] == {}
+
+
+def test_saved_files_are_short_and_readable(tmp_path):
+    library.two_link_arm().save(tmp_path / "arm.yaml")
+    assert (tmp_path / "arm.yaml").read_text() == (
+        "name: two-link flexible arm\n"
+        "links:\n"
+        "  - name: upper\n"
+        "    length: 1.0\n"
+        "    section: {shape: rectangle, width: 0.005, height: 0.005}\n"
+        "    material: {E: 2e10, rho: 7850.0}\n"
+        "    flexible: {bend_y: 3}\n"
+        "  - name: fore\n"
+        "    length: 0.5\n"
+        "    section: {shape: rectangle, width: 0.005, height: 0.005}\n"
+        "    material: {E: 2e10, rho: 7850.0}\n"
+        "    flexible: {bend_y: 3}\n"
+        "    payload: {mass: 0.15}\n"
+    )
+
+
+def test_saving_leaves_nothing_else_behind(tmp_path, monkeypatch):
+    path = tmp_path / "arm.yaml"
+    fa.save(library.rrr_arm(True), path)
+    before = path.read_text()
+    monkeypatch.setattr(files, "plain", lambda robot: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        fa.save(library.two_link_arm(), path)
+    assert path.read_text() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["arm.yaml"]
+
+
+# --- round trips over random robots ---
+
+size = st.floats(1e-3, 1e2, allow_nan=False).map(lambda x: float(f"{x:.12g}"))
+anything = st.floats(-1e6, 1e6, allow_nan=False)
+vector = st.tuples(anything, anything, anything)
+small_angles = st.tuples(*[st.floats(-3, 3)] * 3)
+plain_sections = st.one_of(
+    st.builds(fa.Section.rectangle, size, size),
+    st.builds(fa.Section.circle, size),
+    st.builds(lambda a, b: fa.Section.tube(a + b, a), size, size),
+    st.builds(lambda t, b, h: fa.Section.box(2 * t + b, 2 * t + h, t), size, size, size),
+    st.builds(fa.Section.properties, size, size, size, st.none() | size, st.none() | size),
+)
+sections = st.one_of(
+    plain_sections,
+    st.builds(fa.Section.tapered, st.builds(fa.Section.circle, size), st.builds(fa.Section.circle, size)),
+    st.builds(
+        lambda a, b, upto: fa.Section.stepped([{"upto": upto, "section": a}, {"upto": 1, "section": b}]),
+        plain_sections,
+        plain_sections,
+        st.floats(0.01, 0.99),
+    ),
+)
+materials = st.one_of(
+    st.builds(fa.Material, st.floats(1e6, 1e13), st.floats(20, 2e4), st.none() | size, damping=size),
+    st.builds(fa.Material, st.floats(1e6, 1e13), st.floats(20, 2e4), nu=st.floats(-0.9, 0.5)),
+)
+drives = st.builds(fa.Drive, stiffness=st.none() | size, rotor_inertia=size, gear_ratio=size)
+joints = st.one_of(
+    st.builds(fa.Weld, small_angles),
+    st.builds(
+        fa.Revolute,
+        st.sampled_from(["x", "-y", "z"]) | st.tuples(size, anything, anything),
+        st.just([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) | small_angles,
+        st.none() | st.tuples(st.floats(-3, -1), st.floats(0, 3)),
+        viscous=size,
+        drive=st.none() | drives,
+    ),
+)
+bases = st.one_of(
+    st.just("modes"),
+    st.builds(fa.Modes, tip_mass=size),
+    st.builds(fa.Elements, order=st.integers(1, 2)),
+    st.builds(fa.reduced, st.integers(10, 20), st.none() | st.integers(1, 4), st.sampled_from(["free", "fixed"])),
+)
+dampings = st.builds(fa.Damping, st.none() | size | st.lists(size, min_size=1), size, size)
+count = st.integers(0, 5)
+flexibles = st.builds(
+    fa.Flexible,
+    st.integers(1, 5),
+    count,
+    count,
+    count,
+    basis=bases,
+    stiffening=st.sampled_from(["none", "shortening", "full"]),
+    damping=st.none() | dampings,
+)
+inertias = st.none() | size | st.tuples(size, size, size)
+lumps = st.builds(fa.PointMass, size, vector, inertias)
+names = st.lists(
+    st.from_regex(r"[\w-]{1,8}", fullmatch=True).filter(lambda name: name != "ground"),
+    min_size=1,
+    max_size=4,
+    unique=True,
+)
+
+
+@st.composite
+def robots(draw):
+    links = []
+    for index, name in enumerate(draw(names)):
+        links.append(
+            fa.Link(
+                name,
+                draw(size),
+                draw(joints),
+                draw(sections),
+                draw(materials),
+                draw(st.none() | flexibles),
+                draw(st.none() | size),
+                hub=draw(st.none() | lumps),
+                payload=draw(st.none() | lumps),
+                masses=[lump.model_copy(update={"at": 1e-4}) for lump in draw(st.lists(lumps, max_size=2))],
+                rotary_inertia=draw(st.booleans()),
+                parent=draw(st.sampled_from([None, "ground", *(link.name for link in links)])),
+                at=None,
+                offset=draw(vector),
+            )
+        )
+        if index and draw(st.booleans()) and links[-1].parent != "ground":
+            links[-1] = links[-1].model_copy(update={"at": 1e-4})
+    title = draw(st.text(st.characters(codec="utf-8"), min_size=1).filter(str.isprintable))
+    return fa.Robot(title, links=links, gravity=draw(vector), base=fa.Pose(draw(vector), draw(small_angles)))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(robots())
+@pytest.mark.filterwarnings("ignore::flexarm.robot.UnitsWarning")
+def test_a_saved_robot_loads_as_itself(tmp_path_factory, robot):
+    path = tmp_path_factory.getbasetemp() / "round_trip.yaml"
+    fa.save(robot, path)
+    again = fa.load(path)
+    assert again == robot
+    assert hash(again) == hash(robot)
+    assert robot.with_() == robot
+    assert eval(repr(robot), dict(vars(fa), **vars(fa.sections))) == robot
+    str(robot)
+
+
+@pytest.mark.parametrize("robot", [library.rrr_arm(True), library.rotating_beam(), library.tokhi_azad_arm(0.1)])
+def test_the_library_survives_a_round_trip(robot, tmp_path):
+    robot.save(tmp_path / "arm.yaml")
+    assert fa.load(tmp_path / "arm.yaml") == robot
+
+
+# --- wrong files ---
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("width: 0.005", "width: -0.005", "arm.yaml:7: links[0].section.width = -0.005: must be positive (m)"),
+        ("length: 0.5", "length: half", "arm.yaml:12: links[1].length = 'half': must be a number (m), not text"),
+        ("length: 0.5", "length: .nan", "arm.yaml:12: links[1].length = nan: must be a finite number (m)"),
+        ("length: 0.5", "length: true", "arm.yaml:12: links[1].length = True: must be a number (m), not true or false"),
+        ("    length: 0.5\n", "", "arm.yaml:10: links[1].length: is required"),
+        (
+            "payload: {mass",
+            "payload: {mas",
+            "arm.yaml:16: links[1].payload.mass: is required\n"
+            "arm.yaml:16: links[1].payload.mas: unknown field; did you mean 'mass'? "
+            "(allowed: mass, offset, inertia, at)",
+        ),
+        (
+            "joint: {type: revolute, axis: z}\n    length: 0.5",
+            "joint:\n      type: revolut\n    length: 0.5",
+            "arm.yaml:12: links[1].joint.type = 'revolut': unknown; did you mean 'revolute'? (allowed: revolute, weld)",
+        ),
+        ("name: fore", "name: upper", "arm.yaml:10: links[1].name = 'upper': is already the name of links[0]"),
+        ("gravity: [0, 0, 0]", "gravity: [0, 0]", "arm.yaml:2: gravity = [0, 0]: must be 3 finite numbers (m/s2)"),
+        (
+            "gravity:",
+            "gravty:",
+            "arm.yaml:2: gravty: unknown field; did you mean 'gravity'? (allowed: name, links, gravity, base)",
+        ),
+        (
+            "name: fore",
+            "1: fore",
+            "arm.yaml:10: links[1].name: is required\n"
+            "arm.yaml:10: links[1]: has a field 1, but names of fields are text",
+        ),
+    ],
+)
+def test_wrong_fields(file, old, new, expected):
+    assert old in ARM
+    head, _, tail = ARM.partition(old)
+    assert message(file(head + new + tail)) == expected
+
+
+def test_problems_of_robot_and_simulation_are_told_together(file):
+    text = message(file("links: [{name: a, length: 0}]\nsimulation: fast\n"))
+    assert (
+        text
+        == "arm.yaml:1: links[0].length = 0: must be positive (m)\narm.yaml:2: simulation = 'fast': must be a mapping"
+    )
+
+
+def test_problems_carry_their_lines(file):
+    with pytest.raises(fa.DescriptionError) as caught:
+        fa.load(file("links:\n- name: a\n  length: 0\n- name: b\n"))
+    assert [(p.path, p.line) for p in caught.value.problems] == [("links[0].length", 3), ("links[1].length", 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "words"),
+    [
+        ("name: [1, 2\nlinks: 3\n", "arm.yaml:2:6: ", "is not valid YAML: while parsing a flow sequence"),
+        ("name: a\n\tlinks: 3\n", "arm.yaml:2:1: ", "is not valid YAML"),
+        ("name: a\nname: b\n", "arm.yaml:2:1: ", "the key 'name' stands twice in one mapping"),
+        ("links: *missing\n", "arm.yaml:1:8: ", "undefined alias"),
+        ("name: a\x00b", "arm.yaml: ", "is not valid YAML"),
+        (b"name: a\nlinks: \xff\n", "arm.yaml:2: ", "is not UTF-8 text (byte 0xff)"),
+        ("", "arm.yaml: ", "the file is empty; a robot needs at least `links`"),
+        ("# nothing\n", "arm.yaml: ", "the file is empty"),
+        ("- a\n", "arm.yaml:1: ", "a robot file is a mapping (name, links, ...), but this is a list"),
+        ("42\n", "arm.yaml:1: ", "but this is only 42"),
+        ("links: []\n", "arm.yaml:1: ", "links = (): must have at least one link"),
+        ("name: a\n", "arm.yaml:1: ", "links: is required"),
+        ("links: &a [*a]\n", "arm.yaml:1: ", "must be Link, or a mapping with its fields"),
+    ],
+)
+def test_wrong_files(file, text, start, words):
+    said = message(file(text))
+    assert said.startswith(start)
+    assert words in said
+    assert len(said.splitlines()) == 1
+
+
+def test_missing_files_and_directories(tmp_path):
+    assert message(tmp_path / "no.yaml") == f"{tmp_path}/no.yaml: there is no such file"
+    assert message(tmp_path) == f"{tmp_path}: is a directory, not a file"
+
+
+def test_anchors_and_byte_order_marks_are_understood(file):
+    text = "\ufeffsteel: 1\n"
+    assert "steel: unknown field" in message(file(text + "links: [{name: a, length: 1}]"))
+    shared = "links:\n- {name: a, length: 1, payload: &p {mass: 2}}\n- {name: b, length: 1, payload: *p}\n"
+    robot = fa.load(file(shared))
+    assert robot.links[0].payload == robot.links[1].payload == fa.PointMass(2)
+
+
+def test_doubts_name_the_line_and_are_told_once(file):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fa.load(file(ARM.replace("E: 2e10", "E: 200", 1)))
+    (doubt,) = caught
+    assert str(doubt.message) == "arm.yaml:8: links[0].material.E = 200: looks like GPa; E is in Pa (steel 2.1e11)"
+    assert doubt.category is fa.UnitsWarning
+    assert doubt.filename == __file__
+
+
+# --- schema ---
+
+
+def fields_of_schema():
+    schema = fa.schema()
+    for owner, model in {"Robot": schema, **schema["$defs"]}.items():
+        for name, field in model["properties"].items():
+            yield pytest.param(field, id=f"{owner}.{name}")
+
+
+@pytest.mark.parametrize("field", list(fields_of_schema()))
+def test_every_field_is_described(field):
+    assert field["description"]
+
+
+def test_schema_knows_units_bounds_and_shorthands():
+    schema = fa.schema()
+    assert schema["title"] == "flexarm robot"
+    assert schema["required"] == ["links"]
+    assert schema["properties"]["simulation"]["type"] == "object"
+    link = schema["$defs"]["Link"]
+    length = link["properties"]["length"]
+    assert (length["type"], length["unit"], length["exclusiveMinimum"]) == ("number", "m", 0)
+    assert link["additionalProperties"] is False
+    assert {"enum": ["revolute", "weld"]} in link["properties"]["joint"]["anyOf"]
+    assert schema["$defs"]["Weld"]["required"] == ["type"]
+    assert schema["$defs"]["Circle"]["required"] == ["shape", "diameter"]
+    damping = schema["$defs"]["Material"]["properties"]["damping"]
+    assert (damping["unit"], damping["minimum"]) == ("s", 0)
+    assert schema["$defs"]["Flexible"]["properties"]["bend_y"]["type"] == "integer"

@@ -1,0 +1,56 @@
+"""Point masses and their inertia."""
+
+import numpy as np
+import pytest
+
+import flexarm.robot as fa
+
+
+@pytest.mark.parametrize(
+    ("inertia", "matrix"),
+    [
+        (None, np.zeros((3, 3))),
+        (2, np.diag([2, 2, 2])),
+        ((1, 2, 3), np.diag([1, 2, 3])),
+        ((1, 2, 3, 0.1, 0.2, 0.3), [[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 3]]),
+        (np.diag([1.0, 2.0, 3.0]), np.diag([1, 2, 3])),
+    ],
+)
+def test_inertia_in_all_its_forms(inertia, matrix):
+    lump = fa.PointMass(1, inertia=inertia)
+    assert np.array_equal(lump.inertia_matrix, matrix)
+    hash(lump)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"mass": -1}, "mass = -1: must be zero or positive (kg)"),
+        ({"mass": 0}, "mass = 0.0: must be positive (kg) when there is no inertia"),
+        ({"mass": 0, "inertia": 0}, "mass = 0.0: must be positive (kg) when there is no inertia"),
+        ({"mass": 1, "inertia": -1}, "inertia = -1: must not be negative about any axis, but is -1 kg m2 about one"),
+        (
+            {"mass": 1, "inertia": (1, 1, 1, 2, 0, 0)},
+            "inertia = (1, 1, 1, 2, 0, 0): must not be negative about any axis, but is -1 kg m2 about one",
+        ),
+        (
+            {"mass": 1, "inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]},
+            "inertia = [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]: must be a symmetric matrix (kg m2)",
+        ),
+        (
+            {"mass": 1, "inertia": (1, 2)},
+            "inertia = (1, 2): must be one, three (xx, yy, zz) or six (and xy, xz, yz) numbers or a 3x3 matrix (kg m2)",
+        ),
+        ({"mass": 1, "inertia": "big"}, "inertia = 'big': must be a number (kg m2), not text"),
+        ({"mass": 1, "offset": 3}, "offset = 3: must be 3 finite numbers (m)"),
+        ({"mass": 1, "at": -0.1}, "at = -0.1: must be zero or positive (m)"),
+    ],
+)
+def test_refusals(fields, expected):
+    with pytest.raises(fa.DescriptionError) as caught:
+        fa.PointMass(**fields)
+    assert str(caught.value) == expected
+
+
+def test_a_pure_inertia_needs_no_mass():
+    assert fa.PointMass(0, inertia=(0, 0, 1e-4)).mass == 0

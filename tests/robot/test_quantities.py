@@ -1,0 +1,52 @@
+"""Numbers: what is accepted, what is refused and with which sentence."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from flexarm.robot.quantities import Count, Quantity, Vector, nonnegative, positive
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), Fraction(2)])
+def test_numbers_of_all_kinds_become_floats(value):
+    assert positive("m").check(value) == 2.0
+    assert type(positive("m").check(value)) is float
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value", "sentence"),
+    [
+        (positive("m"), 0, "must be positive (m)"),
+        (nonnegative("kg"), -1e-9, "must be zero or positive (kg)"),
+        (Quantity("", above=-1, most=0.5), 0.6, "must be above -1 and at most 0.5"),
+        (Quantity("", above=-1, most=0.5), -1, "must be above -1 and at most 0.5"),
+        (positive("m"), float("nan"), "must be a finite number (m)"),
+        (positive("m"), 10**400, "must be a finite number (m)"),
+        (Quantity("rad"), float("-inf"), "must be a finite number (rad)"),
+        (positive("m"), True, "must be a number (m), not true or false"),
+        (positive("m"), np.True_, "must be a number (m), not true or false"),
+        (positive("m"), "1.0", "must be a number (m), not text"),
+        (positive("m"), None, "must be a number (m), not NoneType"),
+        (positive("m"), 1j, "must be a number (m), not complex"),
+        (Count(), -1, "must be a whole number, 0 or more"),
+        (Count(), 1.0, "must be a whole number, 0 or more"),
+        (Count(), True, "must be a whole number, 0 or more"),
+        (Count(1, 2), 3, "must be a whole number, 1 to 2"),
+        (Vector("m"), (1, 2), "must be 3 finite numbers (m)"),
+        (Vector("m"), "xyz", "must be 3 finite numbers (m)"),
+        (Vector("m"), (1, 2, float("nan")), "must be 3 finite numbers (m)"),
+        (Vector("m"), np.eye(3), "must be 3 finite numbers (m)"),
+    ],
+)
+def test_refusals(quantity, value, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        quantity.check(value)
+
+
+@pytest.mark.parametrize("value", [[1, 2, 3], (1.0, 2, 3), np.array([1, 2, 3])])
+def test_vectors_become_tuples_of_floats(value):
+    vector = Vector("m").check(value)
+    assert vector == (1.0, 2.0, 3.0)
+    assert all(type(number) is float for number in vector)

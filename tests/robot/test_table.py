@@ -1,0 +1,34 @@
+"""The robot as a table."""
+
+import flexarm.robot as fa
+from flexarm.robot.library import rrr_arm, tokhi_azad_arm, two_link_arm
+
+
+def test_text_tells_the_robot():
+    text = str(two_link_arm())
+    header, *_, upper, fore = text.splitlines()
+    assert header == "two-link flexible arm: no gravity, 8 coordinates, 0.4444 kg"
+    assert upper.split("  ")[0].strip() == "upper"
+    for cell in ("revolute z", "0.5 m", "rectangle 5 x 5 mm", "0.09813 kg", "bend_y 3, modes", "0.15 kg"):
+        assert cell in fore
+
+
+def test_text_is_plain_and_at_most_100_wide():
+    text = str(rrr_arm(elastic_joints=True).with_(gravity=(0, 0, -9.81)))
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert "gravity (0, 0, -9.81) m/s2" in text
+    assert "revolute x, elastic" in text
+
+
+def test_names_are_not_markup():
+    robot = fa.Robot("[bold]<b>arm</b>", links=[fa.Link("a", 1.0, joint="weld"), fa.Link("b", 1.0, parent="a")])
+    assert "[bold]<b>arm</b>" in str(robot)
+    assert "&lt;b&gt;arm" in robot._repr_html_()
+    assert "<b>" not in robot._repr_html_()
+
+
+def test_html_has_a_row_for_each_link():
+    html = tokhi_azad_arm(0.05)._repr_html_()
+    assert html.count("<tr>") == 2
+    assert "<td>0.05 kg</td><td>0.000586 kg m2</td>" in html
