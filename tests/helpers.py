@@ -104,10 +104,17 @@ def robots(draw: st.DrawFn, most: int = 5, planar: bool | None = None) -> fa.Rob
     return fa.Robot("random", links=found, gravity=gravity, base=base)
 
 
+def sizes(system: fa.System) -> np.ndarray:
+    """Per coordinate: 1 rad of a joint, 2 % of deflection or 0.02 rad of slope or twist at the tip of a link."""
+    out = np.ones(system.nq)
+    for body in system._chain.bodies:
+        tip = body.integrals.station(body.integrals.length)
+        largest = np.abs(np.concatenate([tip.U, tip.W])).max(axis=0, initial=0.0)
+        out[body.local.all][body.local.elastic] = 0.02 / np.maximum(largest, 1.0)
+    return out
+
+
 def state(system: fa.System, seed: int, size: float = 0.3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A random q, v, a with deflections that are small against the links."""
-    rng = np.random.default_rng(seed)
-    q, v, a = rng.uniform(-1, 1, (3, system.nq)) * size
-    bends = np.array(["[" in name for name in system.names])
-    scale = np.where(bends, 0.02, 1.0)
-    return q * scale, v * scale, a * scale
+    q, v, a = np.random.default_rng(seed).uniform(-1, 1, (3, system.nq)) * size * sizes(system)
+    return q, v, a

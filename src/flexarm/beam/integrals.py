@@ -47,6 +47,9 @@ class Slice:
 class LinkIntegrals:
     """Shape functions of a link and the integrals of them. A rigid link is one with no shapes."""
 
+    # Gauss points for the quartic forms of the full energy: modes wave less than their polynomial degree suggests.
+    SLICES_PER_SHAPE = 4
+
     def __init__(self, link: Link) -> None:
         self.link = link
         self.length = link.length
@@ -143,7 +146,9 @@ class LinkIntegrals:
         """The link cut for the kinetic energy of every order, whose integrand is quartic in the shapes."""
         functions = [self.mass_per_length, *self.shapes.values()]
         pieces = np.unique(np.concatenate([function.breaks for function in functions]))
-        per_piece = 6 if len(pieces) > 2 else 4 * self.count + 8
+        spaces = self.shapes.values()
+        smooth = self.SLICES_PER_SHAPE * max(space.count for space in spaces) + 8
+        per_piece = min(2 * max(space.degree for space in spaces) + 4, smooth)
         x, weights = gauss(pieces, per_piece)
         mass, inertia = weights * self.mass_per_length(x)[:, 0], weights[:, None] * self._rotary_density(x)
         U, W = self.displacement(x), self.rotation(x)

@@ -83,10 +83,10 @@ class Articulated:
             link, form = self.links[i], forms[i]
             W = ca.SX.zeros(6)
             if link.parent is not None:
-                W = link.carry @ V[link.parent] + link.carry_x @ a[self.links[link.parent].place]
+                W = link.carry @ V[link.parent] + link.carry_x @ a[self.links[link.parent].place, 0]
             if i in factors:
-                a[link.place] = ca.ldl_solve(form.r - form.Wx.T @ W, *factors[i])
-            V[i] = W + link.joint @ a[link.place]
+                a[link.place, 0] = ca.ldl_solve(form.r - form.Wx.T @ W, *factors[i])
+            V[i] = W + link.joint @ a[link.place, 0]
         return a
 
     def _forms(self, force: Any) -> list[_Form]:
@@ -94,7 +94,7 @@ class Articulated:
         out = []
         for link in self.links:
             I = link.inertia  # noqa: E741
-            out.append(_Form(I[:6, :6], I[:6, 6:], I[6:, 6:], ca.SX.zeros(6), force[link.place]))
+            out.append(_Form(I[:6, :6], I[:6, 6:], I[6:, 6:], ca.SX.zeros(6), force[link.place, 0]))
         return out
 
     def _seat(self, link: LocalInertia, form: _Form) -> None:

@@ -55,7 +55,7 @@ class Equations:
         forces, own = [], ca.SX.zeros(chain.coordinates.count)
         for i, moved in enumerate(chain.accelerations(self.q, self.v, self.a, upward)):
             coordinates = (chain.part(vector, i) for vector in (self.q, self.v, self.a))
-            force, own[chain.bodies[i].local.all] = self._link_forces(i)(*moved, *coordinates)
+            force, own[chain.bodies[i].local.all, 0] = self._link_forces(i)(*moved, *coordinates)
             forces.append(force)
         return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
 

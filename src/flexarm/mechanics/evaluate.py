@@ -16,11 +16,15 @@ WORTH_COMPILING = 10_000
 
 
 class Evaluator:
-    """One function of vectors. `native`: True compiles at the first call, False never, "auto" once it pays."""
+    """One function of vectors. `native`: True compiles at the first call, False never, "auto" once it pays.
 
-    def __init__(self, function: ca.Function, native: Native) -> None:
+    `ranks` tells which outputs are numbers (0), vectors (1) and matrices (2): to CasADi all are matrices.
+    """
+
+    def __init__(self, function: ca.Function, ranks: list[int], native: Native) -> None:
         self.function = function
         self.shapes = [function.size_out(k) for k in range(function.n_out())]
+        self.ranks = ranks
         self.calls_left = {True: 0.0, "auto": float(WORTH_COMPILING), False: float("inf")}[native]
         self.is_compiled = False
 
@@ -29,22 +33,15 @@ class Evaluator:
         leading = np.broadcast_shapes(*(vector.shape[:-1] for vector in vectors))
         count = int(np.prod(leading, dtype=int))
         if count == 0:
-            return [np.zeros((*leading, *self._squeezed(shape))) for shape in self.shapes]
+            return [np.zeros((*leading, *shape[:rank])) for shape, rank in zip(self.shapes, self.ranks, strict=True)]
         self._compile_if_worth_it(count)
-        columns = [np.broadcast_to(x, (*leading, x.shape[-1])).reshape(count, -1).T for x in vectors]
+        columns = [np.broadcast_to(x, (*leading, x.shape[-1])).reshape(count, x.shape[-1]).T for x in vectors]
         results = self.function.call([ca.DM(np.ascontiguousarray(column)) for column in columns])
         out = []
-        for result, (rows, width) in zip(results, self.shapes, strict=True):
+        for result, (rows, width), rank in zip(results, self.shapes, self.ranks, strict=True):
             stacked = result.full().reshape(rows, count, width).transpose(1, 0, 2)
-            out.append(stacked.reshape(*leading, *self._squeezed((rows, width))))
+            out.append(stacked.reshape((*leading, *(rows, width)[:rank])))
         return out
-
-    @staticmethod
-    def _squeezed(shape: tuple[int, int]) -> tuple[int, ...]:
-        """CasADi's columns are vectors here and its 1x1 are numbers."""
-        if shape == (1, 1):
-            return ()
-        return shape[:1] if shape[1] == 1 else shape
 
     def _compile_if_worth_it(self, count: int) -> None:
         self.calls_left -= count

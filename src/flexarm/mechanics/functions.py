@@ -10,6 +10,13 @@ import casadi as ca
 from flexarm.mechanics.coordinates import suggestion
 from flexarm.mechanics.equations import Equations
 
+# What each output is: a number (0), a vector (1) or a matrix (2).
+RANKS = {
+    **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
+    **dict.fromkeys(("tau", "a", "h", "G", "p"), 1),
+    **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J"), 2),
+}
+
 Recipe = tuple[list[Any], list[Any], list[str], list[str]]
 
 
@@ -27,7 +34,7 @@ class Functions(Mapping[str, ca.Function]):
             "coriolis": lambda: ([e.q, e.v], [e.coriolis], ["q", "v"], ["C"]),
             "gravity": lambda: ([e.q], [e.gravity], ["q"], ["G"]),
             "gravity_stiffness": lambda: ([e.q], [e.gravity_stiffness], ["q"], ["K"]),
-            "linearization": lambda: ([e.q, e.v, e.a], list(e.linearization), ["q", "v", "a"], ["K", "G", "D"]),
+            "linearization": lambda: ([e.q, e.v, e.a], list(e.linearization), ["q", "v", "a"], ["K", "gyroscopic", "D"]),
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }

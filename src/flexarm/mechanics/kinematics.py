@@ -41,7 +41,7 @@ class Jet:
         return Jet(x, rest if dx is None else dx, rest)
 
     def of(self, part: Any) -> Jet:
-        return Jet(self.x[part], self.dx[part], self.ddx[part])
+        return Jet(self.x[part, 0], self.dx[part, 0], self.ddx[part, 0])
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Body:
     hangs_at: Station | None
 
     def elastic(self, x: Any) -> Any:
-        """The elastic part of the body's own coordinates."""
-        return x[self.local.elastic]
+        """The elastic part of the body's own coordinates (as a column even where it is empty)."""
+        return x[self.local.elastic, 0]
 
 
 class Chain:
@@ -78,7 +78,7 @@ class Chain:
 
     def part(self, vector: Any, body: int) -> Any:
         """A body's own part of a vector of all coordinates."""
-        return vector[self.bodies[body].local.all]
+        return vector[self.bodies[body].local.all, 0]
 
     def twists(self, q: Any, v: Any) -> list[Any]:
         """Twist (omega, v) of every link's root frame."""

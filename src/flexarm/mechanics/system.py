@@ -13,7 +13,7 @@ from flexarm.beam.polynomials import Array
 from flexarm.mechanics.coordinates import suggestion
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
-from flexarm.mechanics.functions import Functions
+from flexarm.mechanics.functions import RANKS, Functions
 from flexarm.mechanics.kinematics import Chain
 from flexarm.robot import Robot
 
@@ -172,18 +172,21 @@ class System:
     def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:
         """(x, displacement (points, 3)) of a link's axis against its root frame, to first order."""
         number, length = self._place(link, None)
-        body, x = self._chain.bodies[number], np.linspace(0, length, points)
-        return x, body.integrals.displacement(x) @ body.elastic(self._chain.part(self.vector(q), number))
+        x = np.linspace(0, length, points)
+        return x, self._chain.bodies[number].integrals.displacement(x) @ self._eta(number, q)
 
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
         """(points, 3): a link's deformed axis in the world."""
         number, length = self._place(link, None)
-        body = self._chain.bodies[number]
-        eta = body.elastic(self._chain.part(self.vector(q), number))
-        root = self.frame(link, 0.0, q)
-        stations = [body.integrals.station(float(x)) for x in np.linspace(0, length, points)]
+        eta, root = self._eta(number, q), self.frame(link, 0.0, q)
+        integrals = self._chain.bodies[number].integrals
+        stations = [integrals.station(float(x)) for x in np.linspace(0, length, points)]
         rho = np.array([station.U @ eta + [station.x - eta @ station.H @ eta / 2, 0, 0] for station in stations])
         return np.asarray(root[:3, 3] + rho @ root[:3, :3].T)
+
+    def _eta(self, link: int, q: Vector) -> Array:
+        local = self._chain.bodies[link].local
+        return self.vector(q)[local.all][local.elastic]
 
     # --- from names and arrays to functions ---
 
@@ -200,7 +203,8 @@ class System:
     def _call(self, function: str | ca.Function, **given: Vector) -> list[Array]:
         function = self.casadi[function] if isinstance(function, str) else function
         if function not in self._evaluators:
-            self._evaluators[function] = Evaluator(function, self.native)
+            ranks = [RANKS[name] for name in function.name_out()]
+            self._evaluators[function] = Evaluator(function, ranks, self.native)
         return self._evaluators[function](*(self._checked(name, value) for name, value in given.items()))
 
     def _checked(self, name: str, value: Vector) -> Array:

@@ -1,0 +1,165 @@
+"""Kinetic energy against point masses moved by the poses; the other energies against their closed forms."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+from tests.helpers import state, unit_link
+
+
+def spatial(stiffening: str, **changes) -> fa.Robot:
+    """Three links in general position: flexible, rigid, flexible with everything on it."""
+    section = fa.Section.rectangle(0.02, 0.03)
+    material = fa.Material(7e10, 2700)
+    first = fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1, stiffening=stiffening)
+    last = fa.Flexible(bend_y=1, bend_z=2, twist=2, stretch=1, stiffening=stiffening, basis="elements")
+    return fa.Robot(
+        base=fa.Pose((0.3, -0.2, 0.5), (0.3, -0.5, 0.8)),
+        gravity=(1.0, -3.0, -9.0),
+        links=[
+            fa.Link("a", 0.8, fa.Revolute("y", mount=(0.2, 0.1, -0.3)), section, material, first, **changes),
+            fa.Link("b", 0.4, fa.Revolute((1, 1, 0)), mass=0.7, hub=fa.PointMass(0.2, (0.0, 0.05, 0.02))),
+            fa.Link(
+                "c",
+                0.6,
+                fa.Revolute("z", mount=(0.5, 0.0, 0.2)),
+                section,
+                material,
+                last,
+                payload=fa.PointMass(0.4, offset=(0.05, -0.02, 0.03), inertia=(0.01, 0.02, 0.025, 0.001, 0.002, -0.001)),
+                masses=[fa.PointMass(0.25, at=0.2)],
+                **changes,
+            ),
+        ],
+    )  # fmt: skip
+
+
+def mass_matrix_of_points(system: fa.System, q: np.ndarray) -> np.ndarray:
+    """sum over points of m J^T J + J_w^T I J_w, with J from central differences of the poses: no twist, no integral."""
+    points = []  # (link, x, mass, offset, inertia)
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    for link in system.robot.links:
+        pieces = 2 if link.name == "c" else 1
+        for piece in range(pieces):
+            for node, weight in zip(nodes, weights):
+                x = link.length * (piece + (node + 1) / 2) / pieces
+                share = weight / 2 * link.length / pieces
+                turning = np.zeros((3, 3))
+                if link.section is not None:
+                    polar = link.polar_inertia_per_length(x / link.length)
+                    others = (
+                        [link.inertia_y_per_length(0.0), link.inertia_z_per_length(0.0)]
+                        if link.rotary_inertia
+                        else [0, 0]
+                    )
+                    turning = np.diag([polar, *others]) * share
+                points.append((link.name, x, link.mass_per_length(x / link.length) * share, np.zeros(3), turning))
+        for mass, at in ((link.hub, 0.0), (link.payload, link.length), *((m, m.at) for m in link.masses)):
+            if mass is not None:
+                points.append((link.name, at, mass.mass, np.array(mass.offset), np.array(mass.inertia_matrix)))
+    step = 1e-4
+    M = np.zeros((system.nq, system.nq))
+    moves = q + step * np.concatenate([k * np.eye(system.nq) for k in (-2, -1, 1, 2)])
+    stencil = np.array([1, -8, 8, -1]) / (12 * step)
+    for link, x, mass, offset, inertia in points:
+        here = system.frame(link, x, q)
+        there = system.frame(link, x, moves).reshape(4, system.nq, 4, 4)
+        position = there[..., :3, 3] + there[..., :3, :3] @ offset
+        J = np.einsum("s,snk->kn", stencil, position)
+        spin = np.einsum("s,ji,snjk->nik", stencil, here[:3, :3], there[..., :3, :3])
+        J_w = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]])
+        M += mass * J.T @ J + J_w.T @ inertia @ J_w
+    return M
+
+
+@pytest.mark.parametrize("rotary", [False, True])
+def test_mass_matrix_of_a_spatial_robot_is_that_of_its_points(rotary):
+    """Every order ("full"), large deflections: nothing is neglected, so it must agree to 1e-7."""
+    system = fa.System(spatial("full", rotary_inertia=rotary), native=False)
+    q, _, _ = state(system, 7, size=0.8)
+    expected = mass_matrix_of_points(system, q)
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert np.abs((system.mass_matrix(q) - expected) / scale).max() < 1e-7
+
+
+@pytest.mark.parametrize(("stiffening", "order"), [("shortening", 2), ("none", 1)])
+def test_truncated_energies_differ_from_the_full_one_at_the_order_they_drop(stiffening, order):
+    """Bending alone: terms of third order that join stretch or twist to bending are dropped from the energy too."""
+    thin = fa.Section.properties(A=6e-4, I_y=4.5e-8, I_z=2e-8, I_p=1e-20)
+
+    def system(stiffening: str) -> fa.System:
+        changes = {"section": thin, "flexible.twist": 0, "flexible.stretch": 0}
+        robot = spatial(stiffening)
+        return fa.System(
+            robot.with_({f"links.{link}.{field}": value for link in "ac" for field, value in changes.items()}),
+            native=False,
+        )
+
+    full, truncated = system("full"), system(stiffening)
+    q, _, _ = state(full, 11, size=0.8)
+    elastic = np.array(["[" in name for name in full.names])
+    errors = []
+    for size in (0.1, 0.05, 0.025):
+        posture = np.where(elastic, size * q, q)
+        errors.append(np.abs(truncated.mass_matrix(posture) - full.mass_matrix(posture)).max())
+    assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), order, atol=0.15)
+
+
+def test_quadrature_of_the_full_energy_is_converged(monkeypatch):
+    from flexarm.beam.integrals import LinkIntegrals
+
+    q = np.linspace(-0.02, 0.02, fa.System(spatial("full"), native=False).nq)
+    usual = fa.System(spatial("full"), native=False).mass_matrix(q)
+    monkeypatch.setattr(LinkIntegrals, "SLICES_PER_SHAPE", 2 * LinkIntegrals.SLICES_PER_SHAPE)
+    assert_allclose(fa.System(spatial("full"), native=False).mass_matrix(q), usual, rtol=1e-9, atol=1e-11)
+
+
+def test_energies_of_a_hanging_beam():
+    mu, g = 1.0, 0.1
+    robot = fa.Robot(links=[unit_link(joint=fa.Weld(), flexible=fa.Flexible(bend_y=4))], gravity=(0, -g, 0))
+    system = fa.System(robot, native=False)
+    sag = np.linalg.solve(system.stiffness, -system.gravity())
+    tip = system.tip(sag)
+    assert tip[1] == pytest.approx(-mu * g / 8, rel=1e-4)  # mu g L^4 / 8 EI
+    energy = system.energy(sag)
+    assert energy.elastic == pytest.approx(mu**2 * g**2 / 40, rel=1e-4)  # (mu g)^2 L^5 / 40 EI
+    assert energy.kinetic == energy.drive == 0
+    assert energy.total == pytest.approx(energy["elastic"] + energy["gravity"])
+
+
+def test_static_tip_force_gives_textbook_deflection_and_slope():
+    robot = fa.Robot(links=[unit_link(joint=fa.Weld(), flexible=fa.Flexible(bend_z=2, basis="elements"))])
+    system = fa.System(robot, native=False)
+    force = np.array([0.0, 0.0, 1e-3])
+    bent = np.linalg.solve(system.stiffness, system.jacobian("beam", axes="world")[3:].T @ force)
+    pose = system.frame("beam", None, bent)
+    assert pose[2, 3] == pytest.approx(1e-3 / 3, rel=1e-6)
+    assert np.arcsin(pose[2, 0]) == pytest.approx(1e-3 / 2, rel=1e-6)
+
+
+def test_drive_energy_and_rotor():
+    drive = fa.Drive(stiffness=80.0, damping=0.3, rotor_inertia=0.02, gear_ratio=5)
+    link = fa.Link("one", 1.0, fa.Revolute("z", drive=drive, viscous=0.7), mass=3.0)
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    assert system.names == ("one.q", "one.motor")
+    energy = system.energy({"one.q": 0.1, "one.motor": 0.3}, {"one.q": 2.0, "one.motor": 3.0})
+    assert energy.drive == pytest.approx(80 / 2 * 0.2**2)
+    assert energy.kinetic == pytest.approx(3.0 / 3 / 2 * 2**2 + 0.02 * 25 / 2 * 3**2)
+    assert_allclose(system.damping, [[1.0, -0.3], [-0.3, 0.3]])
+    assert_allclose(system.input_matrix, [[0], [1]])
+
+
+def test_rigid_drive_adds_the_reflected_rotor_to_the_joint():
+    link = fa.Link("one", 1.0, fa.Revolute("z", drive=fa.Drive(rotor_inertia=0.02, gear_ratio=5)), mass=3.0)
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    assert_allclose(system.mass_matrix(), [[1.0 + 0.5]])
+    assert_allclose(system.input_matrix, [[1]])
+
+
+def test_dry_friction_opposes_motion_and_saturates():
+    link = fa.Link("one", 1.0, fa.Revolute("z", coulomb=0.4, coulomb_speed=0.01), mass=3.0)
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    assert system.bias([0.0], [1.0])[0] == pytest.approx(0.4)
+    assert system.bias([0.0], [-1.0])[0] == pytest.approx(-0.4)
+    assert system.bias([0.0], [0.001])[0] == pytest.approx(0.4 * np.tanh(0.1))

@@ -1,0 +1,107 @@
+"""The recursive equations against Lagrange's, closed forms, and their instruction counts."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+from flexarm.mechanics.equations import Equations
+from flexarm.mechanics.kinematics import Chain
+from tests.helpers import state
+from tests.mechanics.test_energies import spatial
+
+
+def lagrange(equations: Equations) -> ca.Function:
+    """d/dt dT/dv - dT/dq + dU/dq + D v by AD of the energies of the whole robot: no link-wise forces, no recursion."""
+    e = equations
+    kinetic, elastic, gravity, drive = e.energies
+    momentum = ca.gradient(kinetic, e.v)
+    rate = ca.jtimes(momentum, ca.vertcat(e.q, e.v), ca.vertcat(e.v, e.a))
+    force = rate - ca.gradient(kinetic, e.q) + ca.gradient(elastic + gravity + drive, e.q) + ca.DM(e.D) @ e.v
+    return ca.Function("lagrange", [e.q, e.v, e.a], [force])
+
+
+@pytest.mark.parametrize("stiffening", ["none", "shortening", "full"])
+def test_inverse_dynamics_is_lagranges(stiffening):
+    robot = spatial(stiffening)
+    drive = {"stiffness": 300.0, "damping": 0.2, "rotor_inertia": 0.02, "gear_ratio": 3.0}
+    robot = robot.with_({"links.b.joint.drive": drive, "links.a.joint.viscous": 0.3, "links.a.material.damping": 1e-3})
+    system = fa.System(robot, native=False)
+    q, v, a = state(system, 5)
+    expected = lagrange(Equations(Chain(robot)))(q, v, a).full()[:, 0]
+    assert_allclose(system.inverse_dynamics(q, v, a), expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
+
+
+def test_two_rigid_links_have_their_textbook_equations():
+    m1, m2, l1, l2, g = 2.0, 1.5, 0.8, 0.6, 9.81
+    robot = fa.Robot(links=[fa.Link("one", l1, mass=m1), fa.Link("two", l2, mass=m2)], gravity=(0, -g, 0))
+    system = fa.System(robot, native=False)
+    q, v = np.array([0.7, -1.1]), np.array([1.3, -0.4])
+    c2, s2 = np.cos(q[1]), np.sin(q[1])
+    coupling = m2 * l2**2 / 3 + m2 * l1 * l2 * c2 / 2
+    M = [[m1 * l1**2 / 3 + m2 * (l1**2 + l2**2 / 3 + l1 * l2 * c2), coupling], [coupling, m2 * l2**2 / 3]]
+    assert_allclose(system.mass_matrix(q), M, rtol=1e-13)
+    h = m2 * l1 * l2 * s2 / 2
+    C = [[-h * v[1], -h * (v[0] + v[1])], [h * v[0], 0]]
+    assert_allclose(system.coriolis(q, v), C, rtol=1e-13, atol=1e-15)
+    outer = m2 * g * l2 / 2 * np.cos(q.sum())
+    assert_allclose(system.gravity(q), [(m1 / 2 + m2) * g * l1 * np.cos(q[0]) + outer, outer], rtol=1e-13)
+
+
+def test_rigid_body_spins_by_eulers_equations():
+    """Three revolute joints at one point carry a body: I domega + omega x I omega = 0 without torque."""
+    inertia = np.diag([0.3, 0.5, 0.7])
+    links = [
+        fa.Link("roll", 1e-3, fa.Revolute("x")),
+        fa.Link("pitch", 1e-3, fa.Revolute("y"), parent="roll", at=0.0),
+        fa.Link("yaw", 1e-3, fa.Revolute("z"), parent="pitch", at=0.0, hub=fa.PointMass(0, inertia=inertia)),
+    ]
+    system = fa.System(fa.Robot(links=links), native=False)
+    q, v = np.array([0.3, 0.4, -0.2]), np.array([1.0, -2.0, 0.5])
+    a = system.forward_dynamics(q, v)
+    step = 1e-6
+
+    def omega(q, v):
+        return system.jacobian("yaw", 0.0, q)[:3] @ v
+
+    rate = (omega(q + step * v, v + step * a) - omega(q - step * v, v - step * a)) / (2 * step)
+    expected = -np.linalg.solve(inertia, np.cross(omega(q, v), inertia @ omega(q, v)))
+    assert_allclose(rate, expected, atol=1e-8)
+
+
+def planar_chain(count: int) -> fa.Robot:
+    """design.md's arm continued to `count` links."""
+    arm = fa.library.two_link_arm()
+    upper, fore = arm.links
+    middle = [fore.model_copy(update={"name": f"link{k}", "payload": None}) for k in range(count - 2)]
+    return fa.Robot(links=[upper, *middle, fore])
+
+
+def spatial_chain(count: int) -> fa.Robot:
+    flexible = fa.Flexible(bend_y=3, bend_z=3, twist=3, stretch=3)
+    fields = {"section": fa.Section.rectangle(0.02, 0.03), "material": fa.Material(7e10, 2700), "flexible": flexible}
+    return fa.Robot(links=[fa.Link(f"link{k}", 1.0, fa.Revolute("zyx"[k % 3]), **fields) for k in range(count)])
+
+
+def instructions(robot: fa.Robot, function: str = "inverse_dynamics") -> int:
+    return int(fa.System(robot, native=False).casadi[function].n_instructions())
+
+
+def test_inverse_dynamics_takes_few_instructions():
+    assert instructions(planar_chain(2)) <= 850
+    assert instructions(spatial_chain(5)) <= 8_000
+
+
+@pytest.mark.parametrize(("function", "most"), [("inverse_dynamics", 10.5), ("forward_dynamics", 14)])
+def test_cost_grows_in_proportion_to_the_links(function, most):
+    two, twenty, forty = (instructions(planar_chain(count), function) for count in (2, 20, 40))
+    assert twenty <= most * two
+    assert forty - twenty <= 1.02 * 20 / 18 * (twenty - two)  # the 20 links beyond cost what the 18 before did
+
+
+def test_planar_zeros_cost_nothing():
+    """The spatial formulas on a planar arm: no instruction for what cannot move."""
+    arm = fa.library.two_link_arm()
+    still = arm.with_({"links.upper.joint.mount": (0.0, 0.0, 0.0), "base.rotation": (0.0, 0.0, 0.0)})
+    assert instructions(arm) == instructions(still)

@@ -1,0 +1,104 @@
+"""Compiled code: same digits, cached, safe with several processes, and not required."""
+
+import logging
+import multiprocessing
+import os
+import stat
+
+import casadi as ca
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import flexarm as fa
+from flexarm.mechanics import native
+
+needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C compiler on this machine")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
+    native._say_once.cache_clear()
+    return tmp_path / "cache"
+
+
+def function(scale: float = 1.0) -> ca.Function:
+    x = ca.SX.sym("x", 2)
+    return ca.Function("f", [x], [scale * ca.sin(x[0]) * x[1]])
+
+
+@needs_compiler
+def test_compiled_functions_give_the_same_digits_as_the_virtual_machine():
+    arm = fa.library.two_link_arm()
+    compiled, virtual = fa.System(arm, native=True), fa.System(arm, native=False)
+    q, v, a = np.random.default_rng(1).normal(size=(3, 5, virtual.nq)) * 0.1
+    assert_array_equal(compiled.inverse_dynamics(q, v, a), virtual.inverse_dynamics(q, v, a))
+    assert_array_equal(compiled.forward_dynamics(q, v, a), virtual.forward_dynamics(q, v, a))
+
+
+@needs_compiler
+def test_a_warm_cache_runs_no_compiler(own_cache, monkeypatch):
+    native.compiled(function())
+    assert [path.suffix for path in own_cache.iterdir()] == [".so"]
+    monkeypatch.setattr(native.subprocess, "run", lambda *_, **__: pytest.fail("the compiler ran"))
+    again = native.compiled(function())
+    assert float(again([1.0, 2.0])) == 2 * np.sin(1.0)
+
+
+@needs_compiler
+def test_another_source_or_compiler_is_another_file(own_cache, monkeypatch):
+    native.compiled(function())
+    native.compiled(function(2.0))
+    monkeypatch.setattr(native, "FLAGS", (*native.FLAGS, "-g"))
+    native.compiled(function())
+    assert len(list(own_cache.iterdir())) == 3
+
+
+def compile_and_call(scale: float) -> float:
+    return float(native.compiled(function(scale))([1.0, 2.0]))
+
+
+@needs_compiler
+def test_many_processes_may_compile_the_same_function_at_once(own_cache):
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        results = pool.map(compile_and_call, [3.0] * 8)
+    assert results == [6 * np.sin(1.0)] * 8
+    assert len(list(own_cache.iterdir())) == 1
+
+
+def test_without_a_compiler_one_line_says_so_and_the_numbers_are_right(monkeypatch, caplog):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with caplog.at_level(logging.WARNING, logger="flexarm"):
+        system = fa.System(fa.library.two_link_arm(), native=True)
+        system.mass_matrix()
+        system.gravity()
+    assert len(caplog.records) == 1
+    assert "no C compiler found" in caplog.text
+    assert_array_equal(system.mass_matrix(), fa.System(fa.library.two_link_arm(), native=False).mass_matrix())
+
+
+def test_a_compiler_that_fails_is_reported_with_its_first_line(tmp_path, monkeypatch, caplog):
+    broken = tmp_path / "broken-cc"
+    broken.write_text("#!/bin/sh\necho 'fatal: out of registers' >&2\nexit 1\n")
+    broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CC", str(broken))
+    assert compile_and_call(1.0) == 2 * np.sin(1.0)
+    assert "fatal: out of registers" in caplog.text
+
+
+@needs_compiler
+@pytest.mark.skipif(os.name == "nt", reason="directories cannot be made unwritable this way")
+def test_a_cache_that_cannot_be_written_costs_only_the_caching(tmp_path, monkeypatch, caplog):
+    blocked = tmp_path / "file-in-the-way"
+    blocked.write_text("")
+    monkeypatch.setenv("FLEXARM_CACHE", str(blocked / "cache"))
+    assert compile_and_call(1.0) == 2 * np.sin(1.0)
+    assert "cannot be written" in caplog.text
+
+
+@needs_compiler
+def test_a_damaged_file_in_the_cache_falls_back_to_the_virtual_machine(own_cache, caplog):
+    native.compiled(function())
+    next(own_cache.iterdir()).write_bytes(b"not a library")
+    assert compile_and_call(1.0) == 2 * np.sin(1.0)
