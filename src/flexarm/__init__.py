@@ -1,8 +1,9 @@
 """flexarm: the dynamics of robots whose links and joints bend."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from flexarm._version import __version__
-from flexarm.analysis.modes import ModeSet, modes
-from flexarm.mechanics.system import Energy, Linearization, System
 from flexarm.robot import (
     Damping,
     DescriptionError,
@@ -26,6 +27,19 @@ from flexarm.robot import (
     save,
     schema,
 )
+
+if TYPE_CHECKING:
+    from flexarm.analysis.modes import ModeSet, modes
+    from flexarm.mechanics.system import Energy, Linearization, System
+
+# What computes is imported when first used: describing a robot needs none of it.
+_LATER = {
+    "Energy": "flexarm.mechanics.system",
+    "Linearization": "flexarm.mechanics.system",
+    "ModeSet": "flexarm.analysis.modes",
+    "System": "flexarm.mechanics.system",
+    "modes": "flexarm.analysis.modes",
+}
 
 __all__ = [
     "Damping",
@@ -56,3 +70,14 @@ __all__ = [
     "save",
     "schema",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'flexarm' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(_LATER[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -78,6 +78,8 @@ class Coordinates:
         if isinstance(values, Mapping):
             out = np.zeros(self.count)
             for name, value in values.items():
+                if isinstance(value, (str, bool)) or not np.isscalar(value):
+                    raise ValueError(f"'{name}' is {value!r}: must be a number")
                 out[self.index(name)] = value
             return out
         return np.asarray(values, dtype=float)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
 
+from flexarm.beam.polynomials import Array
 from flexarm.mechanics.native import compiled
 
 Native = Literal["auto"] | bool
@@ -23,28 +25,48 @@ class Evaluator:
 
     def __init__(self, function: ca.Function, ranks: list[int], native: Native) -> None:
         self.function = function
-        self.shapes = [function.size_out(k) for k in range(function.n_out())]
-        self.ranks = ranks
+        self.shapes = [function.size_out(k)[:rank] for k, rank in enumerate(ranks)]
         self.calls_left = {True: 0.0, "auto": float(WORTH_COMPILING), False: float("inf")}[native]
         self.is_compiled = False
+        self._lock = threading.Lock()
+        self._connect()
 
-    def __call__(self, *vectors: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    def __call__(self, *vectors: Array) -> list[Array]:
         """The outputs for vectors of shapes (..., n_k), leading dimensions broadcast."""
         leading = np.broadcast_shapes(*(vector.shape[:-1] for vector in vectors))
         count = int(np.prod(leading, dtype=int))
-        if count == 0:
-            return [np.zeros((*leading, *shape[:rank])) for shape, rank in zip(self.shapes, self.ranks, strict=True)]
-        self._compile_if_worth_it(count)
-        columns = [np.broadcast_to(x, (*leading, x.shape[-1])).reshape(count, x.shape[-1]).T for x in vectors]
-        results = self.function.call([ca.DM(np.ascontiguousarray(column)) for column in columns])
-        out = []
-        for result, (rows, width), rank in zip(results, self.shapes, self.ranks, strict=True):
-            stacked = result.full().reshape(rows, count, width).transpose(1, 0, 2)
-            out.append(stacked.reshape((*leading, *(rows, width)[:rank])))
-        return out
+        rows = [np.broadcast_to(x, (*leading, x.shape[-1])).reshape(count, x.shape[-1]) for x in vectors]
+        results = [np.empty((count, slot.size)) for slot in self._outputs]
+        with self._lock:  # the slots below are shared by all threads
+            self._compile_if_worth_it(count)
+            for k in range(count):
+                for slot, row in zip(self._inputs, rows, strict=True):
+                    slot[:] = row[k]
+                self._evaluate()
+                for slot, result in zip(self._outputs, results, strict=True):
+                    result[k] = slot
+        return [self._shaped(result, leading, shape) for result, shape in zip(results, self.shapes, strict=True)]
+
+    @staticmethod
+    def _shaped(result: Array, leading: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+        out = result.reshape((*leading, *shape[::-1]))
+        return out.swapaxes(-1, -2) if len(shape) == 2 else out  # CasADi stores column after column
+
+    def _connect(self) -> None:
+        """Tie the function to arrays that stay in place: far cheaper than handing it new ones at each call."""
+        f = self.function
+        self._inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
+        self._outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
+        self._buffer: Any
+        self._buffer, self._evaluate = f.buffer()
+        for k, slot in enumerate(self._inputs):
+            self._buffer.set_arg(k, slot.data)
+        for k, slot in enumerate(self._outputs):
+            self._buffer.set_res(k, slot.data)
 
     def _compile_if_worth_it(self, count: int) -> None:
         self.calls_left -= count
         if self.calls_left <= 0 and not self.is_compiled:
             self.function = compiled(self.function)
             self.is_compiled = True
+            self._connect()

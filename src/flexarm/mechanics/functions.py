@@ -34,7 +34,12 @@ class Functions(Mapping[str, ca.Function]):
             "coriolis": lambda: ([e.q, e.v], [e.coriolis], ["q", "v"], ["C"]),
             "gravity": lambda: ([e.q], [e.gravity], ["q"], ["G"]),
             "gravity_stiffness": lambda: ([e.q], [e.gravity_stiffness], ["q"], ["K"]),
-            "linearization": lambda: ([e.q, e.v, e.a], list(e.linearization), ["q", "v", "a"], ["K", "gyroscopic", "D"]),
+            "linearization": lambda: (
+                [e.q, e.v, e.a],
+                list(e.linearization),
+                ["q", "v", "a"],
+                ["K", "gyroscopic", "D"],
+            ),
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
@@ -62,5 +67,6 @@ class Functions(Mapping[str, ca.Function]):
 
     def _kept(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
         if key not in self._made:
-            self._made[key] = ca.Function(name, *recipe())
+            inputs, outputs, name_in, name_out = recipe()
+            self._made[key] = ca.Function(name, inputs, [ca.densify(output) for output in outputs], name_in, name_out)
         return self._made[key]

@@ -58,7 +58,7 @@ def _require_tag(schema: dict[str, Any], model: type[Description]) -> None:
 class Description(BaseModel, metaclass=DescriptionMeta):
     """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `doubts` about their units."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_require_tag)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", json_schema_extra=_require_tag)
 
     tag: ClassVar[str | None] = None
     """The field that tells the kinds of a union apart (`type`, `shape`); it is never given by position."""

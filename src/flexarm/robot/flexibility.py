@@ -131,7 +131,7 @@ class Flexible(Description):
     bend_z: Number = Field(0, description="shapes of bending along z (number)")
     twist: Number = Field(0, description="shapes of twist about x (number)")
     stretch: Number = Field(0, description="shapes of stretch along x (number)")
-    basis: AnyBasis = Field(Modes(), description="kind of shape functions: modes, elements or reduced")
+    basis: AnyBasis = Field(Modes.model_construct(), description="kind of shape functions: modes, elements or reduced")
     stiffening: Literal["none", "shortening", "full"] = Field(
         "shortening",
         description="dynamic stiffening: none (zero-order model), shortening (second order), full (every order)",

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from math import hypot
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from numpy.typing import ArrayLike
 from pydantic import Field
 
 from .description import Description
@@ -18,6 +17,9 @@ from .errors import Problem, unknown
 from .pose import LARGE_ANGLE, LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees, rotation_matrix
 from .quantities import Checked, Matrix3, Vector, Vector3, finite_numbers, nonnegative, numbers_schema, positive
 from .unions import Shorthand
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 _AXES: dict[str, Vector3] = {
     "x": (1.0, 0.0, 0.0),

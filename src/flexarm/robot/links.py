@@ -8,7 +8,6 @@ from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, Annotated, Any
 
-from numpy.typing import ArrayLike
 from pydantic import Field
 
 from .description import Description
@@ -19,6 +18,9 @@ from .masses import PointMass
 from .materials import Material
 from .quantities import Checked, Vector, Vector3, nonnegative, positive
 from .sections import AnySection, Section
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 GROUND = "ground"
 """The name by which a link hangs on the ground."""
@@ -43,7 +45,7 @@ class Link(Description):
 
     name: Annotated[str, NameCheck()] = Field(description="name, unique in the robot: letters, digits, _ and -")
     length: Annotated[float, positive("m")] = Field(description="length (m)")
-    joint: AnyJoint = Field(Revolute("z"), description="how the link hangs on its parent")
+    joint: AnyJoint = Field(Revolute.model_construct(), description="how the link hangs on its parent")
     section: AnySection | None = Field(None, description="cross-section; a flexible link needs one")
     material: Material | None = Field(None, description="material; a flexible link needs one")
     flexible: Flexible | None = Field(None, description="how the link deforms; a link without it is rigid")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from pydantic import Field
 
 from .description import Description
@@ -23,6 +22,9 @@ from .quantities import (
     nonnegative,
     numbers_schema,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Inertia = float | tuple[float, ...] | Matrix3
 

@@ -6,11 +6,13 @@ from math import cos, pi, sin
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from pydantic import Field
 
 from .description import Description
 from .quantities import Checked, Matrix3, Vector, Vector3, finite_matrix, finite_numbers, matrix_schema, numbers_schema
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class RotationCheck(Checked):

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from numpy.typing import ArrayLike
 from pydantic import Field
 
 from .changes import changed
@@ -16,6 +15,9 @@ from .links import GROUND, Link
 from .pose import Pose
 from .quantities import Checked, Vector, Vector3
 from .tree import circle, parents_first
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class TitleCheck(Checked):
@@ -40,7 +42,7 @@ class Robot(Description):
     gravity: Annotated[Vector3, Vector("m/s2")] = Field(
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
     )
-    base: Pose = Field(Pose(), description="where the ground's frame stands in the world")
+    base: Pose = Field(Pose.model_construct(), description="where the ground's frame stands in the world")
 
     if TYPE_CHECKING:
 

@@ -33,11 +33,11 @@ def mode_shapes(modes: ModeSet, most: int = 4) -> Figure:
     figure = Figure(figsize=(4.6 * columns, 2.9 * rows + 0.4), layout="constrained")
     for place, mode in enumerate(chosen):
         plot: Any = figure.add_subplot(rows, columns, place + 1, projection=None if flat else "3d")
-        shape = modes.shapes[:, mode].real
-        amplitude = _amplitude(system, modes.q, shape, rest, SWING * size)
+        swings = _displacements(system, modes.q, modes.shapes[:, mode].real, SWING * size)
         for sign, style in ((1, "-"), (-1, ":")):
-            for points in _axes(system, modes.q + sign * amplitude * shape).values():
-                _draw(plot, points, flat, color=BENT, linestyle=style, linewidth=1.8 if sign > 0 else 1.2)
+            for name, points in rest.items():
+                moved = points + sign * swings[name]
+                _draw(plot, moved, flat, color=BENT, linestyle=style, linewidth=1.8 if sign > 0 else 1.2)
         for points in rest.values():
             _draw(plot, points, flat, color=REST, linewidth=1.0, zorder=0)
             _draw(plot, points[:1], flat, color=JOINT, marker="o", markersize=3.5)
@@ -55,12 +55,13 @@ def _axes(system: System, q: Array) -> dict[str, Array]:
     return {link.name: system.axis(link.name, q) for link in system.robot.links}
 
 
-def _amplitude(system: System, q: Array, shape: Array, rest: dict[str, Array], swing: float) -> float:
-    """The modal amplitude at which the robot moves by `swing` somewhere, from a small trial."""
-    trial = 1e-4 / max(float(np.abs(shape).max()), 1e-300)
-    moved = _axes(system, q + trial * shape)
-    most = max(float(np.abs(moved[name] - rest[name]).max()) for name in rest)
-    return trial * swing / most
+def _displacements(system: System, q: Array, shape: Array, most: float) -> dict[str, Array]:
+    """Small displacements of every link's axis along a mode, magnified so that the largest is `most`."""
+    step = 1e-6 * shape / np.abs(shape).max()
+    ahead, behind = _axes(system, q + step), _axes(system, q - step)
+    moves = {name: ahead[name] - behind[name] for name in ahead}
+    largest = max(float(np.linalg.norm(move, axis=1).max()) for move in moves.values())
+    return {name: move * (most / largest) for name, move in moves.items()}
 
 
 def _stays_flat(modes: ModeSet, chosen: list[int]) -> bool:

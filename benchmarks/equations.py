@@ -1,0 +1,116 @@
+"""What the equations of motion cost: `python benchmarks/equations.py` (or `make bench`).
+
+Instruction counts are deterministic and asserted in tests/mechanics/test_equations.py. Times depend on the machine:
+read them as ratios within one run.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import flexarm as fa
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.mechanics import native
+
+
+def planar_chain(count: int) -> fa.Robot:
+    upper, fore = fa.library.two_link_arm().links
+    middle = [fore.model_copy(update={"name": f"link{k}", "payload": None}) for k in range(count - 2)]
+    return fa.Robot(links=[upper, *middle, fore])
+
+
+def spatial_chain(count: int) -> fa.Robot:
+    flexible = fa.Flexible(bend_y=3, bend_z=3, twist=3, stretch=3)
+    fields = {"section": fa.Section.rectangle(0.02, 0.03), "material": fa.Material(7e10, 2700), "flexible": flexible}
+    return fa.Robot(links=[fa.Link(f"link{k}", 1.0, fa.Revolute("zyx"[k % 3]), **fields) for k in range(count)])
+
+
+def median(work: Callable[[], object], repeats: int = 5) -> float:
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def instruction_counts() -> None:
+    print("CasADi instructions")
+    print(f"{'robot':<32}{'nq':>5}{'inverse':>10}{'forward':>10}{'M':>10}{'trace s':>10}")
+    rows = {f"{n} planar links, 3 modes each": planar_chain(n) for n in (2, 5, 10, 20, 50)}
+    rows |= {f"{n} spatial links, 12 modes each": spatial_chain(n) for n in (1, 2, 5, 10)}
+    inverse = {}
+    for name, robot in rows.items():
+        start = time.perf_counter()
+        system = fa.System(robot, native=False)
+        inverse[name] = system.casadi["inverse_dynamics"].n_instructions()
+        traced = time.perf_counter() - start
+        counts = [system.casadi[f].n_instructions() for f in ("forward_dynamics", "mass_matrix")]
+        print(f"{name:<32}{system.nq:>5}{inverse[name]:>10}{counts[0]:>10}{counts[1]:>10}{traced:>10.3f}")
+    names = list(inverse)
+    print(f"20 planar links cost {inverse[names[3]] / inverse[names[0]]:.2f} times 2 planar links")
+
+
+def evaluation() -> None:
+    print("\ninverse dynamics per evaluation, batch of 20 000 (us)")
+    if native.find_compiler() is None:
+        print("no C compiler: virtual machine only")
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["FLEXARM_CACHE"] = cache
+        for name, robot in (("2 planar links", planar_chain(2)), ("5 spatial links", spatial_chain(5))):
+            times = {}
+            for kind in (True, False):
+                system = fa.System(robot, native=kind)
+                q, v, a = np.random.default_rng(0).normal(size=(3, 20_000, system.nq)) * 1e-3
+                start = time.perf_counter()
+                system.inverse_dynamics(q[0], v[0], a[0])
+                first = time.perf_counter() - start
+
+                def work(system=system, q=q, v=v, a=a):
+                    return system.inverse_dynamics(q, v, a)
+
+                times[kind] = median(work, 3) / 20_000 * 1e6
+                if kind:
+                    compiled = first
+            print(
+                f"  {name}: compiled {times[True]:.2f}, virtual machine {times[False]:.2f}; first call {compiled:.2f} s"
+            )
+
+
+def importing() -> None:
+    def seconds(code: str) -> float:
+        return median(lambda: subprocess.run([sys.executable, "-c", code], check=True), 9)
+
+    bare, ours = seconds("import numpy, casadi"), seconds("import flexarm")
+    print(f"\nimport flexarm takes {ours / bare:.2f} times import numpy, casadi ({bare:.3f} s)")
+
+
+def beams() -> None:
+    def integrals() -> None:
+        link = LinkIntegrals(
+            fa.Link(
+                "beam",
+                1.0,
+                section=fa.Section.rectangle(0.01, 0.02),
+                material=fa.Material(7e10, 2700),
+                flexible=fa.Flexible(bend_y=200, basis="elements"),
+            )
+        )
+        assert all(part is not None for part in (link.a, link.b, link.M, link.H0, link.H1, link.K, link.D))
+
+    print(f"all integrals of a link with 200 elements (400 coordinates): {median(integrals, 3):.3f} s")
+
+
+if __name__ == "__main__":
+    instruction_counts()
+    evaluation()
+    importing()
+    beams()

@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.show.plots import SWING, mode_shapes
+
+
+def test_planar_modes_are_drawn_flat_each_with_its_frequency():
+    found = fa.modes(fa.library.two_link_arm())
+    figure = mode_shapes(found, most=3)
+    assert len(figure.axes) == 3
+    titles = [plot.get_title() for plot in figure.axes]
+    assert titles == [f"mode {k + 1}: {found.frequencies[k]:.4g} Hz" for k in (2, 3, 4)]
+    assert all(plot.name == "rectilinear" for plot in figure.axes)
+
+
+def test_spatial_modes_are_drawn_in_space():
+    figure = mode_shapes(fa.modes(fa.library.rrr_arm(), joints="locked"), most=2)
+    assert all(plot.name == "3d" for plot in figure.axes)
+
+
+def test_displacements_are_scaled_to_be_seen():
+    figure = mode_shapes(fa.modes(fa.library.two_link_arm(), joints="locked"), most=2)
+    for plot in figure.axes:
+        heights = np.concatenate([line.get_ydata() for line in plot.lines])
+        assert np.abs(heights).max() == pytest.approx(SWING * 1.5, rel=0.05)  # the arm is 1.5 m long
+
+
+def test_a_rigid_robot_has_no_mode_to_draw():
+    with pytest.raises(ValueError, match="nothing in it is elastic"):
+        mode_shapes(fa.modes(fa.library.two_link_arm().rigid()))

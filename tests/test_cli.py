@@ -1,0 +1,117 @@
+"""The command line as a person meets it: run as a process, read what it prints."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "two_link.yaml"
+
+
+def flexarm(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    code = "from flexarm.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def refused(*words: object) -> str:
+    """What is said on stderr when it fails: never a traceback."""
+    done = flexarm(*words)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert "pydantic" not in done.stderr
+    return done.stderr
+
+
+def test_modes_prints_robot_table_and_mass_matrix(tmp_path):
+    picture = tmp_path / "modes.png"
+    done = flexarm("modes", EXAMPLE, "--mass-matrix", "--plot", picture)
+    assert done.returncode == 0, done.stderr
+    assert "two-link flexible arm" in done.stdout
+    assert "29.3652" in done.stdout  # first vibration, rad/s: fa.modes of the same file
+    assert done.stdout.count("rigid body") == 2
+    assert "upper.bend_y[3]" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_posture_joints_and_changes_reach_the_computation():
+    done = flexarm(
+        "modes", EXAMPLE, "--q", "fore.q=1.5708", "--joints", "upper=locked", "--set", "links.fore.payload.mass=0.3"
+    )
+    import flexarm as fa
+
+    robot = fa.load(EXAMPLE).with_({"links.fore.payload.mass": 0.3})
+    expected = fa.modes(robot, {"fore.q": 1.5708}, joints={"upper": "locked"})
+    assert f"{expected.frequencies[1]:.6g}" in done.stdout
+
+
+def test_schema_is_json_schema_with_units():
+    done = flexarm("schema")
+    schema = json.loads(done.stdout)
+    assert schema["type"] == "object"
+    assert "links" in schema["properties"]
+
+
+def test_version_and_help():
+    import flexarm as fa
+
+    assert flexarm("--version").stdout.strip() == f"flexarm {fa.__version__}"
+    assert "modes" in flexarm("--help").stdout
+
+
+def test_warnings_about_units_are_one_line_each(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text(EXAMPLE.read_text().replace("E: 2e10", "E: 200", 1))
+    done = flexarm("modes", file)
+    assert done.returncode == 0
+    assert done.stderr.startswith(f"warning: {file}:")
+    assert "links[0].material.E = 200" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["modes", "no-such.yaml"], "there is no such file"),
+        (["modes", EXAMPLE, "--q", "fore=1"], "there is no coordinate 'fore'"),
+        (["modes", EXAMPLE, "--q", "fore.q"], "--q fore.q: must look like name=value"),
+        (["modes", EXAMPLE, "--q", "fore.q=[1"], "cannot be read as a value"),
+        (["modes", EXAMPLE, "--q", "fore.q=much"], "'fore.q' is 'much': must be a number"),
+        (["modes", EXAMPLE, "--joints", "loose"], "--joints loose: must be free, locked, or"),
+        (["modes", EXAMPLE, "--set", "links.for.length=2"], "did you mean 'fore'"),
+        (["modes", EXAMPLE, "--set", "links.fore.length=-2"], "links[1].length = -2: must be positive (m)"),
+        (["modes", EXAMPLE, "--plot", "no-such-folder/a.png"], "no-such-folder"),
+        (["mode", EXAMPLE], "No such command"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(words, sentence):
+    assert sentence in refused(*words)
+
+
+def test_errors_in_a_file_name_its_line(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text(EXAMPLE.read_text().replace("length: 0.5", "lenght: 0.5"))
+    said = refused("modes", file)
+    line = next(k for k, text in enumerate(file.read_text().splitlines(), 1) if "lenght" in text)
+    assert f"{file}:{line}: links[1].lenght" in said
+    assert "did you mean 'length'?" in said
+
+
+def test_a_rigid_robot_has_nothing_to_draw(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text("name: rod\nlinks:\n  - {name: rod, length: 1.0, mass: 1.0}\n")
+    assert "nothing in it is elastic" in refused("modes", file, "--plot", tmp_path / "a.png")
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_an_interrupt_is_no_traceback():
+    code = "import flexarm.cli as cli\ndef stop(*_, **__): raise KeyboardInterrupt\ncli.app = stop\ncli.main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stderr.strip() == "interrupted"
