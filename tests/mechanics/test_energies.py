@@ -27,7 +27,7 @@ def spatial(stiffening: str, **changes) -> fa.Robot:
                 section,
                 material,
                 last,
-                payload=fa.PointMass(0.4, offset=(0.05, -0.02, 0.03), inertia=(0.01, 0.02, 0.025, 0.001, 0.002, -0.001)),
+                payload=fa.PointMass(0.4, (0.05, -0.02, 0.03), (0.01, 0.02, 0.025, 0.001, 0.002, -0.001)),
                 masses=[fa.PointMass(0.25, at=0.2)],
                 **changes,
             ),

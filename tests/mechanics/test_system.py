@@ -73,22 +73,26 @@ def test_matrices_handed_out_are_copies(system):
     assert system.input_matrix.any()
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "sentence"),
-    [
-        (lambda s: s.mass_matrix(np.zeros(4)), ValueError, r"q has shape \(4,\): its last dimension must be 9, one for each of upper.q"),
-        (lambda s: s.mass_matrix(0.3), ValueError, r"q has shape \(\)"),
-        (lambda s: s.mass_matrix({"for.q": 1}), KeyError, "there is no coordinate 'for.q'; did you mean 'fore.q'?"),
-        (lambda s: s.bias(np.zeros(9), [0, 0, np.nan, 0, 0, 0, 0, 0, 0]), ValueError, r"v of 'upper.bend_y\[2\]' is nan: must be finite"),
-        (lambda s: s.forward_dynamics(None, None, np.zeros(3)), ValueError, r"its last dimension must be 2 \(actuators upper, fore\) or 9"),
-        (lambda s: s.forward_dynamics(None, None, {"elbow": 1.0}), KeyError, "there is no actuator at 'elbow'; there are upper, fore"),
-        (lambda s: s.tip(link="uper"), KeyError, "there is no link 'uper'; did you mean 'upper'?"),
-        (lambda s: s.frame("fore", 0.6), ValueError, "x = 0.6: must lie on link 'fore', between 0 and 0.5 m"),
-        (lambda s: s.casadi["mass_matix"], KeyError, "there is no function 'mass_matix'; did you mean 'mass_matrix'?"),
-    ],
-)  # fmt: skip
-def test_wrong_input_is_a_sentence(system, call, error, sentence):
-    with pytest.raises(error, match=sentence):
+NAN = [0, 0, np.nan, 0, 0, 0, 0, 0, 0]
+MISTAKES = [
+    (
+        lambda s: s.mass_matrix(np.zeros(4)),
+        r"q has shape \(4,\): its last dimension must be 9, one for each of upper.q",
+    ),
+    (lambda s: s.mass_matrix(0.3), r"q has shape \(\)"),
+    (lambda s: s.mass_matrix({"for.q": 1}), "there is no coordinate 'for.q'; did you mean 'fore.q'?"),
+    (lambda s: s.bias(np.zeros(9), NAN), r"v of 'upper.bend_y\[2\]' is nan: must be finite"),
+    (lambda s: s.forward_dynamics(None, None, np.zeros(3)), r"must be 2 \(actuators upper, fore\) or 9"),
+    (lambda s: s.forward_dynamics(None, None, {"elbow": 1.0}), "no actuator at 'elbow'; there are upper, fore"),
+    (lambda s: s.tip(link="uper"), "there is no link 'uper'; did you mean 'upper'?"),
+    (lambda s: s.frame("fore", 0.6), "x = 0.6: must lie on link 'fore', between 0 and 0.5 m"),
+    (lambda s: s.casadi["mass_matix"], "there is no function 'mass_matix'; did you mean 'mass_matrix'?"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), MISTAKES)
+def test_wrong_input_is_a_sentence(system, call, sentence):
+    with pytest.raises((ValueError, KeyError), match=sentence):
         call(system)
 
 
