@@ -40,65 +40,82 @@ def omega(modes: fa.ModeSet) -> np.ndarray:
 
 # --- random robots ---
 
-unit = st.floats(-1, 1, allow_nan=False)
 angles = st.tuples(*[st.floats(-1.5, 1.5)] * 3)
+ALUMINIUM = fa.Material(E=7e10, rho=2700)
 
 
 @st.composite
-def links(draw: st.DrawFn, index: int, names: list[str], planar: bool) -> fa.Link:
-    length = draw(st.floats(0.3, 1.2))
+def sections(draw: st.DrawFn) -> Any:
     width = draw(st.floats(0.01, 0.03))
+    plain = [fa.Section.rectangle(width, 0.02), fa.Section.circle(width), fa.Section.tube(0.03, width / 2)]
+    tapered = fa.Section.tapered(fa.Section.rectangle(width, 0.02), fa.Section.rectangle(0.01, 0.01))
+    stepped = fa.Section.stepped([{"upto": 0.3, "section": plain[1]}, {"upto": 1.0, "section": plain[0]}])
+    return draw(st.sampled_from([*plain, tapered, stepped]))
+
+
+@st.composite
+def flexibilities(draw: st.DrawFn, planar: bool) -> fa.Flexible | None:
     families = ["bend_y", "stretch"] if planar else ["bend_y", "bend_z", "twist", "stretch"]
-    flexible = None
-    if draw(st.booleans()):
-        counts = {name: draw(st.integers(0, 2)) for name in families}
-        if any(counts.values()):
-            flexible = fa.Flexible(
-                **counts,
-                basis=draw(st.sampled_from(["modes", "elements", fa.reduced(elements=3)])),
-                stiffening=draw(st.sampled_from(["shortening", "none", "full"])),
-                damping=draw(st.sampled_from([None, fa.Damping(ratio=0.02), fa.Damping(alpha=0.1, beta=1e-4)])),
-            )
-    drive = draw(
-        st.sampled_from([None, fa.Drive(rotor_inertia=0.01, gear_ratio=3), fa.Drive(50.0, 0.1, 0.02, gear_ratio=2)])
+    counts = {name: draw(st.integers(0, 2)) for name in families}
+    bases = ["modes", "elements", fa.reduced(3), fa.reduced(4, 1, "fixed"), fa.Modes(0.2, 0.01), fa.Elements(order=2)]
+    basis = draw(st.sampled_from(bases))
+    if basis == "elements" or isinstance(basis, fa.Elements):
+        counts = {name: 2 * count for name, count in counts.items()}  # a stepped section has two pieces
+    if not any(counts.values()):
+        return None
+    return fa.Flexible(
+        **counts,
+        basis=basis,
+        stiffening=draw(st.sampled_from(["shortening", "none", "full"])),
+        damping=draw(st.sampled_from([None, fa.Damping(ratio=[0.02]), fa.Damping(alpha=0.1, beta=1e-4)])),
     )
+
+
+@st.composite
+def joints(draw: st.DrawFn, planar: bool) -> fa.Revolute | fa.Weld:
     mount = (0, 0, draw(st.floats(-1.5, 1.5))) if planar else draw(angles)
+    if not draw(st.integers(0, 3)):
+        return fa.Weld(mount=mount)
     axis: Any = "z" if planar else draw(st.sampled_from(["x", "y", "z", "-y", (1.0, 2.0, -0.5)]))
-    joint: fa.Revolute | fa.Weld = fa.Weld(mount=mount)
-    if index == 0 or draw(st.integers(0, 3)):
-        joint = fa.Revolute(axis, mount=mount, viscous=0.1, coulomb=draw(st.sampled_from([0.0, 0.2])), drive=drive)
+    drives = [None, fa.Drive(rotor_inertia=0.01, gear_ratio=3), fa.Drive(50.0, 0.1, 0.02, gear_ratio=2)]
+    coulomb = draw(st.sampled_from([0.0, 0.2]))
+    return fa.Revolute(axis, mount=mount, viscous=0.1, coulomb=coulomb, drive=draw(st.sampled_from(drives)))
+
+
+@st.composite
+def links(draw: st.DrawFn, index: int, above: list[fa.Link], planar: bool) -> fa.Link:
+    depth = 0.0 if planar else 0.03
     inertia = draw(st.sampled_from([None, 0.01, (0.01, 0.02, 0.025)]))
-    offset = (0.05, 0.02, 0.0 if planar else 0.03)
+    payloads = [None, fa.PointMass(0.3), fa.PointMass(0.3, offset=(0.05, 0.02, depth), inertia=inertia)]
+    flexible = draw(flexibilities(planar))
+    parent = draw(st.sampled_from([None, "ground", *(link.name for link in above)])) if above else None
+    hangs = parent != "ground" and bool(above)
     return fa.Link(
         f"link{index}",
-        length=length,
-        joint=joint,
-        section=draw(
-            st.sampled_from(
-                [
-                    fa.Section.rectangle(width, 0.02),
-                    fa.Section.circle(width),
-                    fa.Section.tapered(fa.Section.rectangle(width, 0.02), fa.Section.rectangle(0.01, 0.01)),
-                ]
-            )
-        ),
-        material=fa.Material(E=7e10, rho=2700, damping=draw(st.sampled_from([0.0, 1e-3]))),
+        length=draw(st.floats(0.3, 1.2)),
+        joint=draw(joints(planar)),
+        section=draw(sections()),
+        material=ALUMINIUM.model_copy(update={"damping": draw(st.sampled_from([0.0, 1e-3]))}),
         flexible=flexible,
+        mass=draw(st.sampled_from([None, 0.8])),
         rotary_inertia=draw(st.booleans()),
-        # an inertia about every axis at the root keeps each joint's own inertia positive, whatever its axis
-        hub=fa.PointMass(0.1, inertia=0.01),
-        payload=draw(st.sampled_from([None, fa.PointMass(0.3), fa.PointMass(0.3, offset=offset, inertia=inertia)])),
-        parent=draw(st.sampled_from([None, "ground", *names])) if names else None,
+        # a rigid link needs an inertia about every axis, whatever its joint's
+        hub=fa.PointMass(0.1, inertia=0.01) if flexible is None or draw(st.booleans()) else None,
+        payload=draw(st.sampled_from(payloads)),
+        masses=draw(st.sampled_from([(), (fa.PointMass(0.2, offset=(0, 0.03, depth), at=0.2),)])),
+        parent=parent,
+        at=draw(st.sampled_from([None, 0.25])) if hangs else None,
+        offset=draw(st.sampled_from([(0, 0, 0), (0.02, -0.04, depth)])),
     )
 
 
 @st.composite
 def robots(draw: st.DrawFn, most: int = 5, planar: bool | None = None) -> fa.Robot:
-    """Trees of 1 to `most` links: planar and spatial, rigid and flexible mixed, drives, payloads."""
+    """Trees of 1 to `most` links: planar and spatial, rigid and flexible mixed, drives, payloads, every basis."""
     flat = draw(st.booleans()) if planar is None else planar
     found: list[fa.Link] = []
     for index in range(draw(st.integers(1, most))):
-        found.append(draw(links(index, [link.name for link in found], flat)))
+        found.append(draw(links(index, found, flat)))
     gravity = draw(st.sampled_from([(0, 0, 0), (0, -9.81, 0) if flat else (1.0, -2.0, -9.5)]))
     base = fa.Pose((0.1, 0.2, 0.0)) if flat else fa.Pose((0.1, 0.2, 0.3), draw(angles))
     return fa.Robot("random", links=found, gravity=gravity, base=base)

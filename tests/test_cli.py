@@ -86,7 +86,10 @@ def test_warnings_about_units_are_one_line_each(tmp_path):
         (["modes", EXAMPLE, "--joints", "loose"], "--joints loose: must be free, locked, or"),
         (["modes", EXAMPLE, "--set", "links.for.length=2"], "did you mean 'fore'"),
         (["modes", EXAMPLE, "--set", "links.fore.length=-2"], "links[1].length = -2: must be positive (m)"),
-        (["modes", EXAMPLE, "--plot", "no-such-folder/a.png"], "no-such-folder"),
+        (["modes", EXAMPLE, "--plot", "no-such-folder/a.png"], "there is no folder 'no-such-folder'"),
+        (["modes", EXAMPLE, "--plot", "a"], "--plot a: must end in .png, .pdf or .svg"),
+        (["modes", EXAMPLE, "--plot", EXAMPLE.parent], "must end in .png, .pdf or .svg"),
+        (["modes", EXAMPLE, "--plot", ""], "--plot '': must end in .png, .pdf or .svg"),
         (["mode", EXAMPLE], "No such command"),
     ],
 )
@@ -110,8 +113,52 @@ def test_a_rigid_robot_has_nothing_to_draw(tmp_path):
     assert not (tmp_path / "a.png").exists()
 
 
-def test_an_interrupt_is_no_traceback():
-    code = "import flexarm.cli as cli\ndef stop(*_, **__): raise KeyboardInterrupt\ncli.app = stop\ncli.main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode != 0
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_ctrl_c_says_so_and_exits_as_shells_expect():
+    code = """if True:
+        import flexarm, os, signal
+        from flexarm import cli
+        flexarm.load = lambda file: os.kill(os.getpid(), signal.SIGINT)
+        cli.main()
+    """
+    done = subprocess.run([sys.executable, "-c", code, "modes", "a.yaml"], capture_output=True, text=True)
     assert done.stderr.strip() == "interrupted"
+    assert done.returncode == 130
+
+
+def test_wrong_usage_exits_with_2():
+    done = flexarm("modes", EXAMPLE, "--no-such-option")
+    assert done.returncode == 2
+    assert "No such option" in done.stderr
+    assert "Usage:" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_consoles_that_lack_letters_show_something_else(tmp_path, encoding):
+    file = tmp_path / "arm.yaml"
+    file.write_text(EXAMPLE.read_text().replace("two-link", "\u4e8c-link", 1), encoding="utf-8")
+    done = flexarm("modes", file, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert "?-link" in done.stdout
+
+
+def test_nothing_is_computed_for_a_picture_that_cannot_be_written(tmp_path):
+    done = flexarm("modes", tmp_path / "no-such.yaml", "--plot", tmp_path / "a.jpeg")
+    assert "must end in" in done.stderr
+    folder = tmp_path / "folder.png"
+    folder.mkdir()
+    assert "folder.png: is a directory" in refused("modes", EXAMPLE, "--plot", folder)
+
+
+def test_a_robot_without_coordinates_cannot_vibrate(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text("links:\n  - {name: rod, length: 1.0, mass: 1.0, joint: weld}\n")
+    done = flexarm("modes", file, "--mass-matrix")
+    assert done.returncode == 0, done.stderr
+    assert "this robot has no coordinates: nothing can vibrate" in done.stdout
+
+
+def test_a_joint_without_inertia_is_named(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text("links:\n  - {name: rod, length: 1.0}\n")
+    assert "rod.q" in refused("modes", file)

@@ -30,16 +30,46 @@ from flexarm.robot import (
 
 if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
+    from flexarm.mechanics.equilibrium import equilibrium
     from flexarm.mechanics.system import Energy, Linearization, System
+    from flexarm.motion.inputs import (
+        Profile,
+        bang_bang,
+        chirp,
+        cycloid,
+        ramp,
+        sine,
+        spin_up,
+        spline,
+        step,
+        table,
+    )
+    from flexarm.motion.run import Run
+    from flexarm.motion.schedule import Feedback, PointLoad
+    from flexarm.motion.simulate import ValidityWarning, simulate
 
 # What computes is imported when first used: describing a robot needs none of it.
 _LATER = {
-    "Energy": "flexarm.mechanics.system",
-    "Linearization": "flexarm.mechanics.system",
-    "ModeSet": "flexarm.analysis.modes",
-    "System": "flexarm.mechanics.system",
-    "modes": "flexarm.analysis.modes",
+    "flexarm.analysis.modes": ("ModeSet", "modes"),
+    "flexarm.mechanics.equilibrium": ("equilibrium",),
+    "flexarm.mechanics.system": ("Energy", "Linearization", "System"),
+    "flexarm.motion.inputs": (
+        "Profile",
+        "bang_bang",
+        "chirp",
+        "cycloid",
+        "ramp",
+        "sine",
+        "spin_up",
+        "spline",
+        "step",
+        "table",
+    ),
+    "flexarm.motion.run": ("Run",),
+    "flexarm.motion.schedule": ("Feedback", "PointLoad"),
+    "flexarm.motion.simulate": ("ValidityWarning", "simulate"),
 }
+_HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     "Damping",
@@ -47,35 +77,51 @@ __all__ = [
     "Drive",
     "Elements",
     "Energy",
+    "Feedback",
     "Flexible",
     "Linearization",
     "Link",
     "Material",
     "ModeSet",
     "Modes",
+    "PointLoad",
     "PointMass",
     "Pose",
+    "Profile",
     "Reduced",
     "Revolute",
     "Robot",
+    "Run",
     "Section",
     "System",
     "UnitsWarning",
+    "ValidityWarning",
     "Weld",
     "__version__",
+    "bang_bang",
+    "chirp",
+    "cycloid",
+    "equilibrium",
     "library",
     "load",
     "modes",
+    "ramp",
     "reduced",
     "save",
     "schema",
+    "simulate",
+    "sine",
+    "spin_up",
+    "spline",
+    "step",
+    "table",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _HOME:
         raise AttributeError(f"module 'flexarm' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(_LATER[name]), name)
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
     return value
 
 

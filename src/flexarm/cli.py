@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import warnings
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,10 @@ app = typer.Typer(
 
 FILE = Annotated[Path, typer.Argument(help="robot description (YAML)", show_default=False)]
 SET = Annotated[list[str], typer.Option("--set", help="change a parameter: links.fore.payload.mass=0.3 (repeatable)")]
+
+PICTURES = (".png", ".pdf", ".svg")
+INTERRUPTED = 130  # what a shell expects after Ctrl-C
+UsageError: Any = typer.BadParameter.__bases__[0]  # click's, or that of the copy of click inside newer typers
 
 
 @app.callback(invoke_without_command=True)
@@ -42,7 +47,7 @@ def modes(
     most: Annotated[int, typer.Option(min=1, help="how many modes to list")] = 12,
     changes: SET = [],  # noqa: B006
     mass_matrix: Annotated[bool, typer.Option("--mass-matrix", help="print the mass matrix at the posture")] = False,
-    plot: Annotated[Path | None, typer.Option(help="draw the first mode shapes into this file")] = None,
+    plot: Annotated[str | None, typer.Option(help="draw the first mode shapes into this file")] = None,
 ) -> None:
     """Print the vibration modes of a robot."""
     from rich.console import Console
@@ -50,6 +55,7 @@ def modes(
 
     import flexarm
 
+    picture = None if plot is None else _picture("--plot", plot)
     robot = flexarm.load(file)
     if changes:
         robot = robot.with_(_assignments("--set", changes))
@@ -57,23 +63,26 @@ def modes(
     found = flexarm.modes(robot, q=_assignments("--q", posture), joints=hold)
     console = Console(highlight=False)
     print(robot)
+    if not found.names:
+        print("this robot has no coordinates: nothing can vibrate")
+        return
     table = Table(title=f"modes, joints {joints}")
     for number in ("mode", "Hz", "rad/s", "damping"):
         table.add_column(number, justify="right")
     for word in ("kind", "moves most"):
         table.add_column(word)
-    for row in found.rows(most):
+    for row in _mode_rows(found, most):
         table.add_row(*row)
     console.print(table)
     if len(found) > most:
         print(f"{len(found) - most} more modes; --most {len(found)} lists all")
     if mass_matrix:
         _print_matrix("mass matrix M(q)", found.system.mass_matrix(found.q), found.names)
-    if plot is not None:
+    if picture is not None:
         from flexarm.show.plots import mode_shapes
 
-        mode_shapes(found).savefig(plot, dpi=150)
-        print(f"mode shapes drawn in {plot}")
+        mode_shapes(found).savefig(picture, dpi=150)
+        print(f"mode shapes drawn in {picture}")
 
 
 @app.command()
@@ -82,6 +91,19 @@ def schema() -> None:
     import flexarm
 
     print(json.dumps(flexarm.schema(), indent=2))
+
+
+def _mode_rows(modes: Any, most: int) -> list[tuple[str, ...]]:
+    """Mode, Hz, rad/s, damping ratio, kind, the coordinate that moves most."""
+    rows: list[tuple[str, ...]] = []
+    for mode, (frequency, kind) in enumerate(zip(modes.frequencies[:most], modes.kinds, strict=False)):
+        share = modes.participation(mode)
+        busiest = max(share, key=lambda name: share[name])
+        growth = f" ({modes.eigenvalues[mode].real:.3g} 1/s)" if kind == "unstable" else ""
+        hertz, radians = f"{frequency:.6g}", f"{6.283185307179586 * frequency:.6g}"
+        ratio = f"{modes.damping_ratios[mode]:.3g}"
+        rows.append((str(mode + 1), hertz, radians, ratio, kind + growth, f"{busiest} ({share[busiest]:.0%})"))
+    return rows
 
 
 def _assignments(option: str, words: list[str]) -> dict[str, Any]:
@@ -101,6 +123,18 @@ def _assignments(option: str, words: list[str]) -> dict[str, Any]:
     return out
 
 
+def _picture(option: str, name: str) -> Path:
+    """Where a picture goes, checked before any work is done for it."""
+    path = Path(name)
+    if path.suffix.lower() not in PICTURES:
+        raise ValueError(f"{option} {name or repr(name)}: must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}")
+    if path.is_dir():
+        raise ValueError(f"{option} {name}: is a directory, not a file")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} {name}: there is no folder '{path.parent}'")
+    return path
+
+
 def _holds(joints: str) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in joints.split(",")]
     if not all(equals for _, equals, _ in pairs):
@@ -118,10 +152,16 @@ def _print_matrix(title: str, matrix: Any, names: tuple[str, ...]) -> None:
 def main() -> None:
     """Entry point: errors become one sentence on stderr and a non-zero exit code."""
     warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console that lacks a letter shows a question mark
     try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit("interrupted")
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except (ValueError, KeyError, OSError) as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
         sys.exit(f"error: {text}")
@@ -130,3 +170,6 @@ def main() -> None:
             raise
         where = "run again with FLEXARM_DEBUG=1 to see where, and report it"
         sys.exit(f"error: flexarm failed where it should not ({type(error).__name__}: {error}); {where}")
+    if code == INTERRUPTED:
+        print("interrupted", file=sys.stderr)
+    sys.exit(code)

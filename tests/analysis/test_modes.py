@@ -177,6 +177,72 @@ def test_gyroscopic_coupling_of_a_spinning_shaft():
     assert_allclose(found[:2], [still[0] - spin, still[0] + spin], rtol=1e-9)
 
 
+@pytest.mark.parametrize("speed", np.linspace(3.55, 5.8, 12))
+def test_anisotropic_shaft_is_unstable_between_its_critical_speeds(speed):
+    """omega_y = 3.516 and omega_z = 2 * 3.516 in the two planes: between them the shaft whirls off."""
+    beam = unit_link(
+        joint=fa.Revolute("x"),
+        section=fa.Section.properties(A=1, I_y=4, I_z=1, J=1, I_p=1e-9),
+        flexible=fa.Flexible(bend_y=2, bend_z=2, stiffening="none"),
+    )
+    found = fa.modes(fa.Robot(links=[beam]), v={"beam.q": speed})
+    assert found.kinds.count("unstable") == 1
+    assert len(found) == 4
+    assert found.participation(1).keys() == set(found.names)
+    # the first mode alone, as two coupled oscillators seen in the spinning frame
+    a, b = 3.5160152685**2 - speed**2, 4 * 3.5160152685**2 - speed**2
+    total, product = a + b + 4 * speed**2, a * b
+    growth = np.sqrt((-total + np.sqrt(total**2 - 4 * product)) / 2)
+    assert found.eigenvalues[found.kinds.index("unstable")].real == pytest.approx(growth, rel=1e-6)
+
+
+@pytest.mark.parametrize("speed", [2.0, 5.0])
+def test_internal_damping_destabilises_a_shaft_above_its_critical_speed(speed):
+    """Symmetric shaft, damping tau K: in its own spinning frame both whirls shift by the same rate,
+    ratio = tau omega0 / 2 of the frequency omega0 -+ Omega; negative for the forward whirl above omega0."""
+    tau = 1e-4
+    beam = unit_link(
+        joint=fa.Revolute("x"),
+        section=fa.Section.properties(A=1, I_y=1, I_z=1, J=1, I_p=1e-9),
+        flexible=fa.Flexible(bend_y=1, bend_z=1, stiffening="none", damping=fa.Damping(beta=tau)),
+    )
+    found = fa.modes(fa.Robot(links=[beam]), v={"beam.q": speed})
+    system, here = found.system, np.ix_([1, 2], [1, 2])
+    state = system.linearization(None, {"beam.q": speed})
+    M, K, C = state.M[here], state.K[here], (state.G + state.D)[here]
+    exact = np.linalg.eigvals(
+        np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
+    )
+    exact = sorted((value for value in exact if value.imag > 0), key=lambda value: value.imag)
+    assert_allclose(found.damping_ratios, [-value.real / abs(value) for value in exact], rtol=1e-6)
+    assert (found.damping_ratios.min() < 0) == (speed > 3.516)
+
+
+def test_spinning_robots_keep_their_rigid_body_modes():
+    beam = unit_link(joint=fa.Revolute("y"), flexible=fa.Flexible(bend_y=2, bend_z=2, stretch=2))
+    roller = fa.Link("roller", 0.2, fa.Revolute("x"), mass=0.1, hub=fa.PointMass(0, inertia=0.01))
+    robot = fa.Robot(links=[fa.Link("base", 0.5, fa.Revolute("z"), mass=1.0), beam, roller])
+    for speed in (0.1, 1.0, 10.0):
+        found = fa.modes(robot, v={"base.q": speed})
+        assert found.kinds.count("rigid body") == 1  # the symmetric roller turns freely
+        assert found.eigenvalues[0] == 0
+        assert found.participation(0)["roller.q"] > 0.9
+
+
+def test_speed_of_a_joint_with_an_elastic_drive_is_held_by_its_motor():
+    drive = fa.Drive(stiffness=100.0, rotor_inertia=0.5)
+    robot = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", drive=drive), mass=1.0), fa.Link("b", 1.0, mass=1.0)])
+    found = fa.modes(robot, v={"a.q": 6.0})
+    assert len(found) == 2  # a.q on its spring and b.q in the centrifugal field
+    assert not found.shapes[found.system.index("a.motor")].any()
+    stiff = robot.with_({"links.a.joint.drive.stiffness": 1e9})
+    slow = omega(fa.modes(stiff, v={"a.q": 6.0}))[0]
+    assert slow == pytest.approx(6.0 * np.sqrt(1.5), rel=1e-6)  # rod hinged at radius 1: omega^2 = Omega^2 3 r / 2 l
+    assert_allclose(fa.modes(robot, v={"a.motor": 6.0}).frequencies, found.frequencies)
+    with pytest.raises(ValueError, match="only joints turn steadily"):
+        fa.modes(fa.library.two_link_arm(), v={"fore.bend_y[1]": 1.0})
+
+
 # --- gravity ---
 
 
@@ -195,6 +261,26 @@ def test_pendulum_hanging_and_standing():
     assert standing.frequencies[0] == 0
     turning_about_the_vertical = fa.modes(pendulum((0, 0, -9.81)), {"rod.q": 0.3})
     assert turning_about_the_vertical.kinds == ["rigid body"]
+
+
+def test_turning_about_the_vertical_is_a_rigid_body_mode_of_any_mixture_of_joints():
+    """A body on three joints of a tilted base, hanging still: no joint alone turns about the vertical."""
+    links = [
+        fa.Link("yaw", 0.1, fa.Revolute("z"), hub=fa.PointMass(0.1, inertia=0.01)),
+        fa.Link("pitch", 0.1, fa.Revolute("y"), at=0.0, hub=fa.PointMass(0.1, inertia=0.01)),
+        fa.Link("roll", 0.4, fa.Revolute("x"), at=0.0, mass=1.0, payload=fa.PointMass(1, (0.1, 0.2, 0.3), 0.02)),
+    ]
+    robot = fa.Robot(links=links, gravity=(0, 0, -9.81), base=fa.Pose(rotation=(0.4, -0.3, 0.2)))
+    system = fa.System(robot, native=False)
+    q = np.array([0.1, 0.2, 0.1])
+    for _ in range(200):  # to a minimum of the potential: damped Newton on |K|
+        values, vectors = np.linalg.eigh(system.gravity_stiffness(q))
+        step = vectors @ ((vectors.T @ system.gravity(q)) / np.maximum(np.abs(values), 1e-3))
+        q = q - np.clip(step, -0.2, 0.2)
+    found = fa.modes(system, q)
+    assert found.imbalance < 1e-9
+    assert found.kinds == ["rigid body", "vibration", "vibration"]
+    assert fa.modes(system, q + np.array([0.1, 0, 0])).imbalance > 1e-3
 
 
 # --- what is reported ---
@@ -241,6 +327,26 @@ def test_damping_ratios():
 def test_modes_of_a_system_reuse_it():
     system = fa.System(fa.library.two_link_arm(), native=False)
     assert fa.modes(system).system is system
+
+
+def test_robots_that_cannot_vibrate():
+    still = fa.modes(fa.Robot(links=[fa.Link("pillar", 1.0, fa.Weld(), mass=1.0)]))
+    assert len(still) == 0
+    for link in (fa.Link("a", 1.0), fa.Link("a", 1.0, fa.Revolute("x"), payload=fa.PointMass(1.0))):
+        with pytest.raises(ValueError, match=r"'a.q' can move without moving any mass"):
+            fa.modes(fa.Robot(links=[link]))
+
+
+def test_high_modes_of_a_stiff_mesh_on_a_soft_drive_are_right():
+    """Rounding must not spoil the top of the spectrum: it is that of the mesh with a free root."""
+    fields = {"section": fa.Section.rectangle(0.01, 0.01), "material": fa.Material(2e11, 7850)}
+    flexible = fa.Flexible(bend_y=60, stretch=60, basis="elements")
+    soft = fa.Drive(stiffness=1e-3, rotor_inertia=1.0)
+    found = fa.modes(fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", drive=soft), flexible=flexible, **fields)]))
+    free = fa.modes(fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z"), flexible=flexible, **fields)]))
+    assert_allclose(found.frequencies[-150:], free.frequencies[-150:], rtol=1e-8)
+    inertia = 7850 * 1e-4 / 3
+    assert omega(found)[0] == pytest.approx(np.sqrt(1e-3 * (1 + 1 / inertia)), rel=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,35 @@ def test_modes_of_a_stepped_link_converge_like_those_of_a_smooth_one():
     assert_allclose(frequencies(LinkIntegrals(link), 3), exact, rtol=2e-6)
 
 
+@pytest.mark.parametrize("count", [2, 5, 6, 7])
+def test_meshes_put_a_node_at_every_step(count):
+    thick, thin = fa.Section.circle(0.02), fa.Section.circle(0.01)
+    section = fa.Section.stepped([{"upto": 0.4, "section": thick}, {"upto": 1.0, "section": thin}])
+    fields = {"section": section, "material": fa.Material(7e10, 2700), "length": 1.0}
+    link = LinkIntegrals(fa.Link("link", flexible=fa.Flexible(bend_y=count, basis="elements"), **fields))
+    nodes = link.shapes["bend_y"].breaks
+    assert len(nodes) == count + 1
+    assert 0.4 in nodes
+    exact = frequencies(LinkIntegrals(fa.Link("link", flexible=fa.Flexible(bend_y=8), **fields)), 1)
+    assert frequencies(link, 1) == pytest.approx(exact, rel={2: 5e-3}.get(count, 2e-4))
+
+
+def test_all_modes_are_accurate_at_both_ends():
+    """A stiff mesh on a soft spring: the lowest mode and the highest differ by 1e11 in omega^2."""
+    from scipy.linalg import eigh
+
+    from flexarm.beam.bases import all_modes
+
+    n = 40
+    chain = np.diag([2.0] * (n - 1) + [1.0]) - np.diag([1.0] * (n - 1), 1) - np.diag([1.0] * (n - 1), -1)
+    K, M = 1e12 * chain, np.eye(n)
+    K[0, 0] = 1e12 + 1e3
+    squares, vectors = all_modes(M, K)
+    assert squares[0] == pytest.approx(1e3 / n, rel=1e-5)  # the chain on its spring, as one body
+    assert_allclose(squares[n // 2 :], eigh(K, M, eigvals_only=True)[n // 2 :], rtol=1e-10)
+    assert_allclose(vectors.T @ M @ vectors, np.eye(n), atol=1e-6)
+
+
 def test_rotary_inertia_lowers_the_frequencies_as_rayleighs_beam():
     """Rayleigh's first-order estimate: omega falls by 1/2 (r/L)^2 int (w')^2 / int w^2."""
     fields = {

@@ -27,7 +27,7 @@ def make(section: str, basis: object) -> LinkIntegrals:
             length=0.8,
             section=SECTIONS[section],
             material=fa.Material(7e10, 2700),
-            flexible=fa.Flexible(bend_y=2, bend_z=3, twist=2, stretch=1, basis=basis),
+            flexible=fa.Flexible(bend_y=2, bend_z=3, twist=2, stretch=2, basis=basis),
             rotary_inertia=True,
         )
     )
@@ -108,6 +108,26 @@ def test_hermite_shortening_matrix_is_the_geometric_stiffness_of_textbooks():
     assert_allclose(link.station(h).H, np.array([[36, -3 * h], [-3 * h, 4 * h**2]]) / (30 * h), rtol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("root", "tip"), [((0.05, 0.005), (0.005, 0.005)), ((0.03, 0.001), (0.001, 0.03)), ((0.1, 0.002), (0.001, 0.002))]
+)
+def test_torsion_constant_of_any_taper_is_met(root, tip):
+    """It has a kink in its higher derivatives where the long side becomes the short one."""
+    section = fa.Section.tapered(fa.Section.rectangle(*root), fa.Section.rectangle(*tip))
+    link = fa.Link("link", 1.0, section=section, material=fa.Material(7e10, 2700, G=1.0), flexible=fa.Flexible(twist=2))
+    x = np.linspace(0, 1, 777)
+    exact = [section.at(value).J for value in x]
+    assert_allclose(LinkIntegrals(link).families["twist"].stiffness(x)[:, 0], exact, rtol=1e-9)
+
+
+def test_root_shapes_are_exact_zeros():
+    """So that what hangs at the root costs no instruction for deflections that are not there."""
+    for basis in ("modes", "elements", fa.reduced(6)):
+        root = make("tapered", basis).station(0.0)
+        assert not root.U.any()
+        assert not root.W.any()
+
+
 def test_zero_order_model_has_no_shortening():
     link = LinkIntegrals(unit_link(flexible=fa.Flexible(bend_y=3, stiffening="none")))
     assert not link.H0.any()
@@ -171,5 +191,5 @@ def test_modal_damping_gives_each_mode_its_ratio():
     link = damped(damping=fa.Damping(ratio=given))
     squares, vectors = eigh(link.K, link.M_elastic)
     modal = vectors.T @ link.D @ vectors
-    expected = 2 * np.sqrt(squares) * np.array([*given, *[0.0] * (len(squares) - 3)])
+    expected = 2 * np.sqrt(squares) * np.array([*given, *[0.05] * (len(squares) - 3)])  # the last one holds beyond
     assert_allclose(modal, np.diag(expected), atol=1e-6 * expected.max())

@@ -14,9 +14,9 @@ seeds = st.integers(0, 1000)
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def scaled(values: np.ndarray, expected: np.ndarray, tolerance: float, scale: np.ndarray | None = None) -> None:
-    size = np.abs(expected) if scale is None else scale
-    assert_allclose(values, expected, rtol=0, atol=tolerance * max(1.0, float(np.max(size, initial=0.0))))
+def scaled(values: np.ndarray, expected: np.ndarray, tolerance: float, scale: np.ndarray) -> None:
+    """Equal to `tolerance` of each entry's own scale: of what was added up to make it."""
+    assert (np.abs(values - expected) <= tolerance * scale + 1e-12).all()
 
 
 @few
@@ -53,8 +53,10 @@ def test_mass_rate_minus_twice_coriolis_is_skew(robot, seed):
         8 * (system.mass_matrix(q + step * v) - system.mass_matrix(q - step * v))
         - (system.mass_matrix(q + 2 * step * v) - system.mass_matrix(q - 2 * step * v))
     ) / (12 * step)
-    skew = rate - 2 * system.coriolis(q, v)
-    scaled(skew, -skew.T, 1e-8, np.abs(rate))
+    C = system.coriolis(q, v)
+    skew = rate - 2 * C
+    scale = np.sqrt(np.outer(np.diag(system.mass_matrix(q)), np.diag(system.mass_matrix(q))))  # of entries of M
+    scaled(skew, -skew.T, 1e-7, scale + np.abs(C) + np.abs(C.T))
 
 
 @few
@@ -67,8 +69,13 @@ def test_bias_is_the_sum_of_its_parts(robot, seed):
         if isinstance(link.joint, fa.Revolute):
             place = system.index(f"{link.name}.q")
             friction[place] = link.joint.coulomb * np.tanh(v[place] / link.joint.coulomb_speed)
-    parts = system.coriolis(q, v) @ v + system.stiffness @ q + system.damping @ v + system.gravity(q) + friction
-    scaled(system.bias(q, v), parts, 1e-10)
+    springs, dampers, weight = system.stiffness @ q, system.damping @ v, system.gravity(q)
+    quick = system.coriolis(q, v) @ v
+    # springs may be a million times the rest: without them every part shows
+    others = system.bias(q, v) - system.bias(q, np.zeros_like(v))
+    scaled(others, quick + dampers + friction, 1e-9, np.abs(quick) + np.abs(dampers) + 1e-7 * np.abs(springs))
+    still = np.abs(springs) + np.abs(weight)
+    scaled(system.bias(q, np.zeros_like(v)), springs + weight, 1e-11, still)
 
 
 @few
@@ -78,7 +85,8 @@ def test_gravity_is_the_gradient_of_its_energy(robot, seed):
     q, _, _ = state(system, seed)
     step = 1e-4 * sizes(system)
     ends = [system.energy(q + sign * np.diag(step)).gravity for sign in (1, -1)]
-    scaled(system.gravity(q) * sizes(system), (ends[0] - ends[1]) / (2 * step) * sizes(system), 1e-7)
+    unit = sizes(system)
+    assert_allclose(system.gravity(q) * unit, (ends[0] - ends[1]) / (2 * step) * unit, rtol=1e-6, atol=1e-7)
 
 
 @few
@@ -121,31 +129,33 @@ def test_turning_the_base_and_gravity_together_changes_nothing(robot, seed, turn
     turned = fa.Robot(links=robot.links, gravity=R @ robot.gravity, base=base)
     first, second = fa.System(robot, native=False), fa.System(turned, native=False)
     q, v, a = state(first, seed)
-    scaled(second.inverse_dynamics(q, v, a), first.inverse_dynamics(q, v, a), 1e-11)
+    expected = first.inverse_dynamics(q, v, a)
+    scaled(
+        second.inverse_dynamics(q, v, a), expected, 1e-11, np.abs(first.stiffness) @ np.abs(q) + np.abs(expected) + 1
+    )
     assert_allclose(second.tip(q), R @ first.tip(q), atol=1e-12)
 
 
 @few
 @given(robots(most=3, planar=True), seeds)
-def test_a_planar_robot_tilted_into_space_is_the_same_robot(robot, seed):
-    """Same joints and shapes, but out-of-plane families present: they stay at rest and change nothing."""
+def test_a_planar_robot_is_a_spatial_one_that_stays_in_its_plane(robot, seed):
+    """With out-of-plane families added: they feel no force and change nothing."""
     grown = []
     for link in robot.links:
         if link.flexible is not None:
-            counts = {"bend_z": 1, "twist": 1}
+            counts = {"bend_z": 2, "twist": 2}
             link = link.model_copy(update={"flexible": link.flexible.model_copy(update=counts)})
         grown.append(link)
     flat = fa.System(robot, native=False)
     spatial = fa.System(fa.Robot(links=grown, gravity=robot.gravity, base=robot.base), native=False)
     q, v, a = state(flat, seed)
-    # fixed offsets out of the plane would twist the links; the random planar payloads have none
     where = [spatial.index(name) for name in flat.names]
     Q, V, A = np.zeros((3, spatial.nq))
     Q[where], V[where], A[where] = q, v, a
-    forces = spatial.inverse_dynamics(Q, V, A)
-    scaled(forces[where], flat.inverse_dynamics(q, v, a), 1e-11)
+    forces, expected = spatial.inverse_dynamics(Q, V, A), flat.inverse_dynamics(q, v, a)
+    scaled(forces[where], expected, 1e-10, np.abs(flat.stiffness) @ np.abs(q) + np.abs(expected) + 1)
     others = np.delete(forces, where)
-    scaled(others, np.zeros_like(others), 1e-11, np.abs(forces))
+    assert_allclose(others, 0, atol=1e-10 * np.abs(expected).max(initial=1.0))
 
 
 @few
@@ -163,8 +173,8 @@ def test_undeformed_robot_is_its_rigid_twin(robot, seed):
             motion[flexible.index(motor), column] = 1
     q = motion @ angles
     assert_allclose(flexible.tip(q), rigid.tip(angles), atol=1e-12)
-    expected = rigid.mass_matrix(angles)
-    scaled(motion.T @ flexible.mass_matrix(q) @ motion, expected, 1e-10)
+    found, expected = motion.T @ flexible.mass_matrix(q) @ motion, rigid.mass_matrix(angles)
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max(initial=1.0))
 
 
 @few

@@ -1,8 +1,9 @@
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from tests.helpers import state
+from tests.helpers import state, unit_link
 from tests.mechanics.test_energies import spatial
 
 
@@ -41,3 +42,26 @@ def test_a_robot_that_cannot_move_has_empty_equations():
     assert system.mass_matrix([]).shape == (0, 0)
     assert system.inverse_dynamics([], [], []).shape == (0,)
     assert_allclose(system.tip([]), [0.5, 0, 0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_handed_over_as_a_column_solve_the_same_with_stiffness_and_held_coordinates(seed):
+    """S = M + extra on some of the coordinates, through pack and unpack, against the dense solution."""
+    import casadi as ca
+
+    from flexarm.mechanics.articulated import packed, substitute, unpacked
+
+    robot = spatial("shortening", seed) if seed else fa.Robot(links=[fa.Link("a", 1.0, mass=1.0), unit_link("b")])
+    system = fa.System(robot, native=False)
+    tree = system._equations.articulated
+    free = [k for k in range(system.nq) if k != seed - 1]  # one coordinate held, or none
+    extra = 0.3 * system.stiffness
+    links = tree.restricted(free, ca.SX(ca.sparsify(ca.DM(extra)))).eliminate()
+    column = packed(links)
+    again = unpacked(column, links)
+    force = np.random.default_rng(seed).normal(size=len(free))
+    found = ca.Function("f", [system._equations.q], [substitute(again, tree.order, ca.SX(ca.DM(force)))])
+    q, _, _ = state(system, seed)
+    here = np.ix_(free, free)
+    expected = np.linalg.solve((system.mass_matrix(q) + extra)[here], force)
+    assert_allclose(found(q).full()[:, 0], expected, rtol=1e-8, atol=1e-10 * np.abs(expected).max())

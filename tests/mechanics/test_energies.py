@@ -7,32 +7,46 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from tests.helpers import state, unit_link
 
+THIN = fa.Section.properties(A=6e-4, I_y=4.5e-8, I_z=2e-8, I_p=1e-20)  # sections without inertia of their own
 
-def spatial(stiffening: str, **changes) -> fa.Robot:
-    """Three links in general position: flexible, rigid, flexible with everything on it."""
-    section = fa.Section.rectangle(0.02, 0.03)
+
+def spatial(stiffening: str, seed: int = 0, **changes) -> fa.Robot:
+    """Three links in general position, drawn at random: flexible, rigid, flexible with everything on it."""
+    rng = np.random.default_rng(seed)
+
+    def turn() -> list[float]:
+        return rng.uniform(-1, 1, 3).tolist()
+
+    section = fa.Section.rectangle(*rng.uniform(0.01, 0.03, 2))
     material = fa.Material(7e10, 2700)
     first = fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1, stiffening=stiffening)
     last = fa.Flexible(bend_y=1, bend_z=2, twist=2, stretch=1, stiffening=stiffening, basis="elements")
+    beam = {"section": section, "material": material, **changes}
     return fa.Robot(
-        base=fa.Pose((0.3, -0.2, 0.5), (0.3, -0.5, 0.8)),
+        base=fa.Pose(turn(), turn()),
         gravity=(1.0, -3.0, -9.0),
         links=[
-            fa.Link("a", 0.8, fa.Revolute("y", mount=(0.2, 0.1, -0.3)), section, material, first, **changes),
-            fa.Link("b", 0.4, fa.Revolute((1, 1, 0)), mass=0.7, hub=fa.PointMass(0.2, (0.0, 0.05, 0.02))),
+            fa.Link("a", rng.uniform(0.5, 1.0), fa.Revolute(turn(), mount=turn()), flexible=first, **beam),
+            fa.Link(
+                "b",
+                rng.uniform(0.3, 0.5),
+                fa.Revolute((1, 1, 0)),
+                mass=0.7,
+                hub=fa.PointMass(0.2, (0.0, 0.05, 0.02)),
+                at=0.4,
+                offset=(0.02, -0.03, 0.05),
+            ),
             fa.Link(
                 "c",
-                0.6,
-                fa.Revolute("z", mount=(0.5, 0.0, 0.2)),
-                section,
-                material,
-                last,
+                rng.uniform(0.5, 0.7),
+                fa.Revolute("z", mount=turn()),
+                flexible=last,
                 payload=fa.PointMass(0.4, (0.05, -0.02, 0.03), (0.01, 0.02, 0.025, 0.001, 0.002, -0.001)),
                 masses=[fa.PointMass(0.25, at=0.2)],
-                **changes,
+                **beam,
             ),
         ],
-    )  # fmt: skip
+    )
 
 
 def mass_matrix_of_points(system: fa.System, q: np.ndarray) -> np.ndarray:
@@ -73,37 +87,60 @@ def mass_matrix_of_points(system: fa.System, q: np.ndarray) -> np.ndarray:
     return M
 
 
-@pytest.mark.parametrize("rotary", [False, True])
-def test_mass_matrix_of_a_spatial_robot_is_that_of_its_points(rotary):
-    """Every order ("full"), large deflections: nothing is neglected, so it must agree to 1e-7."""
-    system = fa.System(spatial("full", rotary_inertia=rotary), native=False)
-    q, _, _ = state(system, 7, size=0.8)
+@pytest.mark.parametrize("seed", range(3))
+def test_mass_matrix_of_a_random_spatial_robot_is_that_of_its_points(seed):
+    """Every order ("full"), large deflections, sections with inertia: nothing is neglected, so it agrees to 1e-7."""
+    system = fa.System(spatial("full", seed, rotary_inertia=True), native=False)
+    q, _, _ = state(system, seed, size=0.8)
     expected = mass_matrix_of_points(system, q)
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert np.abs((system.mass_matrix(q) - expected) / scale).max() < 1e-7
 
 
-@pytest.mark.parametrize(("stiffening", "order"), [("shortening", 2), ("none", 1)])
-def test_truncated_energies_differ_from_the_full_one_at_the_order_they_drop(stiffening, order):
-    """Bending alone: terms of third order that join stretch or twist to bending are dropped from the energy too."""
-    thin = fa.Section.properties(A=6e-4, I_y=4.5e-8, I_z=2e-8, I_p=1e-20)
-
-    def system(stiffening: str) -> fa.System:
-        changes = {"section": thin, "flexible.twist": 0, "flexible.stretch": 0}
-        robot = spatial(stiffening)
-        return fa.System(
-            robot.with_({f"links.{link}.{field}": value for link in "ac" for field, value in changes.items()}),
-            native=False,
-        )
-
-    full, truncated = system("full"), system(stiffening)
-    q, _, _ = state(full, 11, size=0.8)
+@pytest.mark.parametrize("seed", range(3))
+def test_kinetic_energy_by_integrals_is_exact_to_second_order(seed):
+    """With deflections and their rates of size epsilon and joint rates of size one, what "shortening" drops from T is
+    of order epsilon^3: every term that it keeps, of every family and pair of families, is right."""
+    full, short = (fa.System(spatial(kind, seed, section=THIN), native=False) for kind in ("full", "shortening"))
+    q, v, _ = state(full, seed, size=1.0)
     elastic = np.array(["[" in name for name in full.names])
     errors = []
-    for size in (0.1, 0.05, 0.025):
-        posture = np.where(elastic, size * q, q)
-        errors.append(np.abs(truncated.mass_matrix(posture) - full.mass_matrix(posture)).max())
-    assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), order, atol=0.15)
+    for size in (1.0, 0.5, 0.25, 0.125):
+        Q, V = np.where(elastic, size * q, q), np.where(elastic, size * v, 3 * v)
+        errors.append(abs(float(full.energy(Q, V).kinetic - short.energy(Q, V).kinetic)))
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert (orders > 2.8).all()
+
+
+def test_zero_order_energy_drops_terms_of_second_order():
+    full, none = (fa.System(spatial(kind, section=THIN), native=False) for kind in ("full", "none"))
+    q, v, _ = state(full, 1, size=1.0)
+    elastic = np.array(["[" in name for name in full.names])
+    errors = []
+    for size in (0.25, 0.125, 0.0625):
+        Q, V = np.where(elastic, size * q, q), np.where(elastic, size * v, 3 * v)
+        errors.append(abs(float(full.energy(Q, V).kinetic - none.energy(Q, V).kinetic)))
+    assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), 2, atol=0.2)
+
+
+@pytest.mark.parametrize("stiffening", ["none", "shortening", "full"])
+def test_turning_sections_carry_angular_momentum_and_energy(stiffening):
+    """A shaft that turns about its axis while it twists and one that turns about y while it bends: T = 1/2 int rho I
+    (omega + rate)^2, with the rates known at the tip of one linear or cubic element."""
+    section, length = fa.Section.rectangle(0.04, 0.02), 0.7
+    flexible = fa.Flexible(bend_z=1, twist=1, basis="elements", stiffening=stiffening)
+    link = fa.Link("a", length, fa.Revolute("x"), section, fa.Material(7e10, 2700), flexible, rotary_inertia=True)
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    spin, rate = 3.0, 2.0
+    polar = 2700 * section.at(0.0).I_p
+    twisting = system.energy(None, {"a.q": spin, "a.twist[1]": rate}).kinetic
+    assert twisting == pytest.approx(polar * length / 2 * (spin**2 + spin * rate + rate**2 / 3), rel=1e-12)
+    pitching = fa.System(fa.Robot(links=[link.model_copy(update={"joint": fa.Revolute("y")})]), native=False)
+    both = pitching.energy(None, {"a.q": spin, "a.bend_z[1]": rate}).kinetic
+    alone = [pitching.energy(None, {name: value}).kinetic for name, value in (("a.q", spin), ("a.bend_z[1]", rate))]
+    mu, rotary = 2700 * section.at(0.0).A, 2700 * section.at(0.0).I_y
+    # coupling: translation -int mu x N, rotation -int rho I_y N' (a link that rises along z turns about -y)
+    assert both - sum(alone) == pytest.approx(-spin * rate * (mu * length**2 * 7 / 20 + rotary), rel=1e-12)
 
 
 def test_quadrature_of_the_full_energy_is_converged(monkeypatch):

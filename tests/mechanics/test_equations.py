@@ -100,8 +100,9 @@ def test_cost_grows_in_proportion_to_the_links(function, most):
     assert forty - twenty <= 1.02 * 20 / 18 * (twenty - two)  # the 20 links beyond cost what the 18 before did
 
 
-def test_planar_zeros_cost_nothing():
-    """The spatial formulas on a planar arm: no instruction for what cannot move."""
+def test_what_cannot_move_costs_nothing():
+    """Spatial formulas on a planar arm: out-of-plane mounts of the ground, or a hub at a root, add next to nothing."""
     arm = fa.library.two_link_arm()
-    still = arm.with_({"links.upper.joint.mount": (0.0, 0.0, 0.0), "base.rotation": (0.0, 0.0, 0.0)})
-    assert instructions(arm) == instructions(still)
+    assert instructions(arm.with_({"links.fore.hub.mass": 0.1})) <= instructions(arm) + 60
+    tilted = arm.with_({"base.rotation": (0.3, -0.4, 0.5)})
+    assert instructions(tilted) == instructions(arm)  # without gravity the ground's attitude is immaterial

@@ -4,6 +4,10 @@ import logging
 import multiprocessing
 import os
 import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -19,7 +23,7 @@ needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
-    native._say_once.cache_clear()
+    native._said.clear()
     return tmp_path / "cache"
 
 
@@ -74,7 +78,7 @@ def test_without_a_compiler_one_line_says_so_and_the_numbers_are_right(monkeypat
         system.mass_matrix()
         system.gravity()
     assert len(caplog.records) == 1
-    assert "no C compiler found" in caplog.text
+    assert "no C compiler found (tried $CC = 'no-such-compiler')" in caplog.text
     assert_array_equal(system.mass_matrix(), fa.System(fa.library.two_link_arm(), native=False).mass_matrix())
 
 
@@ -98,7 +102,58 @@ def test_a_cache_that_cannot_be_written_costs_only_the_caching(tmp_path, monkeyp
 
 
 @needs_compiler
-def test_a_damaged_file_in_the_cache_falls_back_to_the_virtual_machine(own_cache, caplog):
-    native.compiled(function())
-    next(own_cache.iterdir()).write_bytes(b"not a library")
-    assert compile_and_call(1.0) == 2 * np.sin(1.0)
+@pytest.mark.parametrize("junk", [b"", b"not a library"])
+def test_a_damaged_file_in_the_cache_is_made_anew(own_cache, caplog, junk):
+    native.compiled(function(7.0))
+    (library,) = own_cache.iterdir()
+    library.unlink()  # what is loaded stays loaded: the damaged file must be another one
+    library.write_bytes(junk)
+    assert compile_and_call(7.0) == 14 * np.sin(1.0)
+    assert list(own_cache.iterdir()) == [library]
+    assert library.stat().st_size > 1000
+    assert not caplog.records
+
+
+def test_an_unbalanced_quote_names_no_compiler(monkeypatch, caplog):
+    monkeypatch.setenv("CC", '"')
+    assert compile_and_call(1.0) == compile_and_call(0.5) * 2
+    assert len(caplog.records) == 1
+    assert """no C compiler found (tried $CC = '"')""" in caplog.text
+
+
+def test_without_cc_the_usual_names_are_tried(monkeypatch, caplog):
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "")
+    compile_and_call(1.0)
+    assert "(tried cc, gcc, clang)" in caplog.text
+
+
+@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="the compilers here are shell scripts")
+@pytest.mark.parametrize(("script", "said"), [("exit 1", "exit status 1"), ('echo "$6: bad" >&2; exit 1', "f.c: bad")])
+def test_many_threads_report_a_failing_compiler_once(tmp_path, monkeypatch, caplog, script, said):
+    broken = tmp_path / "broken-cc"
+    broken.write_text(f"#!/bin/sh\n{script}\n")
+    broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CC", str(broken))
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(compile_and_call, [1.0] * 10)) == [2 * np.sin(1.0)] * 10
+    (record,) = caplog.records
+    assert f"compiling 'f' failed ({said})" in record.getMessage()
+
+
+@needs_compiler
+def test_compiled_code_that_cannot_be_kept_is_removed_at_the_end(tmp_path):
+    blocked, temporary = tmp_path / "file-in-the-way", tmp_path / "temporary"
+    blocked.write_text("")
+    temporary.mkdir()
+    code = """if True:
+        import casadi as ca, os, tempfile
+        from flexarm.mechanics import native
+        x = ca.SX.sym("x")
+        f = native.compiled(ca.Function("f", [x], [2 * x]))
+        print(float(f(3.0)), len(os.listdir(tempfile.gettempdir())))
+    """
+    environment = {**os.environ, "FLEXARM_CACHE": str(blocked / "cache"), "TMPDIR": str(temporary)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["6.0", "1"]
+    assert list(temporary.iterdir()) == []

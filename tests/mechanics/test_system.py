@@ -1,8 +1,14 @@
+import pickle
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.mechanics import system as system_module
 
 DRIVE = fa.Drive(stiffness=100.0, rotor_inertia=0.1)
 
@@ -86,6 +92,28 @@ MISTAKES = [
     (lambda s: s.forward_dynamics(None, None, {"elbow": 1.0}), "no actuator at 'elbow'; there are upper, fore"),
     (lambda s: s.tip(link="uper"), "there is no link 'uper'; did you mean 'upper'?"),
     (lambda s: s.frame("fore", 0.6), "x = 0.6: must lie on link 'fore', between 0 and 0.5 m"),
+    (lambda s: s.jacobian("fore", axes="wrld"), "axes = 'wrld': must be 'own' or 'world'"),
+    (lambda s: s.energy(None)["kintic"], "there is no energy 'kintic'; did you mean 'kinetic'?"),
+    (lambda s: fa.System(s.robot, native="yes"), "native = 'yes': must be 'auto', True or False"),
+    (lambda s: s.vector(NAN), r"q of 'upper.bend_y\[2\]' is nan: must be finite"),
+    (lambda s: s.vector(NAN, "shape"), r"shape of 'upper.bend_y\[2\]' is nan: must be finite"),
+    (lambda s: s.mass_matrix(np.zeros(9, complex)), "q is .*: must be an array of real numbers, not of complex"),
+    (lambda s: s.bias(None, np.zeros(9, bool)), "v is .*: must be an array of real numbers, not of booleans"),
+    (lambda s: s.mass_matrix(["1"] * 9), "q is .*: must be an array of real numbers, not of text"),
+    (lambda s: s.mass_matrix("straight"), "q is 'straight': must be an array of real numbers, not of text"),
+    (lambda s: s.mass_matrix([None] * 9), "q is .*: must be an array of real numbers, not of objects"),
+    (lambda s: s.mass_matrix([[0.0], [0.0, 1.0]]), "q is .*: its rows must be equally long"),
+    (lambda s: s.mass_matrix({3: 1.0}), "there is no coordinate '3'; there are upper.q"),
+    (lambda s: s.mass_matrix({"fore.q": None}), "q of 'fore.q' is None: must be a number, not NoneType"),
+    (lambda s: s.mass_matrix({"fore.q": 1j}), "q of 'fore.q' is 1j: must be a number, not complex"),
+    (lambda s: s.mass_matrix({"fore.q": True}), "q of 'fore.q' is True: must be a number, not true or false"),
+    (lambda s: s.mass_matrix({"fore.q": np.ones(2)}), r"q of 'fore.q' is array\(.*: must be a number, not ndarray"),
+    (lambda s: s.forward_dynamics(None, None, {"fore": "x"}), "tau of 'fore' is 'x': must be a number, not text"),
+    (lambda s: s.forward_dynamics(None, None, {"fore": np.ones(2)}), "tau of 'fore' is .*: must be a number"),
+    (lambda s: s.forward_dynamics(None, None, {"fore": np.nan}), "tau of 'fore' is nan: must be a finite number"),
+    (lambda s: s.forward_dynamics(None, None, {4: 1.0}), "no actuator at '4'; there are upper, fore"),
+    (lambda s: s.forward_dynamics(None, None, ["a", "b"]), "tau is .*: must be an array of real numbers, not of text"),
+    (lambda s: s.forward_dynamics(None, np.full(9, 1e200)), "accelerations are not finite: q, v or tau is too large"),
     (lambda s: s.casadi["mass_matix"], "there is no function 'mass_matix'; did you mean 'mass_matrix'?"),
 ]
 
@@ -116,3 +144,78 @@ def test_linearization_is_the_derivative_of_the_inverse_dynamics():
     ):
         assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
     assert_allclose(system.gravity_stiffness(q), system.linearization(q).K - system.stiffness, atol=1e-7)
+
+
+def test_a_system_needs_a_robot():
+    with pytest.raises(TypeError, match=r"System needs a Robot, but got str: 'a.yaml'; fa.load reads one from a file"):
+        fa.System("a.yaml")
+
+
+def test_coordinates_without_inertia_are_named():
+    sentence = "the mass matrix is singular: 'b.q' has no inertia; give its link a mass, a hub or a payload"
+    arm = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0)])
+    system = fa.System(arm, native=False)
+    with pytest.raises(ValueError, match=sentence):
+        system.forward_dynamics(None, None, {"a": 1.0})
+    with pytest.raises(ValueError, match=sentence):
+        system.forward_dynamics(np.zeros((2, 1, 2)), np.zeros((3, 2)))
+    bare = fa.System(fa.Robot(links=[fa.Link("a", 1.0), fa.Link("b", 1.0)]), native=False)
+    with pytest.raises(ValueError, match=r"'a.q', 'b.q' have no inertia; give their links a mass"):
+        bare.forward_dynamics(None, None)
+
+
+def test_axes_and_deflections_of_a_batch_are_those_of_its_members(system):
+    batch = np.random.default_rng(5).normal(size=(2, 3, 9)) * 0.02
+    for link in ("upper", "fore"):
+        x, bent = system.deflection(link, batch, points=4)
+        axes = system.axis(link, batch, points=4)
+        assert x.shape == (4,)
+        assert bent.shape == axes.shape == (2, 3, 4, 3)
+        for place in np.ndindex(2, 3):
+            assert_allclose(bent[place], system.deflection(link, batch[place], points=4)[1], atol=1e-15)
+            assert_allclose(axes[place], system.axis(link, batch[place], points=4), atol=1e-15)
+            assert_allclose(axes[place][-1], system.tip(batch[place], link), atol=1e-12)
+
+
+def test_all_matrices_of_a_linearization_have_the_batch_of_any_argument(system):
+    here = system.linearization(None, np.zeros((2, 3, 9)))
+    assert {matrix.shape for matrix in (here.M, here.K, here.G, here.D)} == {(2, 3, 9, 9)}
+
+
+def test_systems_and_modes_pickle(system):
+    again = pickle.loads(pickle.dumps(system))
+    assert again.native is False
+    assert_allclose(again.mass_matrix({"fore.q": 0.4}), system.mass_matrix({"fore.q": 0.4}), rtol=0)
+    found = fa.modes(system)
+    assert_allclose(pickle.loads(pickle.dumps(found)).frequencies, found.frequencies, rtol=0)
+
+
+def test_threads_share_what_the_first_of_them_builds(monkeypatch):
+    system, expected = (fa.System(fa.library.two_link_arm(), native=False) for _ in range(2))
+    built, start = [], threading.Barrier(8)
+    recipe = system.casadi._recipes["mass_matrix"]
+
+    def slow_recipe():
+        built.append("function")
+        time.sleep(0.05)
+        return recipe()
+
+    class SlowEvaluator(system_module.Evaluator):
+        def __init__(self, *args):
+            built.append("evaluator")
+            time.sleep(0.05)
+            super().__init__(*args)
+
+    monkeypatch.setitem(system.casadi._recipes, "mass_matrix", slow_recipe)
+    monkeypatch.setattr(system_module, "Evaluator", SlowEvaluator)
+
+    def compute(angle):
+        start.wait()
+        return system.mass_matrix({"fore.q": angle})
+
+    angles = np.linspace(0, 1, 8)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(compute, angles))
+    assert built == ["function", "evaluator"]
+    for angle, M in zip(angles, found):
+        assert_allclose(M, expected.mass_matrix({"fore.q": angle}), rtol=0)

@@ -1,5 +1,7 @@
 """Changed copies of robots."""
 
+import warnings
+
 import pytest
 
 import flexarm.robot as fa
@@ -66,6 +68,7 @@ def test_new_links_can_be_changed_at_once():
         ),
         ({"gravty": 1}, "gravty: unknown field; did you mean 'gravity'? (allowed: name, links, gravity, base)"),
         ({"links.upper.name": "fore"}, "links[1].name = 'fore': is already the name of links[0]"),
+        ({3: 1}, "a path is text such as 'links.fore.length', but got 3"),
         ({"links.upper.section": None}, "links[0].section: is required, since the link is flexible"),
     ],
 )
@@ -73,3 +76,30 @@ def test_refusals(changes, expected):
     with pytest.raises(fa.DescriptionError) as caught:
         two_link_arm().with_(changes)
     assert str(caught.value) == expected
+
+
+def test_a_kind_is_changed_by_its_tag_alone():
+    arm = two_link_arm().with_({"links.fore.joint.type": "weld", "links.fore.flexible.basis.type": "elements"})
+    assert arm.link("fore").joint == fa.Weld()
+    assert arm.link("fore").flexible == fa.Flexible(bend_y=3, basis="elements")
+    with pytest.raises(fa.DescriptionError) as caught:
+        two_link_arm().with_({"links.fore.joint.viscous": 0.1}).with_({"links.fore.joint.type": "weld"})
+    assert str(caught.value) == "links[1].joint.viscous: unknown field (allowed: type, mount)"
+
+
+def test_parts_at_their_default_can_be_entered():
+    arm = two_link_arm().with_({"gravity.2": -9.81, "links.fore.flexible.basis.tip_mass": 0.2})
+    assert arm.gravity == (0.0, 0.0, -9.81)
+    assert arm.link("fore").flexible == fa.Flexible(bend_y=3, basis=fa.Modes(tip_mass=0.2))
+
+
+def test_only_doubts_that_a_change_brings_are_told():
+    with pytest.warns(fa.UnitsWarning):
+        doubtful = two_link_arm().with_({"links.upper.material.E": 200})
+    with pytest.warns(fa.UnitsWarning) as caught:
+        doubtful.with_({"links.upper.length": 2.0, "links.fore.length": 500})
+    assert [str(each.message) for each in caught] == ["links[1].length = 500: looks like mm; length is in m"]
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        doubtful.with_({"links.upper.material.rho": 7800})

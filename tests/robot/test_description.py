@@ -7,11 +7,13 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import flexarm.robot as fa
+from flexarm.robot import errors
 from flexarm.robot.library import rrr_arm, two_link_arm
 from flexarm.robot.sections import Rectangle
 
@@ -80,7 +82,7 @@ def test_all_problems_are_told_at_once():
     assert "length: is required" in lines
     assert "joint = 5: must be Revolute or Weld, or a mapping with its fields" in lines
     assert "rotary_inertia = 1: must be true or false" in lines
-    assert "masses = 3: must be a list" in lines
+    assert "masses = 3: must be a list of PointMass" in lines
     assert any(
         line.startswith("lenght: unknown field; did you mean 'length'? (allowed: name, length") for line in lines
     )
@@ -91,8 +93,8 @@ def test_tags_of_unions_stay_out_of_paths_even_when_they_are_field_names():
     flexible = {"bend_y": 1, "basis": {"type": "reduced", "elements": 0, "modes": 0}}
     link = {"name": "a", "length": 1, "flexible": flexible}
     assert message(fa.Robot, links=[link]).splitlines() == [
-        "links[0].flexible.basis.elements = 0: must be a whole number, 1 or more",
-        "links[0].flexible.basis.modes = 0: must be a whole number, 1 or more",
+        "links[0].flexible.basis.elements = 0: must be a whole number, 1 to 2000",
+        "links[0].flexible.basis.modes = 0: must be a whole number, 1 to 2000",
     ]
 
 
@@ -185,3 +187,10 @@ def test_importing_the_room_is_light():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_values_stay_on_a_line_and_empty_lists_are_left_out():
+    assert errors.shown(1e300) == "1e300"
+    assert "\n" not in errors.shown(np.zeros((3, 3)))
+    assert errors.unknown("no such link", "a", []) == "no such link"
+    assert errors.unknown("no such link", "a", ["b"]) == "no such link (allowed: b)"

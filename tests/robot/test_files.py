@@ -142,13 +142,13 @@ bases = st.one_of(
     st.just("modes"),
     st.builds(fa.Modes, tip_mass=size),
     st.builds(fa.Elements, order=st.integers(1, 2)),
-    st.builds(fa.reduced, st.integers(10, 20), st.none() | st.integers(1, 4), st.sampled_from(["free", "fixed"])),
+    st.builds(fa.reduced, st.integers(10, 20), st.none() | st.integers(5, 8), st.sampled_from(["free", "fixed"])),
 )
-dampings = st.builds(fa.Damping, st.none() | size | st.lists(size, min_size=1), size, size)
-count = st.integers(0, 5)
+dampings = st.builds(fa.Damping, st.none() | size | st.lists(size, min_size=1, max_size=5), size, size)
+count = st.sampled_from([0, 2, 3, 5])  # never fewer elements than a stepped section has pieces
 flexibles = st.builds(
     fa.Flexible,
-    st.integers(1, 5),
+    st.integers(5, 9),  # as many shapes as there are damping ratios, or more
     count,
     count,
     count,
@@ -247,8 +247,7 @@ def test_the_library_survives_a_round_trip(robot, tmp_path):
         (
             "name: fore",
             "1: fore",
-            "arm.yaml:10: links[1].name: is required\n"
-            "arm.yaml:10: links[1]: has a field 1, but names of fields are text",
+            "arm.yaml:10: links[1].name: is required\narm.yaml:10: links[1].1: is not text, but names of fields are",
         ),
     ],
 )
@@ -256,6 +255,12 @@ def test_wrong_fields(file, old, new, expected):
     assert old in ARM
     head, _, tail = ARM.partition(old)
     assert message(file(head + new + tail)) == expected
+
+
+def test_keys_that_are_not_text_are_found_on_their_line(file):
+    said = message(file(ARM.replace("    payload: {mass: 0.15}\n", "    payload: {mass: 0.15}\n    3: x\n")))
+    assert said == "arm.yaml:17: links[1].3: is not text, but names of fields are"
+    assert message(file(ARM + "7: x\n")) == "arm.yaml:21: 7: is not text, but names of fields are"
 
 
 def test_problems_of_robot_and_simulation_are_told_together(file):
@@ -300,6 +305,21 @@ def test_wrong_files(file, text, start, words):
 def test_missing_files_and_directories(tmp_path):
     assert message(tmp_path / "no.yaml") == f"{tmp_path}/no.yaml: there is no such file"
     assert message(tmp_path) == f"{tmp_path}: is a directory, not a file"
+    assert message("") == "'': is no path: give the name of a file"
+
+
+def test_places_that_cannot_be_written_are_named_as_the_user_did(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path, sentence in (
+        ("", "'': is no path: give the name of a file"),
+        (tmp_path, f"{tmp_path}: is a directory, not a file"),
+        (tmp_path / "no" / "a.yaml", f"{tmp_path}/no/a.yaml: there is no folder '{tmp_path}/no'"),
+        (tmp_path / "file" / "a.yaml", f"{tmp_path}/file/a.yaml: there is no folder '{tmp_path}/file'"),
+        (tmp_path / ("a" * 300), f"{tmp_path}/{'a' * 300}: cannot be written: File name too long"),
+    ):
+        with pytest.raises(fa.DescriptionError) as caught:
+            library.two_link_arm().save(path)
+        assert str(caught.value) == sentence
 
 
 def test_anchors_and_byte_order_marks_are_understood(file):
@@ -340,6 +360,7 @@ def test_schema_knows_units_bounds_and_shorthands():
     assert schema["title"] == "flexarm robot"
     assert schema["required"] == ["links"]
     assert schema["properties"]["simulation"]["type"] == "object"
+    assert schema["properties"]["simulation"]["description"] == "what to compute with the robot; not part of it"
     link = schema["$defs"]["Link"]
     length = link["properties"]["length"]
     assert (length["type"], length["unit"], length["exclusiveMinimum"]) == ("number", "m", 0)

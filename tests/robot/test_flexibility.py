@@ -33,9 +33,9 @@ def test_coordinates_of_bases(basis, coordinates):
             lambda: fa.Flexible(),
             "bend_y = 0: one of bend_y, bend_z, twist, stretch must be positive; leave `flexible` out for a rigid link",
         ),
-        (lambda: fa.Flexible(bend_y=-1), "bend_y = -1: must be a whole number, 0 or more"),
-        (lambda: fa.Flexible(bend_y=2.0), "bend_y = 2.0: must be a whole number, 0 or more"),
-        (lambda: fa.Flexible(twist=True), "twist = True: must be a whole number, 0 or more"),
+        (lambda: fa.Flexible(bend_y=-1), "bend_y = -1: must be a whole number, 0 to 2000"),
+        (lambda: fa.Flexible(bend_y=2.0), "bend_y = 2.0: must be a whole number, 0 to 2000"),
+        (lambda: fa.Flexible(twist=True), "twist = True: must be a whole number, 0 to 2000"),
         (
             lambda: fa.Flexible(bend_y=1, stiffening="shorten"),
             "stiffening = 'shorten': unknown; did you mean 'shortening'? (allowed: none, shortening, full)",
@@ -50,14 +50,20 @@ def test_coordinates_of_bases(basis, coordinates):
             "basis.elements = 3: makes 3 shapes of twist, but 4 are asked for; take more elements or fewer modes",
         ),
         (lambda: fa.Elements(order=3), "order = 3: must be a whole number, 1 to 2"),
-        (lambda: fa.reduced(0), "elements = 0: must be a whole number, 1 or more"),
+        (lambda: fa.reduced(0), "elements = 0: must be a whole number, 1 to 2000"),
         (lambda: fa.reduced(2, interface="loose"), "interface = 'loose': unknown (allowed: free, fixed)"),
         (lambda: fa.Modes(tip_mass=-1), "tip_mass = -1: must be zero or positive (kg)"),
         (lambda: fa.Damping(ratio=-0.1), "ratio = -0.1: must be zero or positive"),
         (
             lambda: fa.Damping(ratio=[0.1, -0.1]),
-            "ratio = [0.1, -0.1]: must be numbers that are zero or positive, one for each mode",
+            "ratio = [0.1, -0.1]: must be numbers that are zero or positive",
         ),
+        (
+            lambda: fa.Flexible(bend_y=2, twist=1, damping=fa.Damping([0.1] * 4)),
+            "damping.ratio = (0.1, 0.1, 0.1, 0.1): has 4 ratios, but the link has only 3 elastic coordinates",
+        ),
+        (lambda: fa.Flexible(bend_y=2001), "bend_y = 2001: must be a whole number, 0 to 2000"),
+        (lambda: fa.reduced(2001), "elements = 2001: must be a whole number, 1 to 2000"),
         (lambda: fa.Damping(alpha=-1), "alpha = -1: must be zero or positive (1/s)"),
         (lambda: fa.Damping(beta=-1), "beta = -1: must be zero or positive (s)"),
     ],
@@ -71,3 +77,4 @@ def test_refusals(build, expected):
 def test_ratios_for_each_mode_become_a_tuple():
     assert fa.Damping(ratio=[0.01, 0.02]).ratio == (0.01, 0.02)
     assert fa.Damping(0.01).ratio == 0.01
+    assert fa.Flexible(bend_y=3, damping=fa.Damping([0.01, 0.02])).damping.ratio == (0.01, 0.02)

@@ -121,3 +121,35 @@ def test_usual_links_raise_no_doubt():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fa.Link("a", 0.01, section=Section.circle(0.01), mass=1)
+
+
+STEPS = Section.stepped([{"upto": 0.2, "section": BAR}, {"upto": 0.5, "section": BAR}, {"upto": 1, "section": BAR}])
+
+
+@pytest.mark.parametrize(
+    ("flexible", "field"),
+    [
+        (fa.Flexible(bend_y=3, twist=2, basis="elements"), "twist"),
+        (fa.Flexible(bend_y=2, basis=fa.reduced(2)), "basis.elements"),
+    ],
+)
+def test_a_mesh_needs_an_element_for_each_piece_of_a_section(flexible, field):
+    with pytest.raises(fa.DescriptionError) as caught:
+        fa.Link("a", 1.0, section=STEPS, material=STEEL, flexible=flexible)
+    assert str(caught.value) == (
+        f"flexible.{field} = 2: must be at least 3: one element for each piece of the stepped section"
+    )
+
+
+@pytest.mark.parametrize(
+    "flexible",
+    [fa.Flexible(bend_y=1), fa.Flexible(bend_y=3, basis="elements"), fa.Flexible(bend_y=1, basis=fa.reduced(3))],
+)
+def test_modes_and_fine_meshes_suit_a_stepped_section(flexible):
+    assert fa.Link("a", 1.0, section=STEPS, material=STEEL, flexible=flexible).flexible == flexible
+
+
+def test_one_mass_is_not_a_list_of_masses():
+    with pytest.raises(fa.DescriptionError) as caught:
+        fa.Link("a", 1.0, masses=fa.PointMass(1.0))
+    assert str(caught.value) == "masses = PointMass(mass=1.0): must be a list of PointMass"

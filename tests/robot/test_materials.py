@@ -32,7 +32,15 @@ def test_refusals(fields, expected):
 
 
 @pytest.mark.parametrize(
-    ("E", "rho", "word"), [(210, 7850, "GPa"), (3e13, 7850, "E is in Pa"), (2e11, 7.85, "g/cm3"), (2e11, 4e4, "denser")]
+    ("E", "rho", "word"),
+    [
+        (210, 7850, "GPa"),
+        (2.1e5, 7850, "MPa"),
+        (1e300, 7850, "^E = 1e300: "),
+        (3e13, 7850, "E is in Pa"),
+        (2e11, 7.85, "g/cm3"),
+        (2e11, 4e4, "denser"),
+    ],
 )
 def test_doubts(E, rho, word):
     with pytest.warns(fa.UnitsWarning, match=word):

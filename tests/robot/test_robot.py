@@ -35,7 +35,8 @@ def test_a_parent_may_be_listed_later():
         ([link("a"), link("b", parent="b")], "links[1].parent = 'b': a link cannot hang on itself"),
         (
             [link("upper", parent="fore"), link("fore")],
-            "links: hang on each other in a circle: upper -> fore -> upper",
+            "links: hang on each other in a circle: upper -> fore -> upper; "
+            "a link hangs on the previous one unless it names a parent",
         ),
         ([link("a"), link("b", at=2)], "links[1].at = 2.0: must lie on its parent 'a', between 0 and 1 (m)"),
         ([link("a", at=0.5)], "links[0].at = 0.5: must be left out: the link hangs on the ground, use offset"),
@@ -53,7 +54,8 @@ def test_wrong_trees(links, expected):
         ({"name": ""}, "name = '': must be text on one line"),
         ({"name": "a\nb"}, "name = 'a\\nb': must be text on one line"),
         ({"gravity": 9.81}, "gravity = 9.81: must be 3 finite numbers (m/s2)"),
-        ({"links": {"a": 1}}, "links = {'a': 1}: must be a list"),
+        ({"links": {"a": 1}}, "links = {'a': 1}: must be a list of Link"),
+        ({"links": link("a")}, "links = Link(name='a', length=1.0, mass=1.0): must be a list of Link"),
         ({"base": {"position": (0, 0)}}, "base.position = (0, 0): must be 3 finite numbers (m)"),
     ],
 )

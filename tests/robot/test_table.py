@@ -32,3 +32,14 @@ def test_html_has_a_row_for_each_link():
     html = tokhi_azad_arm(0.05)._repr_html_()
     assert html.count("<tr>") == 2
     assert "<td>0.05 kg</td><td>0.000586 kg m2</td>" in html
+
+
+def test_text_is_ascii_however_narrow_its_columns():
+    long = "a-link-with-a-name-much-longer-than-any-column-of-the-table-can-be-without-being-folded-somewhere"
+    for robot in (rrr_arm(elastic_joints=True), two_link_arm().with_({"links.fore.name": long})):
+        assert str(robot).isascii()
+
+
+def test_reduced_links_show_the_coordinates_they_use():
+    robot = two_link_arm().with_({"links.fore.flexible.basis": fa.reduced(8, modes=2)})
+    assert "bend_y 2, reduced" in robot._repr_html_()

@@ -29,3 +29,13 @@ def test_displacements_are_scaled_to_be_seen():
 def test_a_rigid_robot_has_no_mode_to_draw():
     with pytest.raises(ValueError, match="nothing in it is elastic"):
         mode_shapes(fa.modes(fa.library.two_link_arm().rigid()))
+
+
+def test_names_are_drawn_as_they_are_written_and_wrapped(tmp_path):
+    name = "a $1 arm with {a $brace" + " and a very long name" * 20
+    figure = mode_shapes(fa.modes(fa.library.two_link_arm().with_(name=name)), most=2)
+    figure.savefig(tmp_path / "a.png")
+    lines = figure.get_suptitle().splitlines()
+    assert " ".join(lines).startswith(name)
+    assert max(map(len, lines)) <= 100
+    assert not figure._suptitle.get_parse_math()

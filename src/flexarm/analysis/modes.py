@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flexarm.beam.bases import lowest_modes
+from flexarm.beam.bases import all_modes
 from flexarm.beam.polynomials import Array
 from flexarm.mechanics.coordinates import suggestion
 from flexarm.mechanics.system import System, Vector
@@ -17,21 +17,26 @@ from flexarm.robot import Robot
 Hold = Literal["free", "locked"]
 Complex = np.ndarray[Any, np.dtype[np.complex128]]
 
-# A row of the tangent stiffness below this fraction of the gravity stiffness is a zero spoilt by rounding.
-ROUNDING = 1e-11
+# Of the stiffness that gravity and rotation give: below this a joint's is a zero spoilt by rounding.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class ModeSet:
-    """Undamped modes in ascending frequency, rigid-body modes (no restoring force) first, at zero frequency.
+    """Undamped modes, rigid-body modes (no restoring force) first, then in ascending frequency.
 
-    `eigenvalues`: i omega of each mode; real and positive where the posture is unstable.
-    `shapes`: (nq, modes) in the coordinates `names`, mass-normalised; locked coordinates are zero.
+    `eigenvalues`: i omega of each mode; with a positive real part where the motion grows.
+    `shapes`: (nq, modes) in the coordinates `names`, mass-normalised; locked coordinates are zero. They are complex
+    where gyroscopic terms make coordinates vibrate out of phase.
+    `damping_ratios`: to first order in the damping; negative where it makes a rotating robot unstable.
+    `imbalance`: the largest acceleration at which the posture would start to move by itself, per coordinate in units
+    of what is large for it; zero in equilibrium.
     """
 
     eigenvalues: Complex
     shapes: Array | Complex
     damping_ratios: Array
+    imbalance: float
     system: System
     q: Array
 
@@ -53,44 +58,26 @@ class ModeSet:
     def kinds(self) -> list[str]:
         """`rigid body`, `vibration` or `unstable`, mode by mode."""
         return [
-            "rigid body" if value == 0 else "unstable" if value.real > abs(value) * 1e-9 else "vibration"
+            "rigid body" if value == 0 else "unstable" if value.real > 1e-9 * abs(value) else "vibration"
             for value in self.eigenvalues
         ]
 
     def __len__(self) -> int:
         return len(self.eigenvalues)
 
-    def shape(self, mode: int) -> dict[str, float]:
+    def shape(self, mode: int) -> dict[str, Any]:
         """A mode by coordinate name; modes count from 0."""
         return dict(zip(self.names, self.shapes[:, mode].tolist(), strict=True))
 
     def deflection(self, link: str, mode: int, points: int = 51) -> tuple[Array, Array]:
-        """(x, displacement (points, 3)) of a link's axis against its root frame, for unit modal amplitude."""
+        """(x, displacement (points, 3)) of a link's axis against its root frame, for unit modal amplitude (of a
+        complex shape the real part: the deflection at one instant)."""
         return self.system.deflection(link, self.shapes[:, mode].real, points)
 
     def participation(self, mode: int) -> dict[str, float]:
-        """Share of the kinetic energy that each coordinate's own inertia holds."""
-        inertia = np.diag(self.system.mass_matrix(self.q)) * self.shapes[:, mode] ** 2
-        return dict(zip(self.names, (inertia / inertia.sum()).tolist(), strict=True))
-
-    def rows(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """Lines of the table: mode, Hz, rad/s, damping ratio, kind, the coordinate that moves most."""
-        out: list[tuple[str, ...]] = []
-        for mode in range(len(self))[:most]:
-            share = self.participation(mode)
-            busiest = max(share, key=lambda name: share[name])
-            frequency = self.frequencies[mode]
-            out.append(
-                (
-                    str(mode + 1),
-                    f"{frequency:.6g}",
-                    f"{2 * np.pi * frequency:.6g}",
-                    f"{self.damping_ratios[mode]:.3g}",
-                    self.kinds[mode],
-                    f"{busiest} ({share[busiest]:.0%})",
-                )
-            )
-        return out
+        """Share of each coordinate's own inertia in the kinetic energy."""
+        own = np.diag(self.system.mass_matrix(self.q)) * np.abs(self.shapes[:, mode]) ** 2
+        return dict(zip(self.names, (own / own.sum()).tolist(), strict=True))
 
 
 def modes(
@@ -102,101 +89,182 @@ def modes(
     """Modes of small vibrations about the posture q (by name or as an array; zero where not given).
 
     `joints`: "free", "locked", or one of these by link name (joints not named are free). A locked joint with an
-    elastic drive has its motor locked, so its spring still works. `v`: steady joint speeds, for rotating robots
-    (centrifugal stiffening, gyroscopic coupling); a joint with a speed is held at it.
-    Gravity counts through its stiffness at q; damping is left out of the frequencies and given as ratios.
+    elastic drive has its motor locked, so its spring still works. `v`: steady speeds of joints, {"beam.q": 6.0}, for
+    rotating robots (centrifugal stiffening, gyroscopic coupling); the actuator of a joint with a speed holds it.
+    Gravity counts through its stiffness at q. The vibrations are those about q even where the robot would not stay
+    there (see `imbalance`). Damping is left out of the frequencies and given as ratios.
     """
     system = robot if isinstance(robot, System) else System(robot, native=False)
-    posture, speed = system.vector(q), system.vector(v)
-    kept = _kept(system, joints, speed)
+    posture = system.vector(q)
+    if posture.ndim != 1:
+        raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
+    speed, held = _speeds(system, system.vector(v))
+    kept = _kept(system, joints, held)
     here = np.ix_(kept, kept)
     M = system.mass_matrix(posture)[here]
+    _require_inertia(system, kept, M)
     if speed.any():
         moving = system.linearization(posture, speed)
-        eigenvalues, vectors = _moving_modes(M, moving.G[here], moving.K[here])
+        G, K = moving.G[here], moving.K[here]
     else:
-        weight = system.gravity_stiffness(posture)
-        noise = ROUNDING * np.abs(weight).max(initial=0.0)
-        eigenvalues, vectors = _modes(M, (system.stiffness + weight)[here], _common_motions(system, kept), noise)
-    shapes: Array | Complex = np.zeros((system.nq, len(kept)), dtype=vectors.dtype)  # type: ignore[assignment]
+        G, K = np.zeros_like(M), (system.stiffness + system.gravity_stiffness(posture))[here]
+    motions = _motions(system, kept, K, K - system.stiffness[here])
+    eigenvalues: Complex
+    vectors: Any
+    if np.abs(G).max(initial=0.0) > 1e-12 * np.sqrt(np.abs(M).max(initial=0.0) * np.abs(K).max(initial=0.0)):
+        eigenvalues, vectors = _gyroscopic_modes(M, G, K, motions)
+    else:
+        eigenvalues, vectors = _modes(M, (K + K.T) / 2, motions)
+    shapes: Any = np.zeros((system.nq, len(kept)), dtype=vectors.dtype)
     shapes[kept] = vectors
-    dissipated = np.einsum("im,ij,jm->m", shapes.conj(), system.damping, shapes).real
-    omega = np.abs(eigenvalues)
-    ratios = np.divide(dissipated, 2 * omega, out=np.zeros(len(kept)), where=omega > 0)
-    return ModeSet(eigenvalues, shapes, ratios, system, posture)
+    ratios = _damping_ratios(eigenvalues, vectors, M, G, system.damping[here])
+    return ModeSet(eigenvalues, shapes, ratios, _imbalance(system, posture, speed, kept, M), system, posture)
 
 
-def _kept(system: System, joints: Hold | Mapping[str, Hold], speed: Array) -> list[int]:
+def _speeds(system: System, v: Array) -> tuple[Array, set[int]]:
+    """Speeds of all coordinates, a motor turning with its joint, and the actuated coordinates that hold them."""
+    speed, held, actuated = np.zeros(system.nq), set(), _actuated(system)
+    for place in np.flatnonzero(v):
+        link, kind = system.names[place].rsplit(".", 1)
+        if kind not in ("q", "motor"):
+            raise ValueError(f"v: '{system.names[place]}' is a deflection; only joints turn steadily")
+        speed[system.index(f"{link}.q")] = speed[actuated[link]] = v[place]
+        held.add(actuated[link])
+    return speed, held
+
+
+def _actuated(system: System) -> dict[str, int]:
+    """Which coordinate each joint's actuator acts on, by link name."""
+    return {name: int(np.flatnonzero(column)[0]) for name, column in zip(system.inputs, system.input_matrix.T)}
+
+
+def _kept(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
     """Coordinates that may vibrate."""
     names = [link.name for link in system.robot.links]
+    if not isinstance(joints, (str, Mapping)):
+        raise TypeError(f"joints = {joints!r}: must be 'free', 'locked', or one of these by link name")
     wanted = dict.fromkeys(names, joints) if isinstance(joints, str) else dict(joints)
     for name, hold in wanted.items():
         if name not in names:
-            raise KeyError(f"joints: there is no link '{name}'{suggestion(name, names)}")
+            raise KeyError(f"joints: there is no link '{name}'{suggestion(str(name), names)}")
         if hold not in ("free", "locked"):
             raise ValueError(f"joints: '{hold}' for link '{name}' is neither 'free' nor 'locked'")
-    actuated = dict(zip(system.inputs, system.input_matrix.argmax(axis=0), strict=True))
+    actuated = _actuated(system)
     locked = {actuated[name] for name, hold in wanted.items() if hold == "locked" and name in actuated}
-    return [k for k in range(system.nq) if k not in locked and speed[k] == 0]
+    return [k for k in range(system.nq) if k not in locked | held]
 
 
-def _common_motions(system: System, kept: list[int]) -> Array:
-    """Coordinates in which a free drive turns with its link: column of the motor moves both, that of q winds up."""
-    change = np.eye(len(kept))
+def _require_inertia(system: System, kept: list[int], M: Array) -> None:
+    """Every motion must move some mass."""
+    if not kept:
+        return
+    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+    if (scale > 0).all():
+        values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+        if values[0] > 1e-13:
+            return
+        worst = int(np.abs(vectors[:, 0]).argmax())
+    else:
+        worst = int(scale.argmin())
+    raise ValueError(
+        f"'{system.names[kept[worst]]}' can move without moving any mass, so it has no vibration; "
+        "give its link a mass, a hub or a payload with inertia"
+    )
+
+
+def _motions(system: System, kept: list[int], K: Array, geometric: Array) -> Array:
+    """Rigid-body motions among the kept coordinates, as columns: no spring and no weight resists them.
+
+    Elastic coordinates and the wind-up of drives are always held by springs, so only joints need a look, with what
+    follows them: K is condensed to the joints, and its null space is judged against the stiffness that gravity and
+    rotation give (`geometric`), not against that of the links.
+    """
+    n = len(kept)
+    change = np.eye(n)
+    joints = []
     for place, k in enumerate(kept):
         link, kind = system.names[k].rsplit(".", 1)
-        joint = system.names.index(f"{link}.q") if kind == "motor" else None
-        if joint is not None and joint in kept:
-            change[kept.index(joint), place] = 1.0
-    return change
+        if kind == "motor" or (kind == "q" and f"{link}.motor" not in system.names):
+            joints.append(place)
+        if kind == "motor" and system.index(f"{link}.q") in kept:
+            change[kept.index(system.index(f"{link}.q")), place] = 1.0  # the link turns with its motor
+    others = [k for k in range(n) if k not in joints]
+    stiffness = change.T @ K @ change
+    follow = np.zeros((n, len(joints)))
+    follow[joints] = np.eye(len(joints))
+    if others and joints:
+        follow[others] = -np.linalg.solve(stiffness[np.ix_(others, others)], stiffness[np.ix_(others, joints)])
+    left = follow.T @ stiffness @ follow
+    noise = ROUNDING * float(np.abs(geometric).max(initial=0.0))
+    values, vectors = np.linalg.eigh((left + left.T) / 2)
+    return np.asarray(change @ follow @ vectors[:, np.abs(values) <= noise])
 
 
-def _modes(M: Array, K: Array, change: Array, noise: float) -> tuple[Complex, Array]:
+def _modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]:
     """Eigenvalues i omega and mass-normalised shapes of M a + K x = 0, M and K symmetric.
 
-    Motions without any stiffness are split off exactly before the eigenproblem, so that rigid-body modes have the
-    frequency zero and do not blur the slow vibrations.
+    Rigid-body motions are split off before the eigenproblem, so that they have the frequency zero and do not blur the
+    slow vibrations.
     """
-    M, K = change.T @ M @ change, change.T @ K @ change
-    loose = np.abs(K).max(axis=1, initial=0.0) <= noise
-    held = ~loose
-    rigid = np.linalg.inv(np.linalg.cholesky(M[np.ix_(loose, loose)])).T
-    follow = -np.linalg.solve(M[np.ix_(loose, loose)], M[np.ix_(loose, held)])
-    inertia = M[np.ix_(held, held)] + M[np.ix_(held, loose)] @ follow
-    squares, vectors = _ascending(inertia, K[np.ix_(held, held)])
-    shapes = np.zeros((len(M), len(M)))
-    rigid_count = int(loose.sum())
-    shapes[np.ix_(loose, np.arange(rigid_count))] = rigid
-    shapes[held, rigid_count:] = vectors
-    shapes[loose, rigid_count:] = follow @ vectors
-    values = np.concatenate([np.zeros(rigid_count), 1j * np.sqrt(squares.astype(complex))])
+    rest, spread = _complement(motions, len(M))
+    rigid = motions @ np.linalg.inv(np.linalg.cholesky(motions.T @ M @ motions)).T
+    along = rigid.T @ M @ spread  # what the rest must take along to leave the rigid-body motions alone
+    spread = spread - rigid @ along
+    squares, vectors = all_modes(spread.T @ M @ spread, K[np.ix_(rest, rest)])
+    values = 1j * np.sqrt(squares.astype(complex))
     values = np.where(values.real < 0, -values, values)  # an unstable pair shows its growing half
-    return values, change @ shapes
+    return np.concatenate([np.zeros(rigid.shape[1]), values]), np.column_stack([rigid, spread @ vectors])
 
 
-def _ascending(M: Array, K: Array) -> tuple[Array, Array]:
-    """omega^2 (negative where unstable) and mass-normalised vectors of K x = omega^2 M x."""
-    if not len(K):
-        return np.zeros(0), np.zeros((0, 0))
-    try:
-        omega, vectors = lowest_modes(M, K, len(K))
-        return omega**2, vectors
-    except np.linalg.LinAlgError:  # K is not positive definite: some posture under gravity
-        from scipy.linalg import eigh
-
-        squares, vectors = eigh(K, M)
-        return np.asarray(squares), np.asarray(vectors)
+def _complement(motions: Array, n: int) -> tuple[list[int], Array]:
+    """Coordinates that with the rigid-body motions span all: the others are pivots of the motions, in turn."""
+    left, pivots = motions.copy(), []
+    for _ in range(motions.shape[1]):
+        row, column = np.unravel_index(np.abs(left).argmax(), left.shape)
+        pivots.append(int(row))
+        left = left - np.outer(left[:, column], left[row] / left[row, column])
+    rest = [k for k in range(n) if k not in pivots]
+    return rest, np.eye(n)[:, rest]
 
 
-def _moving_modes(M: Array, G: Array, K: Array) -> tuple[Complex, Array | Complex]:
-    """Eigenvalues and shapes of M a + G v + K x = 0; without gyroscopic terms the shapes are real."""
-    if not np.abs(G).max(initial=0.0) > ROUNDING * np.sqrt(np.abs(M).max(initial=0.0) * np.abs(K).max(initial=0.0)):
-        return _modes(M, (K + K.T) / 2, np.eye(len(M)), noise=0.0)
+def _gyroscopic_modes(M: Array, G: Array, K: Array, motions: Array) -> tuple[Complex, Complex]:
+    """Eigenvalues and shapes of M a + G v + K x = 0, one of each pair: the one with positive frequency, or the growing
+    one. Positions of rigid-body motions do not matter, so they are left out of the state and their zeros are exact."""
     from scipy.linalg import eig
 
-    n = len(M)
-    state = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, G)]])
+    n, rest = len(M), _complement(motions, len(M))[0]
+    basis = np.column_stack([motions, np.eye(n)[:, rest]])
+    inverse = np.linalg.inv(basis)[motions.shape[1] :]  # coordinates of the rest
+    force, drag = -np.linalg.solve(M, K[:, rest]), -np.linalg.solve(M, G)
+    state = np.block([[np.zeros((len(rest), len(rest))), inverse], [force, drag]])
     values, vectors = eig(state)
-    upper = np.argsort(values.imag, kind="stable")[n:]  # one of each conjugate pair
-    values, vectors = values[upper], vectors[:n, upper]
-    return values, vectors / np.sqrt(np.einsum("im,ij,jm->m", vectors.conj(), M, vectors).real)
+    size = float(np.abs(values).max(initial=0.0))
+    values = np.where(np.abs(values) < 1e-10 * size, 0.0, values)
+    waves = np.flatnonzero(values.imag > 1e-9 * np.abs(values))
+    growing = np.flatnonzero((np.abs(values.imag) <= 1e-9 * np.abs(values)) & (values.real > 0))
+    chosen = np.concatenate([growing, waves[np.argsort(values[waves].imag, kind="stable")]]).astype(int)
+    rates = vectors[len(rest) :, chosen]  # velocities of the mode: the shape times its eigenvalue
+    shapes = rates / np.sqrt(np.einsum("im,ij,jm->m", rates.conj(), M, rates).real)
+    still = max(n - len(chosen), 0)
+    rigid = motions[:, :still] if motions.shape[1] >= still else np.zeros((n, still))
+    if rigid.any():
+        rigid = rigid @ np.linalg.inv(np.linalg.cholesky(rigid.T @ M @ rigid)).T
+    return np.concatenate([np.zeros(still), values[chosen]]), np.column_stack([rigid, shapes])[:, :n]
+
+
+def _damping_ratios(values: Complex, x: Any, M: Array, G: Array, D: Array) -> Array:
+    """-Re(d lambda)/|lambda| of the shift d lambda that D makes to first order in lambda^2 M + lambda (G + D) + K."""
+    m, g, d = (np.einsum("im,ij,jm->m", x.conj(), matrix, x) for matrix in (M, G, D))
+    moving = np.abs(values) > 0
+    out = np.zeros(len(values))
+    lam = values[moving]
+    out[moving] = (lam * d[moving] / (2 * lam * m[moving] + g[moving])).real / np.abs(lam)
+    return out
+
+
+def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array) -> float:
+    if not kept:
+        return 0.0
+    bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping @ speed
+    start = np.linalg.solve(M, bias[kept])
+    return float(np.abs(start / np.array(system._chain.coordinates.sizes)[kept]).max())

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array, PiecewisePolynomials, gauss
+from flexarm.beam.polynomials import Array, PiecewisePolynomials, gauss, merged
 from flexarm.robot import Elements, Link, Modes, Reduced
 
-FAMILIES = ("bend_y", "bend_z", "twist", "stretch")
 ORDER = {"bend_y": 2, "bend_z": 2, "twist": 1, "stretch": 1}
 
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
@@ -39,40 +38,53 @@ def shapes(link: Link, family: Family, count: int) -> PiecewisePolynomials:
     assert link.flexible is not None
     basis = link.flexible.basis
     if isinstance(basis, Elements):
-        return elements(link.length, count, family.order, basis.order)
+        return elements(mesh(family.stiffness.breaks, count), family.order, basis.order)
     if isinstance(basis, Reduced):
-        return reduced(link, family, basis, basis.modes or count)
+        return reduced(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)
     return modes(link, family, count, basis)
 
 
-def elements(length: float, count: int, order: int, degree: int = 1) -> PiecewisePolynomials:
-    """Nodal functions of `count` equal elements, the root's left out.
+def elements(nodes: Array, order: int, degree: int = 1) -> PiecewisePolynomials:
+    """Nodal functions of the elements between `nodes`, the root's left out.
 
     Bending: cubic Hermite, two coordinates a node (deflection, slope). Stretch and twist: Lagrange of `degree` 1 or 2.
     """
-    size = length / count
-    if order == 2:
-        # columns: deflection and slope of the left node, then of the right one; rows: Legendre degrees 0 ... 3
-        local = np.array(
-            [
-                [1 / 2, size / 12, 1 / 2, -size / 12],
-                [-3 / 5, -size / 20, 3 / 5, -size / 20],
-                [0, -size / 12, 0, size / 12],
-                [1 / 10, size / 20, -1 / 10, size / 20],
-            ]
-        )
-        step = 2
-    elif degree == 1:
-        local, step = np.array([[1 / 2, 1 / 2], [-1 / 2, 1 / 2]]), 1
-    else:
-        local, step = np.array([[1 / 6, 2 / 3, 1 / 6], [-1 / 2, 0, 1 / 2], [1 / 3, -2 / 3, 1 / 3]]), 2
-    root = 2 if order == 2 else 1
-    rows, columns = local.shape
-    coefficients = np.zeros((rows, count, root + step * count))
-    for piece in range(count):
-        coefficients[:, piece, step * piece : step * piece + columns] = local
-    return PiecewisePolynomials(np.linspace(0, length, count + 1), coefficients[:, :, root:])
+    count = len(nodes) - 1
+    per_element, root = (2, 2) if order == 2 else (degree, 1)
+    coefficients = np.zeros((4 if order == 2 else degree + 1, count, root + per_element * count))
+    for piece, size in enumerate(np.diff(nodes)):
+        local = _hermite(size) if order == 2 else LAGRANGE[degree]
+        coefficients[:, piece, per_element * piece : per_element * piece + local.shape[1]] = local
+    return PiecewisePolynomials(nodes, coefficients[:, :, root:])
+
+
+def _hermite(size: float) -> Array:
+    """Columns: deflection and slope of the left node, then of the right one; rows: Legendre degrees 0 ... 3."""
+    return np.array(
+        [
+            [1 / 2, size / 12, 1 / 2, -size / 12],
+            [-3 / 5, -size / 20, 3 / 5, -size / 20],
+            [0, -size / 12, 0, size / 12],
+            [1 / 10, size / 20, -1 / 10, size / 20],
+        ]
+    )
+
+
+LAGRANGE = {
+    1: np.array([[1 / 2, 1 / 2], [-1 / 2, 1 / 2]]),
+    2: np.array([[1 / 6, 2 / 3, 1 / 6], [-1 / 2, 0, 1 / 2], [1 / 3, -2 / 3, 1 / 3]]),
+}
+
+
+def mesh(breaks: Array, count: int) -> Array:
+    """Nodes of `count` elements with one at every break, of equal size within each piece and as equal as can be."""
+    lengths = np.diff(breaks)
+    shares = np.ones(len(lengths), dtype=int)
+    for _ in range(count - len(lengths)):
+        shares[np.argmax(lengths / shares)] += 1  # the next element goes where they are largest
+    parts = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(breaks[:-1], breaks[1:], shares, strict=True)]
+    return np.append(np.concatenate(parts), breaks[-1])
 
 
 def modes(link: Link, family: Family, count: int, basis: Modes) -> PiecewisePolynomials:
@@ -88,21 +100,21 @@ def modes(link: Link, family: Family, count: int, basis: Modes) -> PiecewisePoly
     return _tip_up(space @ lowest_modes(mass + lump, stiffness, count)[1])
 
 
-def reduced(link: Link, family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
+def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
     """Component modes of a meshed link.
 
     Free interface: the first modes of the clamped mesh. Fixed interface (Craig-Bampton): the static shapes of a unit
     tip deflection and slope (these are the first coordinates), then the modes with the tip held.
     """
-    mesh = elements(link.length, basis.elements, family.order)
-    mass, stiffness = matrices(family, mesh)
+    space = elements(mesh(family.stiffness.breaks, basis.elements), family.order)
+    mass, stiffness = matrices(family, space)
     tip = family.order if basis.interface == "fixed" else 0
-    inner = mesh.count - tip
+    inner = space.count - tip
     kept = lowest_modes(mass[:inner, :inner], stiffness[:inner, :inner], count)[1]
     if not tip:
-        return _tip_up(mesh @ kept)
+        return _tip_up(space @ kept)
     static = -np.linalg.solve(stiffness[:inner, :inner], stiffness[:inner, inner:])
-    return mesh @ np.block([[static, kept], [np.eye(tip), np.zeros((tip, count))]])
+    return space @ np.block([[static, kept], [np.eye(tip), np.zeros((tip, count))]])
 
 
 def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
@@ -124,8 +136,7 @@ def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
 def nodes(*spaces: PiecewisePolynomials) -> tuple[Array, Array]:
     """Quadrature on the common pieces of several spaces, exact for a product of two of the functions, the
     distribution of mass or stiffness along the link, and x^2."""
-    ends = np.sort(np.concatenate([space.breaks for space in spaces]))
-    ends = ends[np.concatenate([[True], np.diff(ends) > 1e-12 * ends[-1]])]
+    ends = merged(*(space.breaks for space in spaces))
     degrees = sorted(space.degree for space in spaces)
     return gauss(ends, (2 * degrees[-1] + degrees[0]) // 2 + 2)
 
@@ -133,16 +144,36 @@ def nodes(*spaces: PiecewisePolynomials) -> tuple[Array, Array]:
 def lowest_modes(mass: Array, stiffness: Array, count: int) -> tuple[Array, Array]:
     """Angular frequencies and mass-normalised vectors of K x = omega^2 M x, ascending, K positive definite.
 
-    Solved as M x = K x / omega^2: rounding then spoils the high modes, which nobody uses, and not the low ones.
+    Solved as M x = K x / omega^2: rounding then spoils the high modes and not the low ones.
     """
     factor = np.linalg.cholesky(stiffness)
     half = np.linalg.solve(factor, mass)
     flexibility, vectors = np.linalg.eigh(np.linalg.solve(factor, half.T))
     flexibility, vectors = flexibility[::-1][:count], vectors[:, ::-1][:, :count]
+    flexibility = np.maximum(flexibility, np.finfo(float).tiny)
     shapes = np.linalg.solve(factor.T, vectors) / np.sqrt(flexibility)
     # orthonormal to the last digit, low modes first (Gram-Schmidt as a Cholesky factor)
     shapes = np.linalg.solve(np.linalg.cholesky(shapes.T @ mass @ shapes), shapes.T).T
     return 1 / np.sqrt(flexibility), shapes
+
+
+def all_modes(mass: Array, stiffness: Array) -> tuple[Array, Array]:
+    """omega^2 and mass-normalised vectors of every mode, ascending: the low ones from the flexibility, the high ones
+    from the stiffness, each where it is accurate. K need not be positive definite, M must."""
+    if not len(mass):
+        return np.zeros(0), np.zeros((0, 0))
+    factor = np.linalg.cholesky(mass)
+    half = np.linalg.solve(factor, stiffness)
+    squares, vectors = np.linalg.eigh(np.linalg.solve(factor, half.T))
+    shapes = np.linalg.solve(factor.T, vectors)
+    low = int(np.sum(squares < 1e-8 * squares[-1]))
+    if low and squares[-1] > 0:
+        try:
+            omega, soft = lowest_modes(mass, stiffness, low)
+            squares[:low], shapes[:, :low] = omega**2, soft
+        except np.linalg.LinAlgError:  # not positive definite: some posture under gravity
+            pass
+    return squares, shapes
 
 
 def _tip_up(shapes: PiecewisePolynomials) -> PiecewisePolynomials:

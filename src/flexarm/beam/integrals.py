@@ -9,20 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from flexarm.beam import bases
-from flexarm.beam.bases import FAMILIES, Family, weighted
-from flexarm.beam.polynomials import Array, PiecewisePolynomials, fit, gauss
+from flexarm.beam.bases import Family, weighted
+from flexarm.beam.polynomials import Array, PiecewisePolynomials, fit, fit_within, gauss, merged
 from flexarm.robot import Link
 
 # Rounding leaves some 1e-12 where orthogonality makes a zero; a true zero costs the equations nothing.
 ROUNDING = 1e-11
 
-# A taper makes quartics of A and I, which this degree holds exactly; the torsion constant of a tapering
-# rectangle is no polynomial and is met to about 1e-10.
-TAPER_DEGREE = 16
+# A taper makes quartics of A and I, which this degree holds exactly; other functions (the torsion constant of a
+# tapering rectangle) are cut into pieces until they are met to FIT of their value.
+TAPER_DEGREE = 12
+FIT = 1e-11
+
+
+FAMILIES = ("bend_y", "bend_z", "twist", "stretch")  # in the order of eta
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,8 @@ class LinkIntegrals:
         self.link = link
         self.length = link.length
         self.mass_per_length = self._along(link.mass_per_length)
-        counts = {name: getattr(link.flexible, name) if link.flexible else 0 for name in FAMILIES}
-        self.families: dict[str, Family] = {name: self._family(name) for name, count in counts.items() if count}
+        counts = link.flexible.counts if link.flexible else {}
+        self.families: dict[str, Family] = {name: self._family(name) for name in FAMILIES if name in counts}
         self.shapes: dict[str, PiecewisePolynomials] = {
             name: bases.shapes(link, family, counts[name]) for name, family in self.families.items()
         }
@@ -77,8 +82,15 @@ class LinkIntegrals:
         """A property given at fractions of the length, as a function of x."""
         section = self.link.section
         breaks = np.array([0.0, *(section.breaks if section else ()), 1.0]) * self.length
-        degree = 0 if section is None or section.uniform else TAPER_DEGREE
-        return fit(lambda x: value(x / self.length), breaks, degree)
+        varies = section is not None and any(self._varies(a, b) for a, b in pairwise(breaks))
+        return fit_within(lambda x: value(x / self.length), breaks, TAPER_DEGREE if varies else 0, FIT)
+
+    def _varies(self, start: float, end: float) -> bool:
+        """Whether the section changes between two breaks."""
+        assert self.link.section is not None
+        inside = (start + 0.25 * (end - start), start + 0.75 * (end - start))
+        first, last = (self.link.section.at(x / self.length) for x in inside)
+        return first != last
 
     def _family(self, name: str) -> Family:
         section, material = self.link.section, self.link.material
@@ -125,16 +137,25 @@ class LinkIntegrals:
     def station(self, x: float) -> Station:
         """Shapes at x, for whatever hangs there."""
         at = np.array([x])
-        return Station(x, self.displacement(at)[0], self.rotation(at)[0], self.shortening(0.0, x))
+        U, W = self.displacement(at)[0] * self.sizes / self.length, self.rotation(at)[0] * self.sizes
+        U, W = (np.where(np.abs(part) > ROUNDING, part, 0.0) for part in (U, W))  # the root stands still
+        return Station(x, U * self.length / self.sizes, W / self.sizes, self.shortening(0.0, x))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Per elastic coordinate, the value that means a deflection of the link's length or a rotation of one radian
+        somewhere along it: what is large for this coordinate."""
+        x = np.linspace(0, self.length, 4 * max((len(s.breaks) for s in self.shapes.values()), default=2) + 1)
+        rows = np.concatenate([self.displacement(x) / self.length, self.rotation(x)], axis=1)
+        return np.asarray(1 / np.maximum(np.abs(rows).max(axis=(0, 1), initial=0.0), 1e-300))
 
     def shortening(self, start: float, end: float) -> Array:
         """H(end) - H(start); zero in the zero-order model."""
         if self.stiffening == "none" or not self.count or end <= start:
             return np.zeros((self.count, self.count))
         breaks = np.concatenate([space.breaks for space in self.shapes.values()])
-        inside = np.unique(breaks[(breaks > start) & (breaks < end)])
         degree = max(space.degree for space in self.shapes.values())
-        x, weights = gauss(np.concatenate([[start], inside, [end]]), degree)
+        x, weights = gauss(merged([start], breaks[(breaks > start) & (breaks < end)], [end]), degree)
         return _clean(self._bending(weights, x))
 
     def _bending(self, weights: Array, x: Array) -> Array:
@@ -142,10 +163,11 @@ class LinkIntegrals:
         slopes = self.rotation(x)
         return weighted(weights, slopes[:, 1]) + weighted(weights, slopes[:, 2])
 
+    @cached_property
     def slices(self) -> list[Slice]:
         """The link cut for the kinetic energy of every order, whose integrand is quartic in the shapes."""
         functions = [self.mass_per_length, *self.shapes.values()]
-        pieces = np.unique(np.concatenate([function.breaks for function in functions]))
+        pieces = merged(*(function.breaks for function in functions))
         spaces = self.shapes.values()
         smooth = self.SLICES_PER_SHAPE * max(space.count for space in spaces) + 8
         per_piece = min(2 * max(space.degree for space in spaces) + 4, smooth)
@@ -273,12 +295,11 @@ class LinkIntegrals:
             return out
         out = out + given.alpha * self.M_elastic + given.beta * self.K
         if given.ratio is not None:
-            omega, modes = bases.lowest_modes(self.M_elastic, self.K, self.count)
-            ratios = np.zeros(self.count)
-            listed = given.ratio if isinstance(given.ratio, tuple) else (given.ratio,) * self.count
-            ratios[: len(listed)] = listed[: self.count]
+            squares, modes = bases.all_modes(self.M_elastic, self.K)
+            listed = given.ratio if isinstance(given.ratio, tuple) else (given.ratio,)
+            ratios = np.array([*listed, *[listed[-1]] * (self.count - len(listed))])  # the last one holds from there on
             left = self.M_elastic @ modes
-            out = out + (left * (2 * ratios * omega)) @ left.T
+            out = out + (left * (2 * ratios * np.sqrt(squares))) @ left.T
         return _clean(out)
 
 

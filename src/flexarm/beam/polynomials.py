@@ -15,6 +15,8 @@ from numpy.polynomial import legendre
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
+MOST_HALVINGS = 12
+
 
 @dataclass(frozen=True)
 class PiecewisePolynomials:
@@ -74,3 +76,27 @@ def fit(function: Callable[[float], float], breaks: Array, degree: int) -> Piece
     # discrete orthogonality of Legendre polynomials at the Gauss nodes
     projection = (np.arange(degree + 1) + 0.5)[:, None] * legendre.legvander(nodes, degree).T * weights
     return PiecewisePolynomials(breaks, (projection @ values.T)[:, :, None])
+
+
+def fit_within(
+    function: Callable[[float], float], breaks: Array, degree: int, tolerance: float
+) -> PiecewisePolynomials:
+    """The same, with pieces halved until the fit meets the function between the nodes to `tolerance` of its value."""
+    ends = np.asarray(breaks, dtype=float)
+    for _ in range(MOST_HALVINGS):
+        found = fit(function, ends, degree)
+        between, _ = gauss(ends, degree + 2)
+        exact = np.array([function(float(x)) for x in between])
+        missed = np.abs(found(between)[:, 0] - exact) > tolerance * np.abs(exact)
+        bad = missed.reshape(len(ends) - 1, -1).any(axis=1)
+        if not bad.any():
+            return found
+        ends = merged(ends, (ends[:-1] + ends[1:])[bad] / 2)
+    return found
+
+
+def merged(*parts: Any) -> Array:
+    """Break points of several functions together, those that differ by rounding taken as one."""
+    ends = np.sort(np.concatenate([np.asarray(part, dtype=float) for part in parts]))
+    keep = np.concatenate([[True], np.diff(ends) > 1e-12 * max(abs(ends[-1]), np.finfo(float).tiny)])
+    return np.asarray(ends[keep])

@@ -11,7 +11,8 @@ proportional to the number of links; Featherstone 2008, chapters 6 and 7, with e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -29,18 +30,41 @@ class LocalInertia:
     joint: Any
 
 
+@dataclass(frozen=True)
+class Eliminated:
+    """One link after elimination of its coordinates: LDL factors of their inertia, and how W and they act on it."""
+
+    parent: int | None
+    place: slice
+    pivots: Any
+    factor: Any
+    permutation: list[int]
+    Wx: Any
+    carry: Any
+    carry_x: Any
+    joint: Any
+
+    MATRICES = ("pivots", "factor", "Wx", "carry", "carry_x", "joint")
+
+    def accelerations(self, force: Any) -> Any:
+        """The link's own accelerations under a force on its coordinates, W held."""
+        if not force.shape[0]:
+            return force
+        return ca.ldl_solve(force, self.pivots, self.factor, self.permutation)
+
+
 @dataclass
 class _Form:
-    """1/2 (W, dx)^T [[WW, Wx], [Wx^T, xx]] (W, dx) - f^T W - r^T dx."""
+    """1/2 (W, dx)^T [[WW, Wx], [Wx^T, xx]] (W, dx)."""
 
     WW: Any
     Wx: Any
     xx: Any
-    f: Any
-    r: Any
 
 
 class Articulated:
+    """The tree of links; `order` lists parents first."""
+
     def __init__(self, links: list[LocalInertia], order: tuple[int, ...]) -> None:
         self.links = links
         self.order = order
@@ -49,7 +73,7 @@ class Articulated:
     def matrix(self) -> Any:
         """M(q)."""
         M = ca.SX(self.count, self.count)
-        forms = self._forms(ca.SX.zeros(self.count))
+        forms = self._forms()
         for i in reversed(self.order):
             link, form = self.links[i], forms[i]
             self._seat(link, form)
@@ -61,52 +85,65 @@ class Articulated:
                 M[above.place, link.place] = block
                 M[link.place, above.place] = block.T
                 force, child, parent = child.carry.T @ force, above, above.parent
-            self._hand_over(link, forms, form.WW, ca.SX.zeros(6))
+            self._hand_over(link, forms, form.WW)
         return ca.sparsify(M)
 
     def solve(self, force: Any) -> Any:
         """a with M(q) a = force."""
-        forms = self._forms(force)
-        factors: dict[int, Any] = {}
+        return substitute(self.eliminate(), self.order, force)
+
+    def eliminate(self) -> list[Eliminated]:
+        """Fold the tree inward: all of the work that does not depend on the force."""
+        forms = self._forms()
+        out: list[Any] = [None] * len(self.links)
         for i in reversed(self.order):
             link, form = self.links[i], forms[i]
             self._seat(link, form)
-            if not form.xx.is_empty():
-                factors[i] = ca.ldl(form.xx)
-                freed = ca.ldl_solve(ca.horzcat(form.Wx.T, form.r), *factors[i])
-                form.WW = form.WW - form.Wx @ freed[:, :6]
-                form.f = form.f - form.Wx @ freed[:, 6]
-            self._hand_over(link, forms, form.WW, form.f)
-        a = ca.SX.zeros(self.count)
-        V: dict[int, Any] = {}
-        for i in self.order:
-            link, form = self.links[i], forms[i]
-            W = ca.SX.zeros(6)
-            if link.parent is not None:
-                W = link.carry @ V[link.parent] + link.carry_x @ a[self.links[link.parent].place, 0]
-            if i in factors:
-                a[link.place, 0] = ca.ldl_solve(form.r - form.Wx.T @ W, *factors[i])
-            V[i] = W + link.joint @ a[link.place, 0]
-        return a
-
-    def _forms(self, force: Any) -> list[_Form]:
-        """Each link alone, at its own twist V."""
-        out = []
-        for link in self.links:
-            I = link.inertia  # noqa: E741
-            out.append(_Form(I[:6, :6], I[:6, 6:], I[6:, 6:], ca.SX.zeros(6), force[link.place, 0]))
+            pivots, factor, permutation = ca.ldl(form.xx) if form.xx.numel() else (ca.SX(0, 1), ca.SX(0, 0), [])
+            sparse = (ca.sparsify(part) for part in (form.Wx, link.carry, link.carry_x, link.joint))
+            out[i] = Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse)
+            if form.xx.numel():
+                freed = ca.ldl_solve(form.Wx.T, pivots, factor, permutation)
+                form.WW = form.WW - form.Wx @ freed
+            self._hand_over(link, forms, form.WW)
         return out
+
+    def restricted(self, free: Sequence[int], extra: Any) -> Articulated:
+        """The same tree with only the coordinates `free` able to move, and a matrix added to the inertia of each
+        link's own coordinates (entries of `extra` between links are left out: there must be none)."""
+        kept = [[k - link.place.start for k in free if link.place.start <= k < link.place.stop] for link in self.links]
+        out, start = [], 0
+        for link, own in zip(self.links, kept, strict=True):
+            above = [] if link.parent is None else kept[link.parent]
+            rows = [*range(6), *(6 + k for k in own)]
+            inertia, places = link.inertia[rows, rows], [link.place.start + k for k in own]
+            inertia[6:, 6:] += extra[places, places]
+            out.append(
+                LocalInertia(
+                    parent=link.parent,
+                    place=slice(start, start + len(own)),
+                    inertia=inertia,
+                    carry=link.carry,
+                    carry_x=link.carry_x[:, above],
+                    joint=link.joint[:, own],
+                )
+            )
+            start += len(own)
+        return Articulated(out, self.order)
+
+    def _forms(self) -> list[_Form]:
+        """Each link alone, at its own twist V."""
+        return [_Form(link.inertia[:6, :6], link.inertia[:6, 6:], link.inertia[6:, 6:]) for link in self.links]
 
     def _seat(self, link: LocalInertia, form: _Form) -> None:
         """From V to W = V - joint dx."""
         S = link.joint
         pulled = form.WW @ S
         form.xx = form.xx + S.T @ form.Wx + form.Wx.T @ S + S.T @ pulled
-        form.r = form.r + S.T @ form.f
         form.Wx = form.Wx + pulled
 
-    def _hand_over(self, link: LocalInertia, forms: list[_Form], inertia: Any, force: Any) -> None:
-        """Add what a link shows at W to its parent."""
+    def _hand_over(self, link: LocalInertia, forms: list[_Form], inertia: Any) -> None:
+        """Add the inertia that a link shows at W to its parent."""
         if link.parent is None:
             return
         above = forms[link.parent]
@@ -115,5 +152,44 @@ class Articulated:
         above.WW = above.WW + X.T @ seen
         above.Wx = above.Wx + X.T @ seen_x
         above.xx = above.xx + P.T @ seen_x
-        above.f = above.f + X.T @ force
-        above.r = above.r + P.T @ force
+
+
+def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> Any:
+    """The solution for a force: inward with what the force does at each W, outward with the accelerations."""
+    at_V: list[Any] = [ca.SX.zeros(6) for _ in links]
+    own = [force[link.place, 0] for link in links]
+    for i in reversed(order):
+        link = links[i]
+        own[i] = own[i] + link.joint.T @ at_V[i]
+        if link.parent is not None:
+            at_W = at_V[i] - link.Wx @ link.accelerations(own[i])
+            at_V[link.parent] += link.carry.T @ at_W
+            own[link.parent] = own[link.parent] + link.carry_x.T @ at_W
+    a = ca.SX.zeros(force.shape[0])
+    V: dict[int, Any] = {}
+    for i in order:
+        link = links[i]
+        W = ca.SX.zeros(6)
+        if link.parent is not None:
+            W = link.carry @ V[link.parent] + link.carry_x @ a[links[link.parent].place, 0]
+        a[link.place, 0] = link.accelerations(own[i] - link.Wx.T @ W)
+        V[i] = W + link.joint @ a[link.place, 0]
+    return a
+
+
+def packed(links: list[Eliminated]) -> Any:
+    """All entries of the eliminated links as one column, to be handed from one CasADi function to another."""
+    return ca.vertcat(*(x for link in links for name in Eliminated.MATRICES for x in getattr(link, name).nonzeros()))
+
+
+def unpacked(column: Any, like: list[Eliminated]) -> list[Eliminated]:
+    """The eliminated links back from their column."""
+    out, start = [], 0
+    for link in like:
+        parts: dict[str, Any] = {}
+        for name in Eliminated.MATRICES:
+            sparsity = getattr(link, name).sparsity()
+            parts[name] = ca.SX(sparsity, column[start : start + sparsity.nnz()])
+            start += sparsity.nnz()
+        out.append(replace(link, **parts))
+    return out

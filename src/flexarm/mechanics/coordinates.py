@@ -16,6 +16,8 @@ import numpy as np
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Array
 from flexarm.robot import Drive, Link, Revolute, Robot
+from flexarm.robot.errors import shown
+from flexarm.robot.quantities import Quantity
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,16 @@ class Local:
 
 
 class Coordinates:
-    """Names and places of the coordinates; `inputs` are the links whose joint has an actuator."""
+    """Names and places of the coordinates; `inputs` are the links whose joint has an actuator.
+
+    `sizes` say what is large for each: one radian of a joint, a deflection as long as its link.
+    """
 
     def __init__(self, robot: Robot, integrals: list[LinkIntegrals]) -> None:
         self.names: list[str] = []
         self.locals: list[Local] = []
         self.inputs: list[str] = []
+        self.sizes: list[float] = []
         actuated: list[int] = []
         for link, integral in zip(robot.links, integrals, strict=True):
             start = len(self.names)
@@ -60,6 +66,7 @@ class Coordinates:
             first = len(self.names) - start
             self.names += [f"{link.name}.{name}" for name in integral.coordinate_names]
             count = len(self.names) - start
+            self.sizes += [*[1.0] * first, *integral.sizes.tolist()]
             self.locals.append(Local(start, joint, motor, slice(first, count), count))
         self.count = len(self.names)
         self.input_matrix: Array = np.zeros((self.count, len(actuated)))
@@ -71,18 +78,16 @@ class Coordinates:
             raise KeyError(f"there is no coordinate '{name}'{suggestion(name, self.names)}")
         return self.names.index(name)
 
-    def vector(self, values: Mapping[str, float] | Any | None) -> Array:
+    def vector(self, values: Mapping[str, float] | Any | None, what: str) -> Array:
         """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero)."""
         if values is None:
             return np.zeros(self.count)
         if isinstance(values, Mapping):
             out = np.zeros(self.count)
             for name, value in values.items():
-                if isinstance(value, (str, bool)) or not np.isscalar(value):
-                    raise ValueError(f"'{name}' is {value!r}: must be a number")
-                out[self.index(name)] = value
+                out[self.index(name)] = real_number(f"{what} of '{name}'", value)
             return out
-        return np.asarray(values, dtype=float)
+        return real_array(what, values)
 
 
 def elastic_drive(link: Link) -> Drive | None:
@@ -91,9 +96,35 @@ def elastic_drive(link: Link) -> Drive | None:
     return drive if drive is not None and drive.elastic else None
 
 
-def suggestion(name: str, known: list[str]) -> str:
+def real_number(what: str, value: object) -> float:
+    """A finite number; anything else is refused in a sentence about `what`."""
+    try:
+        return Quantity("").check(value)
+    except ValueError as error:
+        raise ValueError(f"{what} is {shown(value)}: {error}") from None
+
+
+def real_array(what: str, values: Any) -> Array:
+    """An array of floats; text, booleans, complex numbers and ragged lists are refused in a sentence about `what`."""
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{what} is {shown(values)}: its rows must be equally long") from None
+    if given.dtype.kind not in "iuf":
+        raise ValueError(f"{what} is {shown(values)}: must be an array of real numbers, not of {_kind(given)}")
+    return given.astype(float, copy=False)
+
+
+def _kind(array: np.ndarray[Any, Any]) -> str:
+    kinds = {"b": "booleans", "c": "complex numbers", "U": "text", "S": "text", "O": "objects"}
+    return kinds.get(array.dtype.kind, str(array.dtype))
+
+
+def suggestion(name: object, known: list[str]) -> str:
     """The end of a sentence about an unknown name: the nearest one, or all of them if few."""
-    near = difflib.get_close_matches(name, known, n=1)
+    if not known:
+        return "; there are none"
+    near = difflib.get_close_matches(str(name), known, n=1)
     if near:
         return f"; did you mean '{near[0]}'?"
     return f"; there are {', '.join(known[:12])}{', ...' if len(known) > 12 else ''}"

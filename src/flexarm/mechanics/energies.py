@@ -110,7 +110,10 @@ def _beam_moment(integrals: LinkIntegrals, eta: Any) -> Any:
 
 
 def _beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
-    """Theory section 3: all terms up to second order in eta and its rate, from constant integrals."""
+    """All terms of translation up to second order in eta and its rate, from constant integrals (theory, section 3).
+
+    The sections' own inertia enters as if they did not tilt: terms of its size times slope or twist are left out.
+    """
     a, b, j = _constant(integrals.a), _constant(integrals.b), _constant(integrals.j)
     M = {name: _constant(matrix) for name, matrix in integrals.M.items()}
     H0, H1, M_elastic = _constant(integrals.H0), _constant(integrals.H1), _constant(integrals.M_elastic)
@@ -141,13 +144,15 @@ def _beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> 
 def _full_beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
     """Every order: 1/2 int mu |velocity of the point|^2 and the turning sections, slice by slice."""
     energy, s, ds, jet = 0.0, 0.0, 0.0, Jet.slow(eta, deta)
-    for piece in integrals.slices():
+    for piece in integrals.slices:
         grown = shortening(piece.station.H, jet)
         s, ds = s + grown.x, ds + grown.dx
         _, velocity = deflected(piece.station, jet, Jet(s, ds, 0)).twist(omega, v)
         energy += piece.mass / 2 * ca.dot(velocity, velocity)
         if piece.inertia.any():
-            turning, _ = twist_along(section_turn(piece.station, jet), omega, v)
+            turning = omega + ca.sparsify(ca.DM(piece.station.W)) @ deta
+            if integrals.link.rotary_inertia:  # else the sections are needles: tilting them would gain or lose energy
+                turning, _ = twist_along(section_turn(piece.station, jet), omega, v)
             energy += ca.dot(turning, ca.DM(piece.inertia) * turning) / 2
     return energy
 

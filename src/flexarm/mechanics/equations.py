@@ -86,7 +86,7 @@ class Equations:
     # --- mass matrix and what follows from it ---
 
     @cached_property
-    def _articulated(self) -> Articulated:
+    def articulated(self) -> Articulated:
         return Articulated([self._local_inertia(i) for i in range(len(self.chain.bodies))], self.chain.order)
 
     def _local_inertia(self, i: int) -> LocalInertia:
@@ -113,19 +113,19 @@ class Equations:
 
     @cached_property
     def mass_matrix(self) -> Any:
-        return ca.cse(self._articulated.matrix())
+        return ca.cse(self.articulated.matrix())
 
     @cached_property
     def forward_dynamics(self) -> Any:
         """Accelerations under generalised forces tau: M^-1 (tau - h), without forming M."""
-        return ca.cse(self._articulated.solve(self.tau - self.bias))
+        return ca.cse(self.articulated.solve(self.tau - self.bias))
 
     @cached_property
     def coriolis(self) -> Any:
         """C(q, v) of Christoffel symbols, so that dM/dt - 2 C is skew and C v is the quadratic part of h."""
-        M = self.mass_matrix
+        M = ca.densify(self.mass_matrix)
         rate = ca.reshape(ca.jtimes(ca.vec(M), self.q, self.v), *M.shape)
-        turn = ca.jacobian(M @ self.v, self.q)
+        turn = ca.jacobian(ca.gradient(self.kinetic, self.v), self.q)  # momentum from T: cheaper than M v
         return ca.cse((rate + turn - turn.T) / 2)
 
     @cached_property
@@ -183,11 +183,14 @@ class Equations:
         """(R, p) of the section at x of a link, in the world."""
         return pose_along(self._to_section(link, x), *self.chain.poses(self.q)[link])
 
+    def twist(self, link: int, x: float) -> Any:
+        """(omega, v) of the section at x of a link, in its own axes."""
+        root = self._twists[link]
+        return ca.vertcat(*twist_along(self._to_section(link, x), root[:3], root[3:]))
+
     def jacobian(self, link: int, x: float) -> Any:
         """(6, nq): twist of the section at x per v, in the section's own axes."""
-        root = self._twists[link]
-        twist = twist_along(self._to_section(link, x), root[:3], root[3:])
-        return ca.cse(ca.jacobian(ca.vertcat(*twist), self.v))
+        return ca.cse(ca.jacobian(self.twist(link, x), self.v))
 
     def _to_section(self, link: int, x: float) -> list[Step]:
         """Path from a link's root frame to its section at x."""

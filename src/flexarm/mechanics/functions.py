@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ class Functions(Mapping[str, ca.Function]):
     def __init__(self, equations: Equations) -> None:
         e = self._equations = equations
         self._made: dict[Any, ca.Function] = {}
+        self._lock = threading.Lock()
         self._recipes: dict[str, Callable[[], Recipe]] = {
             "inverse_dynamics": lambda: ([e.q, e.v, e.a], [e.inverse_dynamics], ["q", "v", "a"], ["tau"]),
             "forward_dynamics": lambda: ([e.q, e.v, e.tau], [e.forward_dynamics], ["q", "v", "tau"], ["a"]),
@@ -66,7 +68,9 @@ class Functions(Mapping[str, ca.Function]):
         return self._kept(("jacobian", link, x), "jacobian", lambda: ([e.q], [e.jacobian(link, x)], ["q"], ["J"]))
 
     def _kept(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
-        if key not in self._made:
-            inputs, outputs, name_in, name_out = recipe()
-            self._made[key] = ca.Function(name, inputs, [ca.densify(output) for output in outputs], name_in, name_out)
-        return self._made[key]
+        with self._lock:  # expressions are built once, whoever asks first
+            if key not in self._made:
+                inputs, outputs, name_in, name_out = recipe()
+                dense = [ca.densify(output) for output in outputs]
+                self._made[key] = ca.Function(name, inputs, dense, name_in, name_out)
+            return self._made[key]

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -25,37 +26,54 @@ import casadi as ca
 # multiply-add, so that compiled code gives the virtual machine's digits.
 FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
 
+COMPILERS = ("cc", "gcc", "clang")
+SLOWER = "computing in CasADi's virtual machine, ~10x slower"
+
 log = logging.getLogger("flexarm")
+_lock = threading.Lock()
+_said: set[str] = set()
 
 
 def compiled(function: ca.Function) -> ca.Function:
     """The same function as machine code, or the function itself where that cannot be had (one line says why)."""
     compiler = find_compiler()
     if compiler is None:
-        _say_once("no C compiler found (tried $CC, cc, gcc, clang); computing in CasADi's virtual machine, ~10x slower")
+        _say_once(f"no C compiler found (tried {_tried()}); {SLOWER}")
         return function
-    generator = ca.CodeGenerator(function.name(), {"with_header": False})
+    name = function.name()
+    generator = ca.CodeGenerator(name, {"with_header": False})
     generator.add(function)
     source = generator.dump()
     try:
-        library = _library(function.name(), source, compiler)
-        return ca.external(function.name(), str(library))
-    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        detail = getattr(error, "stderr", None) or str(error)
-        first = detail.strip().splitlines()[0] if detail.strip() else type(error).__name__
-        _say_once(f"compiling '{function.name()}' failed ({first}); computing in CasADi's virtual machine, ~10x slower")
+        library = _library(name, source, compiler)
+        try:
+            return ca.external(name, str(library))
+        except RuntimeError:  # the file in the cache is damaged: make it anew
+            library.unlink(missing_ok=True)
+            return ca.external(name, str(_library(name, source, compiler)))
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or _first_line(str(error))
+        _say_once(f"compiling '{name}' failed ({reason}); {SLOWER}")
         return function
 
 
 def find_compiler() -> tuple[str, ...] | None:
     """Command of the C compiler: $CC if it is set (and only that), else the first of cc, gcc, clang."""
     named = os.environ.get("CC")
-    for candidate in [named] if named is not None else ["cc", "gcc", "clang"]:
-        words = shlex.split(candidate)
+    for candidate in COMPILERS if named is None else [named]:
+        try:
+            words = shlex.split(candidate)
+        except ValueError:  # a quote that is not closed
+            continue
         path = shutil.which(words[0]) if words else None
         if path is not None:
             return (path, *words[1:])
     return None
+
+
+def _tried() -> str:
+    named = os.environ.get("CC")
+    return ", ".join(COMPILERS) if named is None else f"$CC = {named!r}"
 
 
 def cache_directory() -> Path:
@@ -83,24 +101,44 @@ def _library(name: str, source: str, compiler: tuple[str, ...]) -> Path:
         workplace = tempfile.mkdtemp(prefix=".build-", dir=directory)
     except OSError as error:
         _say_once(f"the cache {directory} cannot be written ({error.strerror}); compiled code will not be kept")
-        library = Path(_throwaway_directory()) / library.name
+        library = _throwaway_directory() / library.name
         workplace = tempfile.mkdtemp(dir=library.parent)
     try:
-        c_file, built = Path(workplace) / f"{name}.c", Path(workplace) / library.name
-        c_file.write_text(source)
-        command = [*compiler, *FLAGS, str(c_file), "-o", str(built), "-lm"]
-        subprocess.run(command, check=True, capture_output=True, text=True)
+        built = Path(workplace) / library.name
+        _build(Path(workplace) / f"{name}.c", source, built, compiler)
         os.replace(built, library)
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
     return library
 
 
-@cache
-def _throwaway_directory() -> str:
-    return tempfile.mkdtemp(prefix="flexarm-")
+def _build(c_file: Path, source: str, built: Path, compiler: tuple[str, ...]) -> None:
+    c_file.write_text(source)
+    done = subprocess.run(
+        [*compiler, *FLAGS, str(c_file), "-o", str(built), "-lm"], capture_output=True, text=True, errors="replace"
+    )
+    if done.returncode:
+        said = _first_line(done.stderr).replace(f"{c_file.parent}{os.sep}", "")  # no two of these have the same name
+        raise RuntimeError(said or f"exit status {done.returncode}")
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "")
+
+
+def _throwaway_directory() -> Path:
+    """A directory that goes when the program ends."""
+    with _lock:
+        return Path(_made_throwaway().name)
 
 
 @cache
+def _made_throwaway() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="flexarm-", ignore_cleanup_errors=True)
+
+
 def _say_once(sentence: str) -> None:
-    log.warning("flexarm: %s", sentence)
+    with _lock:
+        if sentence not in _said:
+            _said.add(sentence)
+            log.warning("flexarm: %s", sentence)

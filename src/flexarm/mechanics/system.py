@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -10,12 +11,13 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics.coordinates import suggestion
+from flexarm.mechanics.coordinates import real_array, real_number, suggestion
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import RANKS, Functions
 from flexarm.mechanics.kinematics import Chain
 from flexarm.robot import Robot
+from flexarm.robot.errors import shown
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
 
@@ -34,6 +36,9 @@ class Energy:
         return self.kinetic + self.elastic + self.gravity + self.drive
 
     def __getitem__(self, name: str) -> Array:
+        known = ["kinetic", "elastic", "gravity", "drive", "total"]
+        if name not in known:
+            raise KeyError(f"there is no energy '{name}'{suggestion(name, known)}")
         return getattr(self, name)  # type: ignore[no-any-return]
 
 
@@ -58,12 +63,22 @@ class System:
     """
 
     def __init__(self, robot: Robot, native: Native = "auto") -> None:
+        if not isinstance(robot, Robot):
+            kind = type(robot).__name__
+            raise TypeError(f"System needs a Robot, but got {kind}: {shown(robot)}; fa.load reads one from a file")
+        if native not in ("auto", True, False):
+            raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
         self.robot = robot
         self.native: Native = native
         self._chain = Chain(robot)
         self._equations = Equations(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
+        self._lock = threading.Lock()
         self.casadi = Functions(self._equations)
+
+    def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
+        """Copies and pickles build their functions anew."""
+        return System, (self.robot, self.native)
 
     # --- coordinates ---
 
@@ -94,9 +109,12 @@ class System:
         """Place of a coordinate by name."""
         return self._chain.coordinates.index(name)
 
-    def vector(self, values: Vector) -> Array:
-        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero)."""
-        return self._checked("vector", values)
+    def vector(self, values: Vector, name: str = "q") -> Array:
+        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero).
+
+        `name` is what the sentence about a wrong value calls it.
+        """
+        return self._checked(name, values)
 
     # --- equations of motion ---
 
@@ -106,7 +124,10 @@ class System:
 
     def forward_dynamics(self, q: Vector, v: Vector, tau: Vector = None) -> Array:
         """Accelerations (..., nq) under tau: nu actuator torques (or a mapping by link), or nq generalised forces."""
-        return self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
+        a = self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
+        if not np.isfinite(a).all():
+            raise ValueError(self._why_not_finite(q, a))
+        return a
 
     def mass_matrix(self, q: Vector = None) -> Array:
         """M(q), (..., nq, nq)."""
@@ -140,7 +161,8 @@ class System:
 
     def linearization(self, q: Vector = None, v: Vector = None, a: Vector = None) -> Linearization:
         """Small motions about a state: M ddx + (G + D) dx + K x, derivatives of the inverse dynamics."""
-        return Linearization(self.mass_matrix(q), *self._call("linearization", q=q, v=v, a=a))
+        K, G, D = self._call("linearization", q=q, v=v, a=a)
+        return Linearization(np.broadcast_to(self.mass_matrix(q), K.shape).copy(), K, G, D)
 
     def energy(self, q: Vector, v: Vector = None) -> Energy:
         """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin."""
@@ -163,6 +185,8 @@ class System:
         self, link: str, x: float | None = None, q: Vector = None, axes: Literal["own", "world"] = "own"
     ) -> Array:
         """(..., 6, nq): twist per v of the section at x, angular rows first, in the section's axes or the world's."""
+        if axes not in ("own", "world"):
+            raise ValueError(f"axes = {shown(axes)}: must be 'own' or 'world'")
         out = self._call(self.casadi.jacobian(*self._place(link, x)), q=q)[0]
         if axes == "own":
             return out
@@ -170,23 +194,27 @@ class System:
         return np.concatenate([R @ out[..., :3, :], R @ out[..., 3:, :]], axis=-2)
 
     def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:
-        """(x, displacement (points, 3)) of a link's axis against its root frame, to first order."""
+        """(x, displacement (..., points, 3)) of a link's axis against its root frame, to first order."""
         number, length = self._place(link, None)
         x = np.linspace(0, length, points)
-        return x, self._chain.bodies[number].integrals.displacement(x) @ self._eta(number, q)
+        shapes = self._chain.bodies[number].integrals.displacement(x)
+        return x, np.einsum("pin,...n->...pi", shapes, self._eta(number, q))
 
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
-        """(points, 3): a link's deformed axis in the world."""
+        """(..., points, 3): a link's deformed axis in the world."""
         number, length = self._place(link, None)
         eta, root = self._eta(number, q), self.frame(link, 0.0, q)
         integrals = self._chain.bodies[number].integrals
-        stations = [integrals.station(float(x)) for x in np.linspace(0, length, points)]
-        rho = np.array([station.U @ eta + [station.x - eta @ station.H @ eta / 2, 0, 0] for station in stations])
-        return np.asarray(root[:3, 3] + rho @ root[:3, :3].T)
+        x = np.linspace(0, length, points)
+        stations = [integrals.station(float(at)) for at in x]
+        U, H = np.array([station.U for station in stations]), np.array([station.H for station in stations])
+        rho = np.einsum("pin,...n->...pi", U, eta)
+        rho[..., 0] += x - np.einsum("...n,pnm,...m->...p", eta, H, eta) / 2
+        return np.asarray(root[..., None, :3, 3] + rho @ root[..., :3, :3].swapaxes(-1, -2))
 
     def _eta(self, link: int, q: Vector) -> Array:
         local = self._chain.bodies[link].local
-        return self.vector(q)[local.all][local.elastic]
+        return self.vector(q)[..., local.all][..., local.elastic]
 
     # --- from names and arrays to functions ---
 
@@ -202,13 +230,16 @@ class System:
 
     def _call(self, function: str | ca.Function, **given: Vector) -> list[Array]:
         function = self.casadi[function] if isinstance(function, str) else function
-        if function not in self._evaluators:
-            ranks = [RANKS[name] for name in function.name_out()]
-            self._evaluators[function] = Evaluator(function, ranks, self.native)
-        return self._evaluators[function](*(self._checked(name, value) for name, value in given.items()))
+        vectors = [self._checked(name, value) for name, value in given.items()]
+        with self._lock:
+            if function not in self._evaluators:
+                ranks = [RANKS[name] for name in function.name_out()]
+                self._evaluators[function] = Evaluator(function, ranks, self.native)
+            evaluator = self._evaluators[function]
+        return evaluator(*vectors)
 
     def _checked(self, name: str, value: Vector) -> Array:
-        vector = self._chain.coordinates.vector(value)
+        vector = self._chain.coordinates.vector(value, name)
         if vector.ndim == 0 or vector.shape[-1] != self.nq:
             raise ValueError(
                 f"{name} has shape {vector.shape}: its last dimension must be {self.nq}, one for each of "
@@ -228,9 +259,9 @@ class System:
             for name, torque in tau.items():
                 if name not in self.inputs:
                     raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
-                torques[self.inputs.index(name)] = torque
+                torques[self.inputs.index(name)] = real_number(f"tau of '{name}'", torque)
             return self._chain.coordinates.input_matrix @ torques
-        given = np.asarray(tau, dtype=float)
+        given = real_array("tau", tau)
         if given.ndim and given.shape[-1] == self.nu != self.nq:
             return np.asarray(given @ self._chain.coordinates.input_matrix.T)
         if given.ndim == 0 or given.shape[-1] != self.nq:
@@ -239,3 +270,18 @@ class System:
                 f"{', '.join(self.inputs)}) or {self.nq} (generalised forces)"
             )
         return given
+
+    def _why_not_finite(self, q: Vector, a: Array) -> str:
+        """Why an acceleration came out infinite: the coordinates that move without moving any mass."""
+        where = tuple(np.argwhere(~np.isfinite(a))[0][:-1])
+        M = np.broadcast_to(self.mass_matrix(q), (*a.shape, self.nq))[where]
+        inertias, motions = np.linalg.eigh(M if np.isfinite(M).all() else np.eye(self.nq))
+        free = motions[:, np.abs(inertias) <= 1e-12 * np.abs(inertias).max()]
+        if not free.size:
+            return "the accelerations are not finite: q, v or tau is too large"
+        size = np.linalg.norm(free, axis=1)
+        idle = [f"'{self.names[k]}'" for k in np.flatnonzero(size > 0.1 * size.max())]
+        lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
+        return (
+            f"the mass matrix is singular: {', '.join(idle)} {lack} no inertia; give {their} a mass, a hub or a payload"
+        )

@@ -1,4 +1,4 @@
-"""Changes to a robot by dotted paths, on its plain data."""
+"""Changes to a description by dotted paths."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from .description import Description
 from .errors import DescriptionError, Problem, unknown
 
 
-def changed(data: dict[str, Any], changes: Mapping[str, object]) -> dict[str, Any]:
-    """The data with the value at each path replaced; parts missing on the way are made."""
+def changed(description: Description, changes: Mapping[str, object]) -> Any:
+    """The description with the value at each path replaced; parts missing on the way are made.
+
+    What lies on a path comes back as plain data without defaults, to be validated anew; the rest stays as it is.
+    """
+    data: Any = description
     for path, value in changes.items():
+        if not isinstance(path, str):
+            raise DescriptionError([Problem("", ..., f"a path is text such as 'links.fore.length', but got {path!r}")])
         data = _put(data, path.split("."), value, path)
     return data
 
@@ -22,7 +28,8 @@ def _put(node: Any, steps: list[str], value: object, path: str) -> Any:
         return value
     step, *rest = steps
     if isinstance(node, Description):
-        node = node.model_dump()
+        inner = getattr(node, step) if step in type(node).model_fields else None
+        return {**dict(node.given()), step: _put(inner, rest, value, path)}
     if isinstance(node, (list, tuple)):
         index = _index(node, step, path)
         return [*node[:index], _put(node[index], rest, value, path), *node[index + 1 :]]

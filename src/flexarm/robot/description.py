@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -36,7 +36,7 @@ class DescriptionMeta(ModelMetaclass):
                 description = super().__call__(**given)
             except ValidationError as error:
                 raise DescriptionError(problems_of(error, cls)) from None
-            _warn_of_doubts(description, given)
+            warn_of_new_doubts(description, given)
             return description
 
         def _by_name(cls, args, fields):
@@ -97,13 +97,18 @@ class Description(BaseModel, metaclass=DescriptionMeta):
             for problem in _doubts_about(part):
                 yield problem.under(path)
 
-    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+    def given(self) -> Iterator[tuple[str, Any]]:
+        """The fields that differ from their default, and the tag."""
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if name != self.tag and (field.is_required() or value != field.default):
+            if name == self.tag or field.is_required() or value != field.default:
                 yield name, value
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        return ((name, value) for name, value in self.given() if name != self.tag)
+
     if not TYPE_CHECKING:  # type checkers already refuse assignment to a frozen model
+        __iter__ = None  # or a part would pass for a list of its fields
 
         def __setattr__(self, name: str, value: object) -> None:
             raise AttributeError(f"{type(self).__name__}.{name} cannot be set: descriptions do not change")
@@ -120,13 +125,17 @@ def warn_of_units(message: str) -> None:
     warnings.warn(message, UnitsWarning, stacklevel=level)
 
 
-def _warn_of_doubts(description: Description, given: Mapping[str, object]) -> None:
-    """Warn about this description and the parts made for it from plain data; ready-made parts have warned already."""
+def warn_of_new_doubts(description: Description, given: Mapping[str, object], known: Collection[Problem] = ()) -> None:
+    """Warn about this description and the parts made for it from plain data, but for what is `known`.
+
+    Ready-made parts have warned already.
+    """
     ready = set(_ids_of_descriptions(given.values()))
     for path, part in description.parts():
         if id(part) not in ready:
-            for doubt in _doubts_about(part):
-                warn_of_units(str(doubt.under(path)))
+            for doubt in (each.under(path) for each in _doubts_about(part)):
+                if doubt not in known:
+                    warn_of_units(str(doubt))
 
 
 def _doubts_about(part: Description) -> Iterator[Problem]:
@@ -134,7 +143,7 @@ def _doubts_about(part: Description) -> Iterator[Problem]:
         value: Any = part
         for name in field.split("."):
             value = getattr(value, name)
-        whole = isinstance(value, float) and value.is_integer()
+        whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
         yield Problem(field, int(value) if whole else value, sentence)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -59,18 +60,22 @@ def join(parent: str, child: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as the user would have typed it, cut when long."""
-    return repr(float(value)) if isinstance(value, float) else _SHORT.repr(value)
+    """A value as the user would have typed it, on one line, cut when long."""
+    return _digits(value) if isinstance(value, float) else re.sub(r"\n\s*", " ", _SHORT.repr(value))
 
 
 def short(number: float) -> str:
     """A number without a needless `.0`."""
-    return repr(float(number)).removesuffix(".0")
+    return _digits(number).removesuffix(".0")
+
+
+def _digits(number: float) -> str:
+    return repr(float(number)).replace("e+", "e")
 
 
 def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
-    """`unknown field; did you mean 'length'? (allowed: name, joint, length)`."""
+    """`unknown field; did you mean 'length'? (allowed: name, joint, length)`; nothing allowed leaves the list out."""
     names = list(allowed)
     near = get_close_matches(str(word), names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{kind}{hint} (allowed: {', '.join(names)})"
+    return f"{kind}{hint} (allowed: {', '.join(names)})" if names else kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .description import Description, warn_of_units
 from .errors import DescriptionError, Problem, located
 from .robot import Robot
+from .yaml_source import Source, checked_path, refusal
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
@@ -28,8 +30,6 @@ def load(path: FilePath) -> Robot:
 
 def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
     """The robot in a YAML file and the file's `simulation` section as plain data ({} when absent)."""
-    from .yaml_source import Source
-
     source = Source.read(path)
     data = dict(source.data)
     simulation = data.pop(SIMULATION, None)
@@ -50,21 +50,29 @@ def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
 
 def save(robot: Robot, path: FilePath) -> None:
     """Write a robot as YAML, without defaults. The file is replaced in one step: no reader sees half of it."""
-    target = Path(path)
+    target = Path(checked_path(path))
+    if os.path.isdir(target):
+        raise refusal(str(path), "is a directory, not a file")
+    if not os.path.isdir(target.parent):
+        raise refusal(str(path), f"there is no folder '{target.parent}'")
     draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with draft.open("w", encoding="utf-8") as stream:
             _writer().dump(_block(plain(robot)), stream)
         os.replace(draft, target)
+    except OSError as error:
+        raise refusal(str(path), f"cannot be written: {error.strerror}") from None
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             draft.unlink()
 
 
 def schema() -> dict[str, Any]:
     """JSON Schema of a robot file, for editors."""
+    for kind in _kinds_of(Description):
+        kind.model_rebuild()  # pydantic before 2.14 cannot write defaults of kinds it has not built yet
     robot = Robot.model_json_schema()
-    simulation = {"type": "object", "description": "what to compute; read by `flexarm run`, ignored by the robot"}
+    simulation = {"type": "object", "description": "what to compute with the robot; not part of it"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **robot,
@@ -73,17 +81,19 @@ def schema() -> dict[str, Any]:
     }
 
 
+def _kinds_of(parent: type[Description]) -> Iterator[type[Description]]:
+    for kind in parent.__subclasses__():
+        yield kind
+        yield from _kinds_of(kind)
+
+
 def plain(value: Any) -> Any:
     """A description as mappings, lists and numbers, without the fields that have their default."""
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     if not isinstance(value, Description):
         return value
-    data = {
-        name: plain(getattr(value, name))
-        for name, field in type(value).model_fields.items()
-        if name == value.tag or field.is_required() or getattr(value, name) != field.default
-    }
+    data = {name: plain(item) for name, item in value.given()}
     return data[value.tag] if value.tag is not None and len(data) == 1 else data  # `joint: weld`
 
 

@@ -13,10 +13,12 @@ from .quantities import Checked, Count, finite_numbers, nonnegative
 from .unions import Shorthand
 
 FAMILIES = ("stretch", "bend_y", "bend_z", "twist")
+MOST = 2000
+"""More shapes or elements than this are a slip of the keyboard."""
 
 
 class RatioCheck(Checked):
-    """One damping ratio for all modes, or a list with one for each."""
+    """One damping ratio for all modes, or a list of them."""
 
     ratio = nonnegative("")
 
@@ -25,7 +27,7 @@ class RatioCheck(Checked):
         if ratios is None:
             return self.ratio.check(value)
         if not ratios or min(ratios) < 0:
-            raise ValueError("must be numbers that are zero or positive, one for each mode")
+            raise ValueError("must be numbers that are zero or positive")
         return ratios
 
     def json_schema(self) -> dict[str, Any]:
@@ -37,7 +39,9 @@ class Damping(Description):
     """Damping of a link's deformations, beside the Kelvin-Voigt damping of its material."""
 
     ratio: Annotated[float | tuple[float, ...], RatioCheck()] | None = Field(
-        None, description="damping ratio of the clamped link's modes, one number or one for each mode (no unit)"
+        None,
+        description="damping ratio of the clamped link's modes, one number or a list (no unit): the list goes by "
+        "ascending frequency over bending, twist and stretch together, and its last ratio holds for all higher modes",
     )
     alpha: Annotated[float, nonnegative("1/s")] = Field(0.0, description="part proportional to the mass matrix (1/s)")
     beta: Annotated[float, nonnegative("s")] = Field(0.0, description="part proportional to the stiffness matrix (s)")
@@ -85,8 +89,8 @@ class Reduced(Basis):
     """Component modes of a meshed link."""
 
     type: Literal["reduced"] = Field("reduced", description="kind of basis")
-    elements: Annotated[int, Count(1)] = Field(description="elements of the mesh")
-    modes: Annotated[int, Count(1)] | None = Field(
+    elements: Annotated[int, Count(1, MOST)] = Field(description="elements of the mesh")
+    modes: Annotated[int, Count(1, MOST)] | None = Field(
         None, description="modes kept of each family; the family's own count unless given"
     )
     interface: Literal["free", "fixed"] = Field(
@@ -121,7 +125,7 @@ def _per_node(family: str) -> int:
 
 
 AnyBasis = Annotated[Modes | Elements | Reduced, Field(discriminator="type"), Shorthand(("modes", "elements"))]
-Number = Annotated[int, Count()]
+Number = Annotated[int, Count(0, MOST)]
 
 
 class Flexible(Description):
@@ -161,6 +165,13 @@ class Flexible(Description):
         """How many elastic coordinates the link has."""
         return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
 
+    @property
+    def meshes(self) -> dict[str, int]:
+        """The numbers of elements, by the field that gives them."""
+        if isinstance(self.basis, Reduced):
+            return {"basis.elements": self.basis.elements}
+        return self.counts if isinstance(self.basis, Elements) else {}
+
     def conflicts(self) -> Iterator[Problem]:
         if not self.counts:
             yield Problem(
@@ -175,3 +186,7 @@ class Flexible(Description):
                         f"makes {most} shapes of {family}, but {asked} are asked for; take more elements or fewer modes"
                     )
                     yield Problem("basis.elements", self.basis.elements, sentence)
+        ratios = self.damping.ratio if self.damping is not None else None
+        if isinstance(ratios, tuple) and len(ratios) > self.coordinates:
+            sentence = f"has {len(ratios)} ratios, but the link has only {self.coordinates} elastic coordinates"
+            yield Problem("damping.ratio", ratios, sentence)

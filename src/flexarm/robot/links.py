@@ -140,6 +140,7 @@ class Link(Description):
 
     def conflicts(self) -> Iterator[Problem]:
         yield from self._missing_parts()
+        yield from self._coarse_meshes()
         for place, lump in (("hub", self.hub), ("payload", self.payload)):
             if lump is not None and lump.at is not None:
                 where = "root" if place == "hub" else "tip"
@@ -162,6 +163,16 @@ class Link(Description):
             yield Problem("material", ..., "is required with a section, unless mass is given")
         elif self.mass is None and self.section is None and self.material is not None:
             yield Problem("section", ..., "is required with a material, unless mass is given")
+
+    def _coarse_meshes(self) -> Iterator[Problem]:
+        """A mesh has a node at every step of the section."""
+        if self.flexible is None or self.section is None:
+            return
+        pieces = len(self.section.breaks) + 1
+        for field, elements in self.flexible.meshes.items():
+            if elements < pieces:
+                sentence = f"must be at least {pieces}: one element for each piece of the stepped section"
+                yield Problem(f"flexible.{field}", elements, sentence)
 
     def doubts(self) -> list[tuple[str, str]]:
         found = [("length", "looks like mm; length is in m")] if self.length > 100 else []

@@ -46,7 +46,8 @@ class Material(Description):
     def doubts(self) -> list[tuple[str, str]]:
         found = []
         if self.E < 1e6:
-            found.append(("E", "looks like GPa; E is in Pa (steel 2.1e11)"))
+            unit = "GPa" if self.E < 1e4 else "MPa"
+            found.append(("E", f"looks like {unit}; E is in Pa (steel 2.1e11)"))
         elif self.E > 2e13:
             found.append(("E", "is stiffer than any material; E is in Pa (steel 2.1e11)"))
         if self.rho < 20:

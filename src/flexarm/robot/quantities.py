@@ -84,20 +84,19 @@ def nonnegative(unit: str) -> Quantity:
 
 @dataclass(frozen=True)
 class Count(Checked):
-    """A whole number, `least` or more and, if given, at most `most`."""
+    """A whole number from `least` to `most`."""
 
-    least: int = 0
-    most: int | None = None
+    least: int
+    most: int
 
     def check(self, value: object) -> int:
         number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
-        if number is None or number < self.least or (self.most is not None and number > self.most):
-            upper = "or more" if self.most is None else f"to {self.most}"
-            raise ValueError(f"must be a whole number, {self.least} {upper}")
+        if number is None or not self.least <= number <= self.most:
+            raise ValueError(f"must be a whole number, {self.least} to {self.most}")
         return number
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.least} | ({} if self.most is None else {"maximum": self.most})
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
 
 @dataclass(frozen=True)

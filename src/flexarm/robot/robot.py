@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from .changes import changed
-from .description import Description
+from .description import Description, warn_of_new_doubts
 from .errors import DescriptionError, Problem, short, unknown
 from .links import GROUND, Link
 from .pose import Pose
@@ -87,7 +87,10 @@ class Robot(Description):
 
         Links are found by name or index; parts that are missing on the way are made.
         """
-        return Robot.model_validate(changed(self.model_dump(), {**(changes or {}), **top_level}))
+        wanted = {**(changes or {}), **top_level}
+        robot = Robot.model_validate(changed(self, wanted))
+        warn_of_new_doubts(robot, wanted, list(self.every_doubt()))
+        return robot
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot to a YAML file."""
@@ -140,7 +143,8 @@ class Robot(Description):
     def _circles(self) -> Iterator[Problem]:
         if turn := circle(self.parents):
             names = " -> ".join(self._names[index] for index in turn)
-            yield Problem("links", ..., f"hang on each other in a circle: {names}")
+            rule = "a link hangs on the previous one unless it names a parent"
+            yield Problem("links", ..., f"hang on each other in a circle: {names}; {rule}")
 
     def _beyond_parents(self) -> Iterator[Problem]:
         for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):

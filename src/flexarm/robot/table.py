@@ -7,7 +7,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from .errors import short
-from .flexibility import Flexible
+from .flexibility import Flexible, Reduced
 from .joints import Joint, Revolute
 from .links import Link
 from .masses import PointMass
@@ -26,9 +26,10 @@ def text(robot: Robot) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, width=WIDTH, pad_edge=False)
+    rule = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # any console can print it
+    table = Table(box=rule, width=WIDTH, pad_edge=False)
     for column in COLUMNS:
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     for row in _rows(robot):
         table.add_row(*(Text(cell) for cell in row))
     out = StringIO()
@@ -84,7 +85,10 @@ def _section(link: Link) -> str:
 
 
 def _flexible(flexible: Flexible) -> str:
-    return ", ".join([*(f"{family} {count}" for family, count in flexible.counts.items()), flexible.basis.type])
+    basis, counts = flexible.basis, flexible.counts
+    if isinstance(basis, Reduced):  # it may keep another number than the family's own
+        counts = {family: basis.coordinates(family, count) for family, count in counts.items()}
+    return ", ".join([*(f"{family} {count}" for family, count in counts.items()), basis.type])
 
 
 def _lump(lump: PointMass | None) -> str:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 _SENTENCES: Mapping[str, str] = {
     "string_type": "must be text",
     "bool_type": "must be true or false",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
     "recursion_loop": "must not contain itself",
 }
 _WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found")
@@ -38,12 +36,14 @@ def _problems(record: Mapping[str, Any], model: type[Description]) -> Iterator[P
         yield Problem(path, ..., unknown("unknown field", field, owner.model_fields))
     elif kind == "invalid_key":
         owner_path, _ = _resolve(record["loc"][:-1], model)
-        yield Problem(owner_path, ..., f"has a field {value!r}, but names of fields are text")
+        yield Problem(join(owner_path, str(value)), ..., "is not text, but names of fields are")
     elif kind == "union_tag_invalid":
         tag = str(kinds[0].tag)
         yield Problem(join(path, tag), context["tag"], unknown("unknown", context["tag"], _tags(kinds)))
     elif kind == "union_tag_not_found" and isinstance(value, Mapping):
         yield Problem(join(path, str(kinds[0].tag)), ..., f"is required (allowed: {', '.join(_tags(kinds))})")
+    elif kind == "tuple_type":
+        yield Problem(path, value, f"must be a list of {' or '.join(kind.__name__ for kind in kinds)}")
     elif kind in _WRONG_KIND:
         names = " or ".join(kind.__name__ for kind in kinds)
         yield Problem(path, value, f"must be {names}, or a mapping with its fields")

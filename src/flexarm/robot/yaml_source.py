@@ -21,12 +21,12 @@ class Source:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Source:
-        file = str(os.fspath(path))
+        file = checked_path(path)
         marked = _parse(_text(file), file)
         if marked is None:
-            raise _refusal(file, "the file is empty; a robot needs at least `links`")
+            raise refusal(file, "the file is empty; a robot needs at least `links`")
         if not isinstance(marked, dict):
-            raise _refusal(file, f"a robot file is a mapping (name, links, ...), but this is {_kind(marked)}", line=1)
+            raise refusal(file, f"a robot file is a mapping (name, links, ...), but this is {_kind(marked)}", line=1)
         return cls(file, _plain(marked, {}), marked)
 
     def line(self, path: str) -> int:
@@ -35,11 +35,19 @@ class Source:
         for step in re.findall(r"[^.\[\]]+", path):
             listed = isinstance(node, list)
             try:
-                key = int(step) if listed else step
+                key = int(step) if listed else next(key for key in node if str(key) == step)
                 line, node = (node.lc.item if listed else node.lc.key)(key)[0], node[key]
-            except (KeyError, IndexError, ValueError, TypeError, AttributeError):
+            except (StopIteration, KeyError, IndexError, ValueError, TypeError, AttributeError):
                 break  # a missing field, or a value merged from elsewhere: its owner's line must do
         return int(line) + 1
+
+
+def checked_path(path: str | os.PathLike[str]) -> str:
+    """The path as text; one that names no file at all is refused."""
+    file = str(os.fspath(path))
+    if not file:
+        raise refusal("''", "is no path: give the name of a file")
+    return file
 
 
 def _text(file: str) -> str:
@@ -48,14 +56,14 @@ def _text(file: str) -> str:
         raw = Path(file).read_bytes()
         return raw.decode("utf-8-sig")
     except FileNotFoundError:
-        raise _refusal(file, "there is no such file") from None
+        raise refusal(file, "there is no such file") from None
     except IsADirectoryError:
-        raise _refusal(file, "is a directory, not a file") from None
+        raise refusal(file, "is a directory, not a file") from None
     except OSError as error:
-        raise _refusal(file, f"cannot be read: {error.strerror}") from None
+        raise refusal(file, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise _refusal(file, f"is not UTF-8 text (byte {raw[error.start]:#04x})", line=line) from None
+        raise refusal(file, f"is not UTF-8 text (byte {raw[error.start]:#04x})", line=line) from None
 
 
 def _parse(text: str, file: str) -> Any:
@@ -69,14 +77,14 @@ def _parse(text: str, file: str) -> Any:
         mark = error.problem_mark
         key = re.search(r'duplicate key "(.*?)"', str(error.problem))
         name = f"{key[1]!r} " if key else ""
-        raise _refusal(file, f"the key {name}stands twice in one mapping", mark.line + 1, mark.column + 1) from None
+        raise refusal(file, f"the key {name}stands twice in one mapping", mark.line + 1, mark.column + 1) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = ", ".join(part for part in (error.context, error.problem) if part)
         position = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
-        raise _refusal(file, f"is not valid YAML: {said}", *position) from None
+        raise refusal(file, f"is not valid YAML: {said}", *position) from None
     except YAMLError as error:
-        raise _refusal(file, f"is not valid YAML: {str(error).splitlines()[0]}") from None
+        raise refusal(file, f"is not valid YAML: {str(error).splitlines()[0]}") from None
 
 
 def _plain(node: Any, done: dict[int, Any]) -> Any:
@@ -103,5 +111,5 @@ def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else f"only {value!r}"
 
 
-def _refusal(file: str, sentence: str, line: int | None = None, column: int | None = None) -> DescriptionError:
+def refusal(file: str, sentence: str, line: int | None = None, column: int | None = None) -> DescriptionError:
     return DescriptionError([Problem("", ..., sentence, line, column)], file)

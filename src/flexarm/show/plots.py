@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +48,8 @@ def mode_shapes(modes: ModeSet, most: int = 4) -> Figure:
         plot.set_aspect("equal", adjustable="datalim" if flat else "box")
         if not flat:
             plot.set_zlabel("z (m)")
-    figure.suptitle(f"{system.robot.name}: vibration modes (displacements magnified)", fontsize=11)
+    title = fill(f"{system.robot.name}: vibration modes (displacements magnified)", 48 * columns)
+    figure.suptitle(title, fontsize=11, parse_math=False)  # a $ in a name is a $
     return figure
 
 

@@ -1,0 +1,43 @@
+"""Static equilibrium: where the links and drives come to rest under gravity with the actuators held."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexarm.beam.polynomials import Array
+from flexarm.mechanics.system import System, Vector
+
+ITERATIONS = 50
+
+
+def equilibrium(system: System, q: Vector = None) -> Array:
+    """Coordinates at rest with every actuated coordinate held where q puts it.
+
+    A joint with an elastic drive is held at its motor; a joint without one is held itself. Newton's method.
+    """
+    out = system.vector(q).copy()
+    held = set(system.input_matrix.argmax(axis=0).tolist()) if system.nu else set()
+    loose = [k for k in range(system.nq) if k not in held]
+    if not loose:
+        return out
+    here = np.ix_(loose, loose)
+    scale = np.array(system._chain.coordinates.sizes)[loose]
+    for _ in range(ITERATIONS):
+        force = (system.gravity(out) + system.stiffness @ out)[loose]
+        change = np.linalg.solve((system.stiffness + system.gravity_stiffness(out))[here], -force)
+        out[loose] += change
+        if np.abs(change / scale).max() < 1e-13:
+            return _stable(system, out, loose)
+        if not np.isfinite(change).all() or np.abs(out[loose] / scale).max() > 10:
+            break
+    worst = system.names[loose[int(np.abs(out[loose] / scale).argmax())]]
+    raise ArithmeticError(f"no static equilibrium was found: '{worst}' runs away; its link is too soft for its load")
+
+
+def _stable(system: System, q: Array, loose: list[int]) -> Array:
+    here = np.ix_(loose, loose)
+    values, vectors = np.linalg.eigh((system.stiffness + system.gravity_stiffness(q))[here])
+    if values[0] < 0:
+        worst = system.names[loose[int(np.abs(vectors[:, 0]).argmax())]]
+        raise ArithmeticError(f"no static equilibrium was found: '{worst}' buckles; its link is too soft for its load")
+    return q

@@ -1,0 +1,114 @@
+"""What ends a run before its time: joint limits, a user's condition, deflections beyond all reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flexarm.beam.polynomials import Array
+from flexarm.mechanics.system import System
+from flexarm.motion.sampling import between
+from flexarm.robot import Revolute
+
+BEYOND_REASON = 10.0  # lengths of a link
+
+
+@dataclass(frozen=True)
+class Event:
+    time: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A function of (t, q, v) that is positive while all is well."""
+
+    value: Callable[[float, Array, Array], float]
+    sentence: Callable[[float], str]
+
+
+class Watch:
+    """Everything that is watched in a run."""
+
+    def __init__(self, system: System, stop: Any) -> None:
+        self.names = system.names
+        self.sizes = np.array(system._chain.coordinates.sizes)
+        self.elastic = np.array(["[" in name for name in self.names], dtype=bool)
+        self.limits = {
+            system.index(f"{link.name}.q"): link.joint.limits
+            for link in system.robot.links
+            if isinstance(link.joint, Revolute) and link.joint.limits is not None
+        }
+        given = [] if stop is None else [stop] if callable(stop) else list(stop)
+        self.conditions = [_condition(function) for function in given]
+
+    def first(self, times: Array, states: Array, n: int) -> Event | None:
+        """The first event on a stretch of nodes (the first of them is known to be well)."""
+        found = [
+            *self._runaways(times, states, n),
+            *self._limits(times, states, n),
+            *self._conditions(times, states, n),
+        ]
+        return min(found, key=lambda event: event.time, default=None)
+
+    def _runaways(self, times: Array, states: Array, n: int) -> list[Event]:
+        far = np.abs(states[:, :n] / self.sizes) * self.elastic > BEYOND_REASON
+        if not far.any():
+            return []
+        row = int(far.any(axis=1).argmax())
+        name = self.names[int(far[row].argmax())]
+        sentence = f"diverged at t = {times[row]:.6g} s: '{name}' bends its link by {BEYOND_REASON:g} times its length"
+        return [Event(float(times[max(row - 1, 0)]), sentence)]  # what lies beyond is not worth keeping
+
+    def _limits(self, times: Array, states: Array, n: int) -> list[Event]:
+        found = []
+        for place, (lower, upper) in self.limits.items():
+            angle = states[:, place]
+            for beyond, bound, word in ((angle < lower, lower, "lower"), (angle > upper, upper, "upper")):
+                if beyond.any():
+                    row = int(beyond.argmax())
+
+                    def gap(t: float, q: Array, v: Array, place: int = place, bound: float = bound) -> float:
+                        return float(q[place] - bound)
+
+                    time = _crossing(gap, times, states, n, row)
+                    sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} rad at t = {time:.6g} s"
+                    found.append(Event(time, sentence))
+        return found
+
+    def _conditions(self, times: Array, states: Array, n: int) -> list[Event]:
+        found = []
+        for condition in self.conditions:
+            for row in range(1, len(times)):
+                if condition.value(float(times[row]), states[row, :n], states[row, n : 2 * n]) <= 0:
+                    time = _crossing(condition.value, times, states, n, row)
+                    found.append(Event(time, condition.sentence(time)))
+                    break
+        return found
+
+
+def _condition(function: Callable[..., Any]) -> Condition:
+    name = getattr(function, "__name__", "condition")
+    return Condition(
+        lambda t, q, v: float(function(t, q, v)), lambda time: f"'{name}' reached zero at t = {time:.6g} s"
+    )
+
+
+def _crossing(value: Callable[[float, Array, Array], float], times: Array, states: Array, n: int, row: int) -> float:
+    """The time between two nodes at which a function of the state is zero."""
+    if row == 0:
+        return float(times[0])
+    from scipy.optimize import brentq
+
+    low, high = float(times[row - 1]), float(times[row])
+
+    def at(t: float) -> float:
+        state = between(times, states, np.array([t]), n)[0]
+        return value(t, state[:n], state[n : 2 * n])
+
+    if at(low) * at(high) >= 0:
+        return high
+    return float(brentq(at, low, high, xtol=1e-12 * max(1.0, high)))

@@ -1,0 +1,181 @@
+"""The loop over time: chunks of compiled steps, error control, sampling, what stops a run."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from flexarm.beam.polynomials import Array
+from flexarm.motion.events import Watch
+from flexarm.motion.methods import State
+from flexarm.motion.sampling import between
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.stepper import Stepper
+from flexarm.motion.sundials import SundialsStepper
+
+SAFETY = 0.9
+SMALLEST_STEP = 1e-11  # of the duration: below this a run has met a singularity
+MOST_STEPS = 5_000_000
+
+
+@dataclass
+class Statistics:
+    """What the solver did."""
+
+    steps: int = 0
+    rejected: int = 0
+    chunks: int = 0
+    smallest_step: float = float("inf")
+    largest_step: float = 0.0
+    loop_time: float = 0.0
+
+
+@dataclass
+class Tolerance:
+    """Error allowed per second of motion: atol + rtol |q| per coordinate, in units of what is large for it."""
+
+    rtol: float
+    atol: float
+    sizes: Array
+
+    def excess(self, q: Array, errors: Array, moves: Array, dt: float) -> Array:
+        """Each step's error as a multiple of what is allowed; infinite where it is not a number.
+
+        The last move of the iteration counts ten times, so that what it leaves is small beside the error.
+        """
+        allowed = self.atol * self.sizes + self.rtol * np.abs(q)
+        with np.errstate(invalid="ignore", over="ignore"):
+            worst = np.maximum(np.abs(errors), 10 * np.abs(moves)) / (allowed * dt)
+        finite = np.isfinite(worst).all(axis=1) & np.isfinite(q).all(axis=1)
+        return np.where(finite, worst.max(axis=1, initial=0.0), np.inf)
+
+
+@dataclass
+class Integration:
+    """One run: `samples` at the wanted times as far as it came, and the `reason` why it ended."""
+
+    schedule: Schedule
+    stepper: Stepper | SundialsStepper
+    duration: float
+    tolerance: Tolerance
+    dt: float | None
+    wanted: Array
+    watch: Watch
+    report: Callable[[float], None]
+    times: list[float] = field(default_factory=list)
+    samples: list[Array] = field(default_factory=list)
+    statistics: Statistics = field(default_factory=Statistics)
+    reason: str = "completed"
+
+    def run(self, q: Array, v: Array) -> None:
+        n = self.stepper.plant.n
+        state = np.zeros(State.size(n))
+        state[:n], state[n : 2 * n] = q, v
+        t, dt = 0.0, self.dt or 1e-4 * self.duration
+        state = self._restarted(state, 0.0)
+        self.times, self.samples = [0.0], [state]
+        try:
+            for stop in self._stops():
+                state = self._restarted(state, t)
+                while t < stop:
+                    t, state, dt = self._advance(t, state, dt, stop)
+        except KeyboardInterrupt:
+            self.reason = f"interrupted at t = {t:.6g} s"
+        except StopIteration as event:
+            self.reason = str(event)
+
+    def _stops(self) -> list[float]:
+        """Times that must be step boundaries: jumps of inputs, samples of a digital controller, the end."""
+        found = set(self.schedule.breaks(self.duration))
+        feedback = self.schedule.feedback
+        if feedback is not None and feedback.rate is not None:
+            count = int(np.ceil(self.duration * feedback.rate - 1e-9))
+            found |= {k / feedback.rate for k in range(1, count)}
+        return sorted(found)
+
+    def _advance(self, t: float, state: Array, dt: float, stop: float) -> tuple[float, Array, float]:
+        """One chunk: those of its steps that lie before `stop` and are accurate enough."""
+        stepper, statistics = self.stepper, self.statistics
+        steps = max(1, int(np.ceil((stop - t) / dt - 1e-9)))
+        size = (stop - t) / steps if steps <= stepper.count or self.dt else dt
+        used = min(steps, stepper.count)
+        self._compute(t, state, size, stop)
+        excess = self.tolerance.excess(
+            stepper.states[:used, : stepper.plant.n], stepper.errors[:used], stepper.moves[:used], size
+        )
+        bad = np.isinf(excess) if self.dt else ~(excess <= 1)
+        good = int(bad.argmax()) if bad.any() else used
+        statistics.chunks += 1
+        statistics.rejected += good < used
+        if good:
+            times = np.asarray(t + size * np.arange(good + 1), dtype=float)
+            if good == steps:
+                times[-1] = stop
+            self._accept(times, np.vstack([state, stepper.states[:good]]))
+            t, state = float(times[-1]), stepper.states[good - 1].copy()
+            statistics.steps += good
+            statistics.smallest_step = min(statistics.smallest_step, size)
+            statistics.largest_step = max(statistics.largest_step, size)
+        if self.dt:
+            if good < used:
+                raise StopIteration(self._failure(t, "is not a number with this fixed step", good))
+            return t, state, dt
+        peak = float(excess[good] if good < used else excess.max())
+        change = SAFETY * max(peak, 1e-10) ** (-1 / stepper.method.order) if np.isfinite(peak) else 0.1
+        proposed = size * float(np.clip(change, 0.1, 4.0))
+        if proposed < SMALLEST_STEP * self.duration and size >= dt:
+            worst = min(good, used - 1)
+            raise StopIteration(self._failure(t, f"changes too fast (the step fell to {proposed:.2g} s)", worst))
+        if statistics.steps > MOST_STEPS:
+            raise StopIteration(f"gave up at t = {t:.6g} s after {statistics.steps} steps; allow a larger rtol")
+        return t, state, max(dt, proposed) if good == used and size < dt else proposed  # a stop cuts steps short
+
+    def _failure(self, t: float, what: str, step: int) -> str:
+        n = self.stepper.plant.n
+        errors = np.abs(self.stepper.errors[step] / self.tolerance.sizes)
+        worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf))) if n else 0
+        return f"diverged at t = {t:.6g} s: '{self.stepper.plant.system.names[worst]}' {what}"
+
+    def _compute(self, t: float, state: Array, dt: float, stop: float) -> None:
+        nodes = np.array(self.stepper.method.nodes)
+        times = (t + dt * (np.arange(self.stepper.count)[:, None] + nodes)).ravel()
+        inputs = self.schedule.inputs(np.minimum(times, np.nextafter(stop, -np.inf)), self._held)
+        start = clock.perf_counter()
+        self.stepper(state, inputs, dt)
+        self.statistics.loop_time += clock.perf_counter() - start
+
+    def _accept(self, times: Array, states: Array) -> None:
+        """Keep the samples of these steps; stop where something that is watched happens."""
+        n = self.stepper.plant.n
+        event = self.watch.first(times, states, n)
+        end = float(times[-1]) if event is None else event.time
+        have = len(self.times)
+        count = int(np.searchsorted(self.wanted, end, side="right"))
+        if count > have:
+            self.times += self.wanted[have:count].tolist()
+            self.samples += list(between(times, states, self.wanted[have:count], n))
+        self.report(end)
+        if event is not None:
+            if end > self.times[-1]:
+                self.times.append(end)
+                self.samples += list(between(times, states, np.array([end]), n))
+            raise StopIteration(event.sentence)
+
+    def _restarted(self, state: Array, t: float) -> Array:
+        """The state with accelerations and powers computed anew, since inputs may have jumped."""
+        n = self.stepper.plant.n
+        out = state.copy()
+        for k, each in self.schedule.motions.items():
+            out[k], out[n + k] = each(t), each(t, 1)
+        feedback = self.schedule.feedback
+        self._held = None
+        if feedback is not None and feedback.rate is not None:
+            self._held = self.schedule.command(t, out[:n], out[n : 2 * n])
+        u = self.schedule.inputs(np.array([t]), self._held)[0]
+        a, given, drained = self.stepper.plant.start(out[:n], out[n : 2 * n], u)
+        out[2 * n : 3 * n] = out[3 * n : 4 * n] = a.full()[:, 0]
+        out[4 * n + 2], out[4 * n + 3] = float(given), float(drained)
+        return out

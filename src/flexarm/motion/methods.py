@@ -1,0 +1,185 @@
+"""Methods of integration as step maps: one step of a robot, written once as a CasADi function.
+
+A step takes the state at a node, the inputs at the method's stages and dt, and returns the state at the next node and
+an estimate of the error made. A state is the column (q, v, a, aux, work, lost, given, drained): accelerations, the
+auxiliary ones of generalised-alpha, the energy put in and dissipated so far, integrated by the method itself, and
+their rates.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.motion.plant import Plant
+
+
+@dataclass(frozen=True)
+class State:
+    """The parts of a state; columns of numbers or expressions."""
+
+    q: Any
+    v: Any
+    a: Any
+    aux: Any
+    work: Any
+    lost: Any
+    given: Any
+    drained: Any
+
+    @staticmethod
+    def of(column: Any, n: int) -> State:
+        """From a column, or from columns side by side."""
+        return State(*(column[k * n : (k + 1) * n] for k in range(4)), *(column[4 * n + k] for k in range(4)))
+
+    @staticmethod
+    def size(n: int) -> int:
+        return 4 * n + 4
+
+    @property
+    def column(self) -> Any:
+        return ca.vertcat(self.q, self.v, self.a, self.aux, self.work, self.lost, self.given, self.drained)
+
+
+class Method(ABC):
+    """`order` in dt; `nodes` are the stages at which inputs are needed, in fractions of the step, the last one 1."""
+
+    order: int
+    nodes: tuple[float, ...]
+
+    @abstractmethod
+    def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        """The next state, the error of q made in this step, and how far the iteration moved q last."""
+
+    def step(self, plant: Plant) -> ca.Function:
+        """(state, inputs, dt) -> (next state, error of q per coordinate, last move of the iteration per coordinate)."""
+        column = ca.MX.sym("state", State.size(plant.n))
+        inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
+        dt = ca.MX.sym("dt")
+        stages = [inputs[:, k] for k in range(len(self.nodes))]
+        after, error, move = self.advance(plant, State.of(column, plant.n), stages, dt)
+        return ca.Function("step", [column, inputs, dt], [after.column, error, move])
+
+
+class GeneralizedAlpha(Method):
+    """Chung and Hulbert 1993, in the form of Arnold and Bruels 2007; second order with numerical damping.
+
+    `radius` is the spectral radius at infinite frequency: 1 damps nothing, 0 kills unresolved modes in one step.
+    Unknowns are the accelerations; the iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves gyroscopic terms out
+    and is factorised once a step.
+    """
+
+    order = 2
+    nodes = (0.0, 1.0)
+    iterations = 2
+
+    def __init__(self, radius: float = 0.9) -> None:
+        self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
+        self.gamma = 0.5 + self.alpha_f - self.alpha_m
+        self.beta = 0.25 * (self.gamma + 0.5) ** 2
+
+    def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        before, u = inputs
+        _, _, _, (q_driven, v_driven, a_driven) = plant.split(u)
+        q, v, a, aux = (plant.of_free(part) for part in (state.q, state.v, state.a, state.aux))
+        scale = (1 - self.alpha_f) / (1 - self.alpha_m)
+        base = (self.alpha_f * a - self.alpha_m * aux) / (1 - self.alpha_m)
+        q_base = q + dt * v + dt**2 * ((0.5 - self.beta) * aux + self.beta * base)
+        v_base = v + dt * ((1 - self.gamma) * aux + self.gamma * base)
+        stiff, damp = self.beta * scale * dt**2, self.gamma * scale * dt
+
+        def at(a: Any) -> tuple[Any, Any, Any]:
+            return (
+                plant.whole(q_base + stiff * a, q_driven),
+                plant.whole(v_base + damp * a, v_driven),
+                plant.whole(a, a_driven),
+            )
+
+        new = a
+        factors = plant.factor(*at(new)[:2], u, stiff, damp)
+        change = 0 * a
+        for _ in range(self.iterations):
+            change = plant.substitute(factors, -plant.of_free(plant.residual(*at(new), u)))
+            new = new + change
+        q_next, v_next, a_next = at(new)
+        energies = self._energies(plant, state, (q_next, v_next, a_next), before, u)
+        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies)
+        none = 0 * a_driven
+        error = plant.whole((self.beta - 1 / 6) * dt**2 * (new - a), none)
+        return after, error, plant.whole(stiff * change, none)
+
+    @staticmethod
+    def _energies(plant: Plant, state: State, after: tuple[Any, Any, Any], before: Any, u: Any) -> tuple[Any, ...]:
+        """Mean force times displacement: exact for constant forces, whatever the step."""
+        first = plant.energy_forces(state.q, state.v, state.a, before)
+        last = plant.energy_forces(*after, u)
+        moved = after[0] - state.q
+        sums = (old + ca.dot(f + g, moved) / 2 for old, f, g in zip((state.work, state.lost), first, last, strict=True))
+        return (*sums, *(ca.dot(after[1], g) for g in last))
+
+
+class Newmark(GeneralizedAlpha):
+    """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping."""
+
+    def __init__(self) -> None:
+        self.alpha_m = self.alpha_f = 0.0
+        self.beta, self.gamma = 0.25, 0.5
+
+
+class RungeKutta(Method):
+    """An explicit method by its tableau: A (stages x stages), b, c, and the weights e of the error of its rates."""
+
+    def __init__(self, order: int, A: Any, b: Any, c: Any, e: Any) -> None:
+        self.order = order
+        self.A, self.b, self.c, self.e = (np.asarray(part, float) for part in (A, b, c, e))
+        self.nodes = tuple(sorted({0.0, 1.0, *self.c.tolist()}))
+
+    def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        at = dict(zip(self.nodes, inputs, strict=True))
+        rates: list[Any] = []
+        for row, node in zip(self.A, self.c, strict=True):
+            q = self._along(state.q, row, [rate[0] for rate in rates], dt)
+            v = self._along(state.v, row, [rate[1] for rate in rates], dt)
+            u = at[float(node)]
+            _, _, _, (q_driven, v_driven, _) = plant.split(u)
+            q, v = plant.whole(plant.of_free(q), q_driven), plant.whole(plant.of_free(v), v_driven)
+            a = plant.acceleration(q, v, u) if rates else state.a
+            given, lost = plant.energy_forces(q, v, a, u)
+            rates.append((v, a, ca.dot(v, given), ca.dot(v, lost)))
+        new = [
+            self._along(part, self.b, [rate[k] for rate in rates], dt)
+            for k, part in enumerate((state.q, state.v, state.work, state.lost))
+        ]
+        u = at[1.0]
+        _, _, _, (q_driven, v_driven, _) = plant.split(u)
+        q, v = plant.whole(plant.of_free(new[0]), q_driven), plant.whole(plant.of_free(new[1]), v_driven)
+        a = plant.acceleration(q, v, u)
+        powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u))
+        return State(q, v, a, a, new[2], new[3], *powers), self._error(rates, v, dt), 0 * q
+
+    def _error(self, rates: list[Any], v: Any, dt: Any) -> Any:
+        ends = [*(rate[0] for rate in rates), v]
+        return self._along(0 * v, self.e, ends[: len(self.e)], dt)
+
+    @staticmethod
+    def _along(start: Any, weights: Any, rates: list[Any], dt: Any) -> Any:
+        terms = [weight * rate for weight, rate in zip(weights, rates) if weight != 0]
+        return start + dt * sum(terms[1:], terms[0]) if terms else start
+
+
+def rk4() -> RungeKutta:
+    """Kutta's classical method; its error is estimated by the second-order rule inside it, so on the safe side."""
+    A = [[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0]]
+    b = [1 / 6, 1 / 3, 1 / 3, 1 / 6]
+    return RungeKutta(4, A, b, [0, 0.5, 0.5, 1], [1 / 6, -2 / 3, 1 / 3, 1 / 6])
+
+
+def rk45() -> RungeKutta:
+    """Dormand and Prince 5(4)."""
+    from scipy.integrate import RK45
+
+    return RungeKutta(5, RK45.A, RK45.B, RK45.C, RK45.E)

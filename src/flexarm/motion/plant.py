@@ -1,0 +1,159 @@
+"""The robot as a method of integration sees it: residual, linear solve and forces, with driven joints, loads and a law.
+
+Some coordinates may be driven, q(t) given; the others are free. A vector of inputs `u` at one time holds the time, the
+actuator torques, the loads (force and torque at points, world axes) and the driven coordinates with their two rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.mechanics import energies
+from flexarm.mechanics.articulated import packed, substitute, unpacked
+from flexarm.mechanics.system import System
+
+Law = Callable[[Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Load:
+    """A point at which a force and a torque act."""
+
+    link: int
+    x: float
+
+
+class Plant:
+    """CasADi functions of one robot with a given set of driven coordinates, loads and (traced) feedback law."""
+
+    def __init__(self, system: System, driven: list[int], loads: list[Load], law: Law | None) -> None:
+        self.system = system
+        self.equations = system._equations
+        self.n, self.nu = system.nq, system.nu
+        self.driven = driven
+        self.free = [k for k in range(self.n) if k not in driven]
+        self.loads = loads
+        self.law = law
+
+    @property
+    def input_count(self) -> int:
+        return 1 + self.nu + 6 * len(self.loads) + 3 * len(self.driven)
+
+    def split(self, u: Any) -> tuple[Any, Any, Any, list[Any]]:
+        """Time, torques, loads, [q, v, a] of the driven coordinates."""
+        sizes = [1, self.nu, 6 * len(self.loads), *[len(self.driven)] * 3]
+        ends = np.cumsum([0, *sizes]).tolist()
+        parts = [u[start:end, 0] for start, end in pairwise(ends)]
+        return parts[0], parts[1], parts[2], parts[3:]
+
+    def whole(self, free: Any, driven: Any) -> Any:
+        """A vector of all coordinates from its two kinds."""
+        parts: list[Any] = [None] * self.n
+        for place, k in enumerate(self.free):
+            parts[k] = free[place]
+        for place, k in enumerate(self.driven):
+            parts[k] = driven[place]
+        return ca.vertcat(*parts) if self.driven else free
+
+    # --- functions ---
+
+    @cached_property
+    def _symbols(self) -> tuple[Any, Any, Any, Any]:
+        e = self.equations
+        return e.q, e.v, e.a, ca.SX.sym("u", self.input_count)
+
+    @cached_property
+    def _applied(self) -> Any:
+        """Generalised forces of actuators, law and loads."""
+        e = self.equations
+        q, v, _, u = self._symbols
+        t, torque, wrenches, _ = self.split(u)
+        if self.law is not None:
+            torque = torque + self.law(t, q, v)
+        force = ca.sparsify(ca.DM(self.system.input_matrix)) @ torque
+        for k, load in enumerate(self.loads):
+            R, _ = e.frame(load.link, load.x)
+            push, turn = wrenches[6 * k : 6 * k + 3], wrenches[6 * k + 3 : 6 * k + 6]
+            twist = e.twist(load.link, load.x)
+            force = force + ca.jtimes(twist, v, ca.vertcat(R.T @ turn, R.T @ push), True)
+        return force
+
+    @cached_property
+    def residual(self) -> ca.Function:
+        """(q, v, a, u) -> what is missing to equilibrium at every coordinate: zero at the free ones in a motion."""
+        q, v, a, u = self._symbols
+        return ca.Function("residual", [q, v, a, u], [ca.cse(self.equations.inverse_dynamics - self._applied)])
+
+    @cached_property
+    def _eliminated(self) -> tuple[Any, Any, list[Any]]:
+        e = self.equations
+        q, v, _, u = self._symbols
+        stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
+        K, D = ca.sparsify(ca.DM(e.K)), ca.sparsify(ca.DM(e.D))
+        slope = ca.diag(ca.diag(ca.jacobian(energies.dry_friction(e.chain, v), v)))
+        if self.law is not None:  # its own part at each actuated coordinate: all of it for decoupled controllers
+            law = ca.DM(self.system.input_matrix) @ self.law(u[0], q, v)
+            K = K - ca.diag(ca.diag(ca.jacobian(law, q)))
+            slope = slope - ca.diag(ca.diag(ca.jacobian(law, v)))
+        tree = e.articulated.restricted(self.free, ca.sparsify(stiff * K + damp * (D + slope)))
+        return stiff, damp, tree.eliminate()
+
+    @cached_property
+    def factor(self) -> ca.Function:
+        """(q, v, u, stiff, damp) -> factors of S = M + damp D + stiff K at the free coordinates."""
+        q, v, _, u = self._symbols
+        stiff, damp, links = self._eliminated
+        return ca.Function("factor", [q, v, u, stiff, damp], [ca.cse(ca.densify(packed(links)))])
+
+    @cached_property
+    def substitute(self) -> ca.Function:
+        """(factors, r) -> S^-1 r at the free coordinates."""
+        _, _, links = self._eliminated
+        factors = ca.SX.sym("factors", self.factor.numel_out(0))
+        r = ca.SX.sym("r", len(self.free))
+        solution = substitute(unpacked(factors, links), self.equations.chain.order, r)
+        return ca.Function("substitute", [factors, r], [ca.cse(ca.densify(solution))])
+
+    @cached_property
+    def forces(self) -> ca.Function:
+        """(q, v, u, residual) -> generalised forces of all inputs (at a driven coordinate the residual is its
+        actuator's force), and of all that dissipates."""
+        e = self.equations
+        q, v, _, u = self._symbols
+        r = ca.SX.sym("r", self.n)
+        given = ca.densify(self._applied)
+        for k in self.driven:
+            given[k] += r[k]
+        lost = ca.sparsify(ca.DM(e.D)) @ v + energies.dry_friction(e.chain, v)
+        return ca.Function("forces", [q, v, u, r], [ca.cse(given), ca.densify(lost)])
+
+    # --- for the methods, as MX ---
+
+    def acceleration(self, q: Any, v: Any, u: Any) -> Any:
+        """Accelerations of all coordinates."""
+        _, _, _, (_, _, a_driven) = self.split(u)
+        still = self.whole(ca.MX.zeros(len(self.free)), a_driven)
+        missing = self.of_free(self.residual(q, v, still, u))
+        return self.whole(self.substitute(self.factor(q, v, u, 0, 0), -missing), a_driven)
+
+    def energy_forces(self, q: Any, v: Any, a: Any, u: Any) -> Any:
+        """(forces that put energy in, forces that take it out) in a motion."""
+        left = self.residual(q, v, a, u) if self.driven else ca.MX.zeros(self.n)
+        return self.forces(q, v, u, left)
+
+    @cached_property
+    def start(self) -> ca.Function:
+        """(q, v, u) -> accelerations, power of the inputs, power dissipated."""
+        q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (self.n, self.n, self.input_count)))
+        a = self.acceleration(q, v, u)
+        return ca.Function("start", [q, v, u], [a, *(ca.dot(v, force) for force in self.energy_forces(q, v, a, u))])
+
+    def of_free(self, vector: Any) -> Any:
+        return vector[self.free] if self.driven else vector

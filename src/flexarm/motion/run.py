@@ -1,0 +1,217 @@
+"""Run: the labelled results of a simulation, with the model, options, versions and statistics that made them."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm._version import __version__
+from flexarm.robot import Robot
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+AXES = ["x", "y", "z"]
+ENERGIES = {
+    "kinetic": "kinetic energy",
+    "elastic": "elastic energy of the links",
+    "gravity": "energy in the field of gravity",
+    "drive": "energy of wound-up drives",
+    "work": "work of all inputs so far",
+    "dissipated": "energy dissipated so far",
+    "balance": "energy that the integration lost or gained: numerical damping and truncation",
+}
+
+
+class Run:
+    """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`."""
+
+    def __init__(self, data: xr.Dataset) -> None:
+        self.data = data
+
+    # --- reading ---
+
+    @property
+    def robot(self) -> Robot:
+        return Robot.model_validate(json.loads(self.data.attrs["model"]))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the run was asked for."""
+        return dict(json.loads(self.data.attrs["options"]))
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """What the solver did."""
+        return dict(json.loads(self.data.attrs["statistics"]))
+
+    @property
+    def reason(self) -> str:
+        """Why the run ended: `completed`, or what stopped it."""
+        return str(self.data.attrs["reason"])
+
+    @property
+    def time(self) -> xr.DataArray:
+        return self.data["time"]
+
+    @property
+    def tip(self) -> xr.DataArray:
+        """Position of the last link's tip (time, axis)."""
+        return self.data["tip"]
+
+    @property
+    def torque(self) -> xr.DataArray:
+        """Torque of every actuator (time, input), that of driven joints included."""
+        return self.data["torque"]
+
+    @property
+    def energy(self) -> xr.Dataset:
+        """kinetic, elastic, gravity, drive, work, dissipated, balance."""
+        return self.data[list(ENERGIES)]
+
+    def __getitem__(self, name: str) -> xr.DataArray:
+        """A coordinate by name (`upper.q`), or a variable of the data."""
+        names = self.data["coordinate"].values.tolist()
+        if name in names:
+            return self.data["q"].sel(coordinate=name)
+        if name in self.data:
+            return self.data[name]
+        from flexarm.mechanics.coordinates import suggestion
+
+        raise KeyError(f"there is no '{name}' in this run{suggestion(name, [*names, *map(str, self.data)])}")
+
+    def deflection(self, link: str) -> xr.DataArray:
+        """Deflection of a link's tip in its root frame (time, axis): (u - s, v, w)."""
+        from flexarm.mechanics.coordinates import suggestion
+
+        links = self.data["link"].values.tolist()
+        if link not in links:
+            raise KeyError(f"there is no link '{link}'{suggestion(link, links)}")
+        return self.data["deflection"].sel(link=link)
+
+    def compare(self, other: Run) -> xr.Dataset:
+        """This run minus another, at this run's times: `tip` and the coordinates that both have."""
+        import xarray as xr
+
+        theirs = other.data.interp(time=self.data["time"])
+        shared = [name for name in self.data["coordinate"].values if name in theirs["coordinate"].values]
+        return xr.Dataset(
+            {
+                "tip": self.data["tip"] - theirs["tip"],
+                "q": self.data["q"].sel(coordinate=shared) - theirs["q"].sel(coordinate=shared),
+            }
+        )
+
+    def plot(self) -> Any:
+        """Joints, tip deflections, torques and energies in one figure."""
+        from flexarm.show.runs import run_figure
+
+        return run_figure(self)
+
+    def __repr__(self) -> str:
+        t = self.data["time"].values
+        return f"Run of '{self.data.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+
+    # --- files ---
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write NetCDF4, readable by xarray alone; an earlier file stays intact until the new one is complete."""
+        _atomically(Path(path), lambda part: self.data.to_netcdf(part, engine="h5netcdf"))
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Run:
+        """Read a run; one written by another version says so."""
+        import warnings
+
+        import xarray as xr
+
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"{path}: there is no such file")
+        try:
+            data = xr.load_dataset(path, engine="h5netcdf")
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{path}: cannot be read as NetCDF ({error})") from None
+        missing = {"model", "options", "statistics", "version", "reason"} - set(data.attrs)
+        if missing:
+            raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")
+        if data.attrs["version"] != __version__:
+            warnings.warn(
+                f"{path} was written by flexarm {data.attrs['version']}; this is {__version__}",
+                UserWarning,
+                stacklevel=2,
+            )
+        return Run(data)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write time, coordinates, tip, torques and energies as columns with a header."""
+        columns = {"time": self.data["time"].values}
+        for name, dimension in (("q", "coordinate"), ("tip", "axis"), ("torque", "input")):
+            for label in self.data[dimension].values:
+                key = str(label) if name == "q" else f"{name}.{label}"
+                columns[key] = self.data[name].sel({dimension: label}).values
+        columns |= {name: self.data[name].values for name in ENERGIES}
+        text = ",".join(columns) + "\n"
+        text += (
+            "\n".join(",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True)) + "\n"
+        )
+        _atomically(Path(path), lambda part: Path(part).write_text(text))
+
+
+def _atomically(path: Path, write: Callable[[str], object]) -> None:
+    """Write beside the place and move there in one step: no half-written file, the earlier one intact on failure."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
+    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    try:
+        write(part)
+        os.replace(part, path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+
+
+def units(name: str) -> str:
+    """Unit of a coordinate by its name; elastic coordinates of modes carry none of their own."""
+    return "rad" if name.endswith((".q", ".motor")) else "1"
+
+
+def dataset(**parts: Any) -> xr.Dataset:
+    """The Dataset of a run from its arrays (`simulate` knows them)."""
+    import xarray as xr
+
+    names = list(parts["names"])
+    coords = {
+        "time": ("time", parts["time"], {"units": "s"}),
+        "coordinate": names,
+        "axis": AXES,
+        "column": AXES,
+        "input": list(parts["inputs"]),
+        "link": list(parts["links"]),
+        "unit": ("coordinate", [units(name) for name in names]),
+    }
+    layout = {
+        "q": (("coordinate",), "", "coordinates"),
+        "v": (("coordinate",), "", "rates of the coordinates"),
+        "a": (("coordinate",), "", "accelerations of the coordinates"),
+        "tip": (("axis",), "m", "position of the last link's tip"),
+        "tip_rotation": (("axis", "column"), "1", "rotation of the last link's tip"),
+        "deflection": (("link", "axis"), "m", "deflection of each link's tip in its root frame"),
+        "torque": (("input",), "N m", "torque of the actuators"),
+        **{name: ((), "J", meaning) for name, meaning in ENERGIES.items()},
+    }
+    if parts["points"]:
+        coords["point"] = list(parts["points"])
+        parts["points"] = np.stack(list(parts["points"].values()), axis=1)
+        layout["points"] = (("point", "axis"), "m", "positions of chosen points")
+    variables = {
+        name: (("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
+        for name, (dims, unit, meaning) in layout.items()
+    }
+    return xr.Dataset(variables, coords, parts["attributes"])

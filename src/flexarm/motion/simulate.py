@@ -1,0 +1,281 @@
+"""simulate: the motion of a robot over time."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time as clock
+import warnings
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from flexarm._version import __version__
+from flexarm.beam.polynomials import Array
+from flexarm.mechanics.equilibrium import equilibrium
+from flexarm.mechanics.evaluate import Evaluator
+from flexarm.mechanics.system import System, Vector
+from flexarm.motion import methods
+from flexarm.motion.events import Watch
+from flexarm.motion.integration import Integration, Tolerance
+from flexarm.motion.methods import Method
+from flexarm.motion.progress import Progress
+from flexarm.motion.run import Run, dataset
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.stepper import Stepper
+from flexarm.motion.sundials import SundialsStepper
+from flexarm.robot import Robot
+
+SUNDIALS = ("adams", "bdf")
+METHODS: dict[str, Callable[[float], Method]] = {
+    "generalized-alpha": methods.GeneralizedAlpha,
+    "newmark": lambda radius: methods.Newmark(),
+    "rk4": lambda radius: methods.rk4(),
+    "rk45": lambda radius: methods.rk45(),
+}
+
+CHUNK = 100  # steps a call
+CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
+
+LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
+
+
+class ValidityWarning(UserWarning):
+    """A result that the model's assumptions do not cover."""
+
+
+def simulate(
+    robot: Robot | System,
+    duration: float,
+    *,
+    torque: Any = None,
+    motion: Mapping[str, Any] | None = None,
+    loads: Any = (),
+    q0: Vector | str = None,
+    v0: Vector = None,
+    method: str = "generalized-alpha",
+    radius: float = 0.9,
+    rtol: float = 1e-3,
+    atol: float | None = None,
+    dt: float | None = None,
+    sample: float | None = None,
+    points: Mapping[str, tuple[str, float]] | None = None,
+    stop: Any = None,
+    progress: bool | None = None,
+    native: bool = True,
+) -> Run:
+    """The motion of a robot from t = 0 to `duration` (s).
+
+    torque: by link name a number, a profile (`fa.bang_bang`, ...) or a function of t; or one feedback law (t, q, v) ->
+        torques of all actuators, traced into the compiled step, or `fa.Feedback(law, rate=1000)` called as a digital
+        controller.
+    motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`.
+    loads: `fa.PointLoad`s, forces and torques on points of links.
+    q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
+        links hanging still under gravity, joints held at zero.
+    method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, and
+        SUNDIALS' adams and bdf.
+    rtol, atol: error allowed per second of motion, relative to the coordinates and to what is large for them (one
+        radian, a link's length); atol is rtol/10 unless given. dt fixes the step instead.
+    sample: time between samples (s); a thousandth of the duration unless given.
+    points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
+    stop: a function of (t, q, v), or several: the run ends when one falls to zero.
+    """
+    begin = clock.perf_counter()
+    system = robot if isinstance(robot, System) else _system(robot)
+    wanted = _sample_times(duration, sample)
+    _check(method, radius, rtol, atol, dt, duration)
+    schedule = Schedule(system, torque, motion, loads)
+    q, v = _initial(system, q0), system.vector(v0)
+    atol = rtol / 10 if atol is None else atol
+    stepper = _stepper(system, schedule, method, radius, rtol, atol, native)
+    sizes = np.array(system._chain.coordinates.sizes)
+    with Progress(duration, progress) as bar:
+        loop = Integration(
+            schedule=schedule,
+            stepper=stepper,
+            duration=float(duration),
+            tolerance=Tolerance(rtol, atol, sizes),
+            dt=float(wanted[1]) if method in SUNDIALS else dt,
+            wanted=wanted,
+            watch=Watch(system, stop),
+            report=bar.update,
+        )
+        loop.run(q, v)
+    options = {
+        "duration": duration,
+        "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
+        "motion": repr({system.names[k]: each for k, each in schedule.motions.items()}),
+        "loads": repr(list(loads or ())),
+        "method": method,
+        "radius": radius,
+        "rtol": rtol,
+        "atol": atol,
+        "dt": dt,
+        "sample": float(wanted[1] - wanted[0]),
+    }
+    run = _gather(system, schedule, loop, points or {}, options, begin)
+    _warn(run, loop.reason)
+    return run
+
+
+@lru_cache(maxsize=8)
+def _system(robot: Robot) -> System:
+    """The same robot simulated again need not be traced again."""
+    return System(robot)
+
+
+def _stepper(
+    system: System, schedule: Schedule, method: str, radius: float, rtol: float, atol: float, native: bool
+) -> Stepper | SundialsStepper:
+    """Steppers are kept with their system: what was traced and compiled once serves again."""
+    kept: dict[Any, Any] = system.__dict__.setdefault("_steppers", {})
+    feedback = schedule.feedback
+    digital = feedback is not None and feedback.rate is not None
+    loads = tuple(load for load, _ in schedule.loads)
+    law = None if digital else feedback  # a traced law is part of the compiled step
+    key = (method, radius, rtol, atol, native, digital, tuple(schedule.driven), loads, law)
+    if key not in kept:
+        count = CHUNK_OF_CONTROLLER if digital else CHUNK
+        if method in SUNDIALS:
+            kept[key] = SundialsStepper(schedule.plant(), method, count, rtol, atol)
+        else:
+            kept[key] = Stepper(schedule.plant(), METHODS[method](radius), count, native)
+    stepper: Stepper | SundialsStepper = kept[key]
+    return stepper
+
+
+def _check(method: str, radius: float, rtol: float, atol: float | None, dt: float | None, duration: float) -> None:
+    if method not in METHODS and method not in SUNDIALS:
+        raise ValueError(f"method = {method!r}: must be one of {', '.join([*METHODS, *SUNDIALS])}")
+    if method in SUNDIALS and dt is not None:
+        raise ValueError(f"dt = {dt}: {method} chooses its own steps; leave dt out")
+    if not 0 <= radius <= 1:
+        raise ValueError(f"radius = {radius}: must lie between 0 (damps all that is unresolved) and 1 (damps nothing)")
+    for name, value in (("rtol", rtol), ("atol", atol), ("dt", dt)):
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise ValueError(f"{name} = {value}: must be positive")
+    if dt is not None and dt > duration:
+        raise ValueError(f"dt = {dt:g}: is longer than the duration, {duration:g} s")
+
+
+def _sample_times(duration: float, sample: float | None) -> Array:
+    if not (np.isfinite(duration) and duration > 0):
+        raise ValueError(f"duration = {duration}: must be positive (s)")
+    step = duration / 1000 if sample is None else sample
+    if not (np.isfinite(step) and 0 < step <= duration):
+        raise ValueError(f"sample = {sample}: must be positive and at most the duration, {duration:g} s")
+    count = int(np.floor(duration / step + 1e-9))
+    times = step * np.arange(count + 1)
+    if duration - times[-1] <= 1e-9 * duration:
+        times[-1] = duration
+    return np.asarray(times if times[-1] == duration else np.append(times, duration), dtype=float)
+
+
+def _initial(system: System, q0: Vector | str) -> Array:
+    if isinstance(q0, str):
+        if q0 != "equilibrium":
+            raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
+        return equilibrium(system)
+    out = system.vector(q0).copy()
+    if isinstance(q0, Mapping):  # a drive that is not mentioned is not wound up
+        for place, name in enumerate(system.names):
+            joint = name.removesuffix(".motor") + ".q"
+            if name.endswith(".motor") and name not in q0 and joint in q0:
+                out[place] = out[system.index(joint)]
+    return out
+
+
+def _gather(
+    system: System, schedule: Schedule, loop: Integration, points: Mapping[str, Any], options: Any, begin: float
+) -> Run:
+    n, times, samples = system.nq, np.array(loop.times), np.array(loop.samples)
+    q, v, a = samples[:, :n], samples[:, n : 2 * n], samples[:, 2 * n : 3 * n]
+    energy = system.energy(q, v)
+    work, lost = samples[:, 4 * n], samples[:, 4 * n + 1]
+    total = energy.total
+    tip = system.frame(system.robot.links[-1].name, None, q)
+    statistics = {
+        **vars(loop.statistics),
+        "wall_time": clock.perf_counter() - begin,
+        "energy_balance": float(np.abs(total - total[0] - work + lost).max()),
+    }
+    attributes = {
+        "robot": system.robot.name,
+        "model": system.robot.model_dump_json(),
+        "options": json.dumps(options, default=float),
+        "statistics": json.dumps(statistics, default=float),
+        "reason": loop.reason,
+        "version": __version__,
+        "python": platform.python_version(),
+    }
+    return Run(
+        dataset(
+            names=system.names,
+            inputs=system.inputs,
+            links=[link.name for link in system.robot.links],
+            time=times,
+            q=q,
+            v=v,
+            a=a,
+            tip=tip[:, :3, 3],
+            tip_rotation=tip[:, :3, :3],
+            deflection=_deflections(system, q),
+            torque=_torques(system, schedule, loop, times, q, v, a),
+            points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
+            attributes=attributes,
+            kinetic=energy.kinetic,
+            elastic=energy.elastic,
+            gravity=energy.gravity,
+            drive=energy.drive,
+            work=work,
+            dissipated=lost,
+            balance=total - total[0] - work + lost,
+        )
+    )
+
+
+def _deflections(system: System, q: Array) -> Array:
+    out = np.zeros((len(q), len(system.robot.links), 3))
+    for k, body in enumerate(system._chain.bodies):
+        tip = body.integrals.station(body.link.length)
+        eta = q[:, body.local.all][:, body.local.elastic]
+        out[:, k] = eta @ tip.U.T
+        out[:, k, 0] -= np.einsum("ti,ij,tj->t", eta, tip.H, eta) / 2
+    return out
+
+
+def _torques(
+    system: System, schedule: Schedule, loop: Integration, times: Array, q: Array, v: Array, a: Array
+) -> Array:
+    out = np.stack([each(times) for each in schedule.torques], axis=1) if system.nu else np.zeros((len(times), 0))
+    feedback = schedule.feedback
+    if feedback is not None:
+        held = times if feedback.rate is None else np.floor(times * feedback.rate + 1e-9) / feedback.rate
+        rows = np.clip(np.searchsorted(times, held + 1e-12, side="right") - 1, 0, len(times) - 1)
+        out = np.array([schedule.command(float(times[k]), q[k], v[k]) for k in rows])
+    if schedule.driven:
+        residual = Evaluator(loop.stepper.plant.residual, [1], native=False)
+        missing = residual(q, v, a, schedule.inputs(times))[0]
+        for place in schedule.driven:
+            out[:, int(system.input_matrix[place].argmax())] = missing[:, place]
+    return out
+
+
+def _warn(run: Run, reason: str) -> None:
+    if reason != "completed":
+        warnings.warn(f"the run ended early: {reason}; what was computed is kept", ValidityWarning, stacklevel=3)
+    for link in run.robot.links:
+        if link.flexible is None:
+            continue
+        bend = np.abs(run.data["deflection"].sel(link=link.name).values[:, 1:]).max(axis=1)
+        worst = int(bend.argmax())
+        if bend[worst] > LARGE_DEFLECTION * link.length:
+            warnings.warn(
+                f"link '{link.name}' bends by {bend[worst] / link.length:.0%} of its length at "
+                f"t = {run.time.values[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}",
+                ValidityWarning,
+                stacklevel=3,
+            )

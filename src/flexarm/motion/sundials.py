@@ -1,0 +1,103 @@
+"""SUNDIALS' CVODES through CasADi: Adams and BDF of variable order and step.
+
+It has the face of a Stepper whose steps are the intervals between samples; inside one, CVODES chooses its own steps and
+the inputs are polynomials through their values at the nodes.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+from numpy.polynomial import legendre
+
+from flexarm.beam.polynomials import Array
+from flexarm.motion.methods import State
+from flexarm.motion.plant import Plant
+
+
+class Multistep:
+    """What the driver needs to know of a method: at which fractions of an interval it wants the inputs."""
+
+    order = 1
+    nodes = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())
+
+
+class SundialsStepper:
+    """`count` intervals of CVODES; `kind` is "adams" or "bdf"."""
+
+    def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float) -> None:
+        self.plant, self.method, self.count = plant, Multistep(), count
+        n = plant.n
+        self.sizes = np.array(plant.system._chain.coordinates.sizes)
+        self.states = np.zeros((count, State.size(n)))
+        self.errors, self.moves = np.zeros((2, count, n))
+        nodes = np.array(Multistep.nodes)
+        self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
+        # in CasADi's virtual machine: CVODES wants derivatives, which machine code does not have
+        self._integrator = ca.integrator(
+            "cvodes",
+            "cvodes",
+            self._problem(self._rate()),
+            0.0,
+            np.arange(1.0, count + 1).tolist(),
+            {
+                "linear_multistep_method": kind,
+                "nonlinear_solver_iteration": "functional" if kind == "adams" else "newton",
+                "reltol": rtol,
+                "abstol": atol,
+                "max_num_steps": 100_000,
+            },
+        )
+
+    def _rate(self) -> ca.Function:
+        """(q, v, u) -> rates of the free q and v, of work and of loss."""
+        plant = self.plant
+        q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (plant.n, plant.n, plant.input_count)))
+        a = plant.acceleration(q, v, u)
+        powers = [ca.dot(v, force) for force in plant.energy_forces(q, v, a, u)]
+        return ca.Function("rate", [q, v, u], [plant.of_free(v), plant.of_free(a), *powers])
+
+    def _problem(self, rate: ca.Function) -> dict[str, ca.MX]:
+        plant, free = self.plant, len(self.plant.free)
+        x = ca.MX.sym("x", 2 * free + 2)
+        terms = len(Multistep.nodes)
+        u = ca.MX.sym("u", 2 + plant.input_count * terms)
+        clock = ca.MX.sym("t")
+        local = clock - u[0]
+        coefficients = ca.reshape(u[2:], plant.input_count, terms)
+        inputs = coefficients @ _legendre(2 * local - 1, terms)
+        _, _, _, (q_driven, v_driven, _) = plant.split(inputs)
+        scale = self.sizes[plant.free]
+        q, v = plant.whole(x[:free] * scale, q_driven), plant.whole(x[free : 2 * free] * scale, v_driven)
+        dq, dv, given, drained = rate(q, v, inputs)
+        ode = u[1] * ca.vertcat(dq / scale, dv / scale, given, drained)
+        return {"x": x, "u": u, "t": clock, "ode": ode}
+
+    def __call__(self, state: Array, inputs: Array, dt: float) -> None:
+        plant, n, free = self.plant, self.plant.n, self.plant.free
+        scale = self.sizes[free]
+        first = State.of(state, n)
+        x0 = np.concatenate([first.q[free] / scale, first.v[free] / scale, [first.work, first.lost]])
+        rows = inputs.reshape(self.count, len(Multistep.nodes), plant.input_count)
+        coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
+        u = np.column_stack([np.arange(self.count), np.full(self.count, dt), coefficients.reshape(self.count, -1)])
+        try:
+            x = self._integrator(x0=x0, u=u.T)["xf"].full().T
+        except RuntimeError:  # CVODES gave up: the driver sees what is not a number
+            self.states[:] = np.nan
+            return
+        ends = rows[:, -1]
+        driven = [ends[:, plant.input_count - (3 - k) * len(plant.driven) :][:, : len(plant.driven)] for k in range(2)]
+        q, v = np.zeros((2, self.count, n))
+        for out, values, places in ((q, x[:, : len(free)], driven[0]), (v, x[:, len(free) : -2], driven[1])):
+            out[:, free], out[:, plant.driven] = values * scale, places
+        a, given, drained = (part.full() for part in plant.start(q.T, v.T, ends.T))
+        self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0]])
+
+
+def _legendre(x: ca.MX, terms: int) -> ca.MX:
+    """P_0 ... P_(terms - 1) at x, by their recurrence."""
+    out = [ca.MX(1), x]
+    for k in range(1, terms - 1):
+        out.append(((2 * k + 1) * x * out[k] - k * out[k - 1]) / (k + 1))
+    return ca.vertcat(*out[:terms])

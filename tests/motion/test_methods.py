@@ -1,0 +1,88 @@
+"""Orders of convergence on a nonlinear flexible robot, and what the methods promise."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+
+SOFT = fa.Robot(
+    "soft arm",
+    gravity=(0, -9.81, 0),
+    links=[
+        fa.Link("upper", 0.6, mass=0.5),
+        fa.Link(
+            "fore",
+            0.5,
+            section=fa.Section.rectangle(0.006, 0.02),
+            material=fa.Material(1e10, 1200, damping=2e-4),
+            flexible=fa.Flexible(bend_y=2),
+            payload=fa.PointMass(0.1),
+        ),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def system() -> fa.System:
+    return fa.System(SOFT, native=False)
+
+
+def end(system: fa.System, method: str, dt: float, **options) -> np.ndarray:
+    run = fa.simulate(
+        system, 0.4, torque={"upper": fa.sine(1.0, 2.0)}, method=method, dt=dt, sample=0.1, native=False, **options
+    )
+    return np.concatenate([run.data["q"].values[-1], run.data["v"].values[-1] / 50])
+
+
+@pytest.mark.parametrize(
+    ("method", "order", "dt"),
+    [("generalized-alpha", 2, 2e-3), ("newmark", 2, 2e-3), ("rk4", 4, 2e-3), ("rk45", 5, 1e-3)],
+)
+def test_measured_order(system, method, order, dt):
+    exact = end(system, "rk45", 5e-5)
+    errors = [np.abs(end(system, method, dt / k) - exact).max() for k in (1, 2, 4)]
+    rates = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert_allclose(rates, order, atol=0.35)
+
+
+def test_inputs_that_jump_keep_the_order_if_and_only_if_steps_end_there(system):
+    """Steps land on the switch times by themselves: second order through a bang-bang torque."""
+
+    def tip(dt, method="generalized-alpha"):
+        torque = {"upper": fa.bang_bang(2.0, (0.1017, 0.2371))}
+        run = fa.simulate(system, 0.4, torque=torque, dt=dt, method=method, sample=0.2, native=False)
+        return run.tip.values[-1]
+
+    exact = tip(1e-4, "rk45")
+    errors = [np.abs(tip(dt) - exact).max() for dt in (2e-3, 1e-3, 5e-4)]
+    assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), 2, atol=0.4)
+
+
+def test_numerical_damping_follows_the_spectral_radius(system):
+    """Radius 1 keeps the energy of an unresolved mode, radius 0 kills it."""
+    stiff = SOFT.with_({"links.fore.material.E": 2e13, "links.fore.material.damping": 0.0}, gravity=(0, 0, 0))
+    lively = fa.System(stiff, native=False)
+    left = {}
+    for radius in (1.0, 0.5, 0.0):
+        run = fa.simulate(lively, 0.1, v0={"fore.bend_y[2]": 0.01}, dt=1e-3, radius=radius, sample=0.1, native=False)
+        left[radius] = float(run.energy["elastic"][-1] + run.energy["kinetic"][-1]) / float(run.energy["kinetic"][0])
+    assert left[1.0] > 0.95
+    assert left[0.5] < 0.7  # what is left is the turning of the joints
+    assert left[0.0] < 0.7
+
+
+def test_stiff_metal_runs_at_millisecond_steps():
+    """200 GPa, stretch and twist in the kHz range, stiff drive: the step follows the slow motion."""
+    steel = {"section": fa.Section.tube(0.06, 0.05), "material": fa.Material(2e11, 7850, damping=1e-5)}
+    flexible = fa.Flexible(bend_y=2, bend_z=2, twist=2, stretch=2)
+    drive = fa.Drive(stiffness=1e6, damping=10.0, rotor_inertia=0.01, gear_ratio=50)
+    links = [fa.Link(f"l{k}", 1.0, fa.Revolute(a, drive=drive), flexible=flexible, **steel) for k, a in enumerate("zy")]
+    robot = fa.Robot(links=links)
+    assert fa.modes(robot).frequencies[-1] > 3000
+    torque = {"l0": fa.sine(50.0, 1.0), "l1": fa.sine(20.0, 0.7)}
+    run = fa.simulate(robot, 1.0, torque=torque, native=False, rtol=1e-2)
+    assert run.reason == "completed"
+    assert run.statistics["largest_step"] > 1e-3
+    exact = fa.simulate(robot.rigid(), 1.0, torque=torque, native=False, method="rk45", rtol=1e-8)
+    assert np.abs(run.tip.values - exact.tip.values).max() < 5e-3

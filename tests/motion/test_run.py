@@ -1,0 +1,116 @@
+import csv
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+from tests.motion.test_methods import SOFT
+
+
+@pytest.fixture(scope="module")
+def run() -> fa.Run:
+    return fa.simulate(SOFT, 0.2, torque={"upper": fa.sine(1.0, 2.0)}, points={"elbow": ("upper", 0.6)}, native=False)
+
+
+def test_results_are_labelled(run):
+    assert run["upper.q"].dims == ("time",)
+    assert run.tip.dims == ("time", "axis")
+    assert run.deflection("fore").dims == ("time", "axis")
+    assert run.torque.sel(input="upper").values[0] == 0
+    assert list(run.energy) == ["kinetic", "elastic", "gravity", "drive", "work", "dissipated", "balance"]
+    assert run.data["tip"].attrs["units"] == "m"
+    assert run.data["unit"].sel(coordinate="upper.q") == "rad"
+    assert_allclose(
+        run.data["tip_rotation"].values @ run.data["tip_rotation"].values.transpose(0, 2, 1)[0:],
+        np.eye(3) + np.zeros((len(run.time), 1, 1)),
+        atol=1e-9,
+    )
+    assert "completed" in repr(run)
+
+
+def test_the_deflection_is_that_of_the_tip_in_the_root_frame(run):
+    system = fa.System(SOFT, native=False)
+    q = run.data["q"].values[-1]
+    root, tip = system.frame("fore", 0.0, q), system.tip(q)
+    local = root[:3, :3].T @ (tip - root[:3, 3])
+    assert_allclose(run.deflection("fore").values[-1], local - [0.5, 0, 0], atol=1e-12)
+
+
+def test_unknown_names_are_sentences(run):
+    with pytest.raises(KeyError, match=r"there is no 'uper\.q' in this run; did you mean 'upper\.q'"):
+        run["uper.q"]
+    with pytest.raises(KeyError, match="there is no link 'for'; did you mean 'fore'"):
+        run.deflection("for")
+
+
+def test_runs_carry_their_model_options_and_versions(run):
+    assert run.robot == SOFT
+    assert run.options["method"] == "generalized-alpha"
+    assert "sine(1, 2 Hz)" in run.options["torque"]
+    assert run.statistics["steps"] > 10
+    assert run.data.attrs["version"] == fa.__version__
+
+
+def test_saved_runs_come_back_and_open_in_plain_xarray(run, tmp_path):
+    file = tmp_path / "run.nc"
+    run.save(file)
+    again = fa.Run.load(file)
+    assert again.robot == run.robot
+    assert again.data.equals(run.data)
+    with xr.open_dataset(file, engine="h5netcdf") as plain:
+        assert plain["tip"].attrs["units"] == "m"
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_a_failed_save_leaves_the_earlier_file(run, tmp_path, monkeypatch):
+    file = tmp_path / "run.nc"
+    file.write_text("earlier")
+
+    def full_disk(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        run.save(file)
+    assert file.read_text() == "earlier"
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        run.save(tmp_path / "nowhere" / "run.nc")
+
+
+def test_files_that_are_no_runs_are_refused(tmp_path, run):
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
+        fa.Run.load(tmp_path / "a.nc")
+    (tmp_path / "b.nc").write_text("text")
+    with pytest.raises(ValueError, match="cannot be read as NetCDF"):
+        fa.Run.load(tmp_path / "b.nc")
+    xr.Dataset({"x": ("t", [1.0])}).to_netcdf(tmp_path / "c.nc", engine="h5netcdf")
+    with pytest.raises(ValueError, match="is no run of flexarm"):
+        fa.Run.load(tmp_path / "c.nc")
+    older = fa.Run(run.data.assign_attrs(version="0.0.1"))
+    older.save(tmp_path / "d.nc")
+    with pytest.warns(UserWarning, match="was written by flexarm 0.0.1"):
+        fa.Run.load(tmp_path / "d.nc")
+
+
+def test_csv_has_a_column_for_everything(run, tmp_path):
+    run.to_csv(tmp_path / "run.csv")
+    with open(tmp_path / "run.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(run.time)
+    assert float(rows[-1]["upper.q"]) == pytest.approx(float(run["upper.q"][-1]), rel=1e-9)
+    assert {"time", "tip.x", "torque.upper", "kinetic", "balance"} <= set(rows[0])
+
+
+def test_compare_with_the_rigid_twin(run):
+    rigid = fa.simulate(SOFT.rigid(), 0.2, torque={"upper": fa.sine(1.0, 2.0)}, native=False)
+    difference = run.compare(rigid)
+    assert difference["q"].sizes["coordinate"] == 2
+    assert_allclose(difference["tip"].values, run.tip.values - rigid.tip.values, atol=1e-12)
+
+
+def test_the_figure_shows_joints_deflections_torques_and_energies(run):
+    titles = [plot.get_title() for plot in run.plot().axes]
+    assert titles == ["joints", "tip deflection in the link's root frame", "actuators", "energies"]

@@ -1,0 +1,351 @@
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+from tests.helpers import table, unit_link
+from tests.motion.test_methods import SOFT
+
+METHODS = ["generalized-alpha", "newmark", "rk4", "rk45", "adams", "bdf"]
+ROD = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=1.0)], gravity=(0, -9.81, 0))
+
+
+@pytest.fixture(scope="module")
+def soft() -> fa.System:
+    return fa.System(SOFT, native=False)
+
+
+def run(robot, duration, **options) -> fa.Run:
+    return fa.simulate(robot, duration, native=False, **options)
+
+
+# --- right ---
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_all_methods_agree(soft, method):
+    torque = {"upper": fa.bang_bang(1.0, (0.1, 0.2))}
+    exact = run(soft, 0.4, torque=torque, method="rk45", rtol=1e-9, sample=0.05)
+    rtol = {"generalized-alpha": 1e-5, "newmark": 1e-5}.get(method, 1e-7)
+    found = run(soft, 0.4, torque=torque, method=method, rtol=rtol, sample=0.05)
+    assert_allclose(found.tip.values, exact.tip.values, atol=2e-6)
+    assert_allclose(found.energy["work"].values, exact.energy["work"].values, atol=2e-6)
+    assert_allclose(found.energy["dissipated"].values, exact.energy["dissipated"].values, atol=2e-6)
+
+
+def test_tightening_the_tolerance_reduces_the_error_in_proportion(soft):
+    exact = run(soft, 0.5, method="rk45", rtol=1e-10, sample=0.05).tip.values
+    errors = [np.abs(run(soft, 0.5, rtol=rtol, sample=0.05).tip.values - exact).max() for rtol in (1e-2, 1e-3, 1e-4)]
+    assert 4 < errors[0] / errors[1] < 25
+    assert 4 < errors[1] / errors[2] < 25
+
+
+def test_energy_of_an_undamped_swing_at_default_tolerances():
+    robot = SOFT.with_({"links.fore.material.damping": 0.0})
+    swing = run(robot, 10.0)
+    total = swing.energy["kinetic"].values.max()
+    assert np.abs(swing.energy["balance"].values).max() < 1e-3 * total
+
+
+@pytest.mark.parametrize("method", ["rk45", "adams"])
+def test_energy_of_an_undamped_swing_at_tight_tolerances(method):
+    robot = SOFT.with_({"links.fore.material.damping": 0.0})
+    swing = run(robot, 2.0, method=method, rtol=1e-10, atol=1e-12)
+    total = swing.energy["kinetic"].values.max()
+    assert np.abs(swing.energy["balance"].values).max() < 1e-8 * total
+
+
+def test_elastic_joint_pendulum_against_the_reference():
+    """Uniform rod m = 1, l = 1 on an elastic joint J_e = 0.5, K = 50, released horizontal at rest; rotor free."""
+    rows = table("elastic_joint_pendulum.csv")
+    drive = fa.Drive(stiffness=50.0, rotor_inertia=0.5)
+    robot = ROD.with_({"links.rod.joint.drive": drive})
+    found = run(robot, 5.0, method="rk45", rtol=1e-10, atol=1e-12, sample=0.02)
+    t = [float(row["t"]) for row in rows]
+    assert_allclose(found.time.values, t, atol=1e-12)
+    assert_allclose(found["rod.motor"].values, [float(row["q1_rotor"]) for row in rows], atol=1e-7)
+    assert_allclose(found["rod.q"].values, [float(row["q2_link"]) for row in rows], atol=1e-7)
+
+
+def test_small_swings_of_a_pendulum_have_its_period():
+    omega = np.sqrt(1.5 * 9.81)
+    found = run(ROD, 2.0, q0={"rod.q": -np.pi / 2 + 1e-4}, method="rk45", rtol=1e-9, atol=1e-13)
+    assert_allclose(found["rod.q"].values + np.pi / 2, 1e-4 * np.cos(omega * found.time.values), atol=1e-10)
+
+
+@pytest.mark.parametrize("w0", ["0.6", "2", "3", "8", "10"])
+def test_spin_up_of_the_rotating_beam_against_the_reference(w0):
+    """Seeds/001 section 4.1: near the linear theory with centrifugal stiffening and the geometrically nonlinear one, to
+    0.1 % of the peak up to 3 rad/s and 0.5 % at 10."""
+    rows = [row for row in table("spin_up.csv") if float(row["t"]) <= 20]
+    nonlinear = [row for row in table("spin_up_nonlinear.csv") if float(row["t"]) <= 20]
+    beam = fa.library.rotating_beam(modes=8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = run(beam, 20.0, motion={"beam": fa.spin_up(float(w0), 15.0)}, sample=0.5, rtol=1e-5)
+    linear = np.array([float(row[f"y_tip_w0={w0}"]) for row in rows])
+    exact = np.array([float(row[f"y_tip_w0={w0}"]) for row in nonlinear])
+    y = found.deflection("beam").values[:, 1]
+    peak = np.abs(linear).max()
+    allowed = 1e-3 if float(w0) <= 3 else 5e-3
+    assert np.minimum(np.abs(y - linear), np.abs(y - exact)).max() < allowed * peak
+
+
+@pytest.mark.parametrize("w0", ["0.6", "2", "3"])
+def test_the_zero_order_model_softens_and_diverges_as_the_reference_says(w0):
+    rows = [row for row in table("spin_up_zero_order.csv") if float(row["t"]) <= 15]
+    beam = fa.library.rotating_beam(modes=8, stiffening="none")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = run(beam, 15.0, motion={"beam": fa.spin_up(float(w0), 15.0)}, sample=0.5, rtol=1e-6)
+    exact = np.array([float(row[f"y_tip_w0={w0}"]) for row in rows])
+    assert_allclose(found.deflection("beam").values[:, 1], exact, atol=1e-4 * np.abs(exact).max())
+
+
+def test_the_zero_order_model_above_its_frequency_runs_away_and_says_so():
+    beam = fa.library.rotating_beam(modes=4, stiffening="none")
+    with pytest.warns(fa.ValidityWarning, match=r"diverged at t = .*'beam.bend_y\[1\]' bends its link"):
+        found = run(beam, 20.0, motion={"beam": fa.spin_up(8.0, 15.0)})
+    assert 5 < found.time.values[-1] < 20
+    assert np.isfinite(found.data["q"].values).all()
+    assert found.reason.startswith("diverged")
+
+
+def test_torques_of_a_driven_run_reproduce_its_motion(soft):
+    driven = run(
+        soft, 0.5, motion={"upper": fa.cycloid(0.0, 0.5, 0.4), "fore": fa.sine(0.3, 1.0)}, rtol=1e-6, method="rk45"
+    )
+    names = {"t": driven.time.values}
+    torque = {link: fa.table({**names, "tau": driven.torque.sel(input=link).values}) for link in ("upper", "fore")}
+    start = {"upper.q": 0.0, "fore.q": 0.0}
+    rates = {"upper.q": 0.0, "fore.q": 0.3 * 2 * np.pi}
+    free = run(soft, 0.5, torque=torque, q0=start, v0=rates, method="rk45", rtol=1e-8)
+    assert_allclose(free.tip.values, driven.tip.values, atol=5e-6)
+    assert_allclose(driven["upper.q"].values, fa.cycloid(0.0, 0.5, 0.4)(driven.time.values), atol=1e-9)
+
+
+def test_mirror_images_move_as_mirror_images(soft):
+    still = fa.System(SOFT.with_(gravity=(0, 0, 0)), native=False)
+    one = run(still, 0.3, torque={"upper": 1.0, "fore": -0.2})
+    other = run(still, 0.3, torque={"upper": -1.0, "fore": 0.2})
+    assert_allclose(one.tip.values * [1, -1, 1], other.tip.values, atol=1e-12)
+
+
+def test_a_turned_base_with_turned_gravity_gives_the_turned_motion():
+    turn = fa.Pose(rotation=(0.5, -0.3, 1.1))
+    R = np.array(turn.matrix)
+    turned = fa.Robot(links=SOFT.links, base=turn, gravity=R @ SOFT.gravity)
+    here, there = run(SOFT, 0.3), run(turned, 0.3)
+    assert_allclose(there.tip.values, here.tip.values @ R.T, atol=1e-9)
+
+
+def test_a_shifted_input_gives_the_shifted_motion():
+    still = fa.System(SOFT.with_(gravity=(0, 0, 0)), native=False)
+    early = run(still, 0.3, torque={"upper": fa.step(1.0, at=0.0)}, sample=0.05, rtol=1e-5)
+    late = run(still, 0.5, torque={"upper": fa.step(1.0, at=0.2)}, sample=0.05, rtol=1e-5)
+    assert_allclose(late.tip.values[4:], early.tip.values, atol=2e-5)
+    assert_allclose(late.tip.values[:5], early.tip.values[:1].repeat(5, axis=0), atol=1e-12)
+
+
+def test_the_static_start_stays_where_it_is():
+    robot = SOFT.with_({"links.upper.joint.drive": {"stiffness": 200.0, "rotor_inertia": 0.1}})
+    system = fa.System(robot, native=False)
+    sag = fa.equilibrium(system)
+    assert np.abs(system.gravity(sag) + system.stiffness @ sag)[system.index("fore.bend_y[1]")] < 1e-10
+    still = {"upper": 0.0, "fore": 0.0}
+    found = run(system, 0.3, q0="equilibrium", motion=still)
+    assert_allclose(found.data["q"].values, sag + np.zeros((len(found.time), 1)), atol=1e-7)
+    dropped = run(system, 0.3, motion=still)
+    assert np.abs(dropped.data["q"].values - sag).max() > 1e-3
+
+
+def test_a_link_too_soft_for_its_load_has_no_equilibrium():
+    """A column under its own weight and a payload, far beyond Euler's load."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wet = fa.System(SOFT.with_({"links.fore.material.E": 2e5}, gravity=(-9.81, 0.1, 0)), native=False)
+    with pytest.raises(ArithmeticError, match=r"no static equilibrium was found: 'fore.bend_y"):
+        fa.equilibrium(wet)
+
+
+def test_loads_on_points_do_their_work():
+    """A constant force on the tip of a free rod, and the same as a joint torque while the rod turns little."""
+    rod = ROD.with_(gravity=(0, 0, 0))
+    pushed = run(rod, 0.2, loads=[fa.PointLoad("rod", force=(0, 0.01, 0))], rtol=1e-8)
+    assert pushed["rod.q"].values[-1] == pytest.approx(0.01 * 3 * 0.2**2 / 2, rel=1e-4)
+    assert_allclose(pushed.energy["work"].values, pushed.energy["kinetic"].values, atol=1e-9)
+    turned = run(rod, 0.2, loads=[fa.PointLoad("rod", x=0.3, torque=(0, 0, fa.sine(0.01, 1.0)))], rtol=1e-8)
+    equal = run(rod, 0.2, torque={"rod": fa.sine(0.01, 1.0)}, rtol=1e-8)
+    assert_allclose(turned["rod.q"].values, equal["rod.q"].values, atol=1e-12)
+
+
+# --- feedback ---
+
+
+def pd(t, q, v):
+    return [-30.0 * q[0] - 3.0 * v[0], -8.0 * q[1] - 0.5 * v[1]]
+
+
+def test_a_traced_law_is_the_closed_loop(soft):
+    """Against springs and dampers in place of the law: the same robot with elastic, damped joints."""
+    closed = run(soft, 0.6, torque=pd, rtol=1e-6)
+    state = closed.data["q"].values, closed.data["v"].values
+    expected = np.stack([pd(0, q, v) for q, v in zip(*state, strict=True)])
+    assert_allclose(closed.torque.values, expected, atol=1e-12)
+    from scipy.integrate import solve_ivp
+
+    n = soft.nq
+    ode = solve_ivp(
+        lambda t, x: np.concatenate([x[n:], soft.forward_dynamics(x[:n], x[n:], pd(t, x[:n], x[n:]))]),
+        (0, 0.6),
+        np.zeros(2 * n),
+        rtol=1e-8,
+        atol=1e-10,
+        method="DOP853",
+    )
+    assert_allclose(closed.data["q"].values[-1], ode.y[:n, -1], atol=1e-5)
+
+
+def test_a_digital_controller_tends_to_the_continuous_one():
+    """With inertia at the joint: without, no sampling rate could damp it."""
+    robot = fa.System(SOFT.with_({"links.fore.hub": {"mass": 0.1, "inertia": 0.02}}), native=False)
+    exact = run(robot, 0.3, torque=pd, rtol=1e-5, sample=0.05).tip.values
+    errors = []
+    for rate in (200, 400):
+        found = run(robot, 0.3, torque=fa.Feedback(pd, rate=rate), rtol=1e-3, sample=0.05)
+        assert found.reason == "completed"
+        errors.append(np.abs(found.tip.values - exact).max())
+    assert errors[1] < 0.65 * errors[0]  # first order in the sampling time
+
+
+def test_a_digital_controller_that_cannot_hold_the_arm_ends_in_a_sentence(soft):
+    with pytest.warns(fa.ValidityWarning, match=r"diverged at t = "):
+        run(soft, 0.3, torque=fa.Feedback(pd, rate=200), rtol=1e-2)
+
+
+def test_a_digital_controller_may_be_any_python_function(soft):
+    seen = []
+
+    def clumsy(t, q, v):
+        seen.append(t)
+        return {"upper": 1.0 if int(t * 100) % 2 else -1.0}
+
+    run(soft, 0.1, torque=fa.Feedback(clumsy, rate=50), rtol=1e-2)
+    assert_allclose(np.unique(np.round(seen, 9))[:5], [0.0, 0.02, 0.04, 0.06, 0.08], atol=1e-12)
+    with pytest.raises(TypeError, match=r"the feedback law cannot be traced .* give it a sample rate"):
+        run(soft, 0.1, torque=clumsy)
+
+
+def test_saturation_limits_the_torque(soft):
+    hard = run(soft, 0.2, torque=fa.Feedback(lambda t, q, v: [5.0 * np.sin(40 * t), 0 * t], limit=1.0))
+    assert np.abs(hard.torque.values).max() == pytest.approx(1.0)
+
+
+# --- events ---
+
+
+def test_joint_limits_stop_the_run_at_the_limit():
+    limited = ROD.with_({"links.rod.joint.limits": (-1.0, 1.0)})
+    with pytest.warns(fa.ValidityWarning, match=r"'rod.q' reached its lower limit -1 rad at t = "):
+        found = run(limited, 5.0, rtol=1e-6)
+    assert found["rod.q"].values[-1] == pytest.approx(-1.0, abs=1e-6)
+    assert found.time.values[-1] < 1.0
+
+
+def test_a_condition_of_the_user_stops_the_run():
+    def above(t, q, v):
+        return 0.5 + q[0]
+
+    with pytest.warns(fa.ValidityWarning, match="'above' reached zero"):
+        found = run(ROD, 5.0, stop=above, rtol=1e-6)
+    assert found["rod.q"].values[-1] == pytest.approx(-0.5, abs=1e-6)
+
+
+def test_large_deflections_are_doubted():
+    soft = SOFT.with_({"links.fore.material.E": 1.5e9})
+    with pytest.warns(fa.ValidityWarning, match=r"link 'fore' bends by \d+% of its length at t = "):
+        run(soft, 0.2, motion={"upper": 0.0, "fore": 0.0})
+
+
+def test_an_explicit_method_with_too_long_a_step_says_which_coordinate_left(soft):
+    with pytest.warns(fa.ValidityWarning, match=r"diverged at t = .*'fore.bend_y\[\d\]'"):
+        found = run(soft, 1.0, method="rk4", dt=0.02)
+    assert np.isfinite(found.data["q"].values).all()
+
+
+def test_an_interrupt_keeps_what_was_computed(soft):
+    def impatient(t):
+        if t > 0.2:
+            raise KeyboardInterrupt
+        return 0.0
+
+    with pytest.warns(fa.ValidityWarning, match="interrupted"):
+        found = run(soft, 1.0, torque={"upper": impatient}, dt=1e-3)
+    assert found.reason.startswith("interrupted")
+    assert len(found.time) >= 1
+
+
+# --- same inputs, same digits; the same whether compiled or not ---
+
+
+def test_runs_are_reproducible_to_the_last_bit(soft):
+    first, second = (run(soft, 0.3, torque={"upper": 1.0}) for _ in range(2))
+    assert (first.data["q"].values == second.data["q"].values).all()
+
+
+def test_compiled_runs_equal_those_in_the_virtual_machine(tmp_path, monkeypatch, soft):
+    monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
+    compiled = fa.simulate(SOFT, 0.3, torque={"upper": 1.0})
+    virtual = run(soft, 0.3, torque={"upper": 1.0})
+    assert (compiled.data["q"].values == virtual.data["q"].values).all()
+
+
+def test_samples_fall_where_they_are_wanted(soft):
+    found = run(soft, 0.35, sample=0.1)
+    assert_allclose(found.time.values, [0, 0.1, 0.2, 0.3, 0.35])
+    fine = run(soft, 0.01, sample=1e-5)
+    assert len(fine.time) == 1001
+    assert_allclose(
+        np.gradient(fine["upper.q"].values, fine.time.values)[1:-1], fine.data["v"].values[1:-1, 0], atol=1e-6
+    )
+
+
+def test_points_are_recorded():
+    found = run(ROD, 0.2, points={"middle": ("rod", 0.5)})
+    assert_allclose(found.data["points"].sel(point="middle").values, found.tip.values / 2, atol=1e-12)
+
+
+def test_a_robot_of_constant_torque_starts_from_rest_by_its_own_inertia():
+    beam = unit_link(flexible=fa.Flexible(bend_y=3), hub=fa.PointMass(0, inertia=1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = run(fa.Robot(links=[beam]), 0.01, torque=[1.0], method="rk45")
+    assert found.data["a"].values[0, 0] == pytest.approx(1.0, rel=0.2)  # the bent beam lags: hub inertia counts first
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"duration": -1.0}, "duration = -1.0: must be positive"),
+        ({"method": "euler"}, "method = 'euler': must be one of generalized-alpha"),
+        ({"rtol": 0.0}, "rtol = 0.0: must be positive"),
+        ({"dt": -1e-3}, "dt = -0.001: must be positive"),
+        ({"dt": 2.0}, "is longer than the duration"),
+        ({"radius": 1.5}, "radius = 1.5: must lie between 0"),
+        ({"sample": 5.0}, "sample = 5.0: must be positive and at most the duration"),
+        ({"torque": {"elbow": 1.0}}, "torque: there is no actuator at 'elbow'"),
+        ({"torque": [1.0]}, r"torque has shape \(1,\): give one number for each of upper, fore"),
+        ({"torque": lambda t: 1.0}, r"must take \(t, q, v\)"),
+        ({"motion": {"elbow": 1.0}}, "motion: there is no joint at 'elbow'"),
+        ({"q0": "rest"}, "q0 = 'rest': must be 'equilibrium'"),
+        ({"q0": {"upper": 1.0}}, "there is no coordinate 'upper'; did you mean 'upper.q'"),
+        ({"loads": [1.0]}, r"loads\[0\] = 1.0: must be a fa.PointLoad"),
+        ({"loads": [fa.PointLoad("fore", force=(1, 2))]}, r"loads\[0\].force: give three numbers"),
+        ({"method": "adams", "dt": 0.1}, "adams chooses its own steps"),
+    ],
+)
+def test_wrong_input_is_a_sentence(soft, options, sentence):
+    with pytest.raises((ValueError, KeyError, TypeError), match=sentence):
+        fa.simulate(soft, **{"duration": 1.0, "native": False, **options})
