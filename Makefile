@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-all lint bench clean
 
 demo: $(READY)
-	$(BIN)/flexarm modes examples/two_link.yaml --mass-matrix --plot two_link_modes.png
+	$(BIN)/flexarm run examples/two_link.yaml --rigid
 
 test: lint
 	$(BIN)/python -m pytest -n auto -m "not slow"
@@ -23,6 +23,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/equations.py
+	$(BIN)/python benchmarks/simulate.py
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flexarm needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }

@@ -19,18 +19,7 @@ import numpy as np
 import flexarm as fa
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.mechanics import native
-
-
-def planar_chain(count: int) -> fa.Robot:
-    upper, fore = fa.library.two_link_arm().links
-    middle = [fore.model_copy(update={"name": f"link{k}", "payload": None}) for k in range(count - 2)]
-    return fa.Robot(links=[upper, *middle, fore])
-
-
-def spatial_chain(count: int) -> fa.Robot:
-    flexible = fa.Flexible(bend_y=3, bend_z=3, twist=3, stretch=3)
-    fields = {"section": fa.Section.rectangle(0.02, 0.03), "material": fa.Material(7e10, 2700), "flexible": flexible}
-    return fa.Robot(links=[fa.Link(f"link{k}", 1.0, fa.Revolute("zyx"[k % 3]), **fields) for k in range(count)])
+from robots import planar_chain, spatial_chain
 
 
 def median(work: Callable[[], object], repeats: int = 5) -> float:

@@ -162,3 +162,53 @@ def test_a_joint_without_inertia_is_named(tmp_path):
     file = tmp_path / "arm.yaml"
     file.write_text("links:\n  - {name: rod, length: 1.0}\n")
     assert "rod.q" in refused("modes", file)
+
+
+# --- flexarm run ---
+
+
+@pytest.fixture
+def arm(tmp_path) -> Path:
+    """The example, damped so that it runs in a moment, for a second."""
+    file = tmp_path / "arm.yaml"
+    file.write_text(
+        EXAMPLE.read_text().replace("rho: 7850", "rho: 7850, damping: 1e-3").replace("duration: 10", "duration: 1")
+    )
+    return file
+
+
+def test_run_prints_a_summary_and_writes_results_and_figure(arm, tmp_path):
+    done = flexarm("run", arm, "--rigid", "-o", tmp_path / "out.nc", "--plot", tmp_path / "out.png", COLUMNS="100")
+    assert done.returncode == 0, done.stderr
+    assert "peak deflection of upper" in done.stdout
+    assert "largest distance from the rigid twin" in done.stdout
+    assert done.stderr == ""  # no bar where nobody watches
+    import flexarm as fa
+
+    run = fa.Run.load(tmp_path / "out.nc")
+    assert run.reason == "completed"
+    assert run.time.values[-1] == 1.0
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_run_takes_changes_and_another_duration(arm, tmp_path):
+    words = ["--duration", "0.2", "--set", "links.fore.payload.mass=0.3", "--set", "simulation.method=rk45"]
+    done = flexarm("run", arm, "-o", tmp_path / "a.nc", "--plot", tmp_path / "a.png", *words)
+    assert done.returncode == 0, done.stderr
+    import flexarm as fa
+
+    run = fa.Run.load(tmp_path / "a.nc")
+    assert run.time.values[-1] == 0.2
+    assert run.options["method"] == "rk45"
+    assert run.robot.link("fore").payload.mass == 0.3
+
+
+def test_run_says_what_is_wrong_before_any_work(arm, tmp_path):
+    assert "must end in .nc" in refused("run", arm, "-o", tmp_path / "a.txt")
+    assert "there is no folder" in refused("run", arm, "-o", tmp_path / "no" / "a.nc")
+    assert "simulation.duration = -1" in refused(
+        "run", arm, "--duration", "-1"
+    ) or "duration = -1.0: must be positive" in (refused("run", arm, "--duration", "-1"))
+    arm.write_text(arm.read_text().replace("switch:", "switches:"))
+    assert "simulation.torque.upper: bang-bang takes amplitude, switch" in refused("run", arm)
+    assert not list(tmp_path.glob("*.nc"))

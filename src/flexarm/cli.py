@@ -1,4 +1,4 @@
-"""The command line: `flexarm modes FILE`, `flexarm schema`. A user of it never sees a traceback."""
+"""The command line: `flexarm run`, `modes`, `schema`. A user of it never sees a traceback."""
 
 from __future__ import annotations
 
@@ -40,6 +40,43 @@ def version_option(
 
 
 @app.command()
+def run(
+    file: FILE,
+    output: Annotated[str | None, typer.Option("-o", "--output", help="results (NetCDF); FILE's name with .nc")] = None,
+    plot: Annotated[str | None, typer.Option(help="figure of the results; FILE's name with .png")] = None,
+    duration: Annotated[float | None, typer.Option(help="simulated time (s) instead of the file's")] = None,
+    changes: SET = [],  # noqa: B006
+    rigid: Annotated[bool, typer.Option("--rigid", help="run the rigid twin too and show the difference")] = False,
+) -> None:
+    """Simulate a robot as its file's `simulation` section says."""
+    from rich.console import Console
+
+    import flexarm
+    from flexarm.motion.orders import order
+    from flexarm.robot.files import read
+    from flexarm.show.runs import run_figure
+    from flexarm.show.tables import run_table
+
+    picture = _picture("--plot", file.with_suffix(".png").name if plot is None else plot)
+    data = _results("--output", file.with_suffix(".nc").name if output is None else output)
+    robot, section = read(file)
+    wanted = _assignments("--set", changes)
+    section |= {
+        name.removeprefix("simulation."): wanted.pop(name) for name in list(wanted) if name.startswith("simulation.")
+    }
+    if wanted:
+        robot = robot.with_(wanted)
+    options = order(section if duration is None else section | {"duration": duration}, str(file))
+    print(robot)
+    found = flexarm.simulate(robot, **options)
+    twin = flexarm.simulate(robot.rigid(), **_of_rigid(options, robot.rigid())) if rigid else None
+    Console(highlight=False).print(run_table(found, flexarm.modes(robot, q=found.data["q"].values[0]), twin))
+    found.save(data)
+    run_figure(found, twin).savefig(picture, dpi=150)
+    print(f"results in {data}, figure in {picture}")
+
+
+@app.command()
 def modes(
     file: FILE,
     posture: Annotated[list[str], typer.Option("--q", help="posture: fore.q=0.5 (repeatable)")] = [],  # noqa: B006
@@ -51,9 +88,9 @@ def modes(
 ) -> None:
     """Print the vibration modes of a robot."""
     from rich.console import Console
-    from rich.table import Table
 
     import flexarm
+    from flexarm.show.tables import modes_table
 
     picture = None if plot is None else _picture("--plot", plot)
     robot = flexarm.load(file)
@@ -61,19 +98,13 @@ def modes(
         robot = robot.with_(_assignments("--set", changes))
     hold: Any = joints if joints in ("free", "locked") else _holds(joints)
     found = flexarm.modes(robot, q=_assignments("--q", posture), joints=hold)
-    console = Console(highlight=False)
     print(robot)
     if not found.names:
         print("this robot has no coordinates: nothing can vibrate")
         return
-    table = Table(title=f"modes, joints {joints}")
-    for number in ("mode", "Hz", "rad/s", "damping"):
-        table.add_column(number, justify="right")
-    for word in ("kind", "moves most"):
-        table.add_column(word)
-    for row in _mode_rows(found, most):
-        table.add_row(*row)
-    console.print(table)
+    Console(highlight=False).print(modes_table(found, most, f"modes, joints {joints}"))
+    if found.imbalance > 1e-6:
+        print("note: the robot would not stay at this posture by itself; the modes are those about it all the same")
     if len(found) > most:
         print(f"{len(found) - most} more modes; --most {len(found)} lists all")
     if mass_matrix:
@@ -93,17 +124,26 @@ def schema() -> None:
     print(json.dumps(flexarm.schema(), indent=2))
 
 
-def _mode_rows(modes: Any, most: int) -> list[tuple[str, ...]]:
-    """Mode, Hz, rad/s, damping ratio, kind, the coordinate that moves most."""
-    rows: list[tuple[str, ...]] = []
-    for mode, (frequency, kind) in enumerate(zip(modes.frequencies[:most], modes.kinds, strict=False)):
-        share = modes.participation(mode)
-        busiest = max(share, key=lambda name: share[name])
-        growth = f" ({modes.eigenvalues[mode].real:.3g} 1/s)" if kind == "unstable" else ""
-        hertz, radians = f"{frequency:.6g}", f"{6.283185307179586 * frequency:.6g}"
-        ratio = f"{modes.damping_ratios[mode]:.3g}"
-        rows.append((str(mode + 1), hertz, radians, ratio, kind + growth, f"{busiest} ({share[busiest]:.0%})"))
-    return rows
+def _results(option: str, name: str) -> Path:
+    """The file for the results, checked before any work."""
+    path = Path(name)
+    if path.suffix != ".nc":
+        raise ValueError(f"{option} {name}: must end in .nc")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} {name}: there is no folder {path.parent}")
+    return path
+
+
+def _of_rigid(options: dict[str, Any], twin: Any) -> dict[str, Any]:
+    """The same simulation for the rigid twin: initial values of what it does not have are left out."""
+    import flexarm
+
+    names = flexarm.System(twin, native=False).names
+    out = dict(options)
+    for field in ("q0", "v0"):
+        if isinstance(out.get(field), dict):
+            out[field] = {name: value for name, value in out[field].items() if name in names}
+    return out
 
 
 def _assignments(option: str, words: list[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from benchmarks.robots import planar_chain, spatial_chain
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.kinematics import Chain
 from tests.helpers import state
@@ -68,20 +69,6 @@ def test_rigid_body_spins_by_eulers_equations():
     rate = (omega(q + step * v, v + step * a) - omega(q - step * v, v - step * a)) / (2 * step)
     expected = -np.linalg.solve(inertia, np.cross(omega(q, v), inertia @ omega(q, v)))
     assert_allclose(rate, expected, atol=1e-8)
-
-
-def planar_chain(count: int) -> fa.Robot:
-    """design.md's arm continued to `count` links."""
-    arm = fa.library.two_link_arm()
-    upper, fore = arm.links
-    middle = [fore.model_copy(update={"name": f"link{k}", "payload": None}) for k in range(count - 2)]
-    return fa.Robot(links=[upper, *middle, fore])
-
-
-def spatial_chain(count: int) -> fa.Robot:
-    flexible = fa.Flexible(bend_y=3, bend_z=3, twist=3, stretch=3)
-    fields = {"section": fa.Section.rectangle(0.02, 0.03), "material": fa.Material(7e10, 2700), "flexible": flexible}
-    return fa.Robot(links=[fa.Link(f"link{k}", 1.0, fa.Revolute("zyx"[k % 3]), **fields) for k in range(count)])
 
 
 def instructions(robot: fa.Robot, function: str = "inverse_dynamics") -> int:

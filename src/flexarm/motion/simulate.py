@@ -36,7 +36,7 @@ METHODS: dict[str, Callable[[float], Method]] = {
     "rk45": lambda radius: methods.rk45(),
 }
 
-CHUNK = 100  # steps a call
+CHUNK = 250  # steps a call
 CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
 
 LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth

@@ -1,0 +1,82 @@
+"""Tables for the terminal (rich)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.analysis.modes import ModeSet
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from flexarm.motion.run import Run
+
+
+def modes_table(modes: ModeSet, most: int, title: str) -> Table:
+    """Mode, Hz, rad/s, damping ratio, kind, the coordinate that moves most."""
+    from rich.table import Table
+
+    table = Table(title=title)
+    for number in ("mode", "Hz", "rad/s", "damping"):
+        table.add_column(number, justify="right")
+    for word in ("kind", "moves most"):
+        table.add_column(word)
+    for mode, (frequency, kind) in enumerate(zip(modes.frequencies[:most], modes.kinds, strict=False)):
+        share = modes.participation(mode)
+        busiest = max(share, key=lambda name: share[name])
+        growth = f" ({modes.eigenvalues[mode].real:.3g} 1/s)" if kind == "unstable" else ""
+        numbers = (frequency, 2 * np.pi * frequency, modes.damping_ratios[mode])
+        words = (kind + growth, f"{busiest} ({share[busiest]:.0%})")
+        table.add_row(str(mode + 1), *(f"{number:.6g}" for number in numbers), *words)
+    return table
+
+
+def run_table(run: Run, modes: ModeSet, rigid: Run | None) -> Table:
+    """What a run came to: frequencies, peak deflections, final tip, energy balance, what the solver did."""
+    from rich.table import Table
+
+    table = Table(title=f"{run.data.attrs['robot']}: {run.time.values[-1]:g} s", show_header=False)
+    table.add_column("quantity")
+    table.add_column("value")
+    for name, value in _rows(run, modes, rigid):
+        table.add_row(name, value)
+    return table
+
+
+def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
+    statistics = run.statistics
+    lively = modes.frequencies[~modes.rigid][:4]
+    rows = [("first frequencies", ", ".join(f"{f:.4g}" for f in lively) + " Hz" if len(lively) else "rigid")]
+    for link in run.robot.links:
+        if link.flexible is not None:
+            bend = np.linalg.norm(run.deflection(link.name).values[:, 1:], axis=1)
+            peak = int(bend.argmax())
+            when = f"at {run.time.values[peak]:.4g} s ({bend[peak] / link.length:.2%} of its length)"
+            rows.append((f"peak deflection of {link.name}", f"{1000 * bend[peak]:.4g} mm {when}"))
+    rows.append(("final tip", _point(run.tip.values[-1])))
+    if rigid is not None:
+        apart = run.compare(rigid)["tip"].values
+        rows.append(("final tip of the rigid twin", _point(rigid.tip.values[-1])))
+        rows.append(("largest distance from the rigid twin", f"{1000 * np.linalg.norm(apart, axis=1).max():.4g} mm"))
+    scale = max(float(np.abs(run.energy[name].values).max()) for name in ("kinetic", "elastic", "work", "dissipated"))
+    balance = statistics["energy_balance"]
+    share = f" ({balance / scale:.1e} of the largest energy)" if scale > 0 else ""
+    rows.append(("energy lost or gained by the integration", f"{balance:.2e} J{share}"))
+    steps = f"{statistics['steps']} of {statistics['smallest_step']:.2g} to {statistics['largest_step']:.2g} s"
+    rows.append(("steps", f"{steps}, {statistics['rejected']} chunks repeated in part"))
+    pace = run.time.values[-1] / statistics["wall_time"]
+    rows.append(
+        (
+            "time taken",
+            f"{statistics['wall_time']:.3g} s ({pace:.3g} x real time), loop {statistics['loop_time']:.3g} s",
+        )
+    )
+    if run.reason != "completed":
+        rows.append(("ended early", run.reason))
+    return rows
+
+
+def _point(position: Any) -> str:
+    return "(" + ", ".join(f"{value:.5f}" for value in position) + ") m"
