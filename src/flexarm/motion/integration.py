@@ -75,11 +75,12 @@ class Integration:
         state = np.zeros(State.size(n))
         state[:n], state[n : 2 * n] = q, v
         t, dt = 0.0, self.dt or 1e-4 * self.duration
-        state = self._restarted(state, 0.0)
-        self.times, self.samples = [0.0], [state]
+        self._speak(state, 0.0)
+        self.times, self.samples = [0.0], [self._restarted(state, 0.0, dt)]
         try:
             for stop in self._stops():
-                state = self._restarted(state, t)
+                self._speak(state, t)
+                self._jumped = True
                 while t < stop:
                     t, state, dt = self._advance(t, state, dt, stop)
         except KeyboardInterrupt:
@@ -102,6 +103,8 @@ class Integration:
         steps = max(1, int(np.ceil((stop - t) / dt - 1e-9)))
         size = (stop - t) / steps if steps <= stepper.count or self.dt else dt
         used = min(steps, stepper.count)
+        if self._jumped:
+            state = self._restarted(state, t, size)
         self._compute(t, state, size, stop)
         excess = self.tolerance.excess(
             stepper.states[:used, : stepper.plant.n], stepper.errors[:used], stepper.moves[:used], size
@@ -116,6 +119,7 @@ class Integration:
                 times[-1] = stop
             self._accept(times, np.vstack([state, stepper.states[:good]]))
             t, state = float(times[-1]), stepper.states[good - 1].copy()
+            self._jumped = False
             statistics.steps += good
             statistics.smallest_step = min(statistics.smallest_step, size)
             statistics.largest_step = max(statistics.largest_step, size)
@@ -164,18 +168,22 @@ class Integration:
                 self.samples += list(between(times, states, np.array([end]), n))
             raise StopIteration(event.sentence)
 
-    def _restarted(self, state: Array, t: float) -> Array:
+    def _speak(self, state: Array, t: float) -> None:
+        """Let a digital controller set the torques that it holds until the next stop."""
+        n, feedback = self.stepper.plant.n, self.schedule.feedback
+        self._held = None
+        if feedback is not None and feedback.rate is not None:
+            self._held = self.schedule.command(t, state[:n], state[n : 2 * n])
+
+    def _restarted(self, state: Array, t: float, dt: float) -> Array:
         """The state with accelerations and powers computed anew, since inputs may have jumped."""
         n = self.stepper.plant.n
         out = state.copy()
         for k, each in self.schedule.motions.items():
             out[k], out[n + k] = each(t), each(t, 1)
-        feedback = self.schedule.feedback
-        self._held = None
-        if feedback is not None and feedback.rate is not None:
-            self._held = self.schedule.command(t, out[:n], out[n : 2 * n])
         u = self.schedule.inputs(np.array([t]), self._held)[0]
-        a, given, drained = self.stepper.plant.start(out[:n], out[n : 2 * n], u)
+        softening = self.stepper.method.softening(dt)
+        a, given, drained = self.stepper.plant.start(out[:n], out[n : 2 * n], u, *softening)
         out[2 * n : 3 * n] = out[3 * n : 4 * n] = a.full()[:, 0]
         out[4 * n + 2], out[4 * n + 3] = float(given), float(drained)
         return out

@@ -136,12 +136,13 @@ class Plant:
 
     # --- for the methods, as MX ---
 
-    def acceleration(self, q: Any, v: Any, u: Any) -> Any:
-        """Accelerations of all coordinates."""
+    def acceleration(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> Any:
+        """Accelerations of all coordinates; with `stiff` and `damp`, those of S instead of M: modes that a step cannot
+        resolve then start as if they had given way already, instead of being thrown far by their first acceleration."""
         _, _, _, (_, _, a_driven) = self.split(u)
         still = self.whole(ca.MX.zeros(len(self.free)), a_driven)
         missing = self.of_free(self.residual(q, v, still, u))
-        return self.whole(self.substitute(self.factor(q, v, u, 0, 0), -missing), a_driven)
+        return self.whole(self.substitute(self.factor(q, v, u, stiff, damp), -missing), a_driven)
 
     def energy_forces(self, q: Any, v: Any, a: Any, u: Any) -> Any:
         """(forces that put energy in, forces that take it out) in a motion."""
@@ -150,10 +151,12 @@ class Plant:
 
     @cached_property
     def start(self) -> ca.Function:
-        """(q, v, u) -> accelerations, power of the inputs, power dissipated."""
+        """(q, v, u, stiff, damp) -> accelerations, power of the inputs, power dissipated."""
         q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (self.n, self.n, self.input_count)))
-        a = self.acceleration(q, v, u)
-        return ca.Function("start", [q, v, u], [a, *(ca.dot(v, force) for force in self.energy_forces(q, v, a, u))])
+        stiff, damp = ca.MX.sym("stiff"), ca.MX.sym("damp")
+        a = self.acceleration(q, v, u, stiff, damp)
+        powers = (ca.dot(v, force) for force in self.energy_forces(q, v, a, u))
+        return ca.Function("start", [q, v, u, stiff, damp], [a, *powers])
 
     def of_free(self, vector: Any) -> Any:
         return vector[self.free] if self.driven else vector

@@ -21,6 +21,9 @@ class Multistep:
     order = 1
     nodes = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())
 
+    def softening(self, dt: float) -> tuple[float, float]:
+        return 0.0, 0.0
+
 
 class SundialsStepper:
     """`count` intervals of CVODES; `kind` is "adams" or "bdf"."""
@@ -91,7 +94,7 @@ class SundialsStepper:
         q, v = np.zeros((2, self.count, n))
         for out, values, places in ((q, x[:, : len(free)], driven[0]), (v, x[:, len(free) : -2], driven[1])):
             out[:, free], out[:, plant.driven] = values * scale, places
-        a, given, drained = (part.full() for part in plant.start(q.T, v.T, ends.T))
+        a, given, drained = (part.full() for part in plant.start(q.T, v.T, ends.T, 0, 0))
         self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0]])
 
 
