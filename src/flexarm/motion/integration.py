@@ -19,6 +19,7 @@ from flexarm.motion.sundials import SundialsStepper
 SAFETY = 0.9
 SMALLEST_STEP = 1e-11  # of the duration: below this a run has met a singularity
 MOST_STEPS = 5_000_000
+ITERATIONS = (2, 4, 8)  # of Newton's method in a step: more are taken when these do not converge
 
 
 @dataclass
@@ -41,14 +42,11 @@ class Tolerance:
     atol: float
     sizes: Array
 
-    def excess(self, q: Array, errors: Array, moves: Array, dt: float) -> Array:
-        """Each step's error as a multiple of what is allowed; infinite where it is not a number.
-
-        The last move of the iteration counts ten times, so that what it leaves is small beside the error.
-        """
+    def excess(self, q: Array, errors: Array, dt: float) -> Array:
+        """Each step's error as a multiple of what is allowed; infinite where it is not a number."""
         allowed = self.atol * self.sizes + self.rtol * np.abs(q)
         with np.errstate(invalid="ignore", over="ignore"):
-            worst = np.maximum(np.abs(errors), 10 * np.abs(moves)) / (allowed * dt)
+            worst = np.abs(errors) / (allowed * dt)
         finite = np.isfinite(worst).all(axis=1) & np.isfinite(q).all(axis=1)
         return np.where(finite, worst.max(axis=1, initial=0.0), np.inf)
 
@@ -58,7 +56,7 @@ class Integration:
     """One run: `samples` at the wanted times as far as it came, and the `reason` why it ended."""
 
     schedule: Schedule
-    stepper: Stepper | SundialsStepper
+    steppers: Callable[[int], Stepper | SundialsStepper]  # by the number of iterations in a step
     duration: float
     tolerance: Tolerance
     dt: float | None
@@ -69,6 +67,10 @@ class Integration:
     samples: list[Array] = field(default_factory=list)
     statistics: Statistics = field(default_factory=Statistics)
     reason: str = "completed"
+
+    def __post_init__(self) -> None:
+        self._iterations = ITERATIONS[0]
+        self.stepper = self.steppers(self._iterations)
 
     def run(self, q: Array, v: Array) -> None:
         n = self.stepper.plant.n
@@ -106,9 +108,14 @@ class Integration:
         if self._jumped:
             state = self._restarted(state, t, size)
         self._compute(t, state, size, stop)
-        excess = self.tolerance.excess(
-            stepper.states[:used, : stepper.plant.n], stepper.errors[:used], stepper.moves[:used], size
-        )
+        q = stepper.states[:used, : stepper.plant.n]
+        excess = self.tolerance.excess(q, stepper.errors[:used], size)
+        # what the iteration leaves must be small beside the error: its last move counts ten times
+        unsolved = self.tolerance.excess(q, 10 * stepper.moves[:used], size)
+        struggles = unsolved.max(initial=0.0) > max(1.0, 0.0 if self.dt else excess.max(initial=0.0))
+        if struggles and self._iterate_more():
+            return t, state, dt
+        excess = np.maximum(excess, unsolved) if not self.dt else np.where(np.isinf(unsolved), np.inf, excess)
         bad = np.isinf(excess) if self.dt else ~(excess <= 1)
         good = int(bad.argmax()) if bad.any() else used
         statistics.chunks += 1
@@ -136,6 +143,15 @@ class Integration:
         if statistics.steps > MOST_STEPS:
             raise StopIteration(f"gave up at t = {t:.6g} s after {statistics.steps} steps; allow a larger rtol")
         return t, state, max(dt, proposed) if good == used and size < dt else proposed  # a stop cuts steps short
+
+    def _iterate_more(self) -> bool:
+        """Go over to steps with more iterations, if there are any."""
+        later = [count for count in ITERATIONS if count > self._iterations]
+        if not later or not isinstance(self.stepper, Stepper) or not self.stepper.method.implicit:
+            return False
+        self._iterations = later[0]
+        self.stepper = self.steppers(self._iterations)
+        return True
 
     def _failure(self, t: float, what: str, step: int) -> str:
         n = self.stepper.plant.n

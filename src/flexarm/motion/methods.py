@@ -50,6 +50,7 @@ class Method(ABC):
 
     order: int
     nodes: tuple[float, ...]
+    implicit = False
 
     def softening(self, dt: float) -> tuple[float, float]:
         """How much of K and D a step of this size adds to M in its linear systems: nothing for explicit methods."""
@@ -74,14 +75,15 @@ class GeneralizedAlpha(Method):
 
     `radius` is the spectral radius at infinite frequency: 1 damps nothing, 0 kills unresolved modes in one step.
     Unknowns are the accelerations; the iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves gyroscopic terms out
-    and is factorised once a step.
+    and is factorised once a step. Two iterations usually do; stiff links whose vibration is not resolved want more.
     """
 
     order = 2
     nodes = (0.0, 1.0)
-    iterations = 2
+    implicit = True
 
-    def __init__(self, radius: float = 0.9) -> None:
+    def __init__(self, radius: float = 0.9, iterations: int = 2) -> None:
+        self.iterations = iterations
         self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
@@ -133,7 +135,8 @@ class GeneralizedAlpha(Method):
 class Newmark(GeneralizedAlpha):
     """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping."""
 
-    def __init__(self) -> None:
+    def __init__(self, iterations: int = 2) -> None:
+        self.iterations = iterations
         self.alpha_m = self.alpha_f = 0.0
         self.beta, self.gamma = 0.25, 0.5
 

@@ -29,11 +29,11 @@ from flexarm.motion.sundials import SundialsStepper
 from flexarm.robot import Robot
 
 SUNDIALS = ("adams", "bdf")
-METHODS: dict[str, Callable[[float], Method]] = {
+METHODS: dict[str, Callable[[float, int], Method]] = {
     "generalized-alpha": methods.GeneralizedAlpha,
-    "newmark": lambda radius: methods.Newmark(),
-    "rk4": lambda radius: methods.rk4(),
-    "rk45": lambda radius: methods.rk45(),
+    "newmark": lambda radius, iterations: methods.Newmark(iterations),
+    "rk4": lambda radius, iterations: methods.rk4(),
+    "rk45": lambda radius, iterations: methods.rk45(),
 }
 
 CHUNK = 250  # steps a call
@@ -90,12 +90,15 @@ def simulate(
     schedule = Schedule(system, torque, motion, loads)
     q, v = _initial(system, q0), system.vector(v0)
     atol = rtol / 10 if atol is None else atol
-    stepper = _stepper(system, schedule, method, radius, rtol, atol, native)
+
+    def steppers(iterations: int) -> Stepper | SundialsStepper:
+        return _stepper(system, schedule, method, radius, iterations, rtol, atol, native)
+
     sizes = np.array(system._chain.coordinates.sizes)
     with Progress(duration, progress) as bar:
         loop = Integration(
             schedule=schedule,
-            stepper=stepper,
+            steppers=steppers,
             duration=float(duration),
             tolerance=Tolerance(rtol, atol, sizes),
             dt=float(wanted[1]) if method in SUNDIALS else dt,
@@ -128,7 +131,14 @@ def _system(robot: Robot) -> System:
 
 
 def _stepper(
-    system: System, schedule: Schedule, method: str, radius: float, rtol: float, atol: float, native: bool
+    system: System,
+    schedule: Schedule,
+    method: str,
+    radius: float,
+    iterations: int,
+    rtol: float,
+    atol: float,
+    native: bool,
 ) -> Stepper | SundialsStepper:
     """Steppers are kept with their system: what was traced and compiled once serves again."""
     kept: dict[Any, Any] = system.__dict__.setdefault("_steppers", {})
@@ -136,13 +146,14 @@ def _stepper(
     digital = feedback is not None and feedback.rate is not None
     loads = tuple(load for load, _ in schedule.loads)
     law = None if digital else feedback  # a traced law is part of the compiled step
-    key = (method, radius, rtol, atol, native, digital, tuple(schedule.driven), loads, law)
+    tolerances = (rtol, atol) if method in SUNDIALS else ()
+    key = (method, radius, iterations, *tolerances, native, digital, tuple(schedule.driven), loads, law)
     if key not in kept:
         count = CHUNK_OF_CONTROLLER if digital else CHUNK
         if method in SUNDIALS:
             kept[key] = SundialsStepper(schedule.plant(), method, count, rtol, atol)
         else:
-            kept[key] = Stepper(schedule.plant(), METHODS[method](radius), count, native)
+            kept[key] = Stepper(schedule.plant(), METHODS[method](radius, iterations), count, native)
     stepper: Stepper | SundialsStepper = kept[key]
     return stepper
 
