@@ -19,6 +19,7 @@ from flexarm.motion.sundials import SundialsStepper
 SAFETY = 0.9
 SMALLEST_STEP = 1e-11  # of the duration: below this a run has met a singularity
 MOST_STEPS = 5_000_000
+ABSURD = 1e100  # a state beyond this is as good as not a number
 ITERATIONS = (2, 4, 8)  # of Newton's method in a step: more are taken when these do not converge
 
 
@@ -116,6 +117,7 @@ class Integration:
         if struggles and self._iterate_more():
             return t, state, dt
         excess = np.maximum(excess, unsolved) if not self.dt else np.where(np.isinf(unsolved), np.inf, excess)
+        excess = np.where((np.abs(stepper.states[:used]) < ABSURD).all(axis=1), excess, np.inf)
         bad = np.isinf(excess) if self.dt else ~(excess <= 1)
         good = int(bad.argmax()) if bad.any() else used
         statistics.chunks += 1
