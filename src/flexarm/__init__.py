@@ -4,29 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from flexarm._version import __version__
-from flexarm.robot import (
-    Damping,
-    DescriptionError,
-    Drive,
-    Elements,
-    Flexible,
-    Link,
-    Material,
-    Modes,
-    PointMass,
-    Pose,
-    Reduced,
-    Revolute,
-    Robot,
-    Section,
-    UnitsWarning,
-    Weld,
-    library,
-    load,
-    reduced,
-    save,
-    schema,
-)
 
 if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
@@ -47,8 +24,31 @@ if TYPE_CHECKING:
     from flexarm.motion.run import Run
     from flexarm.motion.schedule import Feedback, PointLoad
     from flexarm.motion.simulate import ValidityWarning, simulate
+    from flexarm.robot import (
+        Damping,
+        DescriptionError,
+        Drive,
+        Elements,
+        Flexible,
+        Link,
+        Material,
+        Modes,
+        PointMass,
+        Pose,
+        Reduced,
+        Revolute,
+        Robot,
+        Section,
+        UnitsWarning,
+        Weld,
+        library,
+        load,
+        reduced,
+        save,
+        schema,
+    )
 
-# What computes is imported when first used: describing a robot needs none of it.
+# Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
@@ -68,6 +68,29 @@ _LATER = {
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.schedule": ("Feedback", "PointLoad"),
     "flexarm.motion.simulate": ("ValidityWarning", "simulate"),
+    "flexarm.robot": (
+        "Damping",
+        "DescriptionError",
+        "Drive",
+        "Elements",
+        "Flexible",
+        "Link",
+        "Material",
+        "Modes",
+        "PointMass",
+        "Pose",
+        "Reduced",
+        "Revolute",
+        "Robot",
+        "Section",
+        "UnitsWarning",
+        "Weld",
+        "library",
+        "load",
+        "reduced",
+        "save",
+        "schema",
+    ),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
