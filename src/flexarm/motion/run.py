@@ -167,14 +167,10 @@ def _atomically(path: Path, write: Callable[[str], object]) -> None:
     """Write beside the place and move there in one step: no half-written file, the earlier one intact on failure."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
-    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    try:
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        part = os.path.join(folder, path.name)  # a file of its own making has the permissions that the user wants
         write(part)
         os.replace(part, path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
 
 
 def units(name: str) -> str:
