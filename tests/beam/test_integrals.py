@@ -118,6 +118,8 @@ def test_torsion_constant_of_any_taper_is_met(root, tip):
     x = np.linspace(0, 1, 777)
     exact = [section.at(value).J for value in x]
     assert_allclose(LinkIntegrals(link).families["twist"].stiffness(x)[:, 0], exact, rtol=1e-9)
+    meshed = link.model_copy(update={"flexible": fa.Flexible(twist=2, basis="elements")})
+    assert LinkIntegrals(meshed).count == meshed.flexible.coordinates == 2  # whatever pieces the fit needed
 
 
 def test_root_shapes_are_exact_zeros():

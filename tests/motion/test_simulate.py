@@ -232,8 +232,11 @@ def test_a_digital_controller_may_be_any_python_function(soft):
         seen.append(t)
         return {"upper": 1.0 if int(t * 100) % 2 else -1.0}
 
-    run(soft, 0.1, torque=fa.Feedback(clumsy, rate=50), rtol=1e-2)
-    assert_allclose(np.unique(np.round(seen, 9))[:5], [0.0, 0.02, 0.04, 0.06, 0.08], atol=1e-12)
+    jolt = fa.PointLoad("fore", force=(0, fa.step(0.01, at=0.033), 0))  # a stop that is none of the controller's
+    found = run(soft, 0.1, torque=fa.Feedback(clumsy, rate=50), loads=[jolt], rtol=1e-2, sample=0.01)
+    assert_allclose(seen, [0.0, 0.02, 0.04, 0.06, 0.08], atol=1e-12)  # asked once a period, so it may keep a memory
+    told = [1.0 if int(t * 100) % 2 else -1.0 for t in np.repeat(seen, 2)]
+    assert_allclose(found.torque.sel(input="upper").values[:10], told)
     with pytest.raises(TypeError, match=r"the feedback law cannot be traced .* give it a sample rate"):
         run(soft, 0.1, torque=clumsy)
 

@@ -98,7 +98,7 @@ def modes(
     posture = system.vector(q)
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
-    speed, held = _speeds(system, system.vector(v))
+    speed, held = _speeds(system, system.vector(v, "v"))
     kept = _kept(system, joints, held)
     here = np.ix_(kept, kept)
     M = system.mass_matrix(posture)[here]

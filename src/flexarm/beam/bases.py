@@ -24,6 +24,7 @@ class Family:
     """One family on one link: what resists the deformation and what moves with it, per length."""
 
     name: str
+    steps: Array  # where the section jumps, with both ends; a fitted property may have more pieces than that
     stiffness: PiecewisePolynomials
     inertia: PiecewisePolynomials
     rotary: PiecewisePolynomials | None = None  # inertia against the slope of bending (Rayleigh)
@@ -38,7 +39,7 @@ def shapes(link: Link, family: Family, count: int) -> PiecewisePolynomials:
     assert link.flexible is not None
     basis = link.flexible.basis
     if isinstance(basis, Elements):
-        return elements(mesh(family.stiffness.breaks, count), family.order, basis.order)
+        return elements(mesh(family.steps, count), family.order, basis.order)
     if isinstance(basis, Reduced):
         return reduced(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)
@@ -89,7 +90,7 @@ def mesh(breaks: Array, count: int) -> Array:
 
 def modes(link: Link, family: Family, count: int, basis: Modes) -> PiecewisePolynomials:
     """The first `count` eigenfunctions of the clamped link (with a tip mass and inertia if the basis has them)."""
-    space = _clamped_polynomials(family.stiffness.breaks, family.order, 2 * count + EXTRA_DEGREES)
+    space = _clamped_polynomials(family.steps, family.order, 2 * count + EXTRA_DEGREES)
     mass, stiffness = matrices(family, space)
     tip, slope = space(link.length), space.derivative()(link.length)
     lump = basis.tip_mass * tip.T @ tip
@@ -106,7 +107,7 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
     Free interface: the first modes of the clamped mesh. Fixed interface (Craig-Bampton): the static shapes of a unit
     tip deflection and slope (these are the first coordinates), then the modes with the tip held.
     """
-    space = elements(mesh(family.stiffness.breaks, basis.elements), family.order)
+    space = elements(mesh(family.steps, basis.elements), family.order)
     mass, stiffness = matrices(family, space)
     tip = family.order if basis.interface == "fixed" else 0
     inner = space.count - tip

@@ -80,10 +80,14 @@ class LinkIntegrals:
 
     def _along(self, value: Callable[[float], float]) -> PiecewisePolynomials:
         """A property given at fractions of the length, as a function of x."""
+        varies = self.link.section is not None and any(self._varies(a, b) for a, b in pairwise(self._steps))
+        return fit_within(lambda x: value(x / self.length), self._steps, TAPER_DEGREE if varies else 0, FIT)
+
+    @property
+    def _steps(self) -> Array:
+        """Where the section jumps, with both ends."""
         section = self.link.section
-        breaks = np.array([0.0, *(section.breaks if section else ()), 1.0]) * self.length
-        varies = section is not None and any(self._varies(a, b) for a, b in pairwise(breaks))
-        return fit_within(lambda x: value(x / self.length), breaks, TAPER_DEGREE if varies else 0, FIT)
+        return np.array([0.0, *(section.breaks if section else ()), 1.0]) * self.length
 
     def _varies(self, start: float, end: float) -> bool:
         """Whether the section changes between two breaks."""
@@ -100,6 +104,7 @@ class LinkIntegrals:
         resists = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}[name]
         return Family(
             name,
+            steps=self._steps,
             stiffness=self._along(lambda xi: modulus * getattr(section.at(xi), resists)),
             inertia=self._section_inertia("I_p") if name == "twist" else self.mass_per_length,
             rotary=self._section_inertia(resists) if name.startswith("bend") and self.link.rotary_inertia else None,

@@ -66,6 +66,7 @@ class Integration:
     report: Callable[[float], None]
     times: list[float] = field(default_factory=list)
     samples: list[Array] = field(default_factory=list)
+    commands: list[tuple[float, Array]] = field(default_factory=list)  # of a digital controller
     statistics: Statistics = field(default_factory=Statistics)
     reason: str = "completed"
 
@@ -78,11 +79,11 @@ class Integration:
         state = np.zeros(State.size(n))
         state[:n], state[n : 2 * n] = q, v
         t, dt = 0.0, self.dt or 1e-4 * self.duration
-        self._speak(state, 0.0)
+        self._listen(state, 0.0)
         self.times, self.samples = [0.0], [self._restarted(state, 0.0, dt)]
         try:
             for stop in self._stops():
-                self._speak(state, t)
+                self._listen(state, t)
                 self._jumped = True
                 while t < stop:
                     t, state, dt = self._advance(t, state, dt, stop)
@@ -186,12 +187,17 @@ class Integration:
                 self.samples += list(between(times, states, np.array([end]), n))
             raise StopIteration(event.sentence)
 
-    def _speak(self, state: Array, t: float) -> None:
-        """Let a digital controller set the torques that it holds until the next stop."""
+    def _listen(self, state: Array, t: float) -> None:
+        """Ask a digital controller, once a period, for the torques that it holds until the next one."""
         n, feedback = self.stepper.plant.n, self.schedule.feedback
-        self._held = None
-        if feedback is not None and feedback.rate is not None:
-            self._held = self.schedule.command(t, state[:n], state[n : 2 * n])
+        if feedback is None or feedback.rate is None:
+            return
+        if len(self.commands) <= int(np.floor(t * feedback.rate + 1e-9)):
+            self.commands.append((t, self.schedule.command(t, state[:n], state[n : 2 * n])))
+
+    @property
+    def _held(self) -> Array | None:
+        return self.commands[-1][1] if self.commands else None
 
     def _restarted(self, state: Array, t: float, dt: float) -> Array:
         """The state with accelerations and powers computed anew, since inputs may have jumped."""

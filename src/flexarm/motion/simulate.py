@@ -88,7 +88,7 @@ def simulate(
     wanted = _sample_times(duration, sample)
     _check(method, radius, rtol, atol, dt, duration)
     schedule = Schedule(system, torque, motion, loads)
-    q, v = _initial(system, q0), system.vector(v0)
+    q, v = _initial(system, q0), _one(system, v0, "v0")
     atol = rtol / 10 if atol is None else atol
 
     def steppers(iterations: int) -> Stepper | SundialsStepper:
@@ -185,12 +185,19 @@ def _sample_times(duration: float, sample: float | None) -> Array:
     return np.asarray(times if times[-1] == duration else np.append(times, duration), dtype=float)
 
 
+def _one(system: System, given: Vector, name: str) -> Array:
+    vector = system.vector(given, name)
+    if vector.ndim != 1:
+        raise ValueError(f"{name} has shape {vector.shape}: a run starts from one state")
+    return vector
+
+
 def _initial(system: System, q0: Vector | str) -> Array:
     if isinstance(q0, str):
         if q0 != "equilibrium":
             raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
         return equilibrium(system)
-    out = system.vector(q0).copy()
+    out = _one(system, q0, "q0").copy()
     if isinstance(q0, Mapping):  # a drive that is not mentioned is not wound up
         for place, name in enumerate(system.names):
             joint = name.removesuffix(".motor") + ".q"
@@ -263,10 +270,11 @@ def _torques(
 ) -> Array:
     out = np.stack([each(times) for each in schedule.torques], axis=1) if system.nu else np.zeros((len(times), 0))
     feedback = schedule.feedback
-    if feedback is not None:
-        held = times if feedback.rate is None else np.floor(times * feedback.rate + 1e-9) / feedback.rate
-        rows = np.clip(np.searchsorted(times, held + 1e-12, side="right") - 1, 0, len(times) - 1)
-        out = np.array([schedule.command(float(times[k]), q[k], v[k]) for k in rows])
+    if feedback is not None and feedback.rate is None:
+        out = np.array([schedule.command(float(t), *state) for t, *state in zip(times, q, v, strict=True)])
+    elif feedback is not None:  # what the digital controller said then; it may have a memory, so it is not asked again
+        spoken, torques = zip(*loop.commands, strict=True)
+        out = np.array(torques)[np.searchsorted(np.array(spoken), times + 1e-12, side="right") - 1]
     if schedule.driven:
         residual = Evaluator(loop.stepper.plant.residual, [1], native=False)
         missing = residual(q, v, a, schedule.inputs(times))[0]
