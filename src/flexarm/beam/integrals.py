@@ -111,11 +111,14 @@ class LinkIntegrals:
         )
 
     def _section_inertia(self, moment: str) -> PiecewisePolynomials:
-        """Rotary inertia per length: density times a second moment of area; none without a section."""
-        section, link = self.link.section, self.link
-        if section is None:
-            return self._along(lambda xi: 0.0)
-        return self._along(lambda xi: link.mass_per_length(xi) / section.at(xi).A * getattr(section.at(xi), moment))
+        """Rotary inertia per length about the axis of a second moment of area."""
+        link = self.link
+        about = {
+            "I_p": link.polar_inertia_per_length,
+            "I_y": link.inertia_y_per_length,
+            "I_z": link.inertia_z_per_length,
+        }
+        return self._along(about[moment])
 
     # --- shapes at points ---
 

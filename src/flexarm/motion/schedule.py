@@ -92,8 +92,9 @@ class Schedule:
         import casadi as ca
 
         assert self.feedback is not None
+        law = self.feedback.law
         try:
-            torques = traced(lambda *state: _as_column(self.feedback.law(*state), self.system), t, q, v)  # type: ignore[union-attr]
+            torques = traced(lambda *state: _as_column(law(*state), self.system), t, q, v)
         except Exception as error:
             raise TypeError(
                 f"the feedback law cannot be traced ({type(error).__name__}: {error}); write it with plain arithmetic "
