@@ -97,3 +97,35 @@ def test_step_torques_on_undamped_metal_at_millisecond_steps(dt, radius):
     run = fa.simulate(arm, 0.5, torque=torque, dt=dt, radius=radius, sample=0.25, native=False)
     assert run.reason == "completed"
     assert_allclose(run.tip.values[1:], [[7.414, 0.080, 0.449], [6.413, 0.302, -0.863]], atol=8e-3)
+
+
+def test_error_control_does_not_chase_ripple_below_the_tolerance():
+    """Step torques on undamped metal: modes up to 2.8 kHz ring for ever, but hardly move the links."""
+    arm = fa.library.rrr_arm()
+    torque = {link.name: 400.0 for link in arm.links}
+    run = fa.simulate(arm, 0.5, torque=torque, sample=0.25, rtol=1e-3, native=False)
+    # reference.md, RRR arm of seeds/003; rtol = 1e-3 is 7 mm on this arm
+    assert run.tip.values[1:] == pytest.approx(np.array([[7.414, 0.080, 0.449], [6.413, 0.302, -0.863]]), abs=7e-3)
+    assert run.statistics["steps"] < 1000
+
+
+def test_stiff_metal_runs_at_millisecond_steps_at_default_tolerances():
+    steel, flexible = fa.Material(2e11, 7850, nu=0.3), fa.Flexible(bend_y=2, bend_z=2, twist=1, stretch=1)
+    drive = fa.Drive(stiffness=1e4, rotor_inertia=1e-3, gear_ratio=100)
+    links = [
+        fa.Link(name, length, fa.Revolute("z", drive=drive), fa.Section.tube(d, 0.9 * d), steel, flexible)
+        for name, length, d in (("upper", 0.8, 0.08), ("fore", 0.6, 0.06))
+    ]
+    system = fa.System(fa.Robot("steel", links).with_({"links.fore.payload": fa.PointMass(5.0)}))
+    assert fa.modes(system).frequencies[-1] > 3000  # Hz
+    torque = {"upper": fa.bang_bang(100.0, (0.2, 0.4)), "fore": fa.bang_bang(30.0, (0.2, 0.4))}
+    run = fa.simulate(system, 0.5, torque=torque, native=False, sample=0.05)
+    assert run.statistics["steps"] < 500
+    exact = fa.simulate(system, 0.5, torque=torque, method="rk4", dt=2e-5, native=False, sample=0.05)
+    assert np.abs(run.tip.values - exact.tip.values).max() < 2e-4  # rtol is 1.4e-4 m of this arm
+
+
+def test_an_iteration_that_does_not_converge_is_reported():
+    arm = fa.library.two_link_arm().rigid()
+    with pytest.warns(fa.ValidityWarning, match="Newton's iteration did not converge in [0-9]+ of [0-9]+ steps"):
+        fa.simulate(arm, 1.0, v0={"upper.q": 10 / 3, "fore.q": 10.0}, dt=0.05, sample=0.5, native=False)

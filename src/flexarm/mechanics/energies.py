@@ -18,16 +18,22 @@ from flexarm.robot import Drive, PointMass, Revolute
 
 def kinetic(body: Body, twist: Any, x: Any, dx: Any) -> Any:
     """Kinetic energy of a link with all that is fixed to it, and of the rotor that drives it."""
+    energy = kinetic_of_link(body, twist, x, dx)
+    joint = body.link.joint
+    if isinstance(joint, Revolute) and joint.drive is not None:
+        rotor = body.local.joint if body.local.motor is None else body.local.motor
+        energy += joint.drive.reflected_inertia / 2 * dx[rotor] ** 2
+    return energy
+
+
+def kinetic_of_link(body: Body, twist: Any, x: Any, dx: Any) -> Any:
+    """The same without the rotor."""
     omega, v = twist[:3], twist[3:]
     eta, deta = body.elastic(x), body.elastic(dx)
     beam = _full_beam if body.integrals.stiffening == "full" else _beam
     energy = beam(body.integrals, omega, v, eta, deta)
     for mass, at in point_masses(body):
         energy += _point(body.integrals, mass, at, omega, v, eta, deta)
-    joint = body.link.joint
-    if isinstance(joint, Revolute) and joint.drive is not None:
-        rotor = body.local.joint if body.local.motor is None else body.local.motor
-        energy += joint.drive.reflected_inertia / 2 * dx[rotor] ** 2
     return energy
 
 

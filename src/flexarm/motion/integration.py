@@ -17,10 +17,13 @@ from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
 
 SAFETY = 0.9
+FIRST_STEP = 0.01  # s, and of the duration: long, since the error control is quick to shorten it
 SMALLEST_STEP = 1e-11  # of the duration: below this a run has met a singularity
 MOST_STEPS = 5_000_000
 ABSURD = 1e100  # a state beyond this is as good as not a number
-ITERATIONS = (2, 4, 8)  # of Newton's method in a step: more are taken when these do not converge
+ITERATIONS = (2, 4, 8, 16)  # of Newton's method in a step: more are taken when these do not converge
+UNSOLVED = 0.03  # s^2: how long an acceleration that the iteration still corrects is thought to act, squared
+HOPELESS = 100  # times what is allowed: steps of fixed size whose iteration leaves this much are reported
 
 
 @dataclass
@@ -29,6 +32,7 @@ class Statistics:
 
     steps: int = 0
     rejected: int = 0
+    unsolved: int = 0  # steps of fixed size whose iteration did not converge
     chunks: int = 0
     smallest_step: float = float("inf")
     largest_step: float = 0.0
@@ -37,19 +41,23 @@ class Statistics:
 
 @dataclass
 class Tolerance:
-    """Error allowed per second of motion: atol + rtol |q| per coordinate, in units of what is large for it."""
+    """How far the links may be from where they should be: rtol times the robot's length, and atol (m).
+
+    A step may add its share, a tenth of that times rtol ** (1 / order): a method of that order then ends with errors in
+    proportion to rtol. The share does not shrink with the step as an error per second would: the vibration of stiff
+    links that no step resolves is bounded by its amplitude, however many steps there are.
+    """
 
     rtol: float
     atol: float
-    sizes: Array
+    length: float
 
-    def excess(self, q: Array, errors: Array, dt: float) -> Array:
-        """Each step's error as a multiple of what is allowed; infinite where it is not a number."""
-        allowed = self.atol * self.sizes + self.rtol * np.abs(q)
-        with np.errstate(invalid="ignore", over="ignore"):
-            worst = np.abs(errors) / (allowed * dt)
-        finite = np.isfinite(worst).all(axis=1) & np.isfinite(q).all(axis=1)
-        return np.where(finite, worst.max(axis=1, initial=0.0), np.inf)
+    @property
+    def allowed(self) -> float:
+        return self.rtol * self.length + self.atol
+
+    def share(self, order: int) -> float:
+        return float(0.1 * self.allowed * (self.allowed / self.length) ** (1 / order))
 
 
 @dataclass
@@ -78,9 +86,9 @@ class Integration:
         n = self.stepper.plant.n
         state = np.zeros(State.size(n))
         state[:n], state[n : 2 * n] = q, v
-        t, dt = 0.0, self.dt or 1e-4 * self.duration
+        t, dt = 0.0, self.dt or FIRST_STEP * min(1.0, self.duration)
         self._listen(state, 0.0)
-        self.times, self.samples = [0.0], [self._restarted(state, 0.0, dt)]
+        self.times, self.samples = [0.0], [self._restarted(state, 0.0, 0.0)]
         try:
             for stop in self._stops():
                 self._listen(state, t)
@@ -107,13 +115,10 @@ class Integration:
         steps = max(1, int(np.ceil((stop - t) / dt - 1e-9)))
         size = (stop - t) / steps if steps <= stepper.count or self.dt else dt
         used = min(steps, stepper.count)
-        if self._jumped:
-            state = self._restarted(state, t, size)
+        state = self._restarted(state, t, size) if self._jumped else self._rescaled(state, size)
         self._compute(t, state, size, stop)
-        q = stepper.states[:used, : stepper.plant.n]
-        excess = self.tolerance.excess(q, stepper.errors[:used], size)
-        # what the iteration leaves must be small beside the error: its last move counts ten times
-        unsolved = self.tolerance.excess(q, 10 * stepper.moves[:used], size)
+        excess = _largest(stepper.errors[:used]) / self.tolerance.share(stepper.method.order)
+        unsolved = UNSOLVED * _largest(stepper.left[:used]) / self.tolerance.allowed
         struggles = unsolved.max(initial=0.0) > max(1.0, 0.0 if self.dt else excess.max(initial=0.0))
         if struggles and self._iterate_more():
             return t, state, dt
@@ -129,16 +134,17 @@ class Integration:
                 times[-1] = stop
             self._accept(times, np.vstack([state, stepper.states[:good]]))
             t, state = float(times[-1]), stepper.states[good - 1].copy()
-            self._jumped = False
+            self._jumped, self._size = False, size
             statistics.steps += good
             statistics.smallest_step = min(statistics.smallest_step, size)
             statistics.largest_step = max(statistics.largest_step, size)
+            statistics.unsolved += int((unsolved[:good] > HOPELESS).sum())
         if self.dt:
             if good < used:
                 raise StopIteration(self._failure(t, "is not a number with this fixed step", good))
             return t, state, dt
         peak = float(excess[good] if good < used else excess.max())
-        change = SAFETY * max(peak, 1e-10) ** (-1 / stepper.method.order) if np.isfinite(peak) else 0.1
+        change = SAFETY * max(peak, 1e-10) ** (-1 / stepper.method.estimate) if np.isfinite(peak) else 0.1
         proposed = size * float(np.clip(change, 0.1, 4.0))
         if proposed < SMALLEST_STEP * self.duration and size >= dt:
             worst = min(good, used - 1)
@@ -157,9 +163,9 @@ class Integration:
         return True
 
     def _failure(self, t: float, what: str, step: int) -> str:
-        n = self.stepper.plant.n
-        errors = np.abs(self.stepper.errors[step] / self.tolerance.sizes)
-        worst = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf))) if n else 0
+        n, sizes = self.stepper.plant.n, self.stepper.plant.system._chain.coordinates.sizes
+        q = np.abs(self.stepper.states[step, :n] / sizes)
+        worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if n else 0
         return f"diverged at t = {t:.6g} s: '{self.stepper.plant.system.names[worst]}' {what}"
 
     def _compute(self, t: float, state: Array, dt: float, stop: float) -> None:
@@ -199,6 +205,15 @@ class Integration:
     def _held(self) -> Array | None:
         return self.commands[-1][1] if self.commands else None
 
+    def _rescaled(self, state: Array, size: float) -> Array:
+        """The state for a step of another size: auxiliary accelerations lead the others by a fraction of the step."""
+        if size == self._size:
+            return state
+        n, out = self.stepper.plant.n, state.copy()
+        a, aux = out[2 * n : 3 * n], out[3 * n : 4 * n]
+        aux[:] = a + (aux - a) * (size / self._size)
+        return out
+
     def _restarted(self, state: Array, t: float, dt: float) -> Array:
         """The state with accelerations and powers computed anew, since inputs may have jumped."""
         n = self.stepper.plant.n
@@ -211,3 +226,9 @@ class Integration:
         out[2 * n : 3 * n] = out[3 * n : 4 * n] = a.full()[:, 0]
         out[4 * n + 2], out[4 * n + 3] = float(given), float(drained)
         return out
+
+
+def _largest(displacements: Array) -> Array:
+    """Of each step's links; infinite where one is not a number."""
+    worst = displacements.max(axis=1, initial=0.0)
+    return np.where(np.isfinite(worst), worst, np.inf)

@@ -122,6 +122,41 @@ class Plant:
         return ca.Function("substitute", [factors, r], [ca.cse(ca.densify(solution))])
 
     @cached_property
+    def resolved(self) -> ca.Function:
+        """(factors, e, stiff, damp) -> S^-1 M e at the free coordinates: the part in modes that a step resolves."""
+        _, _, links = self._eliminated
+        factors, e = ca.SX.sym("factors", self.factor.numel_out(0)), ca.SX.sym("e", len(self.free))
+        stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
+        own = np.ix_(self.free, self.free)
+        added = stiff * ca.DM(self.equations.K[own]) + damp * ca.DM(self.equations.D[own])
+        left = e - substitute(unpacked(factors, links), self.equations.chain.order, ca.sparsify(added) @ e)
+        return ca.Function("resolved", [factors, e, stiff, damp], [ca.cse(ca.densify(left))])
+
+    @cached_property
+    def displacement(self) -> ca.Function:
+        """(q, e) -> how far a small change e of the free coordinates moves each link (m): the root mean square over
+        its mass, whatever the coordinates; a motor counts as if it turned its link."""
+        e = ca.SX.sym("e", len(self.free))
+        chain, q = self.equations.chain, self.equations.q
+        dq = self.whole(e, ca.SX.zeros(len(self.driven)))
+        squares = []
+        for i, (body, twist) in enumerate(zip(chain.bodies, chain.twists(q, dq), strict=True)):
+            x, dx = chain.part(q, i), chain.part(dq, i)
+            mass, _ = energies.first_moment(body, x)
+            turned = [] if body.local.motor is None else [body.local.motor]
+            if mass > 0:
+                squares.append(2 / mass * ca.fabs(energies.kinetic_of_link(body, ca.vertcat(*twist), x, dx)))
+            elif body.local.joint is not None:
+                turned.append(body.local.joint)
+            squares += [(body.link.length * dx[place]) ** 2 for place in turned]
+        return ca.Function("displacement", [q, e], [ca.cse(ca.sqrt(ca.vertcat(*squares)))])
+
+    @property
+    def measures(self) -> int:
+        """How many displacements there are."""
+        return int(self.displacement.numel_out(0))
+
+    @cached_property
     def forces(self) -> ca.Function:
         """(q, v, u, residual) -> generalised forces of all inputs (at a driven coordinate the residual is its
         actuator's force), and of all that dissipates."""

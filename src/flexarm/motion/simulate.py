@@ -57,8 +57,8 @@ def simulate(
     v0: Vector = None,
     method: str = "generalized-alpha",
     radius: float = 0.9,
-    rtol: float = 1e-3,
-    atol: float | None = None,
+    rtol: float = 1e-4,
+    atol: float = 0.0,
     dt: float | None = None,
     sample: float | None = None,
     points: Mapping[str, tuple[str, float]] | None = None,
@@ -77,8 +77,8 @@ def simulate(
         links hanging still under gravity, joints held at zero.
     method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, and
         SUNDIALS' adams and bdf.
-    rtol, atol: error allowed per second of motion, relative to the coordinates and to what is large for them (one
-        radian, a link's length); atol is rtol/10 unless given. dt fixes the step instead.
+    rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
+        (adams and bdf read them as tolerances on each coordinate). dt fixes the step instead.
     sample: time between samples (s); a thousandth of the duration unless given.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
     stop: a function of (t, q, v), or several: the run ends when one falls to zero.
@@ -89,18 +89,18 @@ def simulate(
     _check(method, radius, rtol, atol, dt, duration)
     schedule = Schedule(system, torque, motion, loads)
     q, v = _initial(system, q0), _one(system, v0, "v0")
-    atol = rtol / 10 if atol is None else atol
+
+    length = sum(link.length for link in system.robot.links) or 1.0
 
     def steppers(iterations: int) -> Stepper | SundialsStepper:
         return _stepper(system, schedule, method, radius, iterations, rtol, atol, native)
 
-    sizes = np.array(system._chain.coordinates.sizes)
     with Progress(duration, progress) as bar:
         loop = Integration(
             schedule=schedule,
             steppers=steppers,
             duration=float(duration),
-            tolerance=Tolerance(rtol, atol, sizes),
+            tolerance=Tolerance(rtol, atol, length),
             dt=float(wanted[1]) if method in SUNDIALS else dt,
             wanted=wanted,
             watch=Watch(system, stop),
@@ -151,21 +151,23 @@ def _stepper(
     if key not in kept:
         count = CHUNK_OF_CONTROLLER if digital else CHUNK
         if method in SUNDIALS:
-            kept[key] = SundialsStepper(schedule.plant(), method, count, rtol, atol)
+            kept[key] = SundialsStepper(schedule.plant(), method, count, rtol, rtol / 10 + atol)
         else:
             kept[key] = Stepper(schedule.plant(), METHODS[method](radius, iterations), count, native)
     stepper: Stepper | SundialsStepper = kept[key]
     return stepper
 
 
-def _check(method: str, radius: float, rtol: float, atol: float | None, dt: float | None, duration: float) -> None:
+def _check(method: str, radius: float, rtol: float, atol: float, dt: float | None, duration: float) -> None:
     if method not in METHODS and method not in SUNDIALS:
         raise ValueError(f"method = {method!r}: must be one of {', '.join([*METHODS, *SUNDIALS])}")
     if method in SUNDIALS and dt is not None:
         raise ValueError(f"dt = {dt}: {method} chooses its own steps; leave dt out")
     if not 0 <= radius <= 1:
         raise ValueError(f"radius = {radius}: must lie between 0 (damps all that is unresolved) and 1 (damps nothing)")
-    for name, value in (("rtol", rtol), ("atol", atol), ("dt", dt)):
+    if not (np.isfinite(atol) and atol >= 0):
+        raise ValueError(f"atol = {atol}: must not be negative (m)")
+    for name, value in (("rtol", rtol), ("dt", dt)):
         if value is not None and not (np.isfinite(value) and value > 0):
             raise ValueError(f"{name} = {value}: must be positive")
     if dt is not None and dt > duration:
@@ -286,6 +288,13 @@ def _torques(
 def _warn(run: Run, reason: str) -> None:
     if reason != "completed":
         warnings.warn(f"the run ended early: {reason}; what was computed is kept", ValidityWarning, stacklevel=3)
+    if unsolved := run.statistics["unsolved"]:
+        warnings.warn(
+            f"Newton's iteration did not converge in {unsolved} of {run.statistics['steps']} steps of "
+            f"dt = {run.options['dt']:g} s; take a shorter step, or leave dt out",
+            ValidityWarning,
+            stacklevel=3,
+        )
     for link in run.robot.links:
         if link.flexible is None:
             continue

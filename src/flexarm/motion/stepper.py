@@ -24,16 +24,15 @@ class Stepper:
         self.inputs = np.zeros((count * stages, plant.input_count))  # a row per stage: a column to CasADi
         self.dt = np.zeros(count)
         self.states = np.zeros((count, State.size(plant.n)))
-        self.errors = np.zeros((count, plant.n))
-        self.moves = np.zeros((count, plant.n))
+        self.errors, self.left = np.zeros((2, count, plant.measures))
         self._buffer: Any
         self._buffer, self._evaluate = self.function.buffer()
         for k, slot in enumerate((self.state, self.inputs, self.dt)):
             self._buffer.set_arg(k, slot.reshape(-1).data)
-        for k, slot in enumerate((self.states, self.errors, self.moves)):
+        for k, slot in enumerate((self.states, self.errors, self.left)):
             self._buffer.set_res(k, slot.reshape(-1).data)
 
     def __call__(self, state: Array, inputs: Array, dt: float) -> None:
-        """Fill `states` (after each step), `errors` and `moves`, per coordinate."""
+        """Fill `states` (after each step), and `errors` and what is `left` of the iteration, as displacements."""
         self.state[:], self.inputs[:], self.dt[:] = state, inputs, dt
         self._evaluate()

@@ -18,7 +18,7 @@ from flexarm.motion.plant import Plant
 class Multistep:
     """What the driver needs to know of a method: at which fractions of an interval it wants the inputs."""
 
-    order = 1
+    order = estimate = 1
     nodes = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())
 
     def softening(self, dt: float) -> tuple[float, float]:
@@ -33,7 +33,7 @@ class SundialsStepper:
         n = plant.n
         self.sizes = np.array(plant.system._chain.coordinates.sizes)
         self.states = np.zeros((count, State.size(n)))
-        self.errors, self.moves = np.zeros((2, count, n))
+        self.errors, self.left = np.zeros((2, count, plant.measures))
         nodes = np.array(Multistep.nodes)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
         # in CasADi's virtual machine: CVODES wants derivatives, which machine code does not have
