@@ -15,30 +15,29 @@ from flexarm.beam.polynomials import Array, PiecewisePolynomials
 def values_at(functions: PiecewisePolynomials, x: Any) -> Any:
     """(1, n): the functions at a symbolic x, by Horner's rule; beyond the ends the last piece goes on."""
     breaks = functions.breaks
-    powers = np.array([legendre.leg2poly(column) for column in _columns(functions.coefficients)])
-    powers = powers.reshape(len(breaks) - 1, functions.count, -1)  # leg2poly keeps the length
-    if len(breaks) == 2:
-        left, right, pick = breaks[0], breaks[1], lambda values: float(values[0])
-    else:
-        inner = ca.DM(breaks[1:-1])
 
-        def pick(values: Array) -> Any:
-            return ca.pw_const(x, inner, ca.DM(values))
+    def pick(values: Array) -> Any:
+        """The value of the piece on which x is."""
+        return float(values[0]) if len(values) == 1 else ca.pw_const(x, ca.DM(breaks[1:-1]), ca.DM(values))
 
-        left, right = pick(breaks[:-1]), pick(breaks[1:])
+    left, right = pick(breaks[:-1]), pick(breaks[1:])
     t = (2 * x - left - right) / (right - left)
+    powers = np.einsum("jk,kpn->jpn", _legendre_in_powers(functions.degree), functions.coefficients)
     out = []
     for k in range(functions.count):
         value: Any = ca.SX(0)
-        for coefficient in powers[:, k, ::-1].T:
+        for coefficient in powers[::-1, :, k]:
             value = value * t + pick(coefficient)
         out.append(value)
     return ca.horzcat(*out) if out else ca.SX(1, 0)
 
 
-def _columns(coefficients: Array) -> Array:
-    """(pieces * n, degree + 1): piece by piece, function by function."""
-    return coefficients.transpose(1, 2, 0).reshape(-1, coefficients.shape[0])
+def _legendre_in_powers(degree: int) -> Array:
+    """Column k: the coefficients of Legendre's polynomial P_k."""
+    out = np.zeros((degree + 1, degree + 1))
+    for k in range(degree + 1):
+        out[: k + 1, k] = legendre.leg2poly(np.eye(degree + 1)[k])[: k + 1]
+    return out
 
 
 def shapes_at(integrals: LinkIntegrals, x: Any) -> tuple[Any, Any]:
