@@ -4,7 +4,7 @@ from . import library
 from .errors import DescriptionError, UnitsWarning
 from .files import load, save, schema
 from .flexibility import Damping, Elements, Flexible, Modes, Reduced, reduced
-from .joints import Drive, Revolute, Weld
+from .joints import Drive, FixedPrismatic, MovingJoint, Revolute, SlidingPrismatic, Stop, Weld
 from .links import Link
 from .masses import PointMass
 from .materials import Material
@@ -17,16 +17,20 @@ __all__ = [
     "DescriptionError",
     "Drive",
     "Elements",
+    "FixedPrismatic",
     "Flexible",
     "Link",
     "Material",
     "Modes",
+    "MovingJoint",
     "PointMass",
     "Pose",
     "Reduced",
     "Revolute",
     "Robot",
     "Section",
+    "SlidingPrismatic",
+    "Stop",
     "UnitsWarning",
     "Weld",
     "library",
