@@ -11,9 +11,10 @@ import numpy as np
 from flexarm.beam.polynomials import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.sampling import between
-from flexarm.robot import Revolute
+from flexarm.robot import MovingJoint
 
 BEYOND_REASON = 10.0  # lengths of a link
+ROUNDING = 1e-9  # of a joint's travel: a motion that ends at a limit does not pass it
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,11 @@ class Watch:
         self.sizes = np.array(system._chain.coordinates.sizes)
         self.elastic = np.array(["[" in name for name in self.names], dtype=bool)
         self.limits = {
-            system.index(f"{link.name}.q"): link.joint.limits
+            system.index(f"{link.name}.q"): (travel, link.joint.unit)
             for link in system.robot.links
-            if isinstance(link.joint, Revolute) and link.joint.limits is not None
+            if isinstance(link.joint, MovingJoint)
+            and link.joint.stop is None
+            and (travel := system.robot.travel(link)) is not None
         }
         given = [] if stop is None else [stop] if callable(stop) else list(stop)
         self.conditions = [_condition(function) for function in given]
@@ -65,9 +68,9 @@ class Watch:
 
     def _limits(self, times: Array, states: Array, n: int) -> list[Event]:
         found = []
-        for place, (lower, upper) in self.limits.items():
-            angle = states[:, place]
-            for beyond, bound, word in ((angle < lower, lower, "lower"), (angle > upper, upper, "upper")):
+        for place, ((lower, upper), unit) in self.limits.items():
+            at, slack = states[:, place], ROUNDING * (upper - lower)
+            for beyond, bound, word in ((at < lower - slack, lower, "lower"), (at > upper + slack, upper, "upper")):
                 if beyond.any():
                     row = int(beyond.argmax())
 
@@ -75,7 +78,7 @@ class Watch:
                         return float(q[place] - bound)
 
                     time = _crossing(gap, times, states, n, row)
-                    sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} rad at t = {time:.6g} s"
+                    sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} {unit} at t = {time:.6g} s"
                     found.append(Event(time, sentence))
         return found
 

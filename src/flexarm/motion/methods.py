@@ -126,7 +126,7 @@ class GeneralizedAlpha(Method):
         after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies)
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
-            error = plant.resolved(factors, error, stiff, damp)
+            error = plant.resolved(factors, state.q, error, stiff, damp)
         return after, plant.displacement(state.q, error), plant.displacement(state.q, change)
 
     @staticmethod

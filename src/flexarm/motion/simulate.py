@@ -261,9 +261,11 @@ def _deflections(system: System, q: Array) -> Array:
     out = np.zeros((len(q), len(system.robot.links), 3))
     for k, body in enumerate(system._chain.bodies):
         tip = body.integrals.station(body.link.length)
-        eta = q[:, body.local.all][:, body.local.elastic]
+        own = q[:, body.local.all]
+        eta = own[:, body.local.elastic][:, : body.integrals.count]
+        scale = own[:, body.local.joint] / body.link.length if body.gripped else 1.0
         out[:, k] = eta @ tip.U.T
-        out[:, k, 0] -= np.einsum("ti,ij,tj->t", eta, tip.H, eta) / 2
+        out[:, k, 0] -= np.einsum("ti,ij,tj->t", eta, tip.H, eta) / 2 / scale
     return out
 
 
