@@ -44,7 +44,7 @@ class Local:
 class Coordinates:
     """Names and places of the coordinates; `inputs` are the links whose joint has an actuator.
 
-    `sizes` say what is large for each: one radian or metre of a joint, a deflection as long as its link.
+    `units` are rad or m for joints and motors; elastic coordinates carry none of their own. `sizes` say what is large for each: one radian or metre of a joint, a deflection as long as its link.
     """
 
     def __init__(self, robot: Robot, integrals: list[LinkIntegrals], rears: Sequence[LinkIntegrals | None]) -> None:
@@ -52,6 +52,8 @@ class Coordinates:
         self.locals: list[Local] = []
         self.inputs: list[str] = []
         self.sizes: list[float] = []
+        self.units: list[str] = []
+        self.input_units: list[str] = []
         actuated: list[int] = []
         for link, integral, rear in zip(robot.links, integrals, rears, strict=True):
             start = len(self.names)
@@ -63,6 +65,8 @@ class Coordinates:
                     motor = 1
                     self.names.append(f"{link.name}.motor")
                 self.inputs.append(link.name)
+                self.units += [link.joint.unit] * (2 if motor else 1)
+                self.input_units.append("N m" if link.joint.unit == "rad" else "N")
                 actuated.append(len(self.names) - 1)  # an actuator acts on the motor where there is one
             first = len(self.names) - start
             self.sizes += [1.0] * first
@@ -70,6 +74,7 @@ class Coordinates:
                 if part is not None:
                     self.names += [f"{link.name}.{prefix}{name}" for name in part.coordinate_names]
                     self.sizes += part.sizes.tolist()
+                    self.units += ["1"] * part.count
             count = len(self.names) - start
             self.locals.append(Local(start, joint, motor, slice(first, count), count))
         self.count = len(self.names)

@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics import gripped
+from flexarm.mechanics import gripped, stops
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.constants import constant
 from flexarm.mechanics.coordinates import elastic_drive
@@ -89,6 +89,7 @@ def varying_potential(chain: Chain, q: Any) -> Any:
     total = ca.SX(0)
     for i, body in enumerate(chain.bodies):
         x = chain.part(q, i)
+        total += stops.potential(chain, body, x)
         if body.gripped:
             total += bending(body, x)
     return total
@@ -98,9 +99,10 @@ def varying_dissipation(chain: Chain, q: Any, v: Any) -> Any:
     """Half the power lost that is not a quadratic form with constant D."""
     total = ca.SX(0)
     for i, body in enumerate(chain.bodies):
+        x, dx = chain.part(q, i), chain.part(v, i)
+        total += stops.dissipation(chain, body, x, dx)
         if body.gripped:
-            each = gripped.parts(body, chain.part(q, i), chain.part(v, i))
-            total += sum((gripped.dissipation(part) for part in each), ca.SX(0))
+            total += sum((gripped.dissipation(part) for part in gripped.parts(body, x, dx)), ca.SX(0))
     return total
 
 
@@ -115,12 +117,13 @@ def dry_friction(chain: Chain, v: Any) -> Any:
     return force
 
 
-def wind_up(body: Body, x: Any) -> Any:
-    """Energy of the spring between a link and its motor."""
+def wind_up(chain: Chain, body: Body, x: Any) -> Any:
+    """Energy of the spring between a link and its motor, and of the stops of its joint."""
     drive = elastic_drive(body.link)
+    stop = stops.potential(chain, body, x)
     if drive is None or drive.stiffness is None:
-        return ca.SX(0)
-    return drive.stiffness / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
+        return stop
+    return stop + drive.stiffness / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
 
 
 def bending(body: Body, x: Any) -> Any:

@@ -192,10 +192,10 @@ class Equations:
 
     @cached_property
     def energies(self) -> tuple[Any, Any, Any, Any]:
-        """Kinetic, elastic (links), gravity, drive (wind-up)."""
+        """Kinetic, elastic (links), gravity, drive (wind-up and stops)."""
         bodies = [(body, self.chain.part(self.q, i)) for i, body in enumerate(self.chain.bodies)]
         elastic = sum((energies.bending(body, x) for body, x in bodies), ca.SX(0))
-        drive = sum((energies.wind_up(body, x) for body, x in bodies), ca.SX(0))
+        drive = sum((energies.wind_up(self.chain, body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
 
     # --- poses of points ---

@@ -269,7 +269,24 @@ class System:
         if not np.isfinite(vector).all():
             where = int(np.argwhere(~np.isfinite(vector))[0][-1])
             raise ValueError(f"{name} of '{self.names[where]}' is {vector[~np.isfinite(vector)][0]}: must be finite")
+        if name == "q":
+            self._require_parts(vector)
         return vector
+
+    def _require_parts(self, q: Array) -> None:
+        """A bending part of a link must stick out of the joint that the link slides through."""
+        for body in self._chain.bodies:
+            if not body.gripped:
+                continue
+            place, length = body.local.place(body.local.joint), body.link.length
+            shortest = float(np.min(q[..., place], initial=length))
+            longest = float(np.max(q[..., place], initial=0.0))
+            behind = body.rear is not None and body.rear.count
+            if shortest <= 0 or (behind and longest >= length) or longest > length * (1 + 1e-9):
+                raise ValueError(
+                    f"q of '{self.names[place]}' is {shortest if shortest <= 0 else longest:g}: it must lie between 0 "
+                    f"and {length:g} m, since link '{body.link.name}' slides through its joint"
+                )
 
     def _forces(self, tau: Vector) -> Array:
         """nq generalised forces from actuator torques or from themselves (where nu = nq they are the same)."""

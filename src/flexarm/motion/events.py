@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
 from flexarm.motion.sampling import between
-from flexarm.robot import MovingJoint
+from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
 ROUNDING = 1e-9  # of a joint's travel: a motion that ends at a limit does not pass it
@@ -46,7 +47,10 @@ class Watch:
             and (travel := system.robot.travel(link)) is not None
         }
         given = [] if stop is None else [stop] if callable(stop) else list(stop)
-        self.conditions = [_condition(function) for function in given]
+        self.conditions = [
+            *(_meeting(system, link, on) for link, on in _riders(system.robot)),
+            *(_condition(function) for function in given),
+        ]
 
     def first(self, times: Array, states: Array, n: int) -> Event | None:
         """The first event on a stretch of nodes (the first of them is known to be well)."""
@@ -91,6 +95,31 @@ class Watch:
                     found.append(Event(time, condition.sentence(time)))
                     break
         return found
+
+
+def _riders(robot: Robot) -> list[tuple[Link, Link]]:
+    """Slides that ride along a link which itself slides through its joint."""
+    pairs = zip(robot.links, robot.parents, strict=True)
+    found = [(link, robot.links[parent]) for link, parent in pairs if parent is not None]
+    return [
+        (link, on)
+        for link, on in found
+        if isinstance(link.joint, SlidingPrismatic) and isinstance(on.joint, FixedPrismatic) and gripped(on)
+    ]
+
+
+def _meeting(system: System, rider: Link, on: Link) -> Condition:
+    """The rider may come as far as the joint through which its carrier slides."""
+    slide, out = system.index(f"{rider.name}.q"), system.index(f"{on.name}.q")
+    side: list[float] = []
+
+    def gap(t: float, q: Array, v: Array) -> float:
+        ahead = float(q[slide] + q[out] - on.length)
+        if not side:
+            side.append(1.0 if ahead >= 0 else -1.0)
+        return side[0] * ahead
+
+    return Condition(gap, lambda time: f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s")
 
 
 def _condition(function: Callable[..., Any]) -> Condition:

@@ -15,8 +15,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.mechanics import energies
+from flexarm.mechanics import energies, stops
 from flexarm.mechanics.articulated import packed, substitute, unpacked
+from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.system import System
 from flexarm.robot.joints import Prismatic
 
@@ -112,9 +113,14 @@ class Plant:
         e = self.equations
         K = ca.sparsify(ca.DM(e.K))
         varying, _ = ca.hessian(energies.varying_potential(e.chain, e.q), e.q)
-        elastic = [int("[" in name) for name in self.system.names]
+        elastic = np.array(["[" in name for name in self.system.names], dtype=float)
         keep = ca.sparsify(ca.DM(np.outer(elastic, elastic)))  # how it changes with joints may be negative
-        return K + keep * varying, e.linear_damping
+        stopped = sum((stops.potential(e.chain, body, e.chain.part(e.q, i)) for i, body in self._bodies), ca.SX(0))
+        return K + keep * varying + ca.hessian(stopped, e.q)[0], e.linear_damping
+
+    @property
+    def _bodies(self) -> list[tuple[int, Body]]:
+        return list(enumerate(self.equations.chain.bodies))
 
     @cached_property
     def factor(self) -> ca.Function:

@@ -26,7 +26,7 @@ from flexarm.motion.run import Run, dataset
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
-from flexarm.robot import Robot
+from flexarm.robot import MovingJoint, Robot
 
 SUNDIALS = ("adams", "bdf")
 METHODS: dict[str, Callable[[float, int], Method]] = {
@@ -89,6 +89,7 @@ def simulate(
     _check(method, radius, rtol, atol, dt, duration)
     schedule = Schedule(system, torque, motion, loads)
     q, v = _initial(system, q0), _one(system, v0, "v0")
+    _require_travel(system, schedule, q)
 
     length = sum(link.length for link in system.robot.links) or 1.0
 
@@ -208,6 +209,23 @@ def _initial(system: System, q0: Vector | str) -> Array:
     return out
 
 
+def _require_travel(system: System, schedule: Schedule, q: Array) -> None:
+    """Slides must start on their links, revolute joints within their limits."""
+    for link in system.robot.links:
+        travel = system.robot.travel(link)
+        if travel is None or not isinstance(link.joint, MovingJoint):
+            continue
+        place = system.index(f"{link.name}.q")
+        at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
+        lower, upper = travel
+        slack = 1e-9 * (upper - lower)
+        if not lower - slack <= at <= upper + slack:
+            raise ValueError(
+                f"joint '{link.name}' starts at {at:g} {link.joint.unit}, outside its travel from {lower:g} to "
+                f"{upper:g} {link.joint.unit}; give q0={{'{link.name}.q': ...}}"
+            )
+
+
 def _gather(
     system: System, schedule: Schedule, loop: Integration, points: Mapping[str, Any], options: Any, begin: float
 ) -> Run:
@@ -234,7 +252,9 @@ def _gather(
     return Run(
         dataset(
             names=system.names,
+            units=system._chain.coordinates.units,
             inputs=system.inputs,
+            input_units=system._chain.coordinates.input_units,
             links=[link.name for link in system.robot.links],
             time=times,
             q=q,
