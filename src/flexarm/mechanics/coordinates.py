@@ -44,7 +44,8 @@ class Local:
 class Coordinates:
     """Names and places of the coordinates; `inputs` are the links whose joint has an actuator.
 
-    `units` are rad or m for joints and motors; elastic coordinates carry none of their own. `sizes` say what is large for each: one radian or metre of a joint, a deflection as long as its link.
+    `units` are rad or m for joints and motors; elastic coordinates carry none of their own.
+    `sizes` say what is large for each: one radian or metre of a joint, a deflection as long as its link.
     """
 
     def __init__(self, robot: Robot, integrals: list[LinkIntegrals], rears: Sequence[LinkIntegrals | None]) -> None:
