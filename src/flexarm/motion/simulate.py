@@ -74,7 +74,7 @@ def simulate(
     motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`.
     loads: `fa.PointLoad`s, forces and torques on points of links.
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
-        links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(robot, q)`
+        links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
         gives it for other postures.
     method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, and
         SUNDIALS' adams and bdf.
