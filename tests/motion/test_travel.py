@@ -53,7 +53,7 @@ def test_a_slide_that_starts_outside_its_link_is_a_sentence():
 def test_equations_of_a_link_that_has_left_its_joint_are_refused():
     system = arm(fa.FixedPrismatic())
     for q in (-0.1, 0.0, 0.8, 1.0):
-        with pytest.raises(ValueError, match="q of 'fore.q' is .*: it must lie between 0 and 0.8 m"):
+        with pytest.raises(ValueError, match=r"q of 'fore.q' is .*: it must lie between 0 and 0.8 m"):
             system.mass_matrix({"fore.q": q})
 
 
