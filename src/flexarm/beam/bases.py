@@ -35,9 +35,7 @@ class Family:
         return ORDER[self.name]
 
 
-def shapes(
-    link: Link, family: Family, count: int, smooth: bool = False, clamped: bool = True
-) -> PiecewisePolynomials:
+def shapes(link: Link, family: Family, count: int, smooth: bool = False, clamped: bool = True) -> PiecewisePolynomials:
     """The shape functions of one family of a flexible link, as its basis says; `smooth` modes are one polynomial over
     steps of the section, of lower degree, since they are evaluated wherever something slides along the link. Only
     elements can be unclamped: then the root's own functions come first."""
