@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flexarm.motion.run import Run
     from flexarm.motion.schedule import Feedback, PointLoad
     from flexarm.motion.simulate import ValidityWarning, simulate
+    from flexarm.motion.stabilization import Baumgarte
     from flexarm.robot import (
         Damping,
         DescriptionError,
@@ -31,9 +32,13 @@ if TYPE_CHECKING:
         Elements,
         Flexible,
         Link,
+        Loop,
         Material,
         Modes,
+        OnLine,
+        OnPlane,
         PointMass,
+        PointSupport,
         Pose,
         Reduced,
         Revolute,
@@ -68,6 +73,7 @@ _LATER = {
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.schedule": ("Feedback", "PointLoad"),
     "flexarm.motion.simulate": ("ValidityWarning", "simulate"),
+    "flexarm.motion.stabilization": ("Baumgarte",),
     "flexarm.robot": (
         "Damping",
         "DescriptionError",
@@ -75,9 +81,13 @@ _LATER = {
         "Elements",
         "Flexible",
         "Link",
+        "Loop",
         "Material",
         "Modes",
+        "OnLine",
+        "OnPlane",
         "PointMass",
+        "PointSupport",
         "Pose",
         "Reduced",
         "Revolute",
@@ -95,6 +105,7 @@ _LATER = {
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "Baumgarte",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -104,11 +115,15 @@ __all__ = [
     "Flexible",
     "Linearization",
     "Link",
+    "Loop",
     "Material",
     "ModeSet",
     "Modes",
+    "OnLine",
+    "OnPlane",
     "PointLoad",
     "PointMass",
+    "PointSupport",
     "Pose",
     "Profile",
     "Reduced",

@@ -1,6 +1,7 @@
 """What a robot is: frozen, validated descriptions."""
 
 from . import library
+from .constraints import Loop, OnLine, OnPlane, PointSupport
 from .errors import DescriptionError, UnitsWarning
 from .files import load, save, schema
 from .flexibility import Damping, Elements, Flexible, Modes, Reduced, reduced
@@ -19,9 +20,13 @@ __all__ = [
     "Elements",
     "Flexible",
     "Link",
+    "Loop",
     "Material",
     "Modes",
+    "OnLine",
+    "OnPlane",
     "PointMass",
+    "PointSupport",
     "Pose",
     "Reduced",
     "Revolute",

@@ -50,6 +50,14 @@ class AxisCheck(Checked):
         return {"anyOf": [{"enum": list(_AXES)}, numbers_schema(3)]}
 
 
+def unit_axis(axis: str | Vector3) -> Vector3:
+    """A validated axis as a unit vector."""
+    if isinstance(axis, str):
+        return _AXES[axis]
+    size = hypot(*axis)
+    return axis[0] / size, axis[1] / size, axis[2] / size
+
+
 class Drive(Description):
     """Motor and gear of a joint. An elastic one adds the motor's angle as a coordinate (Spong's model).
 
@@ -156,10 +164,7 @@ class Revolute(Joint):
     @property
     def axis_vector(self) -> Vector3:
         """The axis as a unit vector in the joint's frame."""
-        if isinstance(self.axis, str):
-            return _AXES[self.axis]
-        size = hypot(*self.axis)
-        return self.axis[0] / size, self.axis[1] / size, self.axis[2] / size
+        return unit_axis(self.axis)
 
     @property
     def coordinates(self) -> int:
