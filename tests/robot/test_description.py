@@ -17,6 +17,8 @@ from flexarm.robot import errors
 from flexarm.robot.library import rrr_arm, two_link_arm
 from flexarm.robot.sections import Rectangle
 
+JOINTS = "Revolute or SlidingPrismatic or FixedPrismatic or Weld"
+
 
 def message(build, *args, **fields):
     with pytest.raises(fa.DescriptionError) as caught:
@@ -80,7 +82,7 @@ def test_all_problems_are_told_at_once():
     lines = text.splitlines()
     assert "name = 'a.b': must be a name of letters, digits, _ and -" in lines
     assert "length: is required" in lines
-    assert "joint = 5: must be Revolute or Weld, or a mapping with its fields" in lines
+    assert f"joint = 5: must be {JOINTS}, or a mapping with its fields" in lines
     assert "rotary_inertia = 1: must be true or false" in lines
     assert "masses = 3: must be a list of PointMass" in lines
     assert any(
@@ -107,8 +109,15 @@ def test_conflicts_inside_nested_parts_keep_their_path():
 @pytest.mark.parametrize(
     ("part", "expected"),
     [
-        ({"joint": "revolut"}, "joint.type = 'revolut': unknown; did you mean 'revolute'? (allowed: revolute, weld)"),
-        ({"joint": {"axis": "z"}}, "joint.type: is required (allowed: revolute, weld)"),
+        (
+            {"joint": "revolut"},
+            "joint.type = 'revolut': unknown; did you mean 'revolute'? "
+            "(allowed: revolute, sliding-prismatic, fixed-prismatic, weld)",
+        ),
+        (
+            {"joint": {"axis": "z"}},
+            "joint.type: is required (allowed: revolute, sliding-prismatic, fixed-prismatic, weld)",
+        ),
         ({"joint": {"type": "weld", "axis": "z"}}, "joint.axis: unknown field (allowed: type, mount)"),
         (
             {"section": {"shape": "oval"}},
@@ -119,7 +128,7 @@ def test_conflicts_inside_nested_parts_keep_their_path():
         ({"parent": 3}, "parent = 3: must be text"),
         (
             {"joint": fa.Material(2e11, 7850)},
-            "joint = Material(E=200000000000.0, rho=7850.0): must be Revolute or Weld, or a mapping with its fields",
+            f"joint = Material(E=200000000000.0, rho=7850.0): must be {JOINTS}, or a mapping with its fields",
         ),
         ({"hub": [1]}, "hub = [1]: must be PointMass, or a mapping with its fields"),
         ({"masses": [{"mass": "1"}]}, "masses[0].mass = '1': must be a number (kg), not text"),

@@ -52,7 +52,7 @@ def test_drive_reflects_its_rotor_through_the_gear():
         (lambda: fa.Revolute(viscous=-1), "viscous = -1: must be zero or positive (N m s/rad)"),
         (lambda: fa.Revolute(coulomb=-1), "coulomb = -1: must be zero or positive (N m)"),
         (lambda: fa.Revolute(coulomb_speed=0), "coulomb_speed = 0: must be positive (rad/s)"),
-        (lambda: fa.Drive(stiffness=0), "stiffness = 0: must be positive (N m/rad)"),
+        (lambda: fa.Drive(stiffness=0), "stiffness = 0: must be positive (N m/rad, N/m in a prismatic joint)"),
         (
             lambda: fa.Drive(stiffness=10),
             "rotor_inertia = 0.0: must be positive (kg m2): behind a spring the motor would have no inertia",

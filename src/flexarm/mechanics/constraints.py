@@ -15,7 +15,8 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
-from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, constraint_names
+from flexarm.mechanics.stations import shapes_at
+from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
 
@@ -109,7 +110,8 @@ class Constraints:
             _, p = self._section(constraint.link, constraint.at)
             gap = ca.dot(ca.DM(constraint.normal_vector), p - ca.DM(constraint.point))
             return [Row(f"{name}.normal", index, gap, "m")]
-        raise TypeError(f"{name}: there are no equations for {type(constraint).__name__}")
+        assert isinstance(constraint, PointSupport)
+        return self._support(index, constraint)
 
     def _loop(self, index: int, loop: Loop) -> list[Row]:
         name = self.names[index]
@@ -136,8 +138,29 @@ class Constraints:
             rows.append(Row(f"{name}.r{label}", index, ca.dot(ca.cross(ca.DM(about), axis), seen), "rad"))
         return rows
 
+    def _support(self, index: int, support: PointSupport) -> list[Row]:
+        """The axis passes the support: v(X) = Y and w(X) = Z, (X, Y, Z) the support in the link's root frame."""
+        number, place = self.support_place(support)
+        body = self.equations.chain.bodies[number]
+        U, _ = shapes_at(body.integrals, place[0])
+        deflection = U @ body.elastic(self.equations.chain.part(self.equations.q, number))
+        return [
+            Row(f"{self.names[index]}.{axis}", index, deflection[k] - place[k], "m")
+            for k, axis in enumerate(AXES)
+            if axis in support.directions
+        ]
+
+    def support_place(self, support: PointSupport) -> tuple[int, Any]:
+        """The number of a support's link, and where the support stands in the link's root frame."""
+        number = self._number(support.link)
+        R, p = self.equations.chain.poses(self.equations.q)[number]
+        return number, R.T @ (ca.DM(support.position) - p)
+
+    def _number(self, link: str) -> int:
+        return [each.name for each in self.robot.links].index(link)
+
     def _section(self, link: str, at: float | None) -> tuple[Any, Any]:
-        number = [each.name for each in self.robot.links].index(link)
+        number = self._number(link)
         return self.equations.frame(number, self.robot.links[number].length if at is None else at)
 
     # --- rows that say nothing ---
@@ -153,8 +176,8 @@ class Constraints:
         moved = np.abs(slopes).max(axis=1, initial=0.0) > IDLE
         self._require_closed([row for row, moves in zip(block, moved) if not moves], values[~moved], scale)
         block = [row for row, moves in zip(block, moved) if moves]
-        if len(block) < 2:
-            return block
+        if len(block) < 2 or isinstance(self.robot.constraints[block[0].constraint], PointSupport):
+            return block  # a support's rows are in the link's own axes, where its plane cannot be askew
         turn, sizes, _ = np.linalg.svd(slopes[moved], full_matrices=False)
         idle = sizes <= IDLE * sizes[0]
         if not idle.any():
@@ -203,5 +226,3 @@ def _across(direction: tuple[float, float, float]) -> dict[str, Array]:
     first = np.cross(second, u)
     first /= np.linalg.norm(first)
     return {"1": first, "2": np.cross(u, first)}
-
-

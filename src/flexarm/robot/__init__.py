@@ -5,7 +5,7 @@ from .constraints import Loop, OnLine, OnPlane, PointSupport
 from .errors import DescriptionError, UnitsWarning
 from .files import load, save, schema
 from .flexibility import Damping, Elements, Flexible, Modes, Reduced, reduced
-from .joints import Drive, Revolute, Weld
+from .joints import Drive, FixedPrismatic, MovingJoint, Revolute, SlidingPrismatic, Stop, Weld
 from .links import Link
 from .masses import PointMass
 from .materials import Material
@@ -18,11 +18,13 @@ __all__ = [
     "DescriptionError",
     "Drive",
     "Elements",
+    "FixedPrismatic",
     "Flexible",
     "Link",
     "Loop",
     "Material",
     "Modes",
+    "MovingJoint",
     "OnLine",
     "OnPlane",
     "PointMass",
@@ -32,6 +34,8 @@ __all__ = [
     "Revolute",
     "Robot",
     "Section",
+    "SlidingPrismatic",
+    "Stop",
     "UnitsWarning",
     "Weld",
     "library",

@@ -173,9 +173,7 @@ class PointSupport(Constraint):
 
     if TYPE_CHECKING:
 
-        def __init__(
-            self, link: str, position: ArrayLike, directions: str = "yz", name: str | None = None
-        ) -> None: ...
+        def __init__(self, link: str, position: ArrayLike, directions: str = "yz", name: str | None = None) -> None: ...
 
     @property
     def places(self) -> dict[str, tuple[str, str | None, float | None]]:

@@ -8,14 +8,24 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from math import hypot
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
 from .description import Description
-from .errors import Problem, unknown
+from .errors import Problem, short, unknown
 from .pose import LARGE_ANGLE, LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees, rotation_matrix
-from .quantities import Checked, Matrix3, Vector, Vector3, finite_numbers, nonnegative, numbers_schema, positive
+from .quantities import (
+    Checked,
+    Matrix3,
+    Quantity,
+    Vector,
+    Vector3,
+    finite_numbers,
+    nonnegative,
+    numbers_schema,
+    positive,
+)
 from .unions import Shorthand
 
 if TYPE_CHECKING:
@@ -50,6 +60,10 @@ class AxisCheck(Checked):
         return {"anyOf": [{"enum": list(_AXES)}, numbers_schema(3)]}
 
 
+_STIFFNESS = "N m/rad, N/m in a prismatic joint"
+_DAMPING = "N m s/rad, N s/m in a prismatic joint"
+
+
 def unit_axis(axis: str | Vector3) -> Vector3:
     """A validated axis as a unit vector."""
     if isinstance(axis, str):
@@ -61,20 +75,24 @@ def unit_axis(axis: str | Vector3) -> Vector3:
 class Drive(Description):
     """Motor and gear of a joint. An elastic one adds the motor's angle as a coordinate (Spong's model).
 
-    The rotor's kinetic energy counts its spin relative to its own link only.
+    The rotor's kinetic energy counts its spin relative to its own link only. The units are those of a hinge; in a
+    prismatic joint stiffness is in N/m, damping in N s/m and gear_ratio in rad/m, and the motor's coordinate is a
+    length too.
     """
 
-    stiffness: Annotated[float, positive("N m/rad")] | None = Field(
-        None, description="stiffness between motor and link (N m/rad); left out for a rigid drive"
+    stiffness: Annotated[float, positive(_STIFFNESS)] | None = Field(
+        None, description=f"stiffness between motor and link ({_STIFFNESS}); left out for a rigid drive"
     )
-    damping: Annotated[float, nonnegative("N m s/rad")] = Field(
-        0.0, description="damping between motor and link (N m s/rad); needs a stiffness"
+    damping: Annotated[float, nonnegative(_DAMPING)] = Field(
+        0.0, description=f"damping between motor and link ({_DAMPING}); needs a stiffness"
     )
     rotor_inertia: Annotated[float, nonnegative("kg m2")] = Field(
         0.0, description="inertia of the rotor about its own axis, before the gear (kg m2)"
     )
     gear_ratio: Annotated[float, positive("")] = Field(
-        1.0, description="turns of the rotor for one turn of the joint (no unit)"
+        1.0,
+        description="turns of the rotor for one turn of the joint (no unit); "
+        "in a prismatic joint its angle for one metre (rad/m)",
     )
 
     @property
@@ -83,7 +101,7 @@ class Drive(Description):
 
     @property
     def reflected_inertia(self) -> float:
-        """Inertia of the rotor as the joint feels it (kg m2)."""
+        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint)."""
         return self.rotor_inertia * self.gear_ratio**2
 
     def conflicts(self) -> Iterator[Problem]:
@@ -99,6 +117,17 @@ class Drive(Description):
     def rigid(self) -> Drive:
         """The same drive without its spring and damper."""
         return self.model_copy(update={"stiffness": None, "damping": 0.0})
+
+
+class Stop(Description):
+    """An elastic stop at both limits of a joint: a spring and a damper that act beyond them."""
+
+    stiffness: Annotated[float, positive(_STIFFNESS)] = Field(description=f"stiffness of the stop ({_STIFFNESS})")
+    damping: Annotated[float, nonnegative(_DAMPING)] = Field(0.0, description=f"damping of the stop ({_DAMPING})")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, stiffness: float, damping: float = 0.0) -> None: ...
 
 
 class Joint(Description):
@@ -127,11 +156,39 @@ class Joint(Description):
         return self
 
 
+class MovingJoint(Joint):
+    """A joint with a coordinate, and with it limits, friction and a drive."""
+
+    unit: ClassVar[Literal["rad", "m"]]
+    """The unit of the coordinate."""
+
+    if TYPE_CHECKING:  # each kind declares them in its own units
+        limits: tuple[float, float] | None
+        viscous: float
+        coulomb: float
+        coulomb_speed: float
+        drive: Drive | None
+        stop: Stop | None
+
+    @property
+    def coordinates(self) -> int:
+        return 2 if self.drive is not None and self.drive.elastic else 1
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.limits is not None and self.limits[0] >= self.limits[1]:
+            yield Problem("limits", self.limits, f"the lower limit must be below the upper one ({self.unit})")
+
+    def rigid(self) -> Self:
+        return self if self.drive is None else self.model_copy(update={"drive": self.drive.rigid()})
+
+
 _MOUNT_MEANING = f"rotation from the parent's frame to the joint's: {ROTATION_MEANING}"
 
 
-class Revolute(Joint):
+class Revolute(MovingJoint):
     """A hinge: the link turns about an axis of the joint's frame."""
+
+    unit: ClassVar[Literal["rad", "m"]] = "rad"
 
     type: Literal["revolute"] = Field("revolute", description="kind of joint")
     axis: Annotated[str | Vector3, AxisCheck()] = Field(
@@ -147,6 +204,7 @@ class Revolute(Joint):
         0.01, description="speed v_s over which Coulomb friction is smoothed by tanh(v / v_s) (rad/s)"
     )
     drive: Drive | None = Field(None, description="motor and gear; left out for a torque that acts directly")
+    stop: Stop | None = Field(None, description="elastic stop at the limits; left out for limits that only end a run")
 
     if TYPE_CHECKING:
 
@@ -159,6 +217,7 @@ class Revolute(Joint):
             coulomb: float = 0.0,
             coulomb_speed: float = 0.01,
             drive: Drive | None = None,
+            stop: Stop | None = None,
         ) -> None: ...
 
     @property
@@ -166,20 +225,150 @@ class Revolute(Joint):
         """The axis as a unit vector in the joint's frame."""
         return unit_axis(self.axis)
 
-    @property
-    def coordinates(self) -> int:
-        return 2 if self.drive is not None and self.drive.elastic else 1
-
     def conflicts(self) -> Iterator[Problem]:
-        if self.limits is not None and self.limits[0] >= self.limits[1]:
-            yield Problem("limits", self.limits, "the lower limit must be below the upper one (rad)")
+        yield from super().conflicts()
+        if self.stop is not None and self.limits is None:
+            yield Problem("limits", ..., "is required (rad), since the joint has a stop")
 
     def doubts(self) -> list[tuple[str, str]]:
         wide = self.limits is not None and max(map(abs, self.limits)) > LARGE_ANGLE
         return super().doubts() + ([("limits", LOOKS_LIKE_DEGREES)] if wide else [])
 
-    def rigid(self) -> Revolute:
-        return self if self.drive is None else self.model_copy(update={"drive": self.drive.rigid()})
+
+class Prismatic(MovingJoint):
+    """A joint whose coordinate d is a length along the axis of a link."""
+
+    unit: ClassVar[Literal["rad", "m"]] = "m"
+
+    if TYPE_CHECKING:
+        angle: float
+        contact: Literal["continuous", "nodal"]
+
+    @property
+    def mount_matrix(self) -> Matrix3:
+        """The turn by `angle` about z, or the mount, as a 3x3 matrix."""
+        return rotation_matrix((0.0, 0.0, self.angle) if self.angle else self.mount)
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from super().conflicts()
+        if self.angle and rotation_matrix(self.mount) != rotation_matrix((0.0, 0.0, 0.0)):
+            sentence = f"must be left out with angle = {short(self.angle)} (rad): it is given instead of the angle"
+            yield Problem("mount", self.mount, sentence)
+
+    def doubts(self) -> list[tuple[str, str]]:
+        turned = abs(self.angle) > LARGE_ANGLE
+        return super().doubts() + ([("angle", LOOKS_LIKE_DEGREES)] if turned else [])
+
+    def rigid(self) -> Self:
+        """The same joint between rigid links, which have no nodes, and without elasticity in its drive."""
+        joint = super().rigid()
+        return joint if joint.contact == "continuous" else joint.model_copy(update={"contact": "continuous"})
+
+
+_Angle = Annotated[float, Quantity("rad")]
+_Mount = Annotated[Rotation, Field(description=f"the rotation instead of `angle`: {ROTATION_MEANING}")]
+_Contact = Annotated[
+    Literal["continuous", "nodal"],
+    Field(
+        description="where it touches a flexible link: at any point of smooth shapes (continuous), or through the "
+        "element of a mesh on which it is (nodal)"
+    ),
+]
+_Viscous = Annotated[float, nonnegative("N s/m"), Field(description="viscous friction (N s/m)")]
+_Coulomb = Annotated[float, nonnegative("N"), Field(description="Coulomb friction (N)")]
+_CoulombSpeed = Annotated[
+    float,
+    positive("m/s"),
+    Field(description="speed v_s over which Coulomb friction is smoothed by tanh(v / v_s) (m/s)"),
+]
+_Drive = Annotated[Drive | None, Field(description="motor and gear; left out for a force that acts directly")]
+_Stop = Annotated[Stop | None, Field(description="elastic stop at the limits; left out for limits that only end a run")]
+
+
+class SlidingPrismatic(Prismatic):
+    """A slider fixed to this link that rides along the previous one.
+
+    Its coordinate d is the distance from the previous link's root, or along the ground's x axis.
+    """
+
+    type: Literal["sliding-prismatic"] = Field("sliding-prismatic", description="kind of joint")
+    angle: _Angle = Field(
+        0.0, description="rotation about z from the section of the previous link on which it rides to this link (rad)"
+    )
+    mount: _Mount = (0.0, 0.0, 0.0)
+    contact: _Contact = "continuous"
+    limits: Annotated[tuple[float, float], Vector("m", size=2)] | None = Field(
+        None, description="lowest and highest d (m); the ends of the previous link unless given, none on the ground"
+    )
+    viscous: _Viscous = 0.0
+    coulomb: _Coulomb = 0.0
+    coulomb_speed: _CoulombSpeed = 0.001
+    drive: _Drive = None
+    stop: _Stop = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            angle: float = 0.0,
+            mount: ArrayLike = (0, 0, 0),
+            contact: Literal["continuous", "nodal"] = "continuous",
+            limits: ArrayLike | None = None,
+            viscous: float = 0.0,
+            coulomb: float = 0.0,
+            coulomb_speed: float = 0.001,
+            drive: Drive | None = None,
+            stop: Stop | None = None,
+        ) -> None: ...
+
+
+class FixedPrismatic(Prismatic):
+    """A guide fixed to the previous link through which this link slides.
+
+    Its coordinate d is the length of this link in front of the guide; the rear part, length - d, sticks out behind.
+    """
+
+    type: Literal["fixed-prismatic"] = Field("fixed-prismatic", description="kind of joint")
+    angle: _Angle = Field(
+        0.0, description="rotation about z from the section of the previous link that holds it to this link (rad)"
+    )
+    rear: Literal["flexible", "rigid", "none"] = Field(
+        "flexible", description="the part behind the guide: it bends with a flexible link, is rigid, or is not there"
+    )
+    mount: _Mount = (0.0, 0.0, 0.0)
+    contact: _Contact = "continuous"
+    limits: Annotated[tuple[float, float], Vector("m", size=2)] | None = Field(
+        None,
+        description="lowest and highest d (m); the ends of this link unless given, "
+        "with a hundredth of the length left to each part that bends",
+    )
+    viscous: _Viscous = 0.0
+    coulomb: _Coulomb = 0.0
+    coulomb_speed: _CoulombSpeed = 0.001
+    drive: _Drive = None
+    stop: _Stop = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            angle: float = 0.0,
+            rear: Literal["flexible", "rigid", "none"] = "flexible",
+            mount: ArrayLike = (0, 0, 0),
+            contact: Literal["continuous", "nodal"] = "continuous",
+            limits: ArrayLike | None = None,
+            viscous: float = 0.0,
+            coulomb: float = 0.0,
+            coulomb_speed: float = 0.001,
+            drive: Drive | None = None,
+            stop: Stop | None = None,
+        ) -> None: ...
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from super().conflicts()
+        if self.contact == "nodal" and self.rear != "flexible":
+            sentence = f"needs rear = 'flexible', not {self.rear!r}: the mesh runs through the guide"
+            yield Problem("contact", self.contact, sentence)
 
 
 class Weld(Joint):
@@ -197,4 +386,8 @@ class Weld(Joint):
         return 0
 
 
-AnyJoint = Annotated[Revolute | Weld, Field(discriminator="type"), Shorthand(("revolute", "weld"))]
+AnyJoint = Annotated[
+    Revolute | SlidingPrismatic | FixedPrismatic | Weld,
+    Field(discriminator="type"),
+    Shorthand(("revolute", "sliding-prismatic", "fixed-prismatic", "weld")),
+]

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from .description import Description
 from .errors import Problem, short
-from .flexibility import Flexible
-from .joints import AnyJoint, Joint, Revolute
+from .flexibility import Elements, Flexible
+from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, SlidingPrismatic
 from .masses import PointMass
 from .materials import Material
 from .quantities import Checked, Vector, Vector3, nonnegative, positive
@@ -132,7 +132,19 @@ class Link(Description):
     @property
     def coordinates(self) -> int:
         """How many coordinates the link adds to the robot: joint, drive and deformations."""
-        return self.joint.coordinates + (self.flexible.coordinates if self.flexible is not None else 0)
+        return self.joint.coordinates + self._elastic_coordinates
+
+    @property
+    def _elastic_coordinates(self) -> int:
+        """Those of the deformations; a link that slides through its joint bends in front of it and behind it."""
+        if self.flexible is None:
+            return 0
+        if not isinstance(self.joint, FixedPrismatic):
+            return self.flexible.coordinates
+        if self.joint.contact == "nodal":  # one mesh over the whole link, clamped nowhere
+            free = sum(2 if family.startswith("bend") else 1 for family in self.flexible.counts)
+            return self.flexible.coordinates + free
+        return self.flexible.coordinates * (2 if self.joint.rear == "flexible" else 1)
 
     def rigid(self) -> Link:
         """The same link without flexibility in itself and its drive."""
@@ -141,6 +153,11 @@ class Link(Description):
     def conflicts(self) -> Iterator[Problem]:
         yield from self._missing_parts()
         yield from self._coarse_meshes()
+        if isinstance(self.joint, SlidingPrismatic) and self.at is not None:
+            sentence = "must be left out: the joint rides along its parent; where it is is its coordinate"
+            yield Problem("at", self.at, sentence)
+        if isinstance(self.joint, FixedPrismatic):
+            yield from self._stuck_in_guides(self.joint)
         for place, lump in (("hub", self.hub), ("payload", self.payload)):
             if lump is not None and lump.at is not None:
                 where = "root" if place == "hub" else "tip"
@@ -174,6 +191,26 @@ class Link(Description):
                 sentence = f"must be at least {pieces}: one element for each piece of the stepped section"
                 yield Problem(f"flexible.{field}", elements, sentence)
 
+    def _stuck_in_guides(self, joint: FixedPrismatic) -> Iterator[Problem]:
+        """What keeps the link from sliding through its joint."""
+        if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > self.length):
+            sentence = f"must lie on the sliding link {self.name!r}, between 0 and {short(self.length)} (m)"
+            yield Problem("joint.limits", joint.limits, sentence)
+        if joint.contact == "nodal" and (lack := no_mesh(self)):
+            sentence = f"needs a flexible link with basis elements, but {self.name!r} {lack}"
+            yield Problem("joint.contact", joint.contact, sentence)
+        if joint.rear == "none" and self.hub is not None:
+            sentence = f"must be left out: with joint.rear = 'none' the link {self.name!r} has no rear end"
+            yield Problem("hub", self.hub, sentence)
+        if self.flexible is None:
+            return
+        if self.section is not None and not self.section.uniform:
+            sentence = f"must be the same along {self.name!r}: a link that slides through a guide has one section"
+            yield Problem("section.shape", self.section.shape, sentence)
+        if self.masses:
+            sentence = f"must be left out: {self.name!r} slides through a guide, only a hub and a payload stay clear"
+            yield Problem("masses", self.masses, sentence)
+
     def doubts(self) -> list[tuple[str, str]]:
         found = [("length", "looks like mm; length is in m")] if self.length > 100 else []
         for field, size in self.section.extents().items() if self.section is not None else ():
@@ -182,3 +219,10 @@ class Link(Description):
                     (f"section.{field}", f"is larger than the link's length {short(self.length)}; both are in m")
                 )
         return found
+
+
+def no_mesh(link: Link) -> str:
+    """Why a link has no nodes that a joint could touch; empty when it has."""
+    if link.flexible is None:
+        return "is rigid"
+    return "" if isinstance(link.flexible.basis, Elements) else f"has basis {link.flexible.basis.type}"

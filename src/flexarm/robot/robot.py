@@ -12,7 +12,9 @@ from .changes import changed
 from .constraints import AnyConstraint, Constraint, constraint_names
 from .description import Description, warn_of_new_doubts
 from .errors import DescriptionError, Problem, short, unknown
-from .links import GROUND, Link
+from .flexibility import Elements, Modes
+from .joints import FixedPrismatic, MovingJoint, SlidingPrismatic
+from .links import GROUND, Link, no_mesh
 from .pose import Pose
 from .quantities import Checked, Vector, Vector3
 from .tree import circle, parents_first
@@ -87,6 +89,27 @@ class Robot(Description):
         """How many coordinates the robot has."""
         return sum(link.coordinates for link in self.links)
 
+    def travel(self, link: Link | str) -> tuple[float, float] | None:
+        """The limits that hold for a link's joint (rad or m), None where there are none.
+
+        A flexible part of no length would have no finite frequency: without limits of its own, a joint through
+        which a flexible link slides leaves a hundredth of the length to each part that bends.
+        """
+        link = self.link(link if isinstance(link, str) else link.name)
+        joint = link.joint
+        if not isinstance(joint, MovingJoint):
+            return None
+        if joint.limits is not None:
+            return joint.limits
+        if isinstance(joint, SlidingPrismatic):
+            parent = self._parent(self._names.index(link.name))
+            return None if parent is None else (0.0, self.links[parent].length)
+        if isinstance(joint, FixedPrismatic):
+            front = 0.01 if link.flexible is not None else 0.0
+            rear = front if joint.rear == "flexible" else 0.0
+            return front * link.length, (1.0 - rear) * link.length
+        return None
+
     def rigid(self) -> Robot:
         """The same robot with rigid links and rigid drives."""
         name = self.name.removesuffix(" (rigid)") + " (rigid)"
@@ -133,7 +156,7 @@ class Robot(Description):
             yield Problem("links", self.links, "must have at least one link")
         found = [*self._repeated_names(), *self._wrong_parents()]
         if not found:  # the tree can only be walked when every name leads somewhere
-            found = [*self._circles(), *self._beyond_parents()]
+            found = [*self._circles(), *self._beyond_parents(), *self._derailed()]
         yield from found
         yield from self._wrong_constraints()
 
@@ -183,3 +206,35 @@ class Robot(Description):
                 elif at is not None and at > (length := self.link(link).length):
                     sentence = f"must lie on link {link!r}, between 0 and {short(length)} (m)"
                     yield Problem(f"{path}.{where}", at, sentence)
+
+    def _derailed(self) -> Iterator[Problem]:
+        """Joints that cannot ride along their parents."""
+        for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
+            if isinstance(link.joint, SlidingPrismatic):
+                rail = None if parent is None else self.links[parent]
+                yield from (problem.under(f"links[{index}].joint") for problem in _ride(link.joint, rail))
+
+
+def _ride(joint: SlidingPrismatic, rail: Link | None) -> Iterator[Problem]:
+    """What is wrong with a joint that rides along a link, or along the ground (None)."""
+    if rail is None:
+        if joint.contact == "nodal":
+            sentence = "needs a flexible parent with basis elements, but the joint rides on the ground"
+            yield Problem("contact", joint.contact, sentence)
+        if joint.stop is not None and joint.limits is None:
+            yield Problem("limits", ..., "is required (m), since the joint has a stop and the ground has no ends")
+        return
+    if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > rail.length):
+        sentence = f"must lie on its parent {rail.name!r}, between 0 and {short(rail.length)} (m)"
+        yield Problem("limits", joint.limits, sentence)
+    if joint.contact == "nodal" and (lack := no_mesh(rail)):
+        sentence = f"needs a flexible parent with basis elements, but {rail.name!r} {lack}"
+        yield Problem("contact", joint.contact, sentence)
+    elif joint.contact == "continuous" and rail.flexible is not None and not isinstance(rail.flexible.basis, Modes):
+        meshed = isinstance(rail.flexible.basis, Elements)
+        way = "this joint" if meshed else "basis elements and this joint"
+        sentence = (
+            f"cannot ride on its parent {rail.name!r}, whose basis is {rail.flexible.basis.type}: its curvature jumps "
+            f"at nodes; give {rail.name!r} basis modes, or {way} contact nodal"
+        )
+        yield Problem("contact", joint.contact, sentence)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .errors import short
 from .flexibility import Flexible, Reduced
-from .joints import Joint, Revolute
+from .joints import FixedPrismatic, Joint, MovingJoint, Prismatic, Revolute
 from .links import Link
 from .masses import PointMass
 
@@ -71,10 +71,17 @@ def _place(link: Link) -> str:
 
 
 def _joint(joint: Joint) -> str:
-    if not isinstance(joint, Revolute):
+    if not isinstance(joint, MovingJoint):
         return type(joint).__name__.lower()
-    axis = joint.axis if isinstance(joint.axis, str) else _numbers(joint.axis)
-    return f"revolute {axis}" + (", elastic" if joint.drive is not None and joint.drive.elastic else "")
+    words = []
+    if isinstance(joint, Revolute):
+        words.append(f"revolute {joint.axis if isinstance(joint.axis, str) else _numbers(joint.axis)}")
+    if isinstance(joint, Prismatic):
+        words.append("fixed prismatic" if isinstance(joint, FixedPrismatic) else "sliding prismatic")
+        words += [f"{joint.angle:.4g} rad"] if joint.angle else []
+        words += [f"rear {joint.rear}"] if isinstance(joint, FixedPrismatic) and joint.rear != "flexible" else []
+        words += ["nodal"] if joint.contact == "nodal" else []
+    return ", ".join(words + (["elastic"] if joint.drive is not None and joint.drive.elastic else []))
 
 
 def _section(link: Link) -> str:
