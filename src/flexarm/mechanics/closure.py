@@ -32,6 +32,7 @@ class Closure:
         """
         self._require_freedom()
         q = self._closed(q)
+        self._require_supports_on_links(q)
         self._require_independence(q)
         J = self._jacobian(q)
         return q, self._moved(v, self._least(q, J, self.system.constraint_jacobian(q) @ v))
@@ -108,7 +109,7 @@ class Closure:
         if len(name) > 1:
             alone = [self._approached(q, [k for k, row in enumerate(rows) if self._of(row) == each]) for each in name]
             if all(np.abs(left / self._scales).max() <= OPEN for _, left in alone):
-                return f"the constraints {_listed(name)} contradict each other: {remains}, though each alone can be met"
+                return f"constraints {_listed(name)} contradict each other: {remains}, though each alone can be met"
         held = f", with {_listed([self.system.names[k] for k in self.held])} driven" if self.held else ""
         where = ", ".join(f"{self.system.names[k]} = {q[k]:.4g}" for k in range(min(self.system.nq, 4)))
         return f"{_listed(name)} cannot close{held}: {remains} (at {where}{', ...' if self.system.nq > 4 else ''})"
@@ -119,10 +120,18 @@ class Closure:
         rows, free = len(self.system.constraints), len(self.free)
         if rows > free:
             raise ValueError(
-                f"the constraints {_listed(self.system._equations.constraints.names)} are {rows} equations for {free} "
-                f"coordinates that are free to move: at least {rows - free} are redundant; leave some out, or make "
-                "links flexible"
+                f"redundant constraints {_listed(self.system._equations.constraints.names)}: {rows} equations for "
+                f"{free} free coordinates, {rows - free} too many; leave some out, or make links flexible"
             )
+
+    def _require_supports_on_links(self, q: Array) -> None:
+        for name, link, where in self.system._equations.constraints.supports:
+            x, length = float(where(q)), self.system.robot.link(link).length
+            if not -1e-9 * length <= x <= (1 + 1e-9) * length:
+                raise ValueError(
+                    f"the support '{name}' is not on link '{link}' at the start: it stands {x:.4g} m from its root, and "
+                    f"the link is {length:g} m long"
+                )
 
     def _dependent(self, q: Array) -> Array:
         """Combinations of the scaled rows that no free coordinate moves (as columns)."""
@@ -139,12 +148,12 @@ class Closure:
         involved = _listed(self._names(np.abs(found).max(axis=1)))
         if not self._dependent(self._aside(q)).size:
             raise ValueError(
-                f"the posture is singular: at {self._posture(q)} the constraints {involved} hold the same motion; "
-                "start from another posture"
+                f"the posture {self._posture(q)} is singular: equations of {involved} hold the same motion there, so "
+                "their forces are undetermined; start from another posture"
             )
         raise ValueError(
-            f"the constraints {involved} are redundant: {found.shape[1]} of their equations follow from the others "
-            "(they do not contradict, but their forces are undetermined); leave some out"
+            f"redundant constraints {involved}: by {found.shape[1]} they say the same twice, without contradicting, so "
+            "their forces are undetermined; leave some out"
         )
 
     def _aside(self, q: Array) -> Array:

@@ -140,7 +140,7 @@ class Constraints:
 
     def _support(self, index: int, support: PointSupport) -> list[Row]:
         """The axis passes the support: v(X) = Y and w(X) = Z, (X, Y, Z) the support in the link's root frame."""
-        number, place = self.support_place(support)
+        number, place = self._support_place(support)
         body = self.equations.chain.bodies[number]
         U, _ = shapes_at(body.integrals, place[0])
         deflection = U @ body.elastic(self.equations.chain.part(self.equations.q, number))
@@ -150,11 +150,20 @@ class Constraints:
             if axis in support.directions
         ]
 
-    def support_place(self, support: PointSupport) -> tuple[int, Any]:
+    def _support_place(self, support: PointSupport) -> tuple[int, Any]:
         """The number of a support's link, and where the support stands in the link's root frame."""
         number = self._number(support.link)
         R, p = self.equations.chain.poses(self.equations.q)[number]
         return number, R.T @ (ca.DM(support.position) - p)
+
+    @cached_property
+    def supports(self) -> list[tuple[str, str, ca.Function]]:
+        """Of each point support its name, its link and where on the link it stands: q -> X."""
+        return [
+            (name, each.link, ca.Function("where", [self.equations.q], [self._support_place(each)[1][0]]))
+            for name, each in zip(self.names, self.robot.constraints, strict=True)
+            if isinstance(each, PointSupport)
+        ]
 
     def _number(self, link: str) -> int:
         return [each.name for each in self.robot.links].index(link)

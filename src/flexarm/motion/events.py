@@ -43,7 +43,7 @@ class Watch:
             if isinstance(link.joint, Revolute) and link.joint.limits is not None
         }
         given = [] if stop is None else [stop] if callable(stop) else list(stop)
-        self.conditions = [_condition(function) for function in given]
+        self.conditions = [_condition(function) for function in given] + _supports(system)
 
     def first(self, times: Array, states: Array, n: int) -> Event | None:
         """The first event on a stretch of nodes (the first of them is known to be well)."""
@@ -88,6 +88,24 @@ class Watch:
                     found.append(Event(time, condition.sentence(time)))
                     break
         return found
+
+
+def _supports(system: System) -> list[Condition]:
+    """Links must not slide off their supports."""
+    if not system.robot.constraints:
+        return []
+    return [
+        _support(name, link, where, system.robot.link(link).length)
+        for name, link, where in system._equations.constraints.supports
+    ]
+
+
+def _support(name: str, link: str, where: Callable[..., Any], length: float) -> Condition:
+    def left(t: float, q: Array, v: Array) -> float:
+        x = float(where(q))
+        return min(x, length - x)
+
+    return Condition(left, lambda time: f"link '{link}' slid off its support '{name}' at t = {time:.6g} s")
 
 
 def _condition(function: Callable[..., Any]) -> Condition:

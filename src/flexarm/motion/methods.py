@@ -35,8 +35,9 @@ class State:
     @staticmethod
     def of(column: Any, n: int) -> State:
         """From a column, or from columns side by side."""
+        forces = column[4 * n + 4 :] if column.shape[0] > 4 * n + 4 else None
         parts = [column[k * n : (k + 1) * n] for k in range(4)] + [column[4 * n + k] for k in range(4)]
-        return State(*parts, column[4 * n + 4 :] if column.shape[0] > 4 * n + 4 else None)
+        return State(*parts, forces=forces)
 
     @staticmethod
     def size(n: int, rows: int = 0) -> int:
@@ -134,22 +135,25 @@ class GeneralizedAlpha(Method):
                 forces, change = forces + more, change - brace.G @ more
             new = new + change
         q_next, v_next, a_next = at(new)
-        if bracing is not None and brace is not None and bracing.projects:
+        drifted = q_next
+        if brace is not None and brace.bracing.projects:
             q_next, v_next = brace.projected(q_next, v_next)
         energies = self._energies(plant, state, (q_next, v_next, a_next, forces), before, u)
-        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, forces)
+        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, forces=forces)
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
             error = plant.resolved(factors, error, stiff, damp)
             error = error if brace is None else brace.along(error)
+        if brace is not None:  # the error across the constraints is what projection took away
+            error = error + plant.of_free(q_next - drifted)
         return after, plant.displacement(state.q, error), plant.displacement(state.q, change)
 
     @staticmethod
     def _energies(plant: Plant, state: State, after: tuple[Any, ...], before: Any, u: Any) -> tuple[Any, ...]:
         """Mean force times displacement: exact for constant forces, whatever the step."""
-        *moved_to, forces = after
+        q, v, a, forces = after
         first = plant.energy_forces(state.q, state.v, state.a, before, state.forces)
-        last = plant.energy_forces(*moved_to, u, forces)
+        last = plant.energy_forces(q, v, a, u, forces)
         moved = after[0] - state.q
         sums = (old + ca.dot(f + g, moved) / 2 for old, f, g in zip((state.work, state.lost), first, last, strict=True))
         return (*sums, *(ca.dot(after[1], g) for g in last))
@@ -195,7 +199,7 @@ class RungeKutta(Method):
         q, v = plant.projected(q, v, u)
         a, forces = plant.motion(q, v, u)
         powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces))
-        return State(q, v, a, a, new[2], new[3], *powers, forces), error, ca.MX.zeros(plant.measures)
+        return State(q, v, a, a, new[2], new[3], *powers, forces=forces), error, ca.MX.zeros(plant.measures)
 
     def _error(self, rates: list[Any], v: Any, dt: Any) -> Any:
         ends = [*(rate[0] for rate in rates), v]
