@@ -129,8 +129,8 @@ class Closure:
             x, length = float(where(q)), self.system.robot.link(link).length
             if not -1e-9 * length <= x <= (1 + 1e-9) * length:
                 raise ValueError(
-                    f"the support '{name}' is not on link '{link}' at the start: it stands {x:.4g} m from its root, and "
-                    f"the link is {length:g} m long"
+                    f"the support '{name}' is not on link '{link}' at the start: it stands {x:.4g} m from its root "
+                    f"and the link is {length:g} m long"
                 )
 
     def _dependent(self, q: Array) -> Array:

@@ -18,7 +18,7 @@ from flexarm.motion.stabilization import Stabilization
 if TYPE_CHECKING:
     from flexarm.motion.plant import Plant
 
-PROJECTIONS = 2  # corrections of q and v after a step; the second takes what the first leaves by its curvature
+PROJECTIONS = 2  # corrections of q after a step; the second takes what the first leaves by its curvature
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,7 @@ class Brace:
         """q and v moved onto the constraints."""
         for _ in range(PROJECTIONS):
             q = q - self._whole(self.bracing.value(q))
-        for _ in range(PROJECTIONS):
-            v = v - self._whole(self.bracing.rate(q, v))
-        return q, v
+        return q, v - self._whole(self.bracing.rate(q, v))
 
     def _whole(self, violation: Any) -> Any:
         plant = self.bracing.plant
@@ -78,11 +76,22 @@ class Bracing:
     @cached_property
     def acceleration(self) -> ca.Function:
         """(q, v, a) -> Phi_q a + gamma, with the terms of stabilization."""
-        e, c = self.plant.equations, self.constraints
-        out = c.acceleration
-        if not isinstance(self.stabilization, str):
-            out = out + 2 * self.stabilization.gamma * c.rate + self.stabilization.beta**2 * c.value
-        return ca.Function("gap_acceleration", [e.q, e.v, e.a], [ca.cse(ca.densify(out))])
+        e = self.plant.equations
+        return ca.Function("gap_acceleration", [e.q, e.v, e.a], [ca.cse(ca.densify(self._stabilized))])
+
+    @property
+    def _stabilized(self) -> Any:
+        c = self.constraints
+        if isinstance(self.stabilization, str):
+            return c.acceleration
+        return c.acceleration + 2 * self.stabilization.gamma * c.rate + self.stabilization.beta**2 * c.value
+
+    @cached_property
+    def trial(self) -> ca.Function:
+        """(q, v, a, lambda) -> Phi_q^T lambda and the stabilized acceleration: together, since they share the poses."""
+        e, forces = self.plant.equations, ca.SX.sym("forces", self.count)
+        outputs = ca.cse([ca.densify(self.constraints.pull(forces)), ca.densify(self._stabilized)])
+        return ca.Function("trial", [e.q, e.v, e.a, forces], outputs)
 
     @cached_property
     def pull(self) -> ca.Function:

@@ -36,8 +36,8 @@ class State:
     def of(column: Any, n: int) -> State:
         """From a column, or from columns side by side."""
         forces = column[4 * n + 4 :] if column.shape[0] > 4 * n + 4 else None
-        parts = [column[k * n : (k + 1) * n] for k in range(4)] + [column[4 * n + k] for k in range(4)]
-        return State(*parts, forces=forces)
+        parts = [*(column[k * n : (k + 1) * n] for k in range(4)), *(column[4 * n + k] for k in range(4)), forces]
+        return State(*parts)
 
     @staticmethod
     def size(n: int, rows: int = 0) -> int:
@@ -127,11 +127,12 @@ class GeneralizedAlpha(Method):
         for _ in range(self.iterations):
             trial = at(new)
             missing = plant.residual(*trial, u)
-            if bracing is not None:
-                missing = missing + bracing.pull(trial[0], forces)
-            change = plant.substitute(factors, -plant.of_free(missing))
-            if bracing is not None and brace is not None:
-                more = brace.forces(brace.J @ change + bracing.acceleration(*trial))
+            if bracing is None or brace is None:
+                change = plant.substitute(factors, -plant.of_free(missing))
+            else:
+                pull, across = bracing.trial(*trial, forces)
+                change = plant.substitute(factors, -plant.of_free(missing + pull))
+                more = brace.forces(brace.J @ change + across)
                 forces, change = forces + more, change - brace.G @ more
             new = new + change
         q_next, v_next, a_next = at(new)
@@ -139,7 +140,7 @@ class GeneralizedAlpha(Method):
         if brace is not None and brace.bracing.projects:
             q_next, v_next = brace.projected(q_next, v_next)
         energies = self._energies(plant, state, (q_next, v_next, a_next, forces), before, u)
-        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, forces=forces)
+        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, *[forces])
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
             error = plant.resolved(factors, error, stiff, damp)
@@ -199,7 +200,7 @@ class RungeKutta(Method):
         q, v = plant.projected(q, v, u)
         a, forces = plant.motion(q, v, u)
         powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces))
-        return State(q, v, a, a, new[2], new[3], *powers, forces=forces), error, ca.MX.zeros(plant.measures)
+        return State(q, v, a, a, new[2], new[3], *powers, *[forces]), error, ca.MX.zeros(plant.measures)
 
     def _error(self, rates: list[Any], v: Any, dt: Any) -> Any:
         ends = [*(rate[0] for rate in rates), v]
