@@ -15,6 +15,7 @@ LONGEST = 0.5  # of what is large for a coordinate, in one iteration
 CLOSED = 1e-12  # of a robot's length or a radian
 OPEN = 1e-9  # where the iteration ends, a larger gap is one that cannot be closed
 DEPENDENT = 1e-9  # singular values of the scaled Jacobian below this, against the largest
+IDLE = 1e-6  # a scaled row of the Jacobian smaller than this is not taken for one of its own
 STEP_ASIDE = 1e-2  # how far a second posture lies from the first when it is asked whether only the first is singular
 
 
@@ -25,8 +26,8 @@ class Closure:
     system: System
     held: Sequence[int]
 
-    def state(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The nearest q and v that satisfy the constraints, which must be independent there.
+    def posture(self, q: Array) -> Array:
+        """The nearest q that satisfies the constraints, which must be independent there.
 
         Near in the metric M + K s^2: joints move rather than links bend.
         """
@@ -34,8 +35,12 @@ class Closure:
         q = self._closed(q)
         self._require_supports_on_links(q)
         self._require_independence(q)
-        J = self._jacobian(q)
-        return q, self._moved(v, self._least(q, J, self.system.constraint_jacobian(q) @ v))
+        return q
+
+    def state(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The same with the nearest v that keeps the constraints."""
+        q = self.posture(q)
+        return q, self._moved(v, self._least(q, self._jacobian(q), self.system.constraint_jacobian(q) @ v))
 
     @property
     def free(self) -> list[int]:
@@ -136,7 +141,7 @@ class Closure:
     def _dependent(self, q: Array) -> Array:
         """Combinations of the scaled rows that no free coordinate moves (as columns)."""
         A = self._jacobian(q) * self._sizes[self.free] / self._scales[:, None]
-        A = A / np.maximum(np.linalg.norm(A, axis=1), 1e-300)[:, None]
+        A = A / np.maximum(np.linalg.norm(A, axis=1), IDLE)[:, None]
         turn, sizes, _ = np.linalg.svd(A)
         sizes = np.concatenate([sizes, np.zeros(len(turn) - len(sizes))])
         return np.asarray(turn[:, sizes < DEPENDENT * max(sizes[0], 1e-300)] if len(sizes) else turn)
@@ -148,13 +153,20 @@ class Closure:
         involved = _listed(self._names(np.abs(found).max(axis=1)))
         if not self._dependent(self._aside(q)).size:
             raise ValueError(
-                f"the posture {self._posture(q)} is singular: equations of {involved} hold the same motion there, so "
-                "their forces are undetermined; start from another posture"
+                f"the posture {self._posture(q)} is singular: {self._what_fails(found)} there, so constraint forces are "
+                "undetermined; start from another posture, or let links stretch"
             )
         raise ValueError(
             f"redundant constraints {involved}: by {found.shape[1]} they say the same twice, without contradicting, so "
             "their forces are undetermined; leave some out"
         )
+
+    def _what_fails(self, combinations: Array) -> str:
+        weights = np.abs(combinations).max(axis=1)
+        rows = [row for row, weight in zip(self.system.constraints, weights, strict=True) if weight > 0.05]
+        if len(rows) == combinations.shape[1]:
+            return f"to first order no free coordinate moves {_listed(rows)}"
+        return f"the equations {_listed(rows)} hold the same motion"
 
     def _aside(self, q: Array) -> Array:
         """Another posture nearby that satisfies the constraints."""

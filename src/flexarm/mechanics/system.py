@@ -190,6 +190,11 @@ class System:
             return np.zeros((*self.vector(q).shape[:-1], 0, self.nq))
         return self._call("constraint_jacobian", q=q)[0]
 
+    def constraint_stiffness(self, q: Vector, forces: Array) -> Array:
+        """d(Phi_q^T forces)/dq (nq, nq): what constraint forces add to the stiffness as they turn with the robot."""
+        function = self.casadi["constraint_stiffness"]
+        return np.asarray(function(self.vector(q), forces).full())
+
     # --- geometry ---
 
     def tip(self, q: Vector = None, link: str | None = None) -> Array:
