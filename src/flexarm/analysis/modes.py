@@ -113,8 +113,8 @@ def modes(
         moving = system.linearization(posture, speed)
         G, K = moving.G[here], moving.K[here]
     else:
-        G, K = np.zeros_like(M), (system.stiffness + system.gravity_stiffness(posture))[here]
-    motions = _motions(system, kept, K, K - system.stiffness[here])
+        G, K = np.zeros_like(M), (system.stiffness_matrix(posture) + system.gravity_stiffness(posture))[here]
+    motions = _motions(system, kept, K, K - system.stiffness_matrix(posture)[here])
     eigenvalues: Complex
     vectors: Any
     if np.abs(G).max(initial=0.0) > 1e-12 * np.sqrt(np.abs(M).max(initial=0.0) * np.abs(K).max(initial=0.0)):
@@ -123,7 +123,7 @@ def modes(
         eigenvalues, vectors = _modes(M, (K + K.T) / 2, motions)
     shapes: Any = np.zeros((system.nq, len(kept)), dtype=vectors.dtype)
     shapes[kept] = vectors
-    ratios = _damping_ratios(eigenvalues, vectors, M, G, system.damping[here])
+    ratios = _damping_ratios(eigenvalues, vectors, M, G, system.damping_matrix(posture)[here])
     return ModeSet(eigenvalues, shapes, ratios, _imbalance(system, posture, speed, kept, M), system, posture)
 
 
@@ -136,7 +136,7 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
     _require_inertia(system, kept, system.mass_matrix(q)[here])
     independent, Z = displacements(system, q, kept)
     K = tangent_stiffness(system, q, multipliers(system, q, kept))
-    matrices = (system.mass_matrix(q), K, K - system.stiffness, system.damping)
+    matrices = (system.mass_matrix(q), K, K - system.stiffness_matrix(q), system.damping_matrix(q))
     M, K, geometric, D = (Z.T @ matrix[here] @ Z for matrix in matrices)
     motions = _motions(system, independent, K, geometric)
     eigenvalues, vectors = _modes(M, (K + K.T) / 2, motions)
@@ -294,6 +294,6 @@ def _damping_ratios(values: Complex, x: Any, M: Array, G: Array, D: Array) -> Ar
 def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array) -> float:
     if not kept:
         return 0.0
-    bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping @ speed
+    bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping_matrix(q) @ speed
     start = np.linalg.solve(M, bias[kept])
     return float(np.abs(start / np.array(system._chain.coordinates.sizes)[kept]).max())

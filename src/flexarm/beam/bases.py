@@ -17,6 +17,7 @@ ORDER = {"bend_y": 2, "bend_z": 2, "twist": 1, "stretch": 1}
 
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
 EXTRA_DEGREES = 12
+SMOOTH_DEGREES = 4  # six digits: enough where the polynomials themselves must be cheap
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class Family:
         return ORDER[self.name]
 
 
-def shapes(link: Link, family: Family, count: int) -> PiecewisePolynomials:
-    """The shape functions of one family of a flexible link, as its basis says."""
+def shapes(link: Link, family: Family, count: int, smooth: bool = False) -> PiecewisePolynomials:
+    """The shape functions of one family of a flexible link, as its basis says; `smooth` modes are one polynomial over
+    steps of the section, of lower degree, since they are evaluated wherever something slides along the link."""
     assert link.flexible is not None
     basis = link.flexible.basis
     if isinstance(basis, Elements):
@@ -43,7 +45,7 @@ def shapes(link: Link, family: Family, count: int) -> PiecewisePolynomials:
     if isinstance(basis, Reduced):
         return reduced(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)
-    return modes(link, family, count, basis)
+    return modes(link, family, count, basis, smooth)
 
 
 def elements(nodes: Array, order: int, degree: int = 1) -> PiecewisePolynomials:
@@ -88,9 +90,10 @@ def mesh(breaks: Array, count: int) -> Array:
     return np.append(np.concatenate(parts), breaks[-1])
 
 
-def modes(link: Link, family: Family, count: int, basis: Modes) -> PiecewisePolynomials:
+def modes(link: Link, family: Family, count: int, basis: Modes, smooth: bool = False) -> PiecewisePolynomials:
     """The first `count` eigenfunctions of the clamped link (with a tip mass and inertia if the basis has them)."""
-    space = _clamped_polynomials(family.steps, family.order, 2 * count + EXTRA_DEGREES)
+    steps = family.steps[[0, -1]] if smooth else family.steps
+    space = _clamped_polynomials(steps, family.order, 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES))
     mass, stiffness = matrices(family, space)
     tip, slope = space(link.length), space.derivative()(link.length)
     lump = basis.tip_mass * tip.T @ tip

@@ -55,14 +55,15 @@ class LinkIntegrals:
     # Gauss points for the quartic forms of the full energy: modes wave less than their polynomial degree suggests.
     SLICES_PER_SHAPE = 4
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, smooth: bool = False) -> None:
+        """`smooth`: shapes whose curvature does not jump, since something slides along the link."""
         self.link = link
         self.length = link.length
         self.mass_per_length = self._along(link.mass_per_length)
         counts = link.flexible.counts if link.flexible else {}
         self.families: dict[str, Family] = {name: self._family(name) for name in FAMILIES if name in counts}
         self.shapes: dict[str, PiecewisePolynomials] = {
-            name: bases.shapes(link, family, counts[name]) for name, family in self.families.items()
+            name: bases.shapes(link, family, counts[name], smooth) for name, family in self.families.items()
         }
         self.stiffening: str = link.flexible.stiffening if link.flexible else "none"
         self.columns: dict[str, slice] = {}
@@ -164,7 +165,7 @@ class LinkIntegrals:
         breaks = np.concatenate([space.breaks for space in self.shapes.values()])
         degree = max(space.degree for space in self.shapes.values())
         x, weights = gauss(merged([start], breaks[(breaks > start) & (breaks < end)], [end]), degree)
-        return _clean(self._bending(weights, x))
+        return clean(self._bending(weights, x))
 
     def _bending(self, weights: Array, x: Array) -> Array:
         """int weight (v'^T v' + w'^T w'), the form of every shortening integral."""
@@ -216,20 +217,20 @@ class LinkIntegrals:
     def a(self) -> Array:
         """(3, n): int mu N_u, int mu N_v, int mu N_w."""
         _, mass, N = self._moments
-        return _clean(np.einsum("g,gin->in", mass, N))
+        return clean(np.einsum("g,gin->in", mass, N))
 
     @cached_property
     def b(self) -> Array:
         """(3, n): int mu x N_u, ..."""
         x, mass, N = self._moments
-        return _clean(np.einsum("g,gin->in", mass * x, N))
+        return clean(np.einsum("g,gin->in", mass * x, N))
 
     @cached_property
     def M(self) -> dict[str, Array]:
         """M["uv"] = int mu N_u^T N_v and so on."""
         _, mass, N = self._moments
         pairs = [(i, j) for i in range(3) for j in range(i, 3)]
-        return {"uvw"[i] + "uvw"[j]: _clean(weighted(mass, N[:, i], N[:, j])) for i, j in pairs}
+        return {"uvw"[i] + "uvw"[j]: clean(weighted(mass, N[:, i], N[:, j])) for i, j in pairs}
 
     def _rotary_density(self, x: Array) -> Array:
         """(points, 3): about x always, since it carries twist; about y and z when the link counts it."""
@@ -254,14 +255,14 @@ class LinkIntegrals:
     def j(self) -> Array:
         """(3, n): angular momentum of the turning sections."""
         inertia, W = self._turning
-        return _clean(np.einsum("gi,gin->in", inertia, W))
+        return clean(np.einsum("gi,gin->in", inertia, W))
 
     @cached_property
     def M_elastic(self) -> Array:
         """Mass matrix of eta with the root held: translation and rotation of the sections."""
         inertia, W = self._turning
         turning = sum(weighted(inertia[:, i], W[:, i]) for i in range(3))
-        return _clean(self.M["uu"] + self.M["vv"] + self.M["ww"] + turning)
+        return clean(self.M["uu"] + self.M["vv"] + self.M["ww"] + turning)
 
     @cached_property
     def H0(self) -> Array:
@@ -281,7 +282,7 @@ class LinkIntegrals:
         moment = fit(lambda x: float(mu(x)[0, 0]) * x**power, mu.breaks, mu.degree + power).integral()
         x, weights = self._nodes
         outboard = moment(self.length)[0, 0] - moment(x)[:, 0]
-        return _clean(self._bending(weights * outboard, x))
+        return clean(self._bending(weights * outboard, x))
 
     @cached_property
     def K(self) -> Array:
@@ -289,7 +290,7 @@ class LinkIntegrals:
         out = np.zeros((self.count, self.count))
         for name, space in self.shapes.items():
             out[self.columns[name], self.columns[name]] = bases.matrices(self.families[name], space)[1]
-        return _clean(out)
+        return clean(out)
 
     @cached_property
     def D(self) -> Array:
@@ -301,17 +302,22 @@ class LinkIntegrals:
         given = flexible.damping
         if given is None:
             return out
-        out = out + given.alpha * self.M_elastic + given.beta * self.K
-        if given.ratio is not None:
-            squares, modes = bases.all_modes(self.M_elastic, self.K)
-            listed = given.ratio if isinstance(given.ratio, tuple) else (given.ratio,)
-            ratios = np.array([*listed, *[listed[-1]] * (self.count - len(listed))])  # the last one holds from there on
-            left = self.M_elastic @ modes
-            out = out + (left * (2 * ratios * np.sqrt(squares))) @ left.T
-        return _clean(out)
+        return clean(out + given.alpha * self.M_elastic + given.beta * self.K + self.D_ratios)
+
+    @cached_property
+    def D_ratios(self) -> Array:
+        """The part of D that gives the clamped link's modes their ratios."""
+        given = None if self.link.flexible is None else self.link.flexible.damping
+        if given is None or given.ratio is None or not self.count:
+            return np.zeros((self.count, self.count))
+        squares, modes = bases.all_modes(self.M_elastic, self.K)
+        listed = given.ratio if isinstance(given.ratio, tuple) else (given.ratio,)
+        ratios = np.array([*listed, *[listed[-1]] * (self.count - len(listed))])  # the last one holds from there on
+        left = self.M_elastic @ modes
+        return clean((left * (2 * ratios * np.sqrt(squares))) @ left.T)
 
 
-def _clean(matrix: Array) -> Array:
+def clean(matrix: Array) -> Array:
     """Zero what is rounding beside the entries of its row and column."""
     size = np.abs(matrix)
     scale = np.sqrt(np.outer(size.max(axis=1, initial=0.0), size.max(axis=0, initial=0.0)))

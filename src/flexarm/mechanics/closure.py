@@ -66,7 +66,7 @@ class Closure:
     def _least(self, q: Array, J: Array, gap: Array) -> Array:
         """The least change of the free coordinates that closes a gap to first order."""
         here = np.ix_(self.free, self.free)
-        W = (self.system.mass_matrix(q) + self.system.stiffness)[here]
+        W = (self.system.mass_matrix(q) + self.system.stiffness_matrix(q))[here]
         size = self._sizes[self.free]
         W = W * np.outer(size, size)  # in scaled coordinates, and positive definite even where nothing has a mass
         W = W + 1e-9 * np.diag(np.full(len(W), np.trace(W) / max(len(W), 1)))
@@ -153,7 +153,7 @@ class Closure:
         involved = _listed(self._names(np.abs(found).max(axis=1)))
         if not self._dependent(self._aside(q)).size:
             raise ValueError(
-                f"the posture {self._posture(q)} is singular: {self._what_fails(found)} there, so constraint forces are "
+                f"the posture {self._posture(q)} is singular: {self._what_fails(found)} there, so forces are "
                 "undetermined; start from another posture, or let links stretch"
             )
         raise ValueError(

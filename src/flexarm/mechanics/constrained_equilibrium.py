@@ -39,7 +39,7 @@ def constrained_equilibrium(system: System, q: Array) -> Array:
 
 def tangent_stiffness(system: System, q: Array, forces: Array) -> Array:
     """Of springs, gravity and constraint forces that turn with the robot."""
-    return np.asarray(system.stiffness + system.gravity_stiffness(q) + system.constraint_stiffness(q, forces))
+    return np.asarray(system.stiffness_matrix(q) + system.gravity_stiffness(q) + system.constraint_stiffness(q, forces))
 
 
 def multipliers(system: System, q: Array, free: list[int]) -> Array:
@@ -66,7 +66,7 @@ def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int],
 
 
 def _weight(system: System, q: Array) -> Array:
-    return np.asarray(system.gravity(q) + system.stiffness @ q)
+    return np.asarray(system.gravity(q) + system.spring_forces(q))
 
 
 def _held(system: System, q: Array) -> list[int]:

@@ -15,7 +15,6 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics.stations import shapes_at
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
@@ -139,28 +138,35 @@ class Constraints:
         return rows
 
     def _support(self, index: int, support: PointSupport) -> list[Row]:
-        """The axis passes the support: v(X) = Y and w(X) = Z, (X, Y, Z) the support in the link's root frame."""
-        number, place = self._support_place(support)
-        body = self.equations.chain.bodies[number]
-        U, _ = shapes_at(body.integrals, place[0])
-        deflection = U @ body.elastic(self.equations.chain.part(self.equations.q, number))
+        """The axis passes the support: v(x) = Y and w(x) = Z, (X, Y, Z) the support in the link's root frame."""
+        number = self._number(support.link)
+        point = self.equations.point(number, self._along(support))
+        stands = self._stands(support)
         return [
-            Row(f"{self.names[index]}.{axis}", index, deflection[k] - place[k], "m")
+            Row(f"{self.names[index]}.{axis}", index, point[k] - stands[k], "m")
             for k, axis in enumerate(AXES)
             if axis in support.directions
         ]
 
-    def _support_place(self, support: PointSupport) -> tuple[int, Any]:
-        """The number of a support's link, and where the support stands in the link's root frame."""
-        number = self._number(support.link)
-        R, p = self.equations.chain.poses(self.equations.q)[number]
-        return number, R.T @ (ca.DM(support.position) - p)
+    def _stands(self, support: PointSupport) -> Any:
+        """A support in its link's root frame."""
+        R, p = self.equations.chain.poses(self.equations.q)[self._number(support.link)]
+        return R.T @ (ca.DM(support.position) - p)
+
+    def _along(self, support: PointSupport) -> Any:
+        """Where on its link a support stands, as its places are counted."""
+        X = self._stands(support)[0]
+        body = self.equations.chain.bodies[self._number(support.link)]
+        if not body.gripped:
+            return X
+        own = self.equations.chain.part(self.equations.q, self._number(support.link))
+        return X + body.link.length - own[body.local.joint]
 
     @cached_property
     def supports(self) -> list[tuple[str, str, ca.Function]]:
-        """Of each point support its name, its link and where on the link it stands: q -> X."""
+        """Of each point support its name, its link and where on the link it stands: q -> x."""
         return [
-            (name, each.link, ca.Function("where", [self.equations.q], [self._support_place(each)[1][0]]))
+            (name, each.link, ca.Function("where", [self.equations.q], [self._along(each)]))
             for name, each in zip(self.names, self.robot.constraints, strict=True)
             if isinstance(each, PointSupport)
         ]

@@ -1,13 +1,14 @@
 """Which generalised coordinates a robot has, in which order, and what they are called.
 
 Link by link in the robot's order: the joint `upper.q`, the motor behind an elastic drive `upper.motor`, then the
-elastic coordinates `upper.bend_y[1]`, ...
+elastic coordinates `upper.bend_y[1]`, ..., and those of a part behind a joint that grips the link,
+`upper.rear.bend_y[1]`, ...
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Array
-from flexarm.robot import Drive, Link, Revolute, Robot
+from flexarm.robot import Drive, Link, MovingJoint, Robot
 from flexarm.robot.errors import shown
 from flexarm.robot.quantities import Quantity
 
@@ -43,30 +44,39 @@ class Local:
 class Coordinates:
     """Names and places of the coordinates; `inputs` are the links whose joint has an actuator.
 
-    `sizes` say what is large for each: one radian of a joint, a deflection as long as its link.
+    `units` are rad or m for joints and motors; elastic coordinates carry none of their own.
+    `sizes` say what is large for each: one radian or metre of a joint, a deflection as long as its link.
     """
 
-    def __init__(self, robot: Robot, integrals: list[LinkIntegrals]) -> None:
+    def __init__(self, robot: Robot, integrals: list[LinkIntegrals], rears: Sequence[LinkIntegrals | None]) -> None:
         self.names: list[str] = []
         self.locals: list[Local] = []
         self.inputs: list[str] = []
         self.sizes: list[float] = []
+        self.units: list[str] = []
+        self.input_units: list[str] = []
         actuated: list[int] = []
-        for link, integral in zip(robot.links, integrals, strict=True):
+        for link, integral, rear in zip(robot.links, integrals, rears, strict=True):
             start = len(self.names)
             joint = motor = None
-            if isinstance(link.joint, Revolute):
+            if isinstance(link.joint, MovingJoint):
                 joint = 0
                 self.names.append(f"{link.name}.q")
                 if elastic_drive(link):
                     motor = 1
                     self.names.append(f"{link.name}.motor")
                 self.inputs.append(link.name)
+                self.units += [link.joint.unit] * (2 if motor else 1)
+                self.input_units.append("N m" if link.joint.unit == "rad" else "N")
                 actuated.append(len(self.names) - 1)  # an actuator acts on the motor where there is one
             first = len(self.names) - start
-            self.names += [f"{link.name}.{name}" for name in integral.coordinate_names]
+            self.sizes += [1.0] * first
+            for part, prefix in ((integral, ""), (rear, "rear.")):
+                if part is not None:
+                    self.names += [f"{link.name}.{prefix}{name}" for name in part.coordinate_names]
+                    self.sizes += part.sizes.tolist()
+                    self.units += ["1"] * part.count
             count = len(self.names) - start
-            self.sizes += [*[1.0] * first, *integral.sizes.tolist()]
             self.locals.append(Local(start, joint, motor, slice(first, count), count))
         self.count = len(self.names)
         self.input_matrix: Array = np.zeros((self.count, len(actuated)))
@@ -92,7 +102,7 @@ class Coordinates:
 
 def elastic_drive(link: Link) -> Drive | None:
     """The drive behind a link's joint if it is elastic: then its motor has a coordinate of its own."""
-    drive = link.joint.drive if isinstance(link.joint, Revolute) else None
+    drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
     return drive if drive is not None and drive.elastic else None
 
 

@@ -10,17 +10,22 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics import gripped, stops
+from flexarm.mechanics.bodies import Body
+from flexarm.mechanics.constants import constant
 from flexarm.mechanics.coordinates import elastic_drive
-from flexarm.mechanics.kinematics import Body, Chain, Jet, along_axis, deflected, section_turn, shortening
+from flexarm.mechanics.jets import Jet
+from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.places import deflected, place, section_turn, shortening
 from flexarm.mechanics.rotations import pose_along, twist_along
-from flexarm.robot import Drive, PointMass, Revolute
+from flexarm.robot import Drive, MovingJoint, PointMass
 
 
 def kinetic(body: Body, twist: Any, x: Any, dx: Any) -> Any:
     """Kinetic energy of a link with all that is fixed to it, and of the rotor that drives it."""
     energy = kinetic_of_link(body, twist, x, dx)
     joint = body.link.joint
-    if isinstance(joint, Revolute) and joint.drive is not None:
+    if isinstance(joint, MovingJoint) and joint.drive is not None:
         rotor = body.local.joint if body.local.motor is None else body.local.motor
         energy += joint.drive.reflected_inertia / 2 * dx[rotor] ** 2
     return energy
@@ -29,21 +34,27 @@ def kinetic(body: Body, twist: Any, x: Any, dx: Any) -> Any:
 def kinetic_of_link(body: Body, twist: Any, x: Any, dx: Any) -> Any:
     """The same without the rotor."""
     omega, v = twist[:3], twist[3:]
-    eta, deta = body.elastic(x), body.elastic(dx)
-    beam = _full_beam if body.integrals.stiffening == "full" else _beam
-    energy = beam(body.integrals, omega, v, eta, deta)
+    if body.gripped:
+        through = v + ca.vertcat(dx[body.local.joint], 0, 0)
+        energy = sum(gripped.kinetic(part, omega, through) for part in gripped.parts(body, x, dx))
+    else:
+        beam = _full_beam if body.integrals.stiffening == "full" else _beam
+        energy = beam(body.integrals, omega, v, body.elastic(x), body.elastic(dx))
     for mass, at in point_masses(body):
-        energy += _point(body.integrals, mass, at, omega, v, eta, deta)
+        energy += _point(body, mass, at, omega, v, Jet.slow(x, dx))
     return energy
 
 
-def first_moment(body: Body, x: Any) -> tuple[float, Any]:
+def first_moment(body: Body, x: Any) -> tuple[Any, Any]:
     """Mass of a link with all that is fixed to it, and its first moment about the root in link axes."""
-    eta = body.elastic(x)
-    mass, moment = body.integrals.m, _beam_moment(body.integrals, eta)
+    if body.gripped:
+        each = [gripped.moment(part) for part in gripped.parts(body, x, 0 * x)]
+        mass, moment = (sum(part) for part in zip(*each, strict=True))
+    else:
+        mass, moment = body.integrals.m, _beam_moment(body.integrals, body.elastic(x))
     for point, at in point_masses(body):
         mass += point.mass
-        moment += point.mass * _centre(body.integrals, point, at, eta)
+        moment += point.mass * _centre(body, point, at, Jet.slow(x))
     return mass, moment
 
 
@@ -55,22 +66,44 @@ def point_masses(body: Body) -> list[tuple[PointMass, float]]:
 
 
 def stiffness(chain: Chain) -> Array:
-    """K of the whole robot: elastic links and elastic drives."""
+    """The constant part of K: elastic drives, and all elastic links but those that slide through their joint."""
     out = np.zeros((chain.coordinates.count,) * 2)
     for body in chain.bodies:
-        _add(out, body, body.integrals.K, lambda drive: drive.stiffness or 0.0)
+        _add(out, body, None if body.gripped else body.integrals.K, lambda drive: drive.stiffness or 0.0)
     return out
 
 
 def damping(chain: Chain) -> Array:
-    """D of the whole robot: the linear dissipation of links, drives and joints."""
+    """The constant part of D: the linear dissipation of links, drives and joints."""
     out = np.zeros((chain.coordinates.count,) * 2)
     for body in chain.bodies:
-        _add(out, body, body.integrals.D, lambda drive: drive.damping)
-        if isinstance(body.link.joint, Revolute):
+        _add(out, body, None if body.gripped else body.integrals.D, lambda drive: drive.damping)
+        if isinstance(body.link.joint, MovingJoint):
             joint = body.local.place(body.local.joint)
             out[joint, joint] += body.link.joint.viscous
     return out
+
+
+def varying_potential(chain: Chain, q: Any) -> Any:
+    """Elastic energy that is not a quadratic form with constant K."""
+    total = ca.SX(0)
+    for i, body in enumerate(chain.bodies):
+        x = chain.part(q, i)
+        total += stops.potential(chain, body, x)
+        if body.gripped:
+            total += bending(body, x)
+    return total
+
+
+def varying_dissipation(chain: Chain, q: Any, v: Any) -> Any:
+    """Half the power lost that is not a quadratic form with constant D."""
+    total = ca.SX(0)
+    for i, body in enumerate(chain.bodies):
+        x, dx = chain.part(q, i), chain.part(v, i)
+        total += stops.dissipation(chain, body, x, dx)
+        if body.gripped:
+            total += sum((gripped.dissipation(part) for part in gripped.parts(body, x, dx)), ca.SX(0))
+    return total
 
 
 def dry_friction(chain: Chain, v: Any) -> Any:
@@ -78,31 +111,35 @@ def dry_friction(chain: Chain, v: Any) -> Any:
     force = ca.SX.zeros(chain.coordinates.count)
     for body in chain.bodies:
         joint = body.link.joint
-        if isinstance(joint, Revolute) and joint.coulomb:
+        if isinstance(joint, MovingJoint) and joint.coulomb:
             place = body.local.place(body.local.joint)
             force[place] = joint.coulomb * ca.tanh(v[place] / joint.coulomb_speed)
     return force
 
 
-def wind_up(body: Body, x: Any) -> Any:
-    """Energy of the spring between a link and its motor."""
+def wind_up(chain: Chain, body: Body, x: Any) -> Any:
+    """Energy of the spring between a link and its motor, and of the stops of its joint."""
     drive = elastic_drive(body.link)
+    stop = stops.potential(chain, body, x)
     if drive is None or drive.stiffness is None:
-        return ca.SX(0)
-    return drive.stiffness / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
+        return stop
+    return stop + drive.stiffness / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
 
 
 def bending(body: Body, x: Any) -> Any:
     """Elastic energy of a link."""
+    if body.gripped:
+        return sum((gripped.elastic(part) for part in gripped.parts(body, x, 0 * x)), ca.SX(0))
     eta = body.elastic(x)
-    return ca.dot(eta, _constant(body.integrals.K) @ eta) / 2
+    return ca.dot(eta, constant(body.integrals.K) @ eta) / 2
 
 
-def _add(matrix: Array, body: Body, elastic: Array, between: Callable[[Drive], float]) -> None:
+def _add(matrix: Array, body: Body, elastic: Array | None, between: Callable[[Drive], float]) -> None:
     """Add a body's own block: what acts on its elastic coordinates, and between its motor and its joint."""
-    first = body.local.place(body.local.elastic.start)
-    inside = slice(first, first + body.integrals.count)
-    matrix[inside, inside] += elastic
+    if elastic is not None:
+        first = body.local.place(body.local.elastic.start)
+        inside = slice(first, first + body.integrals.count)
+        matrix[inside, inside] += elastic
     drive = elastic_drive(body.link)
     if drive is not None:
         pair = [body.local.place(body.local.joint), body.local.place(body.local.motor)]
@@ -111,7 +148,7 @@ def _add(matrix: Array, body: Body, elastic: Array, between: Callable[[Drive], f
 
 def _beam_moment(integrals: LinkIntegrals, eta: Any) -> Any:
     """c = int mu rho dx."""
-    a, H0 = _constant(integrals.a), _constant(integrals.H0)
+    a, H0 = constant(integrals.a), constant(integrals.H0)
     return ca.vertcat(integrals.c0 - ca.dot(eta, H0 @ eta) / 2, 0, 0) + a @ eta
 
 
@@ -120,9 +157,9 @@ def _beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> 
 
     The sections' own inertia enters as if they did not tilt: terms of its size times slope or twist are left out.
     """
-    a, b, j = _constant(integrals.a), _constant(integrals.b), _constant(integrals.j)
-    M = {name: _constant(matrix) for name, matrix in integrals.M.items()}
-    H0, H1, M_elastic = _constant(integrals.H0), _constant(integrals.H1), _constant(integrals.M_elastic)
+    a, b, j = constant(integrals.a), constant(integrals.b), constant(integrals.j)
+    M = {name: constant(matrix) for name, matrix in integrals.M.items()}
+    H0, H1, M_elastic = constant(integrals.H0), constant(integrals.H1), constant(integrals.M_elastic)
     c = _beam_moment(integrals, eta)
     dc = a @ deta - ca.vertcat(ca.dot(H0 @ eta, deta), 0, 0)
     along_x, along_y, along_z = (b[row, :] @ eta for row in range(3))
@@ -151,7 +188,7 @@ def _full_beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any
     """Every order: 1/2 int mu |velocity of the point|^2 and the turning sections, slice by slice."""
     energy, s, ds, jet = 0.0, 0.0, 0.0, Jet.slow(eta, deta)
     for piece in integrals.slices:
-        grown = shortening(piece.station.H, jet)
+        grown = shortening(constant(piece.station.H), jet)
         s, ds = s + grown.x, ds + grown.dx
         _, velocity = deflected(piece.station, jet, Jet(s, ds, 0)).twist(omega, v)
         energy += piece.mass / 2 * ca.dot(velocity, velocity)
@@ -163,22 +200,17 @@ def _full_beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any
     return energy
 
 
-def _point(integrals: LinkIntegrals, mass: PointMass, at: float, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
-    station, jet = integrals.station(at), Jet.slow(eta, deta)
-    turning, velocity = twist_along(along_axis(station, jet), omega, v)
+def _point(body: Body, mass: PointMass, at: float, omega: Any, v: Any, own: Jet) -> Any:
+    there, *turns = place(body, body.integrals.station(at), own)
+    turning, velocity = twist_along([there], omega, v)
     inertia = ca.DM(mass.inertia_matrix)
     if any(mass.offset) or not inertia.is_zero():
-        turning, velocity = twist_along(section_turn(station, jet), turning, velocity)
+        turning, velocity = twist_along(turns, turning, velocity)
         velocity = velocity + ca.cross(turning, ca.DM(mass.offset))
-    return mass.mass / 2 * ca.dot(velocity, velocity) + ca.dot(turning, _constant(inertia) @ turning) / 2
+    return mass.mass / 2 * ca.dot(velocity, velocity) + ca.dot(turning, constant(inertia) @ turning) / 2
 
 
-def _centre(integrals: LinkIntegrals, mass: PointMass, at: float, eta: Any) -> Any:
+def _centre(body: Body, mass: PointMass, at: float, own: Jet) -> Any:
     """Centre of a point mass in link axes."""
-    station, jet = integrals.station(at), Jet.slow(eta)
-    R, p = pose_along(along_axis(station, jet) + section_turn(station, jet), ca.SX.eye(3), ca.SX.zeros(3))
+    R, p = pose_along(place(body, body.integrals.station(at), own), ca.SX.eye(3), ca.SX.zeros(3))
     return p + R @ ca.DM(mass.offset)
-
-
-def _constant(matrix: Any) -> ca.SX:
-    return ca.SX(ca.sparsify(ca.DM(matrix)))

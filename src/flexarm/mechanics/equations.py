@@ -19,7 +19,9 @@ import casadi as ca
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
 from flexarm.mechanics.constraints import Constraints
-from flexarm.mechanics.kinematics import Chain, Jet, along_axis, section_turn
+from flexarm.mechanics.jets import Jet
+from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.places import moving_place, place
 from flexarm.mechanics.rotations import Step, pose_along, twist_along
 
 
@@ -81,8 +83,34 @@ class Equations:
     @property
     def _internal_forces(self) -> Any:
         """Springs, dampers, friction."""
-        K, D = ca.sparsify(ca.DM(self.K)), ca.sparsify(ca.DM(self.D))
-        return K @ self.q + D @ self.v + energies.dry_friction(self.chain, self.v)
+        return self.springs + self.dampers
+
+    @cached_property
+    def springs(self) -> Any:
+        """Generalised forces against the deformation of links, drives and stops."""
+        varying = ca.gradient(energies.varying_potential(self.chain, self.q), self.q)
+        return ca.sparsify(ca.DM(self.K)) @ self.q + varying
+
+    @cached_property
+    def dampers(self) -> Any:
+        """Generalised forces of all that dissipates."""
+        varying = ca.gradient(energies.varying_dissipation(self.chain, self.q, self.v), self.v)
+        return ca.sparsify(ca.DM(self.D)) @ self.v + varying + energies.dry_friction(self.chain, self.v)
+
+    @cached_property
+    def spring_stiffness(self) -> Any:
+        return ca.cse(ca.jacobian(self.springs, self.q))
+
+    @cached_property
+    def damper_matrix(self) -> Any:
+        """Derivative of the dampers by v: at low speed D, Coulomb friction included as far as it is smoothed."""
+        return ca.cse(ca.jacobian(self.dampers, self.v))
+
+    @cached_property
+    def linear_damping(self) -> Any:
+        """D(q) without Coulomb friction."""
+        varying, _ = ca.hessian(energies.varying_dissipation(self.chain, self.q, self.v), self.v)
+        return ca.cse(ca.sparsify(ca.DM(self.D)) + varying)
 
     # --- mass matrix and what follows from it ---
 
@@ -133,10 +161,8 @@ class Equations:
     def linearization(self) -> tuple[Any, Any, Any]:
         """Tangent stiffness, gyroscopic and dissipative matrices: derivatives of the inverse dynamics."""
         inertia = self._inertia_forces
-        K = ca.jacobian(inertia, self.q) + ca.DM(self.K)
-        G = ca.jacobian(inertia, self.v)
-        D = ca.jacobian(energies.dry_friction(self.chain, self.v), self.v) + ca.DM(self.D)
-        return ca.cse(K), ca.cse(G), D
+        K = ca.jacobian(inertia + self.dampers, self.q) + self.spring_stiffness
+        return ca.cse(K), ca.cse(ca.jacobian(inertia, self.v)), self.damper_matrix
 
     # --- energies ---
 
@@ -167,10 +193,10 @@ class Equations:
 
     @cached_property
     def energies(self) -> tuple[Any, Any, Any, Any]:
-        """Kinetic, elastic (links), gravity, drive (wind-up)."""
+        """Kinetic, elastic (links), gravity, drive (wind-up and stops)."""
         bodies = [(body, self.chain.part(self.q, i)) for i, body in enumerate(self.chain.bodies)]
         elastic = sum((energies.bending(body, x) for body, x in bodies), ca.SX(0))
-        drive = sum((energies.wind_up(body, x) for body, x in bodies), ca.SX(0))
+        drive = sum((energies.wind_up(self.chain, body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
 
     @cached_property
@@ -188,6 +214,12 @@ class Equations:
         """(R, p) of the section at x of a link, in the world."""
         return pose_along(self._to_section(link, x), *self.chain.poses(self.q)[link])
 
+    def point(self, link: int, x: Any) -> Any:
+        """The point at a symbolic x of a link's deformed axis, in its root frame."""
+        own = Jet.slow(self.chain.part(self.q, link))
+        steps = moving_place(self.chain.bodies[link], Jet.slow(x), own)
+        return pose_along(steps[:1], ca.SX.eye(3), ca.SX.zeros(3))[1]
+
     def twist(self, link: int, x: float) -> Any:
         """(omega, v) of the section at x of a link, in its own axes."""
         root = self._twists[link]
@@ -200,7 +232,5 @@ class Equations:
     def _to_section(self, link: int, x: float) -> list[Step]:
         """Path from a link's root frame to its section at x."""
         body = self.chain.bodies[link]
-        station = body.integrals.station(x)
-        eta, deta = (body.elastic(self.chain.part(vector, link)) for vector in (self.q, self.v))
-        jet = Jet.slow(eta, deta)
-        return along_axis(station, jet) + section_turn(station, jet)
+        own = Jet.slow(*(self.chain.part(vector, link) for vector in (self.q, self.v)))
+        return place(body, body.integrals.station(x), own)

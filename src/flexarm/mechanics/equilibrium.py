@@ -27,8 +27,8 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     here = np.ix_(loose, loose)
     scale = np.array(system._chain.coordinates.sizes)[loose]
     for _ in range(ITERATIONS):
-        force = (system.gravity(out) + system.stiffness @ out)[loose]
-        change = np.linalg.solve((system.stiffness + system.gravity_stiffness(out))[here], -force)
+        force = (system.gravity(out) + system.spring_forces(out))[loose]
+        change = np.linalg.solve((system.stiffness_matrix(out) + system.gravity_stiffness(out))[here], -force)
         out[loose] += change
         if np.abs(change / scale).max() < 1e-13:
             return _stable(system, out, loose)
@@ -40,7 +40,7 @@ def equilibrium(system: System, q: Vector = None) -> Array:
 
 def _stable(system: System, q: Array, loose: list[int]) -> Array:
     here = np.ix_(loose, loose)
-    values, vectors = np.linalg.eigh((system.stiffness + system.gravity_stiffness(q))[here])
+    values, vectors = np.linalg.eigh((system.stiffness_matrix(q) + system.gravity_stiffness(q))[here])
     if values[0] < 0:
         worst = system.names[loose[int(np.abs(vectors[:, 0]).argmax())]]
         raise ArithmeticError(f"no static equilibrium was found: '{worst}' buckles; its link is too soft for its load")

@@ -35,6 +35,9 @@ class Functions(Mapping[str, ca.Function]):
             "bias": lambda: ([e.q, e.v], [e.bias], ["q", "v"], ["h"]),
             "coriolis": lambda: ([e.q, e.v], [e.coriolis], ["q", "v"], ["C"]),
             "gravity": lambda: ([e.q], [e.gravity], ["q"], ["G"]),
+            "spring_forces": lambda: ([e.q], [e.springs], ["q"], ["h"]),
+            "stiffness_matrix": lambda: ([e.q], [e.spring_stiffness], ["q"], ["K"]),
+            "damping_matrix": lambda: ([e.q], [e.linear_damping], ["q"], ["D"]),
             "gravity_stiffness": lambda: ([e.q], [e.gravity_stiffness], ["q"], ["K"]),
             "linearization": lambda: (
                 [e.q, e.v, e.a],
@@ -73,6 +76,21 @@ class Functions(Mapping[str, ca.Function]):
         """q -> (R, p) of the section at x in the world."""
         e = self._equations
         return self._kept(("frame", link, x), "frame", lambda: ([e.q], list(e.frame(link, x)), ["q"], ["R", "p"]))
+
+    def root(self, link: int) -> ca.Function:
+        """q -> (R, p) of a link's root frame in the world."""
+        e = self._equations
+        return self._kept(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
+
+    def axis(self, link: int) -> ca.Function:
+        """(q, x) -> point of the link's deformed axis in its root frame."""
+        e = self._equations
+
+        def recipe() -> Recipe:
+            x = ca.SX.sym("x")
+            return [e.q, x], [e.point(link, x)], ["q", "x"], ["p"]
+
+        return self._kept(("axis", link), "axis", recipe)
 
     def jacobian(self, link: int, x: float) -> ca.Function:
         """q -> (6, nq), twist per v of the section at x, in its own axes."""

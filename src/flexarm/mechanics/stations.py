@@ -53,6 +53,15 @@ def shapes_at(integrals: LinkIntegrals, x: Any) -> tuple[Any, Any]:
     return U, W
 
 
+def values_at_nodes(nodes: Array, values: Array, x: Any) -> Any:
+    """(1, n): of values (nodes, n), those of the node nearest to a symbolic x."""
+    middles = ca.DM((nodes[:-1] + nodes[1:]) / 2)
+    out = ca.SX(1, values.shape[1])
+    for k in np.flatnonzero(np.abs(values).max(axis=0) > 0):
+        out[0, int(k)] = ca.pw_const(x, middles, ca.DM(values[:, k]))
+    return out
+
+
 def shortening_at(integrals: LinkIntegrals, x: Any) -> Any:
     """H(x) (n x n) at a symbolic x."""
     n = integrals.count

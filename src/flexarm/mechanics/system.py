@@ -150,13 +150,26 @@ class System:
 
     @property
     def stiffness(self) -> Array:
-        """K (nq, nq) of elastic links and drives."""
+        """K (nq, nq) of elastic links and drives, as far as it is constant (see `stiffness_matrix`)."""
         return self._equations.K.copy()
 
     @property
     def damping(self) -> Array:
-        """D (nq, nq) of links, drives and viscous joints; Coulomb friction is not linear and stands in the bias."""
+        """D (nq, nq) of links, drives and viscous joints, as far as it is constant (see `damping_matrix`); Coulomb
+        friction is not linear and stands in the bias."""
         return self._equations.D.copy()
+
+    def spring_forces(self, q: Vector = None) -> Array:
+        """Generalised forces of elastic links and drives, (..., nq): `stiffness` @ q unless links slide."""
+        return self._call("spring_forces", q=q)[0]
+
+    def stiffness_matrix(self, q: Vector = None) -> Array:
+        """Their derivative (..., nq, nq). A link that slides through its joint is stiffer the shorter it sticks out."""
+        return self._call("stiffness_matrix", q=q)[0]
+
+    def damping_matrix(self, q: Vector = None) -> Array:
+        """D(q), (..., nq, nq), Coulomb friction left out."""
+        return self._call("damping_matrix", q=q)[0]
 
     def gravity_stiffness(self, q: Vector = None) -> Array:
         """dG/dq, (..., nq, nq): with `stiffness` it resists small displacements at rest."""
@@ -224,20 +237,28 @@ class System:
         """(x, displacement (..., points, 3)) of a link's axis against its root frame, to first order."""
         number, length = self._place(link, None)
         x = np.linspace(0, length, points)
+        if self._chain.bodies[number].gripped:
+            straight = self.vector(q).copy()
+            straight[..., ["[" in name for name in self.names]] = 0.0
+            return x, self._along(number, q, x) - self._along(number, straight, x)
         shapes = self._chain.bodies[number].integrals.displacement(x)
         return x, np.einsum("pin,...n->...pi", shapes, self._eta(number, q))
 
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
         """(..., points, 3): a link's deformed axis in the world."""
         number, length = self._place(link, None)
-        eta, root = self._eta(number, q), self.frame(link, 0.0, q)
-        integrals = self._chain.bodies[number].integrals
-        x = np.linspace(0, length, points)
-        stations = [integrals.station(float(at)) for at in x]
-        U, H = np.array([station.U for station in stations]), np.array([station.H for station in stations])
-        rho = np.einsum("pin,...n->...pi", U, eta)
-        rho[..., 0] += x - np.einsum("...n,pnm,...m->...p", eta, H, eta) / 2
-        return np.asarray(root[..., None, :3, 3] + rho @ root[..., :3, :3].swapaxes(-1, -2))
+        R, p = self._call(self.casadi.root(number), q=q)
+        rho = self._along(number, q, np.linspace(0, length, points))
+        return np.asarray(p[..., None, :] + rho @ R.swapaxes(-1, -2))
+
+    def _along(self, link: int, q: Vector, x: Array) -> Array:
+        """(..., points, 3): points of a link's deformed axis in its root frame."""
+        vector = self._checked("q", q)
+        function = self.casadi.axis(link)
+        rows = np.broadcast_to(vector[..., None, :], (*vector.shape[:-1], len(x), self.nq)).reshape(-1, self.nq)
+        places = np.broadcast_to(x, (*vector.shape[:-1], len(x))).reshape(-1)
+        found = np.array(function(rows.T, places[None, :])).T
+        return np.asarray(found.reshape(*vector.shape[:-1], len(x), 3))
 
     def _eta(self, link: int, q: Vector) -> Array:
         local = self._chain.bodies[link].local
@@ -275,7 +296,24 @@ class System:
         if not np.isfinite(vector).all():
             where = int(np.argwhere(~np.isfinite(vector))[0][-1])
             raise ValueError(f"{name} of '{self.names[where]}' is {vector[~np.isfinite(vector)][0]}: must be finite")
+        if name == "q":
+            self._require_parts(vector)
         return vector
+
+    def _require_parts(self, q: Array) -> None:
+        """A bending part of a link must stick out of the joint that the link slides through."""
+        for body in self._chain.bodies:
+            if not body.gripped:
+                continue
+            place, length = body.local.place(body.local.joint), body.link.length
+            shortest = float(np.min(q[..., place], initial=length))
+            longest = float(np.max(q[..., place], initial=0.0))
+            behind = body.rear is not None and body.rear.count
+            if shortest <= 0 or (behind and longest >= length) or longest > length * (1 + 1e-9):
+                raise ValueError(
+                    f"q of '{self.names[place]}' is {shortest if shortest <= 0 else longest:g}: it must lie between 0 "
+                    f"and {length:g} m, since link '{body.link.name}' slides through its joint"
+                )
 
     def _forces(self, tau: Vector) -> Array:
         """nq generalised forces from actuator torques or from themselves (where nu = nq they are the same)."""

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
 from flexarm.motion.sampling import between
-from flexarm.robot import Revolute
+from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
+ROUNDING = 1e-9  # of a joint's travel: a motion that ends at a limit does not pass it
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,18 @@ class Watch:
         self.sizes = np.array(system._chain.coordinates.sizes)
         self.elastic = np.array(["[" in name for name in self.names], dtype=bool)
         self.limits = {
-            system.index(f"{link.name}.q"): link.joint.limits
+            system.index(f"{link.name}.q"): (travel, link.joint.unit)
             for link in system.robot.links
-            if isinstance(link.joint, Revolute) and link.joint.limits is not None
+            if isinstance(link.joint, MovingJoint)
+            and link.joint.stop is None
+            and (travel := system.robot.travel(link)) is not None
         }
         given = [] if stop is None else [stop] if callable(stop) else list(stop)
-        self.conditions = [_condition(function) for function in given] + _supports(system)
+        self.conditions = [
+            *(_meeting(system, link, on) for link, on in _riders(system.robot)),
+            *_supports(system),
+            *(_condition(function) for function in given),
+        ]
 
     def first(self, times: Array, states: Array, n: int) -> Event | None:
         """The first event on a stretch of nodes (the first of them is known to be well)."""
@@ -65,9 +73,9 @@ class Watch:
 
     def _limits(self, times: Array, states: Array, n: int) -> list[Event]:
         found = []
-        for place, (lower, upper) in self.limits.items():
-            angle = states[:, place]
-            for beyond, bound, word in ((angle < lower, lower, "lower"), (angle > upper, upper, "upper")):
+        for place, ((lower, upper), unit) in self.limits.items():
+            at, slack = states[:, place], ROUNDING * (upper - lower)
+            for beyond, bound, word in ((at < lower - slack, lower, "lower"), (at > upper + slack, upper, "upper")):
                 if beyond.any():
                     row = int(beyond.argmax())
 
@@ -75,7 +83,7 @@ class Watch:
                         return float(q[place] - bound)
 
                     time = _crossing(gap, times, states, n, row)
-                    sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} rad at t = {time:.6g} s"
+                    sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} {unit} at t = {time:.6g} s"
                     found.append(Event(time, sentence))
         return found
 
@@ -106,6 +114,31 @@ def _support(name: str, link: str, where: Callable[..., Any], length: float) -> 
         return min(x, length - x)
 
     return Condition(left, lambda time: f"link '{link}' slid off its support '{name}' at t = {time:.6g} s")
+
+
+def _riders(robot: Robot) -> list[tuple[Link, Link]]:
+    """Slides that ride along a link which itself slides through its joint."""
+    pairs = zip(robot.links, robot.parents, strict=True)
+    found = [(link, robot.links[parent]) for link, parent in pairs if parent is not None]
+    return [
+        (link, on)
+        for link, on in found
+        if isinstance(link.joint, SlidingPrismatic) and isinstance(on.joint, FixedPrismatic) and gripped(on)
+    ]
+
+
+def _meeting(system: System, rider: Link, on: Link) -> Condition:
+    """The rider may come as far as the joint through which its carrier slides."""
+    slide, out = system.index(f"{rider.name}.q"), system.index(f"{on.name}.q")
+    side: list[float] = []
+
+    def gap(t: float, q: Array, v: Array) -> float:
+        ahead = float(q[slide] + q[out] - on.length)
+        if not side:
+            side.append(1.0 if ahead >= 0 else -1.0)
+        return side[0] * ahead
+
+    return Condition(gap, lambda time: f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s")
 
 
 def _condition(function: Callable[..., Any]) -> Condition:

@@ -143,7 +143,7 @@ class GeneralizedAlpha(Method):
         after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, *[forces])
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
-            error = plant.resolved(factors, error, stiff, damp)
+            error = plant.resolved(factors, state.q, error, stiff, damp)
             error = error if brace is None else brace.along(error)
         if brace is not None:  # the error across the constraints is what projection took away
             error = error + plant.of_free(q_next - drifted)

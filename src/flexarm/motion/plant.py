@@ -15,11 +15,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.mechanics import energies
+from flexarm.mechanics import energies, stops
 from flexarm.mechanics.articulated import packed, substitute, unpacked
+from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.system import System
 from flexarm.motion.bracing import Bracing
 from flexarm.motion.stabilization import Stabilization
+from flexarm.robot.joints import Prismatic
 
 Law = Callable[[Any, Any, Any], Any]
 
@@ -111,7 +113,7 @@ class Plant:
         e = self.equations
         q, v, _, u = self._symbols
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
-        K, D = ca.sparsify(ca.DM(e.K)), ca.sparsify(ca.DM(e.D))
+        K, D = self._springs_and_dampers
         slope = ca.diag(ca.diag(ca.jacobian(energies.dry_friction(e.chain, v), v)))
         if self.law is not None:  # its own part at each actuated coordinate: all of it for decoupled controllers
             law = ca.DM(self.system.input_matrix) @ self.law(u[0], q, v)
@@ -119,6 +121,21 @@ class Plant:
             slope = slope - ca.diag(ca.diag(ca.jacobian(law, v)))
         tree = e.articulated.restricted(self.free, ca.sparsify(stiff * K + damp * (D + slope)))
         return stiff, damp, tree.eliminate()
+
+    @cached_property
+    def _springs_and_dampers(self) -> tuple[Any, Any]:
+        """K and D of the links one by one, as the iteration matrix takes them; positive semidefinite."""
+        e = self.equations
+        K = ca.sparsify(ca.DM(e.K))
+        varying, _ = ca.hessian(energies.varying_potential(e.chain, e.q), e.q)
+        elastic = np.array(["[" in name for name in self.system.names], dtype=float)
+        keep = ca.sparsify(ca.DM(np.outer(elastic, elastic)))  # how it changes with joints may be negative
+        stopped = sum((stops.potential(e.chain, body, e.chain.part(e.q, i)) for i, body in self._bodies), ca.SX(0))
+        return K + keep * varying + ca.hessian(stopped, e.q)[0], e.linear_damping
+
+    @property
+    def _bodies(self) -> list[tuple[int, Body]]:
+        return list(enumerate(self.equations.chain.bodies))
 
     @cached_property
     def factor(self) -> ca.Function:
@@ -138,14 +155,14 @@ class Plant:
 
     @cached_property
     def resolved(self) -> ca.Function:
-        """(factors, e, stiff, damp) -> S^-1 M e at the free coordinates: the part in modes that a step resolves."""
+        """(factors, q, e, stiff, damp) -> S^-1 M e at the free coordinates: the part in modes that a step resolves."""
         _, _, links = self._eliminated
         factors, e = ca.SX.sym("factors", self.factor.numel_out(0)), ca.SX.sym("e", len(self.free))
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
-        own = np.ix_(self.free, self.free)
-        added = stiff * ca.DM(self.equations.K[own]) + damp * ca.DM(self.equations.D[own])
-        left = e - substitute(unpacked(factors, links), self.equations.chain.order, ca.sparsify(added) @ e)
-        return ca.Function("resolved", [factors, e, stiff, damp], [ca.cse(ca.densify(left))])
+        K, D = (matrix[self.free, self.free] for matrix in self._springs_and_dampers)
+        added = (stiff * K + damp * D) @ e
+        left = e - substitute(unpacked(factors, links), self.equations.chain.order, added)
+        return ca.Function("resolved", [factors, self.equations.q, e, stiff, damp], [ca.cse(ca.densify(left))])
 
     @cached_property
     def displacement(self) -> ca.Function:
@@ -157,13 +174,14 @@ class Plant:
         squares = []
         for i, (body, twist) in enumerate(zip(chain.bodies, chain.twists(q, dq), strict=True)):
             x, dx = chain.part(q, i), chain.part(dq, i)
-            mass, _ = energies.first_moment(body, x)
+            mass = body.link.total_mass
+            lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.link.length
             turned = [] if body.local.motor is None else [body.local.motor]
             if mass > 0:
                 squares.append(2 / mass * ca.fabs(energies.kinetic_of_link(body, ca.vertcat(*twist), x, dx)))
             elif body.local.joint is not None:
                 turned.append(body.local.joint)
-            squares += [(body.link.length * dx[place]) ** 2 for place in turned]
+            squares += [(lever * dx[place]) ** 2 for place in turned]
         return ca.Function("displacement", [q, e], [ca.cse(ca.sqrt(ca.vertcat(*squares)))])
 
     @property
@@ -181,8 +199,7 @@ class Plant:
         given = ca.densify(self._applied)
         for k in self.driven:
             given[k] += r[k]
-        lost = ca.sparsify(ca.DM(e.D)) @ v + energies.dry_friction(e.chain, v)
-        return ca.Function("forces", [q, v, u, r], [ca.cse(given), ca.densify(lost)])
+        return ca.Function("forces", [q, v, u, r], [ca.cse(given), ca.densify(e.dampers)])
 
     # --- for the methods, as MX ---
 

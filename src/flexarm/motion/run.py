@@ -173,11 +173,6 @@ def _atomically(path: Path, write: Callable[[str], object]) -> None:
         os.replace(part, path)
 
 
-def units(name: str) -> str:
-    """Unit of a coordinate by its name; elastic coordinates of modes carry none of their own."""
-    return "rad" if name.endswith((".q", ".motor")) else "1"
-
-
 def dataset(**parts: Any) -> xr.Dataset:
     """The Dataset of a run from its arrays (`simulate` knows them)."""
     import xarray as xr
@@ -190,7 +185,8 @@ def dataset(**parts: Any) -> xr.Dataset:
         "column": AXES,
         "input": list(parts["inputs"]),
         "link": list(parts["links"]),
-        "unit": ("coordinate", [units(name) for name in names]),
+        "unit": ("coordinate", list(parts["units"])),
+        "input_unit": ("input", list(parts["input_units"])),
     }
     layout = {
         "q": (("coordinate",), "", "coordinates"),
@@ -199,7 +195,7 @@ def dataset(**parts: Any) -> xr.Dataset:
         "tip": (("axis",), "m", "position of the last link's tip"),
         "tip_rotation": (("axis", "column"), "1", "rotation of the last link's tip"),
         "deflection": (("link", "axis"), "m", "deflection of each link's tip in its root frame"),
-        "torque": (("input",), "N m", "torque of the actuators"),
+        "torque": (("input",), "", "torque or force of the actuators"),
         **{name: ((), "J", meaning) for name, meaning in ENERGIES.items()},
     }
     if parts["points"]:

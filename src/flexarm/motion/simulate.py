@@ -23,13 +23,13 @@ from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration, Tolerance
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
-from flexarm.motion.run import Run, dataset, units
+from flexarm.motion.run import Run, dataset
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
-from flexarm.robot import Robot
+from flexarm.robot import MovingJoint, Robot
 
 SUNDIALS = ("adams", "bdf")
 METHODS: dict[str, Callable[[float, int], Method]] = {
@@ -101,6 +101,7 @@ def simulate(
     kept = _stabilization(stabilization, method)
     schedule = Schedule(system, torque, motion, loads)
     q, v = _initial(system, q0), _one(system, v0, "v0")
+    _require_travel(system, schedule, q)
     if system.robot.constraints:
         q, v = _closed(system, schedule, q, v, v0 is not None)
 
@@ -193,10 +194,10 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
         moved = np.abs(new - old) / sizes
         if heard and moved.max(initial=0.0) > NOTICED * max(1.0, float(np.abs(old / sizes).max())):
             k = int(moved.argmax())
-            name = system.names[k]
+            name, unit = system.names[k], system._chain.coordinates.units[k].replace("1", "")
             warnings.warn(
                 f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, from {old[k]:.4g} to "
-                f"{new[k]:.4g} {units(name).replace('1', '')}{per}".rstrip(),
+                f"{new[k]:.4g} {unit}{per}".rstrip(),
                 ValidityWarning,
                 stacklevel=3,
             )
@@ -253,6 +254,23 @@ def _initial(system: System, q0: Vector | str) -> Array:
     return out
 
 
+def _require_travel(system: System, schedule: Schedule, q: Array) -> None:
+    """Slides must start on their links, revolute joints within their limits."""
+    for link in system.robot.links:
+        travel = system.robot.travel(link)
+        if travel is None or not isinstance(link.joint, MovingJoint):
+            continue
+        place = system.index(f"{link.name}.q")
+        at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
+        lower, upper = travel
+        slack = 1e-9 * (upper - lower)
+        if not lower - slack <= at <= upper + slack:
+            raise ValueError(
+                f"joint '{link.name}' starts at {at:g} {link.joint.unit}, outside its travel from {lower:g} to "
+                f"{upper:g} {link.joint.unit}; give q0={{'{link.name}.q': ...}}"
+            )
+
+
 def _gather(
     system: System, schedule: Schedule, loop: Integration, points: Mapping[str, Any], options: Any, begin: float
 ) -> Run:
@@ -286,7 +304,9 @@ def _gather(
     return Run(
         dataset(
             names=system.names,
+            units=system._chain.coordinates.units,
             inputs=system.inputs,
+            input_units=system._chain.coordinates.input_units,
             links=[link.name for link in system.robot.links],
             time=times,
             q=q,
@@ -325,9 +345,11 @@ def _deflections(system: System, q: Array) -> Array:
     out = np.zeros((len(q), len(system.robot.links), 3))
     for k, body in enumerate(system._chain.bodies):
         tip = body.integrals.station(body.link.length)
-        eta = q[:, body.local.all][:, body.local.elastic]
+        own = q[:, body.local.all]
+        eta = own[:, body.local.elastic][:, : body.integrals.count]
+        scale = own[:, body.local.joint] / body.link.length if body.gripped else 1.0
         out[:, k] = eta @ tip.U.T
-        out[:, k, 0] -= np.einsum("ti,ij,tj->t", eta, tip.H, eta) / 2
+        out[:, k, 0] -= np.einsum("ti,ij,tj->t", eta, tip.H, eta) / 2 / scale
     return out
 
 

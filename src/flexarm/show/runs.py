@@ -27,20 +27,32 @@ def run_figure(run: Run, other: Run | None = None) -> Figure:
         _line(axes[0, 0], k, t, run[str(name)].values, str(name))
         if other is not None and name in other.data["coordinate"].values:
             axes[0, 0].plot(other.time.values, other[str(name)].values, color="0.6", linewidth=0.9, zorder=0)
-    _frame(axes[0, 0], "joints", "angle (rad)")
+    _frame(axes[0, 0], "joints", _joint_label(run))
     if not _deflections(axes[0, 1], run):
         for k, axis in enumerate("xyz"):
             _line(axes[0, 1], k, t, run.tip.sel(axis=axis).values, f"tip {axis}")
         _frame(axes[0, 1], "tip", "position (m)")
     for k, name in enumerate(run.data["input"].values):
         _line(axes[1, 0], k, t, run.torque.sel(input=name).values, str(name))
-    _frame(axes[1, 0], "actuators", "torque (N m)", time=True)
+    _frame(axes[1, 0], "actuators", _input_label(run), time=True)
     shown = ["kinetic", "elastic", "gravity", "drive", "work", "dissipated"]
     for k, name in enumerate(name for name in shown if np.abs(run.data[name].values).max() > 0):
         _line(axes[1, 1], k, t, run.data[name].values, name)
     _frame(axes[1, 1], "energies", "energy (J)", time=True)
     figure.suptitle(str(run.data.attrs["robot"]).replace("$", r"\$"), fontsize=11)
     return figure
+
+
+def _joint_label(run: Run) -> str:
+    kinds = {"rad": "angle (rad)", "m": "travel (m)"}
+    return ", ".join(label for unit, label in kinds.items() if unit in run.data["unit"].values) or "angle (rad)"
+
+
+def _input_label(run: Run) -> str:
+    kinds = {"N m": "torque (N m)", "N": "force (N)"}
+    if "input_unit" not in run.data.coords:  # a file of an earlier version
+        return kinds["N m"]
+    return ", ".join(label for unit, label in kinds.items() if unit in run.data["input_unit"].values) or kinds["N m"]
 
 
 def _deflections(plot: Any, run: Run) -> bool:

@@ -1,0 +1,71 @@
+"""Links as the equations see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flexarm.beam.integrals import LinkIntegrals, Station
+from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.mechanics.coordinates import Local
+from flexarm.robot import FixedPrismatic, Link, Robot, SlidingPrismatic
+
+
+@dataclass(frozen=True)
+class Body:
+    """A link with its integrals, its coordinates, and where it hangs on which other body.
+
+    A link that slides through its joint has its root frame where the joint grips it, unless it moves as a whole. Its
+    `integrals` are those of the part in front, `rear` those of the part behind the joint (without shapes if that is
+    rigid, None if it is not there).
+    """
+
+    link: Link
+    integrals: LinkIntegrals
+    rear: SlidingIntegrals | None
+    local: Local
+    parent: int | None
+    hangs_at: Station | None
+
+    @property
+    def gripped(self) -> bool:
+        """Whether the joint divides the link into two parts that change their length."""
+        return isinstance(self.integrals, SlidingIntegrals)
+
+    def elastic(self, x: Any) -> Any:
+        """The elastic part of the body's own coordinates (as a column even where it is empty)."""
+        return x[self.local.elastic, 0]
+
+    def front(self, x: Any) -> Any:
+        """The elastic coordinates of the part in front of the joint."""
+        return self.elastic(x)[: self.integrals.count, 0]
+
+    def behind(self, x: Any) -> Any:
+        """The elastic coordinates of the part behind the joint."""
+        return self.elastic(x)[self.integrals.count :, 0]
+
+
+def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:
+    """Of a link, or of its part in front of the joint; smooth along it if something rides there."""
+    riders = (rider for rider, parent in zip(robot.links, robot.parents) if parent is not None)
+    above = (robot.links[parent] for parent in robot.parents if parent is not None)
+    carries = any(
+        on is link and isinstance(rider.joint, SlidingPrismatic) and rider.joint.contact == "continuous"
+        for rider, on in zip(riders, above, strict=True)
+    )
+    return SlidingIntegrals(link, carries) if gripped(link) else LinkIntegrals(link, carries)
+
+
+def rear_integrals(link: Link) -> SlidingIntegrals | None:
+    """Of the part of a link behind the joint that grips it."""
+    if not gripped(link) or not isinstance(link.joint, FixedPrismatic) or link.joint.rear == "none":
+        return None
+    return SlidingIntegrals(link if link.joint.rear == "flexible" else link.model_copy(update={"flexible": None}))
+
+
+def gripped(link: Link) -> bool:
+    """Whether a joint grips the link between two parts that change their length; else it moves as a whole."""
+    joint = link.joint
+    if not isinstance(joint, FixedPrismatic) or joint.contact == "nodal":
+        return False
+    return link.flexible is not None or joint.rear == "none"
