@@ -111,7 +111,7 @@ def _supports(system: System) -> list[Condition]:
 def _support(name: str, link: str, where: Callable[..., Any], length: float) -> Condition:
     def left(t: float, q: Array, v: Array) -> float:
         x = float(where(q))
-        return min(x, length - x)
+        return min(x, length - x) + 1e-9 * length  # a support at the very end is on the link
 
     return Condition(left, lambda time: f"link '{link}' slid off its support '{name}' at t = {time:.6g} s")
 
