@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flexarm.motion.run import Run
     from flexarm.motion.schedule import Feedback, PointLoad
     from flexarm.motion.simulate import ValidityWarning, simulate
+    from flexarm.motion.stabilization import Baumgarte
     from flexarm.robot import (
         Damping,
         DescriptionError,
@@ -32,9 +33,13 @@ if TYPE_CHECKING:
         FixedPrismatic,
         Flexible,
         Link,
+        Loop,
         Material,
         Modes,
+        OnLine,
+        OnPlane,
         PointMass,
+        PointSupport,
         Pose,
         Reduced,
         Revolute,
@@ -71,6 +76,7 @@ _LATER = {
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.schedule": ("Feedback", "PointLoad"),
     "flexarm.motion.simulate": ("ValidityWarning", "simulate"),
+    "flexarm.motion.stabilization": ("Baumgarte",),
     "flexarm.robot": (
         "Damping",
         "DescriptionError",
@@ -79,9 +85,13 @@ _LATER = {
         "FixedPrismatic",
         "Flexible",
         "Link",
+        "Loop",
         "Material",
         "Modes",
+        "OnLine",
+        "OnPlane",
         "PointMass",
+        "PointSupport",
         "Pose",
         "Reduced",
         "Revolute",
@@ -101,6 +111,7 @@ _LATER = {
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "Baumgarte",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -111,11 +122,15 @@ __all__ = [
     "Flexible",
     "Linearization",
     "Link",
+    "Loop",
     "Material",
     "ModeSet",
     "Modes",
+    "OnLine",
+    "OnPlane",
     "PointLoad",
     "PointMass",
+    "PointSupport",
     "Pose",
     "Profile",
     "Reduced",

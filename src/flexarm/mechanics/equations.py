@@ -18,6 +18,7 @@ import casadi as ca
 
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
+from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Chain
 from flexarm.mechanics.places import moving_place, place
@@ -197,6 +198,10 @@ class Equations:
         elastic = sum((energies.bending(body, x) for body, x in bodies), ca.SX(0))
         drive = sum((energies.wind_up(self.chain, body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return Constraints(self)
 
     # --- poses of points ---
 

@@ -14,8 +14,8 @@ from flexarm.mechanics.equations import Equations
 # What each output is: a number (0), a vector (1) or a matrix (2).
 RANKS = {
     **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
-    **dict.fromkeys(("tau", "a", "h", "G", "p"), 1),
-    **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J"), 2),
+    **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi"), 1),
+    **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J", "Phi_q"), 2),
 }
 
 Recipe = tuple[list[Any], list[Any], list[str], list[str]]
@@ -48,6 +48,18 @@ class Functions(Mapping[str, ca.Function]):
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
+        if e.chain.robot.constraints:
+            forces = ca.SX.sym("forces", e.constraints.count)
+            self._recipes |= {
+                "constraint": lambda: ([e.q], [e.constraints.value], ["q"], ["Phi"]),
+                "constraint_jacobian": lambda: ([e.q], [e.constraints.jacobian], ["q"], ["Phi_q"]),
+                "constraint_stiffness": lambda: (
+                    [e.q, forces],
+                    [ca.jacobian(e.constraints.pull(forces), e.q)],
+                    ["q", "forces"],
+                    ["K"],
+                ),
+            }
 
     def __getitem__(self, name: str) -> ca.Function:
         if name not in self._recipes:

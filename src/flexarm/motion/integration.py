@@ -84,7 +84,7 @@ class Integration:
 
     def run(self, q: Array, v: Array) -> None:
         n = self.stepper.plant.n
-        state = np.zeros(State.size(n))
+        state = np.zeros(State.size(n, self.stepper.plant.rows))
         state[:n], state[n : 2 * n] = q, v
         t, dt = 0.0, self.dt or FIRST_STEP * min(1.0, self.duration)
         self._listen(state, 0.0)
@@ -221,10 +221,15 @@ class Integration:
         for k, each in self.schedule.motions.items():
             out[k], out[n + k] = each(t), each(t, 1)
         u = self.schedule.inputs(np.array([t]), self._held)[0]
-        softening = self.stepper.method.softening(dt)
-        a, given, drained = self.stepper.plant.start(out[:n], out[n : 2 * n], u, *softening)
+        plant, softening = self.stepper.plant, self.stepper.method.softening(dt)
+        if plant.bracing is not None and plant.bracing.projects:  # a driven joint's speed may have jumped
+            q, v, *_ = plant.bracing.settled(out[:n], out[n : 2 * n], out[2 * n : 3 * n], u)
+            out[:n], out[n : 2 * n] = q.full()[:, 0], v.full()[:, 0]
+        a, given, drained, *forces = plant.start(out[:n], out[n : 2 * n], u, *softening)
         out[2 * n : 3 * n] = out[3 * n : 4 * n] = a.full()[:, 0]
         out[4 * n + 2], out[4 * n + 3] = float(given), float(drained)
+        if forces:
+            out[4 * n + 4 :] = forces[0].full()[:, 0]
         return out
 
 

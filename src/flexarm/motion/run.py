@@ -202,6 +202,15 @@ def dataset(**parts: Any) -> xr.Dataset:
         coords["point"] = list(parts["points"])
         parts["points"] = np.stack(list(parts["points"].values()), axis=1)
         layout["points"] = (("point", "axis"), "m", "positions of chosen points")
+    if "reaction" in parts:
+        coords["row"] = list(parts["rows"])
+        coords["row_unit"] = ("row", list(parts["rows"].values()))
+        layout["reaction"] = (
+            ("row",),
+            "",
+            "force (N) or moment (N m) of each constraint row on its first side or link",
+        )
+        layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")
     variables = {
         name: (("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
         for name, (dims, unit, meaning) in layout.items()
