@@ -19,6 +19,7 @@ def constrained_equilibrium(system: System, q: Array) -> Array:
     loose = [k for k in range(system.nq) if k not in held]
     scale = np.array(system._chain.coordinates.sizes, dtype=float)[loose]
     forces = multipliers(system, q, loose)
+    size = np.inf
     for _ in range(ITERATIONS):
         J = system.constraint_jacobian(q)[:, loose]
         K = tangent_stiffness(system, q, forces)[np.ix_(loose, loose)]
@@ -29,7 +30,8 @@ def constrained_equilibrium(system: System, q: Array) -> Array:
         change, forces = solution[: len(loose)], solution[len(loose) :]
         q = q.copy()
         q[loose] += change
-        if np.abs(change / scale).max(initial=0.0) < 1e-13:
+        size, last = float(np.abs(change / scale).max(initial=0.0)), size
+        if size < 1e-13 or last / 2 < size < 1e-8:  # rounding is all that is left
             return _stable(system, q, loose, K)
         if not np.isfinite(change).all() or np.abs(q[loose] / scale).max() > 100:
             break

@@ -15,6 +15,8 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.bodies import nodally_held
+from flexarm.mechanics.stations import values_at_nodes
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
@@ -54,6 +56,10 @@ class Constraints:
             for unit in ("m", "rad"):
                 block = [row for row in self._written(index, constraint) if row.unit == unit]
                 self.rows += self._independent(block)
+        for number, body in enumerate(equations.chain.bodies):
+            if nodally_held(body.link):
+                self.rows += self._grip(number, len(self.names))
+                self.names.append(f"{body.link.name}.grip")
 
     @property
     def count(self) -> int:
@@ -167,7 +173,7 @@ class Constraints:
         """Of each point support its name, its link and where on the link it stands: q -> x."""
         return [
             (name, each.link, ca.Function("where", [self.equations.q], [self._along(each)]))
-            for name, each in zip(self.names, self.robot.constraints, strict=True)
+            for name, each in zip(self.names, self.robot.constraints)  # links held at a node come after these
             if isinstance(each, PointSupport)
         ]
 
@@ -177,6 +183,20 @@ class Constraints:
     def _section(self, link: str, at: float | None) -> tuple[Any, Any]:
         number = self._number(link)
         return self.equations.frame(number, self.robot.links[number].length if at is None else at)
+
+    def _grip(self, number: int, index: int) -> list[Row]:
+        """The node nearest to the joint through which a link slides has no deflection and no slope."""
+        body, rows = self.equations.chain.bodies[number], []
+        own = self.equations.chain.part(self.equations.q, number)
+        eta, place = body.elastic(own), body.link.length - own[body.local.joint]
+        for name, space in body.integrals.shapes.items():
+            functions = {name: space} | ({name + "'": space.derivative()} if name.startswith("bend") else {})
+            for label, each in functions.items():
+                held = values_at_nodes(each.breaks, each(each.breaks), place)
+                unit = "rad" if label == "twist" or label.endswith("'") else "m"
+                value = held @ eta[body.integrals.columns[name], 0]
+                rows.append(Row(f"{body.link.name}.grip.{label}", index, value, unit))
+        return rows
 
     # --- rows that say nothing ---
 

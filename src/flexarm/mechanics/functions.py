@@ -48,7 +48,7 @@ class Functions(Mapping[str, ca.Function]):
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
-        if e.chain.robot.constraints:
+        if e.constrained:
             forces = ca.SX.sym("forces", e.constraints.count)
             self._recipes |= {
                 "constraint": lambda: ([e.q], [e.constraints.value], ["q"], ["Phi"]),

@@ -189,6 +189,8 @@ class System:
     @property
     def constraints(self) -> tuple[str, ...]:
         """Rows of the constraint equations by name: `loop[0].x`, ..."""
+        if not self._equations.constrained:
+            return ()
         return tuple(row.name for row in self._equations.constraints.rows)
 
     def constraint(self, q: Vector = None) -> Array:

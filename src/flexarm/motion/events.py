@@ -100,7 +100,7 @@ class Watch:
 
 def _supports(system: System) -> list[Condition]:
     """Links must not slide off their supports."""
-    if not system.robot.constraints:
+    if not system.constraints:
         return []
     return [
         _support(name, link, where, system.robot.link(link).length)
