@@ -240,6 +240,14 @@ def test_newmark_baumgarte_without_constraints_is_newmark():
     assert_allclose(one, other, atol=0)
 
 
+def test_a_constraint_that_says_nothing_changes_nothing():
+    robot = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)], gravity=(0, -9.81, 0))
+    flat = robot.with_(constraints=[fa.OnPlane("rod", normal="z")])
+    one, other = (run(each, 0.2).tip.values for each in (robot, flat))
+    assert_allclose(one, other, atol=0)
+    assert len(fa.modes(flat)) == 1
+
+
 def test_a_jump_of_a_driven_speed_leaves_the_loop_closed(rigid):
     motion = {"crank": fa.ramp(1.0, 2.0, 0.1, 0.3)}
     found = run(rigid, 0.5, motion=motion, q0=at(1.0))

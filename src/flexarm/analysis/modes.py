@@ -104,7 +104,7 @@ def modes(
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
     speed, held = _speeds(system, system.vector(v, "v"))
     kept = _kept(system, joints, held)
-    if system.robot.constraints:
+    if system.constraints:
         return _constrained(system, posture, speed, kept)
     here = np.ix_(kept, kept)
     M = system.mass_matrix(posture)[here]

@@ -18,7 +18,7 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     joints are held in their order as long as the others can still close the loops. Newton's method.
     """
     out = system.vector(q).copy()
-    if system.robot.constraints:
+    if system.constraints:
         return constrained_equilibrium(system, out)
     held = set(system.input_matrix.argmax(axis=0).tolist()) if system.nu else set()
     loose = [k for k in range(system.nq) if k not in held]

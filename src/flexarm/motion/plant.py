@@ -52,7 +52,7 @@ class Plant:
         self.free = [k for k in range(self.n) if k not in driven]
         self.loads = loads
         self.law = law
-        self.bracing = Bracing(self, stabilization) if system.robot.constraints else None
+        self.bracing = Bracing(self, stabilization) if system.constraints else None
 
     @property
     def rows(self) -> int:

@@ -102,7 +102,7 @@ def simulate(
     schedule = Schedule(system, torque, motion, loads)
     q, v = _initial(system, q0), _one(system, v0, "v0")
     _require_travel(system, schedule, q)
-    if system.robot.constraints:
+    if system.constraints:
         q, v = _closed(system, schedule, q, v, v0 is not None)
 
     length = sum(link.length for link in system.robot.links) or 1.0
@@ -129,7 +129,7 @@ def simulate(
         "loads": repr(list(loads or ())),
         "method": method,
         "radius": radius,
-        **({"stabilization": repr(kept)} if system.robot.constraints else {}),
+        **({"stabilization": repr(kept)} if system.constraints else {}),
         "rtol": rtol,
         "atol": atol,
         "dt": dt,
@@ -164,7 +164,7 @@ def _stepper(
     loads = tuple(load for load, _ in schedule.loads)
     law = None if digital else feedback  # a traced law is part of the compiled step
     tolerances = (rtol, atol) if method in SUNDIALS else ()
-    kept_by = stabilization if system.robot.constraints else None
+    kept_by = stabilization if system.constraints else None
     key = (method, radius, kept_by, iterations, *tolerances, native, digital, tuple(schedule.driven), loads, law)
     if key not in kept:
         count = CHUNK_OF_CONTROLLER if digital else CHUNK
