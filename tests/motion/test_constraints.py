@@ -339,3 +339,5 @@ def test_results_survive_files(rigid, tmp_path):
     assert_allclose(again.data["reaction"].values, found.data["reaction"].values)
     assert again.robot == found.robot
     assert again.options["stabilization"] == "'projection'"
+    found.to_csv(tmp_path / "loop.csv")
+    assert "reaction.loop[0].x" in (tmp_path / "loop.csv").read_text().splitlines()[0]
