@@ -160,6 +160,6 @@ def _crossing(value: Callable[[float, Array, Array], float], times: Array, state
         state = between(times, states, np.array([t]), n)[0]
         return value(t, state[:n], state[n : 2 * n])
 
-    if at(low) * at(high) >= 0:
-        return high
+    if at(low) * at(high) >= 0:  # one of them is where it happens
+        return low if abs(at(low)) < abs(at(high)) else high
     return float(brentq(at, low, high, xtol=1e-12 * max(1.0, high)))

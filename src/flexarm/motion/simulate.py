@@ -82,7 +82,8 @@ def simulate(
     motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`.
     loads: `fa.PointLoad`s, forces and torques on points of links.
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
-        links hanging still under gravity, joints held at zero.
+        links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
+        gives it for other postures.
     method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, SUNDIALS'
         adams and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5).
     stabilization: how the robot's constraints are kept: "projection" of q and v after every step, or
@@ -100,7 +101,7 @@ def simulate(
     _check(method, radius, rtol, atol, dt, duration)
     kept = _stabilization(stabilization, method)
     schedule = Schedule(system, torque, motion, loads)
-    q, v = _initial(system, q0), _one(system, v0, "v0")
+    q, v = _initial(system, schedule, q0), _one(system, v0, "v0")
     _require_travel(system, schedule, q)
     if system.constraints:
         q, v = _closed(system, schedule, q, v, v0 is not None)
@@ -240,11 +241,14 @@ def _one(system: System, given: Vector, name: str) -> Array:
     return vector
 
 
-def _initial(system: System, q0: Vector | str) -> Array:
+def _initial(system: System, schedule: Schedule, q0: Vector | str) -> Array:
     if isinstance(q0, str):
         if q0 != "equilibrium":
             raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
-        return equilibrium(system)
+        start = np.zeros(system.nq)
+        for place, each in schedule.motions.items():
+            start[place] = each(0.0)
+        return equilibrium(system, start)
     out = _one(system, q0, "q0").copy()
     if isinstance(q0, Mapping):  # a drive that is not mentioned is not wound up
         for place, name in enumerate(system.names):
