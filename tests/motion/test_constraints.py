@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.motion.schedule import Schedule
 from tests.helpers import unit_link
 
 A, B, C, D = 0.2, 0.5, 0.4, 0.45  # crank, coupler, rocker, ground of a crank-rocker
@@ -142,6 +143,28 @@ def test_a_pendulum_on_a_tilted_plane_is_a_planar_one():
     assert_allclose(found.tip.values[:, 2], swing[:, 1] * np.sin(tilt), atol=1e-6)
 
 
+def test_accelerations_and_forces_solve_the_whole_system_of_equations():
+    """Link by link with a Schur complement = the dense system, driven joint included."""
+    fields = beam(1e9) | {"flexible": fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1)}
+    system = fa.System(four_bar(fields, gravity=(1, -9, 2)), native=False)
+    schedule = Schedule(system, None, {"crank": lambda t: 1.0 + t + 2 * t**2}, ())
+    plant = schedule.plant()
+    rng = np.random.default_rng(0)
+    sizes = np.array([0.1 if "[" not in name else 1e-4 for name in system.names])
+    q = system.vector(at(1.0)) + rng.uniform(-1, 1, system.nq) * sizes
+    v = rng.uniform(-1, 1, system.nq) * 10 * sizes
+    u = schedule.inputs(np.array([0.0]))[0]
+    q[0], v[0] = 1.0, 1.0
+    a, _, _, forces = (part.full()[:, 0] for part in plant.start(q, v, u, 0, 0))
+    assert a[0] == 4.0
+    J, free, still = system.constraint_jacobian(q), plant.free, np.zeros(system.nq)
+    step = 1e-5
+    gamma = sum(s * system.constraint_jacobian(q + s * step * v) @ v for s in (1, -1)) / (2 * step)
+    left = system.inverse_dynamics(q, v, a) + J.T @ forces
+    assert_allclose(left[free], 0, atol=1e-9 * np.abs(system.inverse_dynamics(q, v, still)).max())
+    assert_allclose(J @ a + gamma, 0, atol=1e-9 * (np.abs(J) @ np.abs(a)).max())
+
+
 # --- reactions ---
 
 
@@ -216,6 +239,14 @@ def test_newmark_baumgarte_without_constraints_is_newmark():
     assert_allclose(one, other, atol=0)
 
 
+def test_a_constraint_that_says_nothing_changes_nothing():
+    robot = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)], gravity=(0, -9.81, 0))
+    flat = robot.with_(constraints=[fa.OnPlane("rod", normal="z")])
+    one, other = (run(each, 0.2).tip.values for each in (robot, flat))
+    assert_allclose(one, other, atol=0)
+    assert len(fa.modes(flat)) == 1
+
+
 def test_a_jump_of_a_driven_speed_leaves_the_loop_closed(rigid):
     motion = {"crank": fa.ramp(1.0, 2.0, 0.1, 0.3)}
     found = run(rigid, 0.5, motion=motion, q0=at(1.0))
@@ -262,13 +293,28 @@ def test_a_link_that_slides_off_its_support_ends_the_run():
 
 
 def test_an_initial_state_off_the_constraints_is_moved_and_reported(rigid):
-    with pytest.warns(fa.ValidityWarning, match=r"q0 does not satisfy the constraints .* 'rocker.q' most, from 1.2 to"):
+    with pytest.warns(
+        fa.ValidityWarning, match=r"q0 does not satisfy the constraints .* 'rocker.q' most, by 0.0956 rad to 1.2956"
+    ):
         run(rigid, 0.01, motion={"crank": 1.0}, q0=at(1.0) | {"rocker.q": 1.2})
     with pytest.warns(fa.ValidityWarning, match=r"v0 does not satisfy .* rad/s"):
         run(rigid, 0.01, q0=at(1.0), v0={"crank.q": 1.0})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run(rigid, 0.01, motion=TURN, q0=at(1.0))
+
+
+def test_a_mechanism_that_locks_says_so():
+    """A crank that is driven further than the coupler reaches."""
+    links = [fa.Link("crank", 0.5, mass=1.0), fa.Link("coupler", 0.3, mass=1.0)]
+    links.append(fa.Link("rocker", 0.3, mass=1.0, parent="ground", offset=(0.6, 0, 0)))
+    robot = fa.Robot(links=links, constraints=[fa.Loop("coupler", "rocker")])
+    with pytest.warns(fa.ValidityWarning, match=r"nearly singular there: 'loop\[0\]' cannot be held"):
+        found = run(
+            robot, 1.0, motion={"crank": lambda t: 2 * np.pi * t}, q0={"coupler.q": 1.40335, "rocker.q": 1.73824}
+        )
+    reach = np.arccos((0.5**2 + 0.6**2 - 0.6**2) / (2 * 0.5 * 0.6))  # coupler and rocker in line
+    assert_allclose(2 * np.pi * found.time.values[-1], reach, atol=0.02)
 
 
 @pytest.mark.parametrize(
@@ -292,3 +338,5 @@ def test_results_survive_files(rigid, tmp_path):
     assert_allclose(again.data["reaction"].values, found.data["reaction"].values)
     assert again.robot == found.robot
     assert again.options["stabilization"] == "'projection'"
+    found.to_csv(tmp_path / "loop.csv")
+    assert "reaction.loop[0].x" in (tmp_path / "loop.csv").read_text().splitlines()[0]

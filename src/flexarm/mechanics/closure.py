@@ -15,6 +15,7 @@ LONGEST = 0.5  # of what is large for a coordinate, in one iteration
 CLOSED = 1e-12  # of a robot's length or a radian
 OPEN = 1e-9  # where the iteration ends, a larger gap is one that cannot be closed
 DEPENDENT = 1e-9  # singular values of the scaled Jacobian below this, against the largest
+NEARLY = 0.02  # below this a run that failed has met a singular posture
 IDLE = 1e-6  # a scaled row of the Jacobian smaller than this is not taken for one of its own
 STEP_ASIDE = 1e-2  # how far a second posture lies from the first when it is asked whether only the first is singular
 
@@ -138,13 +139,18 @@ class Closure:
                     f"and the link is {length:g} m long"
                 )
 
-    def _dependent(self, q: Array) -> Array:
+    def _dependent(self, q: Array, below: float = DEPENDENT) -> Array:
         """Combinations of the scaled rows that no free coordinate moves (as columns)."""
         A = self._jacobian(q) * self._sizes[self.free] / self._scales[:, None]
         A = A / np.maximum(np.linalg.norm(A, axis=1), IDLE)[:, None]
         turn, sizes, _ = np.linalg.svd(A)
         sizes = np.concatenate([sizes, np.zeros(len(turn) - len(sizes))])
-        return np.asarray(turn[:, sizes < DEPENDENT * max(sizes[0], 1e-300)] if len(sizes) else turn)
+        return np.asarray(turn[:, sizes < below * max(sizes[0], 1e-300)] if len(sizes) else turn)
+
+    def nearly_singular(self, q: Array) -> str:
+        """The constraints whose equations nearly depend on each other, as part of a sentence; empty when none do."""
+        found = self._dependent(q, NEARLY)
+        return _listed(self._names(np.abs(found).max(axis=1))) if found.size else ""
 
     def _require_independence(self, q: Array) -> None:
         found = self._dependent(q)

@@ -49,16 +49,10 @@ class Functions(Mapping[str, ca.Function]):
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
         if e.constrained:
-            forces = ca.SX.sym("forces", e.constraints.count)
             self._recipes |= {
                 "constraint": lambda: ([e.q], [e.constraints.value], ["q"], ["Phi"]),
                 "constraint_jacobian": lambda: ([e.q], [e.constraints.jacobian], ["q"], ["Phi_q"]),
-                "constraint_stiffness": lambda: (
-                    [e.q, forces],
-                    [ca.jacobian(e.constraints.pull(forces), e.q)],
-                    ["q", "forces"],
-                    ["K"],
-                ),
+                "constraint_stiffness": lambda: _constraint_stiffness(e),
             }
 
     def __getitem__(self, name: str) -> ca.Function:
@@ -104,3 +98,8 @@ class Functions(Mapping[str, ca.Function]):
                 dense = [ca.densify(output) for output in outputs]
                 self._made[key] = ca.Function(name, inputs, dense, name_in, name_out)
             return self._made[key]
+
+
+def _constraint_stiffness(e: Equations) -> Recipe:
+    forces = ca.SX.sym("forces", e.constraints.count)
+    return [e.q, forces], [ca.jacobian(e.constraints.pull(forces), e.q)], ["q", "forces"], ["K"]

@@ -144,8 +144,9 @@ class GeneralizedAlpha(Method):
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
             error = plant.resolved(factors, state.q, error, stiff, damp)
-            error = error if brace is None else brace.along(error)
-        if brace is not None:  # the error across the constraints is what projection took away
+            if brace is not None and brace.bracing.projects:
+                error = brace.along(error)
+        if brace is not None and brace.bracing.projects:  # across the constraints it is what projection took away
             error = error + plant.of_free(q_next - drifted)
         return after, plant.displacement(state.q, error), plant.displacement(state.q, change)
 

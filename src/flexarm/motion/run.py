@@ -149,9 +149,11 @@ class Run:
         return Run(data)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write time, coordinates, tip, torques and energies as columns with a header."""
+        """Write time, coordinates, tip, torques, forces of constraints and energies as columns with a header."""
         columns = {"time": self.data["time"].values}
-        for name, dimension in (("q", "coordinate"), ("tip", "axis"), ("torque", "input")):
+        tables = [("q", "coordinate"), ("tip", "axis"), ("torque", "input")]
+        tables += [("reaction", "row")] if "reaction" in self.data else []
+        for name, dimension in tables:
             for label in self.data[dimension].values:
                 key = str(label) if name == "q" else f"{name}.{label}"
                 columns[key] = self.data[name].sel({dimension: label}).values

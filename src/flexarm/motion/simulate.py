@@ -197,8 +197,8 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
             k = int(moved.argmax())
             name, unit = system.names[k], system._chain.coordinates.units[k].replace("1", "")
             warnings.warn(
-                f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, from {old[k]:.4g} to "
-                f"{new[k]:.4g} {unit}{per}".rstrip(),
+                f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
+                f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),
                 ValidityWarning,
                 stacklevel=3,
             )
