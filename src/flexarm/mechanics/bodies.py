@@ -8,7 +8,7 @@ from typing import Any
 from flexarm.beam.integrals import LinkIntegrals, Station
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.coordinates import Local
-from flexarm.robot import FixedPrismatic, Link, Robot, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:
         on is link and isinstance(rider.joint, SlidingPrismatic) and rider.joint.contact == "continuous"
         for rider, on in zip(riders, above, strict=True)
     )
+    carries |= any(isinstance(each, PointSupport) and each.link == link.name for each in robot.constraints)
     if gripped(link):
         return SlidingIntegrals(link, carries)
     return LinkIntegrals(link, carries, clamped=not nodally_held(link))

@@ -16,6 +16,9 @@ import numpy as np
 
 from flexarm.beam.polynomials import Array
 from flexarm.mechanics.bodies import nodally_held
+from flexarm.mechanics.jets import Jet
+from flexarm.mechanics.places import moving_place
+from flexarm.mechanics.rotations import Shift
 from flexarm.mechanics.stations import values_at_nodes
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
@@ -31,12 +34,16 @@ AXES = "xyz"
 
 @dataclass(frozen=True)
 class Row:
-    """One equation: its name, the number of its constraint, its expression, its unit (m or rad)."""
+    """One equation: its name, the number of its constraint, its expression, its unit (m or rad).
+
+    `jet` has the expression with its rates, where they are cheaper written than by AD.
+    """
 
     name: str
     constraint: int
     value: Any
     unit: str
+    jet: Jet | None = None
 
     @property
     def force_unit(self) -> str:
@@ -85,13 +92,21 @@ class Constraints:
     @cached_property
     def rate(self) -> Any:
         """Phi_q v."""
-        return ca.jtimes(self.value, self.equations.q, self.equations.v)
+        return self._with_jets(ca.jtimes(self.value, self.equations.q, self.equations.v), "dx")
 
     @cached_property
     def acceleration(self) -> Any:
         """Phi_q a + gamma, gamma = d(Phi_q v)/dq v."""
         e = self.equations
-        return ca.jtimes(self.value, e.q, e.a) + ca.jtimes(self.rate, e.q, e.v)
+        rate = ca.jtimes(self.value, e.q, e.v)
+        return self._with_jets(ca.jtimes(self.value, e.q, e.a) + ca.jtimes(rate, e.q, e.v), "ddx")
+
+    def _with_jets(self, expressions: Any, order: str) -> Any:
+        """Rates of the rows that bring their own instead of those by AD."""
+        if not any(row.jet for row in self.rows):
+            return expressions
+        parts = [expressions[k] if row.jet is None else getattr(row.jet, order) for k, row in enumerate(self.rows)]
+        return ca.vertcat(*parts)
 
     def pull(self, forces: Any) -> Any:
         """Phi_q^T lambda."""
@@ -145,14 +160,23 @@ class Constraints:
 
     def _support(self, index: int, support: PointSupport) -> list[Row]:
         """The axis passes the support: v(x) = Y and w(x) = Z, (X, Y, Z) the support in the link's root frame."""
-        number = self._number(support.link)
-        point = self.equations.point(number, self._along(support))
-        stands = self._stands(support)
+        e, number = self.equations, self._number(support.link)
+        stands, along = self._moving(self._stands(support)), self._moving(self._along(support))
+        own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
+        there = moving_place(e.chain.bodies[number], along, own)[0]
+        assert isinstance(there, Shift)
+        gap = Jet(there.r, there.dr, there.ddr) - stands
         return [
-            Row(f"{self.names[index]}.{axis}", index, point[k] - stands[k], "m")
+            Row(f"{self.names[index]}.{axis}", index, gap.of(k).x, "m", gap.of(k))
             for k, axis in enumerate(AXES)
             if axis in support.directions
         ]
+
+    def _moving(self, expression: Any) -> Jet:
+        """An expression of q with its rates by AD."""
+        e = self.equations
+        rate = ca.jtimes(expression, e.q, e.v)
+        return Jet(expression, rate, ca.jtimes(rate, e.q, e.v) + ca.jtimes(expression, e.q, e.a))
 
     def _stands(self, support: PointSupport) -> Any:
         """A support in its link's root frame."""
