@@ -8,7 +8,7 @@ from typing import Any
 from flexarm.beam.integrals import LinkIntegrals, Station
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.coordinates import Local
-from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
+from flexarm.robot import Elements, FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:
     carries |= any(isinstance(each, PointSupport) and each.link == link.name for each in robot.constraints)
     if gripped(link):
         return SlidingIntegrals(link, carries)
-    return LinkIntegrals(link, carries, clamped=not nodally_held(link))
+    basis = None if link.flexible is None else link.flexible.basis
+    loose = nodally_held(link) or (isinstance(basis, Elements) and basis.root == "free")
+    return LinkIntegrals(link, carries, clamped=not loose)
 
 
 def rear_integrals(link: Link) -> SlidingIntegrals | None:
