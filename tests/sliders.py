@@ -190,7 +190,11 @@ def scattered(system: fa.System, seed: int, size: float = 0.03, rate: float = 0.
     q, v, a = np.random.default_rng(seed).uniform(-1, 1, (3, system.nq))
     elastic = np.array(["[" in name for name in system.names])
     large = np.array(system._chain.coordinates.sizes)
-    q, v, a = np.where(elastic, size * large * q, 0), np.where(elastic, rate * large * v, v), np.where(elastic, large * a, a)
+    q, v, a = (
+        np.where(elastic, size * large * q, 0),
+        np.where(elastic, rate * large * v, v),
+        np.where(elastic, large * a, a),
+    )
     for place, link in enumerate(system.robot.links):
         if (name := f"{link.name}.q") in system.names:
             q[system.index(name)] = START[kind(link)][min(place, 1)]

@@ -192,7 +192,13 @@ def floating(stiffening: str, rear: str = "flexible") -> fa.Robot:
             fa.Link("y", 0.1, fa.SlidingPrismatic(-np.pi / 2)),
             fa.Link("turn", 0.2, fa.Revolute(), mass=0.3, at=0.0),
             fa.Link(
-                "bar", 1.0, fa.FixedPrismatic(rear=rear), BAR, SOFT, fa.Flexible(bend_y=2, stiffening=stiffening), at=0.0
+                "bar",
+                1.0,
+                fa.FixedPrismatic(rear=rear),
+                BAR,
+                SOFT,
+                fa.Flexible(bend_y=2, stiffening=stiffening),
+                at=0.0,
             ),
         ],
     )

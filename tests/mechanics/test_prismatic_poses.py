@@ -127,9 +127,7 @@ def test_the_part_behind_a_joint_bends_too(other):
     u, s = bend(system, "a", q, 0.0, d)
     pose = system.frame("a", 0.0, q)
     along, across = d - L1, u
-    assert_allclose(
-        pose[:2, 3], (along * cos(G1) - across * sin(G1), along * sin(G1) + across * cos(G1)), atol=1e-13
-    )
+    assert_allclose(pose[:2, 3], (along * cos(G1) - across * sin(G1), along * sin(G1) + across * cos(G1)), atol=1e-13)
     assert_allclose(pose[:2, 0], (cos(G1 + s), sin(G1 + s)), atol=1e-13)
 
 
