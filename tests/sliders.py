@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,18 @@ def bend(system: fa.System, link: str, q: np.ndarray, x: float, d: float | None 
 
 # --- positions of material points, written anew with numpy from the shape functions alone ---
 
-GAUSS = np.polynomial.legendre.leggauss(24)
+GAUSS = np.polynomial.legendre.leggauss(16)
+
+
+def _breaks(integrals: Any) -> np.ndarray:
+    """Ends of the pieces on which all shapes of a link are smooth."""
+    return np.unique(np.concatenate([[0.0, integrals.length], *(space.breaks for space in integrals.shapes.values())]))
+
+
+def _nodes(cuts: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss points and weights between cuts."""
+    parts = [(a + (b - a) / 2 * (GAUSS[0] + 1), (b - a) / 2 * GAUSS[1]) for a, b in pairwise(cuts)]
+    return np.concatenate([x for x, _ in parts]), np.concatenate([w for _, w in parts])
 
 
 def _turn(axis: int, angle: float) -> np.ndarray:
@@ -70,6 +81,8 @@ class Points:
     def __init__(self, system: fa.System, shortening: bool = True) -> None:
         self.system, self.shortening = system, shortening
         self.bodies = system._chain.bodies
+        spaces = [space for b in self.bodies for i in (b.integrals, b.rear) if i for space in i.shapes.values()]
+        self.slopes = {id(space): space.derivative() for space in spaces}
 
     def pose(self, k: int, x: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(R, p) of the section of link k at the material point x."""
@@ -115,11 +128,12 @@ class Points:
         def slope(name: str, at: Any) -> Any:
             if name not in integrals.shapes:
                 return np.zeros(np.shape(at))
-            return integrals.shapes[name].derivative()(at / scale) @ eta[integrals.columns[name]] * outward / scale
+            slopes = self.slopes[id(integrals.shapes[name])](at / scale)
+            return slopes @ eta[integrals.columns[name]] * outward / scale
 
         here, s = np.array([x]), 0.0
         if self.shortening and x > 0:
-            nodes, weights = x / 2 * (GAUSS[0] + 1), x / 2 * GAUSS[1]
+            nodes, weights = _nodes([0.0, *(b for b in _breaks(integrals) * scale if 0 < b < x), x])
             s = float(weights @ (slope("bend_y", nodes) ** 2 + slope("bend_z", nodes) ** 2)) / 2
         u, v, w, twist = (float(value(name, here)[0]) for name in ("stretch", "bend_y", "bend_z", "twist"))
         turn = _turn(2, slope("bend_y", here)[0]) @ _turn(1, -slope("bend_z", here)[0]) @ _turn(0, twist)
@@ -129,14 +143,16 @@ class Points:
         """(link, x, mass) of points that stand for the material of every link, at the state q."""
         out = []
         for k, body in enumerate(self.bodies):
-            L, total = body.link.length, body.link.mass_per_length(0.5) * body.link.length
-            cuts = [0.0, L]
+            L, density = body.link.length, body.link.mass_per_length(0.5)
+            cuts = _breaks(body.integrals)
             if isinstance(body.link.joint, fa.FixedPrismatic):
-                cuts.insert(1, L - q[body.local.start])
-                cuts = cuts[1:] if body.link.joint.rear == "none" else cuts
-            for start, end in zip(cuts, cuts[1:]):
-                nodes, weights = start + (end - start) / 2 * (GAUSS[0] + 1), (end - start) / 2 * GAUSS[1]
-                out += [(k, x, total / L * w) for x, w in zip(nodes, weights, strict=True)]
+                d = q[body.local.start]
+                cuts = L - d + cuts * d / L
+                if body.rear is not None:
+                    cuts = np.concatenate([(L - d) - _breaks(body.rear)[::-1] * (1 - d / L), cuts[1:]])
+                elif body.link.joint.rear != "none":  # a rigid link moves as a whole
+                    cuts = np.array([0.0, L])
+            out += [(k, x, density * weight) for x, weight in zip(*_nodes(cuts), strict=True)]
         return out
 
     def kinetic(self, q: np.ndarray, v: np.ndarray, step: float = 1e-4) -> float:
@@ -149,6 +165,13 @@ class Points:
         for k, x, mass in self.masses(q):
             velocity = rate(lambda h, k=k, x=x: self.pose(k, x, q + h * v)[1])
             energy += mass / 2 * velocity @ velocity
+            link = self.bodies[k].link
+            if link.rotary_inertia:
+                turning = rate(lambda h, k=k, x=x: self.pose(k, x, q + h * v)[0])
+                spin = self.pose(k, x, q)[0].T @ turning
+                about = (link.polar_inertia_per_length, link.inertia_y_per_length, link.inertia_z_per_length)
+                inertia = np.array([each(0.5) for each in about]) * mass / link.mass_per_length(0.5)
+                energy += inertia @ np.array([spin[2, 1], spin[0, 2], spin[1, 0]]) ** 2 / 2
         for k, body in enumerate(self.bodies):
             link = body.link
             for point, x in ((link.hub, 0.0), (link.payload, link.length), *((m, m.at) for m in link.masses)):
@@ -211,7 +234,7 @@ RUBBER = fa.Material(1e8, 1500)  # soft against stretch and twist too, so that t
 
 
 def spatial_pair(one: str, other: str, stiffening: str = "shortening", section: Any = WIDE, modes: int = 1) -> fa.Robot:
-    """Two links that bend both ways, twist and stretch, on tilted joints, with hubs and payloads that resist turning."""
+    """Two links that bend both ways, twist and stretch, on tilted joints, with hubs and payloads that have inertia."""
     mounts = ((0.3, -0.4, 0.5), (-0.6, 0.2, 0.9))
     joints = [
         fa.Revolute((1, 2, -0.5), mount=mount) if kind == "R" else joint(kind, mount=mount)
