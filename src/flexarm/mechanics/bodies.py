@@ -8,7 +8,7 @@ from typing import Any
 from flexarm.beam.integrals import LinkIntegrals, Station
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.coordinates import Local
-from flexarm.robot import Elements, FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,8 @@ def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:
     carries |= any(isinstance(each, PointSupport) and each.link == link.name for each in robot.constraints)
     if gripped(link):
         return SlidingIntegrals(link, carries)
-    basis = None if link.flexible is None else link.flexible.basis
-    loose = nodally_held(link) or (isinstance(basis, Elements) and basis.root == "free")
-    return LinkIntegrals(link, carries, clamped=not loose)
+    loose = link.flexible is not None and link.flexible.loose
+    return LinkIntegrals(link, carries, clamped=not (loose or nodally_held(link)))
 
 
 def rear_integrals(link: Link) -> SlidingIntegrals | None:

@@ -14,7 +14,7 @@ import casadi as ca
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.constants import constant
-from flexarm.mechanics.rotations import Turn, X, Y, Z, twist_along
+from flexarm.mechanics.rotations import Step, Turn, X, Y, Z, twist_along
 
 TURNED = ca.DM([-1, 1, -1])
 SIGNS = {"bend_y": 1, "bend_z": -1, "twist": -1, "stretch": -1}
@@ -180,7 +180,7 @@ def _every_order(part: Part, omega: Any, v: Any) -> Any:
             )
             turning = omega + rates
             if integrals.link.rotary_inertia:  # else the sections are needles, as in an ordinary link
-                turns = [Turn((X, Y, Z)[row], angles[row], rates[row], 0) for row in (2, 1, 0)]
+                turns: list[Step] = [Turn((X, Y, Z)[row], angles[row], rates[row], 0) for row in (2, 1, 0)]
                 turning, _ = twist_along(turns, omega, v)
             energy += scale * ca.dot(turning, ca.DM(piece.inertia) * turning) / 2
     return energy

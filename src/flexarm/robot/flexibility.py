@@ -175,6 +175,11 @@ class Flexible(Description):
         return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
 
     @property
+    def loose(self) -> bool:
+        """Whether nothing but constraints holds the link against its root frame."""
+        return isinstance(self.basis, Elements) and self.basis.root == "free"
+
+    @property
     def meshes(self) -> dict[str, int]:
         """The numbers of elements, by the field that gives them."""
         if isinstance(self.basis, Reduced):
