@@ -120,8 +120,8 @@ class GeneralizedAlpha(Method):
             )
 
         new = a
-        ahead, speed, _ = at(new)  # S where the step leads: a slide may meet the next node of a mesh there
-        factors = plant.factor(ahead, speed, u, stiff, damp)
+        ahead = plant.switched(state.q, at(new)[0])
+        factors = plant.factor(ahead, state.v, u, stiff, damp)
         bracing, forces = plant.bracing, state.forces
         brace = None if bracing is None else bracing.at(at(new)[0], factors)
         change = 0 * a

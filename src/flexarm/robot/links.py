@@ -12,7 +12,7 @@ from pydantic import Field
 
 from .description import Description
 from .errors import Problem, short
-from .flexibility import Flexible
+from .flexibility import Elements, Flexible
 from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, SlidingPrismatic
 from .masses import PointMass
 from .materials import Material
