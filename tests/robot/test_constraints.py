@@ -86,6 +86,5 @@ def test_a_link_with_a_free_root_needs_a_constraint():
         fa.Robot("loose", [link])
     robot = fa.Robot("held", [link], constraints=[fa.PointSupport("beam", (x, 0, 0), "y") for x in (0.1, 0.4)])
     assert robot.links[0].coordinates == 1 + 8
-    assert len(fa.System(robot).names) == 9
     with pytest.raises(fa.DescriptionError, match="must be 'clamped': the joint holds the link"):
         fa.Link("beam", 1.0, fa.FixedPrismatic(), **strip)
