@@ -1,0 +1,34 @@
+"""C from Christoffel symbols: C_ab = 1/2 sum_k (dM_ab/dq_k + dM_ak/dq_b - dM_bk/dq_a) v_k, so dM/dt - 2 C is skew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flexarm.symbolic.algebra import Expr, Rows, diff, number, ratio, symbols_in, total
+
+
+def coriolis(M: Rows, q: list[Expr], v: list[Expr], watch: Callable[[Iterable[Any]], Iterable[Any]]) -> Rows:
+    """Only derivatives that are not zero are taken, each once: M_ab depends on few coordinates."""
+    n = len(q)
+    place = {symbol: k for k, symbol in enumerate(q)}
+    terms: dict[tuple[int, int], list[Expr]] = {}
+
+    def add(row: int, column: int, term: Expr) -> None:
+        terms.setdefault((row, column), []).append(term)
+
+    for a in watch(range(n)):
+        for b in range(a, n):
+            found = sorted(place[each] for each in symbols_in(M[a][b]) if each in place)
+            for k in found:
+                slope = diff(M[a][b], q[k]) * ratio(1, 2)
+                if slope == 0:
+                    continue
+                for i, j in ((a, b), (b, a)) if a != b else ((a, b),):
+                    add(i, j, slope * v[k])
+                    add(i, k, slope * v[j])
+                    add(k, i, -slope * v[j])
+    out: Rows = [[number(0)] * n for _ in range(n)]
+    for (row, column), found_terms in terms.items():
+        out[row][column] = total(found_terms)
+    return out

@@ -1,0 +1,1 @@
+def document(form): return ""

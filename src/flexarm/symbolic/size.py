@@ -1,0 +1,2 @@
+LIMIT = 1e6
+def check(robot, limit): pass
