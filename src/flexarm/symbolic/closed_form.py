@@ -13,7 +13,7 @@ from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, to_sy
 from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, link_matrix, mass_parts, scattered
 from flexarm.symbolic.christoffel import coriolis
 from flexarm.symbolic.frames import apply
-from flexarm.symbolic.geometry import points, transforms
+from flexarm.symbolic.geometry import appearing_weight, points, transforms
 from flexarm.symbolic.model import Model
 from flexarm.symbolic.progress import watched
 from flexarm.symbolic.symbols import Named, Symbols
@@ -213,6 +213,8 @@ class ClosedForm:
                 local = apply(piece.carrier.frame.rotation(self._model.ground), upward)
                 for column in piece.columns:
                     terms.setdefault(column, []).append(piece.weight(column, local))
+        for column, height_per_length in appearing_weight(self._model, upward).items():
+            terms.setdefault(column, []).append(height_per_length)
         return [[total(terms.get(a, []))] for a in range(self._model.size)]
 
     # --- output ---
