@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         save,
         schema,
     )
+    from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
@@ -97,10 +98,12 @@ _LATER = {
         "save",
         "schema",
     ),
+    "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "ClosedForm",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -133,6 +136,7 @@ __all__ = [
     "bang_bang",
     "chirp",
     "cycloid",
+    "equations",
     "equilibrium",
     "library",
     "load",
