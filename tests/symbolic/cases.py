@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import flexarm as fa
 
 STEEL = fa.Material(E=2e10, rho=7850.0, damping=1e-3)
 BAR = fa.Section.rectangle(0.01, 0.02)
+LUMP = fa.PointMass(0.3, offset=(0.05, 0.02, 0), inertia=0.01)
 KINDS = ("R", "Pa", "Pb")
+GRAVITY = (0.5, -9.81, 0)
 
 
 def joint(kind: str, **fields: Any) -> Any:
@@ -28,40 +31,48 @@ def bending(count: int, basis: Any = "elements", **fields: Any) -> fa.Flexible:
     return fa.Flexible(bend_y=count, basis=basis, stiffening="none", **fields)
 
 
+def arm(elements: int, **fields: Any) -> fa.Robot:
+    """Two links with hinges and finite elements."""
+    shapes = bending(elements)
+    return fa.Robot("arm", links=[link("a", "R", shapes), link("b", "R", shapes, 0.7, **fields)], gravity=GRAVITY)
+
+
 def zero_order(robot: fa.Robot) -> fa.Robot:
     """What the closed form describes, for `System`."""
     flexible = [f"links.{each.name}.flexible.stiffening" for each in robot.links if each.flexible is not None]
-    return robot.with_(dict.fromkeys(flexible, "none"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.UnitsWarning)
+        return robot.with_(dict.fromkeys(flexible, "none"))
 
 
 def state(system: fa.System, seed: int = 0, **given: float) -> tuple[np.ndarray, np.ndarray]:
-    """Small random deflections, prismatic joints in the middle of their travel unless given by link."""
+    """Deflections of some per cent, joints anywhere, slides at 60 % of their link unless given by its name."""
     q, v = np.random.default_rng(seed).uniform(-1, 1, (2, system.nq))
     for body in system._chain.bodies:
-        elastic = body.local.start + body.local.elastic.start
-        inside = slice(elastic, body.local.start + body.local.count)
-        sizes = system._chain.coordinates.sizes[inside]
-        q[inside] *= 0.05 * np.array(sizes)
-        v[inside] *= 0.3 * np.array(sizes)
+        elastic = slice(body.local.start + body.local.elastic.start, body.local.start + body.local.count)
+        sizes = np.array(system._chain.coordinates.sizes[elastic])
+        q[elastic] *= 0.05 * sizes
+        v[elastic] *= 0.3 * sizes
         if isinstance(body.link.joint, fa.SlidingPrismatic | fa.FixedPrismatic):
-            place = body.local.start
-            q[place] = given.get(body.link.name, 0.6 * body.link.length + 0.1 * q[place])
+            q[body.local.start] = given.get(body.link.name, 0.6 * body.link.length + 0.1 * q[body.local.start])
     return q, v
 
 
-def differences(form: Any, system: fa.System, q: np.ndarray, v: np.ndarray) -> dict[str, float]:
-    """Relative to the largest entry, of everything that both can compute."""
+def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
+    """The largest difference from `System`, relative to the largest entry of each matrix, and where it is."""
     found = form.lambdify()(q, v)
-    reference = {
+    C = system.coriolis(q, v)
+    pairs = {
         "M": (found["M"], system.mass_matrix(q)),
-        "C": (found["C"], system.coriolis(q, v)),
-        "Cv": (found["C"] @ v, system.coriolis(q, v) @ v),
+        "C": (found["C"], C),
+        "Cv": (found["C"] @ v, C @ v),
         "Kq": (found["K"] @ q, system.spring_forces(q)),
         "D": (found["D"], system.damping_matrix(q)),
         "G": (found["G"], system.gravity(q)),
     }
-    return {
-        name: float(np.abs(own - other).max() / max(np.abs(other).max(), 1e-300)) if np.abs(other).any() else
-        float(np.abs(own).max())
-        for name, (own, other) in reference.items()
-    }
+    off = {name: _largest(own - other) / (_largest(other) or 1.0) for name, (own, other) in pairs.items()}
+    return max((value, name) for name, value in off.items())
+
+
+def _largest(array: np.ndarray) -> float:
+    return float(np.abs(array).max(initial=0.0))

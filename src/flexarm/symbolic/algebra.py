@@ -1,4 +1,4 @@
-"""The algebra underneath: SymEngine where it is installed, since it is faster, else SymPy. Results are always SymPy's."""
+"""The algebra underneath: SymEngine where it is installed, since it is faster, else SymPy. Results are SymPy's."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Beam:
             U = tuple(self.scales(float(value), power) for value in station.U[:, k])
             twist = self.scales(float(station.W[0, k]), power)
             slopes = (self.scales(float(value), power * Power(l=-1)) * lean for value in station.W[1:, k])
-            rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))  # type: ignore[arg-type]
+            rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))
         return rho, angles
 
     def _on_mesh(self, share: float) -> Place:
@@ -119,9 +119,7 @@ class Beam:
         along = self.l if share == 1 else fraction(share) * self.l
         return (along, deflection, 0), (0, 0, slope)
 
-    def _polynomials(
-        self, space: PiecewisePolynomials, powers: list[Power], x: Expr, near: float | None
-    ) -> list[Expr]:
+    def _polynomials(self, space: PiecewisePolynomials, powers: list[Power], x: Expr, near: float | None) -> list[Expr]:
         """Functions of x as sums of powers of t, which is -1 and 1 at the ends of the piece."""
         piece = 0 if near is None else int(np.searchsorted(space.breaks, near)) - 1
         left, right = (fraction(float(end) / self.integrals.length) for end in space.breaks[piece : piece + 2])

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from flexarm.robot import MovingJoint, Robot
 from flexarm.robot.errors import shown
 from flexarm.symbolic import code, latex, size, supported
-from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, to_sympy, total
+from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, total
 from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, link_matrix, mass_parts, scattered
 from flexarm.symbolic.christoffel import coriolis
 from flexarm.symbolic.frames import apply
@@ -106,9 +106,9 @@ class ClosedForm:
         for link in self.robot.links:
             if isinstance(link.joint, MovingJoint) and link.joint.stop is not None:
                 found.append(f"The elastic stop of joint '{link.name}' acts beyond its limits only and is left out.")
-            if link.flexible is not None and link.flexible.damping is not None:
-                if link.flexible.damping.ratio is not None:
-                    found.append(f"The damping ratios of '{link.name}' stand in D as numbers, for the values given.")
+            damping = None if link.flexible is None else link.flexible.damping
+            if damping is not None and damping.ratio is not None:
+                found.append(f"The damping ratios of '{link.name}' stand in D as numbers, for the values given.")
         return found
 
     # --- geometry ---
@@ -249,8 +249,3 @@ class ClosedForm:
 
     def __repr__(self) -> str:
         return f"<{self}>"
-
-
-def substituted(form: ClosedForm, name: str) -> Any:
-    """A matrix with the robot's numbers for the parameters."""
-    return to_sympy(getattr(form, name)).subs(form.values)

@@ -86,11 +86,6 @@ def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> l
     ]
 
 
-class _Python(PythonCodePrinter):  # type: ignore[misc]
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
-        return str(super()._print_Pow(expr, rational=rational))
-
-
 def python(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = listing(form), PythonCodePrinter({"fully_qualified_modules": True})

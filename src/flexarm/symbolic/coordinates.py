@@ -58,7 +58,13 @@ class Coordinates:
         return {each.q: place for place, each in enumerate(self.all)}
 
     def add(
-        self, number: int, link: Link, front: LinkIntegrals, rear: LinkIntegrals | None, k: Mapping[str, int], kept: bool
+        self,
+        number: int,
+        link: Link,
+        front: LinkIntegrals,
+        rear: LinkIntegrals | None,
+        k: Mapping[str, int],
+        kept: bool,
     ) -> None:
         """Those of link `number` = 1, 2, ..."""
         own = Own()
@@ -66,7 +72,9 @@ class Coordinates:
         if isinstance(link.joint, MovingJoint):
             turns = link.joint.unit == "rad"
             letter, unit, what = ("theta", "rad", "angle") if turns else ("d", "m", "extension")
-            own.joint = self._new(f"{link.name}.q", f"{letter}_{number}", f"{what} of joint {number} ({link.name})", unit)
+            own.joint = self._new(
+                f"{link.name}.q", f"{letter}_{number}", f"{what} of joint {number} ({link.name})", unit
+            )
             if elastic_drive(link):
                 meaning = f"motor of joint {number} ({link.name}), in the joint's units"
                 own.motor = self._new(f"{link.name}.motor", f"{letter}_m{number}", meaning, unit)

@@ -154,18 +154,19 @@ class Frame:
     def child(self, origin: Vector, turns: Sequence[Step], q: Mapping[Expr, int]) -> Frame:
         """A frame at a point of this one; both may depend on coordinates, which are found in `q`."""
         velocity = {column: dict(parts) for column, parts in self.velocity.items()}
-        for column, omega in self.omega.items():
-            _add(velocity, column, self, cross(omega, origin))
+        for column, spin in self.omega.items():
+            _add(velocity, column, self, cross(spin, origin))
         for at, column in _coordinates(origin, q):
-            _add(velocity, column, self, tuple(diff(entry, at) for entry in origin))  # type: ignore[arg-type]
+            x, y, z = (diff(entry, at) for entry in origin)
+            _add(velocity, column, self, (x, y, z))
         omega = dict(self.omega)
         for step in turns:
             back = step.back.matrix
             omega = {column: apply(back, vector) for column, vector in omega.items()}
             if isinstance(step, Turn):
-                axis: Vector = tuple(number(entry) for entry in step.axis)  # type: ignore[assignment]
+                x, y, z = (number(entry) for entry in step.axis)
                 for at, column in _coordinates((step.angle,), q):
-                    omega[column] = plus(omega.get(column, ZERO), times(diff(step.angle, at), axis))
+                    omega[column] = plus(omega.get(column, ZERO), times(diff(step.angle, at), (x, y, z)))
         return Frame(self, origin, tuple(turns), omega, velocity)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from flexarm.beam.polynomials import merged
@@ -72,7 +74,7 @@ def _pose(start: Frame, end: Frame) -> tuple[Matrix3, Vector]:
     """Rotation and position of a frame on one that it hangs on."""
     path = end.path
     p: Vector = ZERO
-    for before, frame in zip(path, path[1:], strict=False):
+    for before, frame in pairwise(path):
         if start in before.path:
             p = plus(p, apply(start.rotation(before), frame.origin))
     return start.rotation(end), p

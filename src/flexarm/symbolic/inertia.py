@@ -1,7 +1,7 @@
 """The mass matrix of one piece: int mu J^T J dx, with J = dr/dq in the axes of the piece's frame.
 
-J^T J does not depend on the axes in which J is written (My et al. use the ground's, eq. 11 and 12), and the integral over
-x was done when the piece was made.
+J^T J does not depend on the axes in which J is written (My et al. use the ground's, eq. 11 and 12), and the integral
+over x was done when the piece was made.
 """
 
 from __future__ import annotations

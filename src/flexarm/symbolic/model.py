@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.polynomials import Array
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.bodies import link_integrals, rear_integrals
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
@@ -15,7 +16,7 @@ from flexarm.robot.joints import Prismatic
 from flexarm.symbolic import pieces, supported
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, number, tanh
 from flexarm.symbolic.beams import Beam, Place, Shapes
-from flexarm.symbolic.coordinates import Coordinates, Own
+from flexarm.symbolic.coordinates import Coordinates
 from flexarm.symbolic.frames import Frame, Step, Z, mount, turn, yaw
 from flexarm.symbolic.pieces import Damped, Piece
 from flexarm.symbolic.scales import Scales, coordinate_powers
@@ -289,7 +290,9 @@ class Model:
         for row in range(2 if self.planar else 3):
             if abs(g[row]) > 1e-15 * float(np.abs(g).max()):
                 name = f"g_{'xyz'[row]}"
-                out[row] = self.symbols.parameter(name, float(g[row]), f"gravity along the ground's {'xyz'[row]}", "m/s2")
+                out[row] = self.symbols.parameter(
+                    name, float(g[row]), f"gravity along the ground's {'xyz'[row]}", "m/s2"
+                )
         return out[0], out[1], out[2]
 
 
@@ -301,7 +304,7 @@ def _section_turns(angles: Vector) -> list[Step]:
 def _lumps(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
     """What is fixed to a link: a tag for its symbols, the mass, its place."""
     found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
-    found += [(f"{n}_{index + 1}", lump, lump.at) for index, lump in enumerate(link.masses)]  # type: ignore[misc]
+    found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
     return [(tag, lump, at) for tag, lump, at in found if lump is not None]
 
 
@@ -316,7 +319,7 @@ def _between(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: E
             matrix[row, column] = matrix.get((row, column), 0) + (value if row == column else -value)
 
 
-def _only_damping(places: list[int], D: np.ndarray) -> Piece:  # type: ignore[type-arg]
+def _only_damping(places: list[int], D: Array) -> Piece:
     n = len(places)
     zero: Rows = [[0] * n for _ in range(n)]
     rows = [[number(float(entry)) for entry in row] for row in D]

@@ -112,9 +112,7 @@ class _Part:
     (beam/sliding.py). An inward part is seen in axes turned half about y.
     """
 
-    def __init__(
-        self, beam: Beam, shapes: Shapes, scale: Expr, slides: tuple[int, int] | None, damped: Damped
-    ) -> None:
+    def __init__(self, beam: Beam, shapes: Shapes, scale: Expr, slides: tuple[int, int] | None, damped: Damped) -> None:
         self.beam, self.integrals, self.scale, self.damped = beam, shapes.integrals, scale, damped
         self.slides, self.shapes = slides, shapes
         self.outward = 1 if slides is None else slides[1]

@@ -52,7 +52,9 @@ def meshed(link: Link) -> bool:
     """Whether the equations tell the link's elements apart; other links are one piece."""
     if link.flexible is None or link.section is None or gripped(link):
         return False
-    return isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"} and link.section.uniform
+    return (
+        isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"} and link.section.uniform
+    )
 
 
 def nodal(link: Link) -> bool:
@@ -87,7 +89,9 @@ def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
         if isinstance(link.joint, FixedPrismatic) and link.flexible is not None:
             damping = link.flexible.damping
             if damping is not None and damping.ratio is not None:
-                raise ValueError(f"links[{index}] '{link.name}': damping.ratio is not there for contact nodal; use beta")
+                raise ValueError(
+                    f"links[{index}] '{link.name}': damping.ratio is not there for contact nodal; use beta"
+                )
 
 
 def _out_of_plane(link: Link) -> bool:
@@ -95,4 +99,3 @@ def _out_of_plane(link: Link) -> bool:
     families = set(link.flexible.counts) if link.flexible is not None else set()
     tilted = isinstance(joint, Revolute) and abs(joint.axis_vector[2]) != 1
     return bool(families - {"bend_y", "stretch"}) or tilted or yaw(joint.mount_matrix) is None
-

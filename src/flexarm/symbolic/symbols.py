@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword
-from typing import Any
 
 from flexarm.mechanics.coordinates import suggestion
 from flexarm.robot.errors import shown
@@ -102,11 +101,3 @@ def rate_latex(latex: str) -> str:
     """The rate of a coordinate."""
     letter, underscore, index = latex.partition("_")
     return f"\\dot{{{letter}}}{underscore}{index}"
-
-
-def table(rows: list[Named], values: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
-    """Symbols, meanings, units and values, for printing."""
-    return [
-        {"symbol": row.symbol, "meaning": row.meaning, "unit": row.unit, "value": (values or {}).get(row.symbol)}
-        for row in rows
-    ]
