@@ -46,15 +46,19 @@ def zero_order(robot: fa.Robot) -> fa.Robot:
 
 
 def state(system: fa.System, seed: int = 0, **given: float) -> tuple[np.ndarray, np.ndarray]:
-    """Deflections of some per cent, joints anywhere, slides at 60 % of their link unless given by its name."""
+    """Deflections of some per cent, hinges anywhere; slides, unless given by the name of their link, in the front part
+    of a link that slides through its joint."""
     q, v = np.random.default_rng(seed).uniform(-1, 1, (2, system.nq))
     for body in system._chain.bodies:
         elastic = slice(body.local.start + body.local.elastic.start, body.local.start + body.local.count)
         sizes = np.array(system._chain.coordinates.sizes[elastic])
         q[elastic] *= 0.05 * sizes
         v[elastic] *= 0.3 * sizes
-        if isinstance(body.link.joint, fa.SlidingPrismatic | fa.FixedPrismatic):
-            q[body.local.start] = given.get(body.link.name, 0.6 * body.link.length + 0.1 * q[body.local.start])
+        rail = body.link if body.parent is None else system._chain.bodies[body.parent].link
+        if isinstance(body.link.joint, fa.SlidingPrismatic):
+            q[body.local.start] = given.get(body.link.name, 0.6 * rail.length)
+        elif isinstance(body.link.joint, fa.FixedPrismatic):
+            q[body.local.start] = given.get(body.link.name, 0.7 * body.link.length)
     return q, v
 
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import flexarm as fa
@@ -26,7 +26,7 @@ def agrees(robot, k=None, seed=0, **options):
     return form
 
 
-@pytest.mark.parametrize(("first", "second"), product(KINDS, KINDS))
+@pytest.mark.parametrize(("first", "second"), [*product(KINDS, KINDS)])
 def test_all_pairs_of_joints_with_bending_links(first, second):
     agrees(
         fa.Robot(
@@ -78,7 +78,7 @@ def test_damping_friction_and_drives():
     assert [str(entry) for entry in form.F[1:3]] == ["tau_1", "0"]  # the actuator acts on the motor
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None, phases=[Phase.generate])
 @given(helpers.robots(most=3, planar=True), st.sampled_from(["symbolic", "numeric"]))
 def test_random_planar_trees_of_hinges(robot, parameters):
     form = fa.equations(robot, parameters=parameters)
@@ -99,12 +99,10 @@ def slides(draw):
     return fa.Robot(links=links, gravity=draw(st.sampled_from([(0, 0, 0), GRAVITY])))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None, phases=[Phase.generate])
 @given(slides(), st.integers(0, 100))
 def test_random_chains_of_all_joints(robot, seed):
-    # every slide stays on its link, in front of a joint that grips it
-    places = {each.name: 0.8 * min(1.0, *(link.length for link in robot.links)) for each in robot.links}
-    agrees(robot, seed=seed, parameters="numeric", given=places)
+    agrees(robot, seed=seed, parameters="numeric")
 
 
 SECTION = fa.Section.rectangle(0.02, 0.03)
@@ -158,7 +156,7 @@ def test_both_routes_with_slides():
 
 def lagrange(form, lengths, q, v, a):
     """d/dt dT/dv - dT/dq + dU/dq from the position vectors alone, at a state."""
-    sizes = {each: number for each, number in form.values.items()}
+    sizes = form.values
     x = sympy.Symbol("x")
     T, U = sympy.Integer(0), sympy.Rational(1, 2) * (form.q.T * form.K.subs(sizes) * form.q)[0]
     gravity = [sizes.get("g_x", 0), sizes.get("g_y", 0)]
@@ -223,8 +221,7 @@ def test_rate_of_mass_matrix_less_twice_coriolis_is_skew_symbolically():
 
 
 def test_sympy_alone_gives_the_same(monkeypatch):
-    robot = fa.Robot(links=[link("a", "R", bending(1)), link("b", "Pa", payload=LUMP)], gravity=GRAVITY)
-    robot = robot.with_({"links.a.flexible.basis": "modes"})
+    robot = fa.Robot(links=[link("a", "R", bending(1)), link("b", "Pb", payload=LUMP)], gravity=GRAVITY)
     q, v = state(fa.System(robot, native=False))
     quick = fa.equations(robot).lambdify()(q, v)
     monkeypatch.setattr(algebra, "backend", sympy)
@@ -239,7 +236,8 @@ def test_parameters_are_symbols_numbers_or_some_of_each():
     assert numeric.values == {}
     assert set(some.values) == {"m_1", "EI_2"}
     assert set(symbolic.values) >= {"l_1", "m_1", "EI_1", "l_2", "m_2", "EI_2", "g_x", "g_y"}
-    assert symbolic.K.subs(symbolic.values).evalf() == numeric.K.evalf()
+    values = np.array(symbolic.K.subs(symbolic.values), dtype=float)
+    assert np.allclose(values, np.array(numeric.K, dtype=float), rtol=1e-14)
     assert {str(each) for each in some.M.free_symbols} <= {"m_1", *(str(q) for q in some.q)}
 
 

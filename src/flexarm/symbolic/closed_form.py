@@ -219,6 +219,11 @@ class ClosedForm:
 
     # --- output ---
 
+    @cached_property
+    def listing(self) -> code.Listing:
+        """The statements of generated functions."""
+        return code.listing(self)
+
     def latex(self) -> str:
         """A LaTeX document that defines its symbols and states the equations."""
         return latex.document(self)

@@ -88,7 +88,7 @@ def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> l
 
 def python(form: ClosedForm, name: str) -> str:
     _check_name(name)
-    found, printer = listing(form), PythonCodePrinter({"fully_qualified_modules": True})
+    found, printer = form.listing, PythonCodePrinter({"fully_qualified_modules": True})
     n = len(form.names)
     lines = [*_legend(form, "#"), "", "import math", "", "import numpy", ""]
     lines += [f"NAMES = {list(form.names)!r}"]
@@ -112,7 +112,7 @@ def python(form: ClosedForm, name: str) -> str:
 
 def c(form: ClosedForm, name: str) -> str:
     _check_name(name)
-    found, printer = listing(form), C99CodePrinter()
+    found, printer = form.listing, C99CodePrinter()
     n, count = len(form.names), len(form.parameters)
     lines = [*_legend(form, "//"), "", "#include <math.h>", "#include <string.h>", ""]
     if count:
@@ -135,7 +135,7 @@ def c(form: ClosedForm, name: str) -> str:
 
 def matlab(form: ClosedForm, name: str) -> str:
     _check_name(name)
-    found, printer = listing(form), OctaveCodePrinter()
+    found, printer = form.listing, OctaveCodePrinter()
     n = len(form.names)
     lines = [f"function [M, C, K, D, G] = {name}(q, v, p)", *_legend(form, "%", 1)]
     if form.parameters:
