@@ -72,7 +72,7 @@ def test_damping_friction_and_drives():
     system = fa.System(form.robot, native=False)
     q, v = state(system)
     at = dict(zip(form.v, v, strict=True)) | form.values
-    friction = np.array((-form.F.subs({name: 0 for name in ("tau_1", "tau_2")})).subs(at), dtype=float)[:, 0]
+    friction = np.array((-form.F.subs(dict.fromkeys(("tau_1", "tau_2"), 0))).subs(at), dtype=float)[:, 0]
     smooth = system.coriolis(q, v) @ v + system.spring_forces(q) + system.damping_matrix(q) @ v + system.gravity(q)
     assert np.allclose(friction, system.bias(q, v) - smooth, atol=1e-9)
     assert [str(entry) for entry in form.F[1:3]] == ["tau_1", "0"]  # the actuator acts on the motor
