@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from flexarm.symbolic.algebra import Expr, Rows, diff, number, ratio, symbols_in, total
+from flexarm.symbolic.abbreviations import Abbreviations
+from flexarm.symbolic.algebra import Expr, Rows, number, ratio, total
 
 
-def coriolis(M: Rows, q: list[Expr], v: list[Expr], watch: Callable[[Iterable[Any]], Iterable[Any]]) -> Rows:
+def coriolis(M: Rows, v: list[Expr], short: Abbreviations, watch: Callable[[Iterable[Any]], Iterable[Any]]) -> Rows:
     """Only derivatives that are not zero are taken, each once: M_ab depends on few coordinates."""
-    n = len(q)
-    place = {symbol: k for k, symbol in enumerate(q)}
+    n = len(v)
     terms: dict[tuple[int, int], list[Expr]] = {}
 
     def add(row: int, column: int, term: Expr) -> None:
@@ -19,9 +19,8 @@ def coriolis(M: Rows, q: list[Expr], v: list[Expr], watch: Callable[[Iterable[An
 
     for a in watch(range(n)):
         for b in range(a, n):
-            found = sorted(place[each] for each in symbols_in(M[a][b]) if each in place)
-            for k in found:
-                slope = diff(M[a][b], q[k]) * ratio(1, 2)
+            for q, k in short.coordinates([M[a][b]]):
+                slope = short.diff(M[a][b], q) * ratio(1, 2)
                 if slope == 0:
                     continue
                 for i, j in ((a, b), (b, a)) if a != b else ((a, b),):

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from flexarm.robot import MovingJoint, Robot
+from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.robot.errors import shown
 from flexarm.symbolic import code, latex, size, supported
+from flexarm.symbolic.abbreviations import Abbreviations
 from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, total
 from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, link_matrix, mass_parts, scattered
 from flexarm.symbolic.christoffel import coriolis
-from flexarm.symbolic.frames import apply
 from flexarm.symbolic.geometry import appearing_weight, points, transforms
 from flexarm.symbolic.model import Model
 from flexarm.symbolic.progress import watched
@@ -103,7 +103,12 @@ class ClosedForm:
         found = ["Foreshortening of bent links is left out (stiffening 'none'), as in the papers."]
         if not any(link.flexible for link in self.robot.links):
             found = []
-        for link in self.robot.links:
+        for link, parent in zip(self.robot.links, self.robot.parents, strict=True):
+            if isinstance(link.joint, SlidingPrismatic) and parent is not None:
+                rail = self._model.bodies[parent].beam
+                if rail.gripped and rail.bends:
+                    name = self.robot.links[parent].name
+                    found.append(f"'{link.name}' is taken to ride on '{name}' in front of the joint that grips it.")
             if isinstance(link.joint, MovingJoint) and link.joint.stop is not None:
                 found.append(f"The elastic stop of joint '{link.name}' acts beyond its limits only and is left out.")
             damping = None if link.flexible is None else link.flexible.damping
@@ -116,44 +121,53 @@ class ClosedForm:
     @cached_property
     def theta(self) -> list[Any]:
         """Transformation matrices (4 x 4), each from the frame of the link's parent."""
-        return [matrix(rows) for rows in transforms(self._model)]
+        return [self._spelt(rows) for rows in transforms(self._model)]
 
     @cached_property
     def r(self) -> list[list[Any]]:
         """Position vectors r[link][element] (4 x 1) in the ground's frame, functions of x along the element."""
-        return [[matrix(rows) for rows in link] for link in points(self._model)]
+        return [[self._spelt(rows) for rows in link] for link in points(self._model)]
 
     # --- matrices ---
 
+    def _spelt(self, rows: Rows) -> Any:
+        """A SymPy matrix without abbreviations."""
+        return matrix([[self.short.spelt(entry) for entry in row] for row in rows])
+
+    @property
+    def short(self) -> Abbreviations:
+        """Names for longer expressions in `rows`, in generated functions and LaTeX; `eq.M` and the others have none."""
+        return self._model.short
+
     @cached_property
     def rows(self) -> dict[str, Rows]:
-        """All matrices of functions in the algebra that derived them."""
+        """M, C, K, D, G with abbreviations, in the algebra that derived them."""
         return {name: getattr(self, f"_{name}") for name in ("M", "C", "K", "D", "G")}
 
     @cached_property
     def M(self) -> Any:
         """Mass matrix."""
-        return matrix(self._M)
+        return self._spelt(self._M)
 
     @cached_property
     def C(self) -> Any:
         """Coriolis matrix of Christoffel symbols: dM/dt - 2 C is skew."""
-        return matrix(self._C)
+        return self._spelt(self._C)
 
     @cached_property
     def K(self) -> Any:
         """Stiffness matrix of links and drives."""
-        return matrix(self._K)
+        return self._spelt(self._K)
 
     @cached_property
     def D(self) -> Any:
         """Damping matrix of links, drives and joints."""
-        return matrix(self._D)
+        return self._spelt(self._D)
 
     @cached_property
     def G(self) -> Any:
         """Gravity, the gradient of its potential."""
-        return matrix(self._G)
+        return self._spelt(self._G)
 
     @cached_property
     def F(self) -> Any:
@@ -170,7 +184,7 @@ class ClosedForm:
         """The coordinates that move a link, and its own mass matrix over them (Bien & My, eq. 5 and 9)."""
         place = [each.name for each in self.robot.links].index(self.robot.link(link).name)
         columns, rows = link_matrix(mass_parts(self._inertias)[place])
-        return [self.names[column] for column in columns], matrix(rows)
+        return [self.names[column] for column in columns], self._spelt(rows)
 
     @cached_property
     def _inertias(self) -> Inertias:
@@ -186,7 +200,7 @@ class ClosedForm:
     @cached_property
     def _C(self) -> Rows:
         found = self._model.coordinates.all
-        return coriolis(self._M, [each.q for each in found], [each.v for each in found], watched("Coriolis matrix"))
+        return coriolis(self._M, [each.v for each in found], self.short, watched("Coriolis matrix"))
 
     def _own(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
         pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]
@@ -210,9 +224,8 @@ class ClosedForm:
         terms: dict[int, list[Any]] = {}
         for link in self._inertias.links:
             for piece in link:
-                local = apply(piece.carrier.frame.rotation(self._model.ground), upward)
                 for column in piece.columns:
-                    terms.setdefault(column, []).append(piece.weight(column, local))
+                    terms.setdefault(column, []).append(piece.weight(column, upward, self._model.ground))
         for column, height_per_length in appearing_weight(self._model, upward).items():
             terms.setdefault(column, []).append(height_per_length)
         return [[total(terms.get(a, []))] for a in range(self._model.size)]

@@ -18,7 +18,7 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from flexarm._version import __version__
 from flexarm.mechanics.coordinates import suggestion
-from flexarm.symbolic.algebra import shared
+from flexarm.symbolic.algebra import shared, to_sympy
 
 if TYPE_CHECKING:
     from flexarm.symbolic.closed_form import ClosedForm
@@ -28,9 +28,10 @@ MATRICES = ("M", "C", "K", "D", "G")
 
 @dataclass(frozen=True)
 class Listing:
-    """What a function computes: intermediate values in order, then the entries that are not zero."""
+    """What a function computes: abbreviations, intermediate values in order, then the entries that are not zero."""
 
     used: set[str]
+    definitions: list[tuple[Any, Any]]
     steps: list[tuple[Any, Any]]
     entries: dict[str, list[tuple[int, int, Any]]]
 
@@ -47,9 +48,10 @@ def listing(form: ClosedForm) -> Listing:
     entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
     for (name, i, j), expression in zip(places, found, strict=True):
         entries[name].append((i, j, expression))
-    everything = [value for _, value in steps] + list(found)
+    definitions = [(to_sympy(name), to_sympy(value)) for name, value in form.short.used(expressions)]
+    everything = [value for _, value in [*definitions, *steps]] + list(found)
     used = {each.name for value in everything for each in value.free_symbols}
-    return Listing(used, steps, entries)
+    return Listing(used, definitions, steps, entries)
 
 
 def _legend(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
@@ -99,7 +101,9 @@ def python(form: ClosedForm, name: str) -> str:
     if form.parameters:
         lines += ["    p = list(PARAMETERS.values()) if p is None else p"]
     lines += _inputs(form, found.used, "    {name} = {vector}[{place}]")
-    lines += [f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in found.steps]
+    lines += [
+        f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in [*found.definitions, *found.steps]
+    ]
     for matrix in MATRICES:
         shape = f"({n},)" if matrix == "G" else f"({n}, {n})"
         lines.append(f"    {matrix} = numpy.zeros({shape})")
@@ -124,7 +128,10 @@ def c(form: ClosedForm, name: str) -> str:
     lines += [f"    if (!p) p = {name}_parameters;"] if count else ["    (void)p;"]
     lines += ["    (void)q;", "    (void)v;"]
     lines += _inputs(form, found.used, "    const double {name} = {vector}[{place}];")
-    lines += [f"    const double {printer.doprint(left)} = {printer.doprint(right)};" for left, right in found.steps]
+    lines += [
+        f"    const double {printer.doprint(left)} = {printer.doprint(right)};"
+        for left, right in [*found.definitions, *found.steps]
+    ]
     for matrix in MATRICES:
         width = 1 if matrix == "G" else n
         lines.append(f"    memset({matrix}, 0, {n * width} * sizeof(double));")
@@ -142,7 +149,10 @@ def matlab(form: ClosedForm, name: str) -> str:
         values = "; ".join(repr(value) for value in form.values.values())
         lines += ["    if nargin < 3", f"        p = [{values}];", "    end"]
     lines += _inputs(form, found.used, "    {name} = {vector}({place});", 1)
-    lines += [f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};" for left, right in found.steps]
+    lines += [
+        f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};"
+        for left, right in [*found.definitions, *found.steps]
+    ]
     for matrix in MATRICES:
         lines.append(f"    {matrix} = zeros({n}, {1 if matrix == 'G' else n});")
         for i, j, entry in found.entries[matrix]:
@@ -178,6 +188,9 @@ def function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
 def text(form: ClosedForm) -> str:
     """Plain text, entry by entry."""
     lines = [line.rstrip() for line in _legend(form, "")]
+    entries = [entry for rows in form.rows.values() for row in rows for entry in row]
+    if short := form.short.used(entries):
+        lines += ["", *(f"{name} = {sympy.sstr(to_sympy(value))}" for name, value in short)]
     for matrix in MATRICES:
         lines.append("")
         for i, row in enumerate(form.rows[matrix]):

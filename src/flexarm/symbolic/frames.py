@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.symbolic.algebra import ZERO, Expr, Vector, cos, cross, diff, dot, number, plus, sin, symbols_in, times
+from flexarm.symbolic.abbreviations import Abbreviations
+from flexarm.symbolic.algebra import ZERO, Expr, Vector, cos, cross, dot, number, plus, sin, times
 
 Axis = tuple[float, float, float]
 Z: Axis = (0.0, 0.0, 1.0)
@@ -151,13 +152,13 @@ class Frame:
         """The coordinates that move this frame."""
         return sorted({*self.omega, *self.velocity})
 
-    def child(self, origin: Vector, turns: Sequence[Step], q: Mapping[Expr, int]) -> Frame:
-        """A frame at a point of this one; both may depend on coordinates, which are found in `q`."""
+    def child(self, origin: Vector, turns: Sequence[Step], short: Abbreviations) -> Frame:
+        """A frame at a point of this one; where it is and how it is turned may depend on coordinates."""
         velocity = {column: dict(parts) for column, parts in self.velocity.items()}
         for column, spin in self.omega.items():
             _add(velocity, column, self, cross(spin, origin))
-        for at, column in _coordinates(origin, q):
-            x, y, z = (diff(entry, at) for entry in origin)
+        for at, column in short.coordinates(origin):
+            x, y, z = (short.diff(entry, at) for entry in origin)
             _add(velocity, column, self, (x, y, z))
         omega = dict(self.omega)
         for step in turns:
@@ -165,15 +166,9 @@ class Frame:
             omega = {column: apply(back, vector) for column, vector in omega.items()}
             if isinstance(step, Turn):
                 x, y, z = (number(entry) for entry in step.axis)
-                for at, column in _coordinates((step.angle,), q):
-                    omega[column] = plus(omega.get(column, ZERO), times(diff(step.angle, at), (x, y, z)))
+                for at, column in short.coordinates([step.angle]):
+                    omega[column] = plus(omega.get(column, ZERO), times(short.diff(step.angle, at), (x, y, z)))
         return Frame(self, origin, tuple(turns), omega, velocity)
-
-
-def _coordinates(expressions: Sequence[Expr], q: Mapping[Expr, int]) -> list[tuple[Expr, int]]:
-    """The coordinates on which some expressions depend, with their places."""
-    found = set().union(*(symbols_in(each) for each in expressions))
-    return sorted(((each, q[each]) for each in found if each in q), key=lambda pair: pair[1])
 
 
 def _add(velocity: dict[int, dict[Frame, Vector]], column: int, frame: Frame, vector: Vector) -> None:

@@ -6,7 +6,7 @@ over x was done when the piece was made.
 
 from __future__ import annotations
 
-from flexarm.symbolic.algebra import ZERO, Expr, Vector, cross, dot, nonzero, number, plus
+from flexarm.symbolic.algebra import ZERO, Expr, Vector, cross, dot, nonzero, number, plus, times
 from flexarm.symbolic.frames import Frame, apply
 from flexarm.symbolic.pieces import Piece
 
@@ -66,8 +66,9 @@ class PieceInertia:
             out += piece.M[self._own[a]][self._own[b]]
         return out
 
-    def weight(self, a: int, upward: Vector) -> Expr:
-        """d/dq_a of the potential of gravity; `upward` is minus gravity in the frame's axes."""
-        velocity = self.carrier.velocity.get(a, ZERO)
-        lifted = self._momentum[a]
-        return self.piece.mass * dot(velocity, upward) + dot(lifted, upward)
+    def weight(self, a: int, upward: Vector, ground: Frame) -> Expr:
+        """d/dq_a of the potential of gravity; `upward` is minus gravity in the ground's axes."""
+        frame = self.carrier.frame
+        lifted = {each: times(self.piece.mass, v) for each, v in frame.velocity.get(a, {}).items()}
+        lifted[frame] = plus(lifted.get(frame, ZERO), self._momentum[a])
+        return sum((dot(v, apply(each.rotation(ground), upward)) for each, v in lifted.items()), number(0))

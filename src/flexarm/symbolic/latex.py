@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 
 from flexarm._version import __version__
-from flexarm.symbolic.algebra import to_sympy
+from flexarm.symbolic.algebra import matrix, to_sympy
 from flexarm.symbolic.symbols import Named
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ EQUATION = r"""\[ \mathbf{M}(\mathbf{q})\ddot{\mathbf{q}} + \mathbf{C}(\mathbf{q
 
 def document(form: ClosedForm) -> str:
     """The whole document."""
+    parts = {name: matrix(rows) for name, rows in form.rows.items()}
     writer = _Writer(form)
     body = [
         f"\\section*{{Equations of motion: {_escaped(form.robot.name)}}}",
@@ -45,16 +46,14 @@ def document(form: ClosedForm) -> str:
         "\\subsection*{Matrices}",
         "Entries that are not listed are zero.",
         writer.matrix("\\mathbf{q}^{T}", form.q.T),
-        writer.matrix("\\mathbf{M}", form.M, symmetric=True),
-        writer.matrix("\\mathbf{C}", form.C),
-        writer.matrix("\\mathbf{K}", form.K, symmetric=form.K.is_symmetric()),
-        writer.matrix("\\mathbf{D}", form.D, symmetric=form.D.is_symmetric()),
-        writer.matrix("\\mathbf{G}", form.G),
+        writer.matrix("\\mathbf{M}", parts["M"], symmetric=True),
+        writer.matrix("\\mathbf{C}", parts["C"]),
+        writer.matrix("\\mathbf{K}", parts["K"], symmetric=parts["K"].is_symmetric()),
+        writer.matrix("\\mathbf{D}", parts["D"], symmetric=parts["D"].is_symmetric()),
+        writer.matrix("\\mathbf{G}", parts["G"]),
         writer.matrix("\\mathbf{F}", form.F),
     ]
-    angles = writer.angles()
-    if angles:
-        body.insert(body.index("\\subsection*{Matrices}") + 1, angles)
+    body.insert(body.index("\\subsection*{Matrices}") + 1, writer.definitions(form))
     return HEAD + "\n\n".join(part for part in body if part) + "\n\\end{document}\n"
 
 
@@ -64,6 +63,7 @@ class _Writer:
     def __init__(self, form: ClosedForm) -> None:
         known = [*form.variables, *form.parameters]
         self._names: dict[Any, str] = {sympy.Symbol(each.symbol): each.latex for each in known}
+        self._names |= {sympy.Symbol(name): latex for name, latex in form.short.latex.items()}
         self._angles: dict[Any, Any] = {}
 
     def matrix(self, name: str, matrix: Any, symmetric: bool = False) -> str:
@@ -98,12 +98,13 @@ class _Writer:
             width += size
         return " \\\\\n".join(lines)
 
-    def angles(self) -> str:
-        """Definitions of the letters for angles."""
-        if not self._angles:
-            return ""
-        lines = [self.equation(self._names[letter], angle) for angle, letter in self._angles.items()]
-        return "With the angles\n\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+    def definitions(self, form: ClosedForm) -> str:
+        """Of abbreviations and of the letters for angles."""
+        entries = [entry for rows in form.rows.values() for row in rows for entry in row]
+        found = [(to_sympy(name), to_sympy(value)) for name, value in form.short.used(entries)]
+        found += [(letter, angle) for angle, letter in self._angles.items()]
+        lines = [self.equation(self._names[name], value) for name, value in found]
+        return "With\n\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
 
     def latex(self, expression: Any) -> str:
         """On one line, angles spelt out."""

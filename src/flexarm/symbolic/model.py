@@ -14,6 +14,7 @@ from flexarm.mechanics.bodies import link_integrals, rear_integrals
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
 from flexarm.robot.joints import Prismatic
 from flexarm.symbolic import pieces, supported
+from flexarm.symbolic.abbreviations import Abbreviations
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, number, tanh
 from flexarm.symbolic.beams import Beam, Place, Shapes
 from flexarm.symbolic.coordinates import Coordinates
@@ -60,7 +61,7 @@ class Model:
         rears = [rear_integrals(link) for link in self.robot.links]
         for i, link in enumerate(self.robot.links):
             self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
-        self.q = self.coordinates.places
+        self.short = Abbreviations(self.coordinates.places)
         self._beams = [self._beam(i, integrals[i], rears[i]) for i in range(len(self.robot.links))]
         self.bodies: dict[int, Body] = {}
         for i in self.robot.order:
@@ -98,6 +99,8 @@ class Model:
             None if rear is None else self._shapes(rear, own.rear),
             mesh,
             (own.joint, self._q(own.joint)) if own.joint is not None and isinstance(link.joint, Prismatic) else None,
+            n,
+            self.short,
         )
 
     def _shapes(self, integrals: LinkIntegrals, columns: list[int]) -> Shapes:
@@ -143,13 +146,13 @@ class Model:
         (origin, angles), above = self._articulation(i, parent)
         steps = [*_section_turns(angles)]
         if any(link.offset):
-            above = above.child(origin, steps, self.q)
+            above = above.child(origin, steps, self.short)
             origin, steps = _numbers(link.offset), []
         steps += self._joint_turns(i, link)
-        frame = above.child(origin, steps, self.q)
+        frame = above.child(origin, steps, self.short)
         if isinstance(link.joint, FixedPrismatic) and not beam.gripped:
             assert beam.d is not None
-            frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.q)
+            frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.short)
         body = Body(link, frame, beam, parent)
         body.carried = [(frame, piece) for piece in self._pieces(i, link, beam)]
         for tag, lump, at in _lumps(i + 1, link):
@@ -168,7 +171,7 @@ class Model:
             return beam.place(at), above
         if supported.nodal(link):
             return beam.node(self.k[link.name], self._q(own.joint)), above
-        return beam.moving_place(self._q(own.joint)), above
+        return beam.moving_place(self._q(own.joint), label=str(i + 1)), above
 
     def _joint_turns(self, i: int, link: Link) -> list[Step]:
         """The mount, as an angle gamma where it turns about z, and the hinge."""
@@ -218,7 +221,7 @@ class Model:
         if self.planar:
             inertia[:2, :], inertia[:, :2] = 0.0, 0.0
         leans = any(lump.offset) or inertia.any()
-        frame = body.frame.child(origin, _section_turns(angles) if leans else [], self.q)
+        frame = body.frame.child(origin, _section_turns(angles) if leans else [], self.short)
         what = {"h": "hub", "p": "payload"}.get(tag[0], "mass") + f" {tag.lstrip('hp')}"
         what += f" on link {body.link.name}"
         mass = self.symbols.parameter(f"M_{tag}", lump.mass, f"mass of {what}", "kg") if lump.mass else number(0)

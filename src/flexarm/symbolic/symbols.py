@@ -13,7 +13,7 @@ from flexarm.symbolic.algebra import Expr, number, symbol
 
 # What generated functions call their arguments, results and intermediate values.
 RESERVED = {"q", "v", "p", "M", "C", "K", "D", "G", "E", "I", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
-_INTERMEDIATE = re.compile(r"x\d*")
+_INTERMEDIATE = re.compile(r"x\d*|(d*[NS]|t|uf|us|wf|ws|phis)_\w+")
 
 
 @dataclass(frozen=True)
