@@ -35,7 +35,7 @@ def equations(
     `route`: how the mass matrix is put together; the result is the same.
     `k`: by link, the node at which a joint with contact nodal is.
     `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
-    `rename`: other names for symbols. `limit`: the largest size (in terms) that is attempted.
+    `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")

@@ -56,8 +56,7 @@ class Symbols:
         if not (self._keep == "symbolic" or name in self._keep):
             return number(value)
         own = self.variable(name)
-        clash = name != own and own in self.parameters and own not in self._rename
-        if clash or (own in self.parameters and self.parameters[own].meaning != meaning):
+        if own in self.parameters and self.parameters[own].meaning != meaning:
             raise ValueError(_clash(own, [self.parameters[own].meaning, meaning]))
         self.parameters[own] = Named(own, latex or latex_name(own), meaning, unit)
         self.values[own] = float(value)
