@@ -25,6 +25,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/equations.py
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/constraints.py
+	$(BIN)/python benchmarks/formulation.py
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flexarm needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }

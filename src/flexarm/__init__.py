@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         save,
         schema,
     )
+    from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
@@ -107,11 +108,13 @@ _LATER = {
         "save",
         "schema",
     ),
+    "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     "Baumgarte",
+    "ClosedForm",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -148,6 +151,7 @@ __all__ = [
     "bang_bang",
     "chirp",
     "cycloid",
+    "equations",
     "equilibrium",
     "library",
     "load",
