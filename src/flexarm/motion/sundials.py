@@ -42,6 +42,7 @@ class SundialsStepper:
             "reltol": rtol,
             "abstol": atol,
             "max_num_steps": 100_000,
+            "disable_internal_warnings": True,
         }
         self._integrator = self._made(count)
         self._one_interval: ca.Function | None = None
