@@ -208,6 +208,28 @@ def test_lagranges_equations_of_the_position_vectors(robot, k, lengths):
     assert np.abs(own - other).max() < 1e-12 * np.abs(other).max()
 
 
+def test_a_link_held_at_a_node_equals_the_system_with_that_node_nearest_to_the_joint():
+    robot = nodal_arm()
+    form, system = fa.equations(robot, k={"b": 1}), fa.System(zero_order(robot), native=False)
+    kept = [system.index(name) for name in form.names]
+    held = [system.names[place] for place in range(system.nq) if place not in kept]
+    assert held == ["b.bend_y[3]", "b.bend_y[4]"]
+    q, v = np.zeros((2, system.nq))
+    q[kept], v[kept] = np.random.default_rng(1).uniform(-0.1, 0.1, (2, len(kept)))
+    length = robot.links[1].length
+    q[system.index("b.q")] = length / 2  # the middle node is in the joint
+    assert np.abs(system.constraint(q)).max() < 1e-15
+    at, here = form.lambdify()(q[kept], v[kept]), np.ix_(kept, kept)
+    pairs = [
+        (at["M"], system.mass_matrix(q)[here]),
+        (at["C"] @ v[kept], (system.coriolis(q, v) @ v)[kept]),
+        (at["K"], system.stiffness_matrix(q)[here]),
+        (at["G"], system.gravity(q)[kept]),
+    ]
+    for own, other in pairs:
+        assert np.abs(own - other).max() < TOLERANCE * np.abs(other).max()
+
+
 # --- structure ---
 
 

@@ -155,4 +155,4 @@ def test_the_node_in_a_joint_does_not_move():
     for k in range(4):
         form = fa.equations(robot, k={"a": k})
         kept = [j for j in range(1, 9) if (j - 1) // 2 != k]
-        assert form.names == ("a.q", *(f"a.u[{j}]" for j in kept))
+        assert form.names == ("a.q", *(f"a.bend_y[{j}]" for j in kept))

@@ -98,8 +98,8 @@ class Coordinates:
             if index // 2 == held and not kept:
                 own.mesh.append(None)
                 continue
-            usual = not (kept or slides)
-            name = f"{link.name}.bend_y[{index - 1}]" if usual else f"{link.name}.u[{index + 1}]"
+            first = 1 if slides else -1  # the mesh of a link that slides is clamped nowhere
+            name = f"{link.name}.u[{index + 1}]" if kept else f"{link.name}.bend_y[{index + first}]"
             what, unit = ("slope", "rad") if index % 2 else ("deflection", "m")
             meaning = f"{what} of node {index // 2} of link {number} ({link.name})"
             own.mesh.append(self._new(name, f"u_{number}_{index + 1}", meaning, unit))
