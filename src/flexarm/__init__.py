@@ -50,6 +50,9 @@ if TYPE_CHECKING:
         save,
         schema,
     )
+    from flexarm.show.animate import Animation
+    from flexarm.show.histories import plot_compare
+    from flexarm.show.shapes import plot_modes
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
@@ -97,10 +100,14 @@ _LATER = {
         "save",
         "schema",
     ),
+    "flexarm.show.animate": ("Animation",),
+    "flexarm.show.histories": ("plot_compare",),
+    "flexarm.show.shapes": ("plot_modes",),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "Animation",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -137,6 +144,8 @@ __all__ = [
     "library",
     "load",
     "modes",
+    "plot_compare",
+    "plot_modes",
     "ramp",
     "reduced",
     "save",

@@ -110,9 +110,9 @@ def modes(
     if mass_matrix:
         _print_matrix("mass matrix M(q)", found.system.mass_matrix(found.q), found.names)
     if picture is not None:
-        from flexarm.show.plots import mode_shapes
+        from flexarm.show.shapes import plot_modes
 
-        mode_shapes(found).savefig(picture, dpi=150)
+        plot_modes(found).savefig(picture, dpi=150)
         print(f"mode shapes drawn in {picture}")
 
 

@@ -38,19 +38,22 @@ class View:
         return len(self.axes) == 2
 
     def figure(self, width: float = 7.0, legend: float = 0.0) -> tuple[Picture, Any]:
-        """A figure of the right shape with equal scales along all axes, and its plot; room for a legend (inches)."""
-        figure = Picture(figsize=(width, self._height(width) + legend))
-        plot: Any = figure.add_subplot(projection=None if self.flat else "3d")
-        names = [f"{'xyz'[k]} (m)" for k in self.axes]
+        """A figure of the right shape and its plot; room for a legend (inches)."""
+        figure = Picture(figsize=(width, self.height(width) + legend))
+        return figure, self.plot(figure)
+
+    def plot(self, figure: Picture, *place: int) -> Any:
+        """A plot at a place of a figure (rows, columns, number), with equal scales along all axes."""
+        plot: Any = figure.add_subplot(*place, projection=None if self.flat else "3d")
         for k, letter in zip(self.axes, "xyz"):
             getattr(plot, f"set_{letter}lim")(self.low[k], self.high[k])
-            getattr(plot, f"set_{letter}label")(names["xyz".index(letter)])
+            getattr(plot, f"set_{letter}label")(f"{'xyz'[k]} (m)", labelpad=None if self.flat else (1 if letter == "z" else 5))
         if self.flat:
             plot.set_aspect("equal", adjustable="box")
             grid(plot)
         else:
             self._space(plot)
-        return figure, plot
+        return plot
 
     def data(self, points: Array) -> list[Array]:
         """Columns to draw of points (n, 3)."""
@@ -68,7 +71,8 @@ class View:
         else:
             drawn.set_data_3d(*self.data(points))
 
-    def _height(self, width: float) -> float:
+    def height(self, width: float) -> float:
+        """Height of a figure with one plot of this view (inches)."""
         if not self.flat:
             return 0.74 * width
         across, up = (self.high - self.low)[list(self.axes)]
@@ -76,13 +80,13 @@ class View:
 
     def _space(self, plot: Any) -> None:
         extent = self.high - self.low
-        plot.set_box_aspect(extent / extent.max(), zoom=1.08)
-        for letter in "xyz":
-            getattr(plot, f"set_{letter}label")(f"{letter} (m)", labelpad=7)
+        plot.set_box_aspect(extent / extent.max(), zoom=1.0)
         for k, axis in enumerate((plot.xaxis, plot.yaxis, plot.zaxis)):
             axis.set_pane_color((0.97, 0.97, 0.97, 1.0))
             axis._axinfo["grid"].update(color="0.88", linewidth=0.6)
-            axis.set_major_locator(_few(7 * extent[k] / extent.max()))
+            axis.set_tick_params(labelsize=8)
+            axis.label.set_fontsize(9)
+            axis.set_major_locator(_few(5 * extent[k] / extent.max()))
 
 
 def _rest(extent: Array, pair: tuple[int, int]) -> float:
