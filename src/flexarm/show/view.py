@@ -47,7 +47,9 @@ class View:
         plot: Any = figure.add_subplot(*place, projection=None if self.flat else "3d")
         for k, letter in zip(self.axes, "xyz"):
             getattr(plot, f"set_{letter}lim")(self.low[k], self.high[k])
-            getattr(plot, f"set_{letter}label")(f"{'xyz'[k]} (m)", labelpad=None if self.flat else (1 if letter == "z" else 5))
+            getattr(plot, f"set_{letter}label")(
+                f"{'xyz'[k]} (m)", labelpad=None if self.flat else (1 if letter == "z" else 5)
+            )
         if self.flat:
             plot.set_aspect("equal", adjustable="box")
             grid(plot)
