@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -130,25 +130,37 @@ class Run:
     ) -> Figure:
         """The way of the tip, in the robot's plane or in space, with the deformed arm at `times` (s, or how many).
 
-        other: another run's way and arm in grey, say the rigid twin's. magnify: multiplies deflections.
+        other: another run's way and arm in grey, say the rigid twin's.
+        magnify: multiplies deflections.
         """
         from flexarm.show.trajectory import trajectory_figure
 
         return trajectory_figure(self, times, other, magnify)
 
-    def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation:
-        """The moving arm as a .gif, .mp4 (with ffmpeg) or .html file, or without a path as a player in a notebook.
+    @overload
+    def animate(self, path: None = None, **options: Any) -> Animation: ...
 
-        fps: frames a second (25). speed: simulated seconds for each second of the film (1). magnify: multiplies
-        deflections (1). trace: draw the way of the tip (True). other: another run in grey, say the rigid twin's.
-        dpi: pixels an inch; the film is 7 inches wide (100). progress: None shows a bar on a terminal only.
+    @overload
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> None: ...
+
+    def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
+        """The moving arm as a .gif, .mp4 (with ffmpeg) or .html file; without a path as a player for a notebook.
+
+        fps: frames a second (25).
+        speed: simulated seconds for each second of the film (1).
+        magnify: multiplies deflections (1).
+        trace: draw the way of the tip (True).
+        other: another run in grey, say the rigid twin's.
+        dpi: pixels an inch; the film is 7 inches wide (100).
+        progress: None shows a bar on a terminal only.
         """
         from flexarm.show.animate import Animation
 
         animation = Animation(self, **options)
-        if path is not None:
-            animation.save(path)
-        return animation
+        if path is None:
+            return animation
+        animation.save(path)
+        return None
 
     def __repr__(self) -> str:
         t = self.data["time"].values
