@@ -42,7 +42,7 @@ What `flexarm run` passes to `fa.simulate`.
 | `duration` | simulated time (s); required, here or as `--duration` |
 | `torque` | by link: a number, or a profile |
 | `motion` | by link: the profile that drives this joint (rad or m) |
-| `loads` | list of `link`, `x` (m; its tip unless given), `force`, `torque` (three numbers or profiles, in world axes) |
+| `loads` | list of `link`, `x` (m; the tip unless given), `force`, `torque` (three numbers or profiles, world axes) |
 | `points` | by name, points to record: `link` and `x` (m) |
 | `q0`, `v0` | initial coordinates and rates by name (`upper.q: 0.5`), or `q0: equilibrium` |
 | `method` | generalized-alpha, newmark, rk4, rk45, adams, bdf |

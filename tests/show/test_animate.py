@@ -71,6 +71,14 @@ def test_a_notebook_gets_a_player_and_html_is_a_page(tmp_path):
     assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")
 
 
+def test_the_trace_is_as_fine_as_the_samples_whatever_the_frames():
+    run = two_link()
+    stage = Stage(run.animate(fps=2), np.array([0.0, 0.5, 1.0]))
+    stage.show(1)
+    trace = stage.moving[0].get_xydata()
+    assert trace == pytest.approx(run.tip.sel(time=slice(0, 0.5)).values[:, :2], abs=1e-9)
+
+
 def test_a_single_frame_is_labelled_with_its_time():
     figure = two_link().animate(magnify=10).figure(0.5)
     plot = figure.axes[0]
@@ -92,6 +100,24 @@ def test_mistakes_are_answered_before_any_work(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"needs ffmpeg.*\.gif and \.html need nothing"):
         run.animate(tmp_path / "a.mp4")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_bar_is_shown_where_it_is_wanted_only(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("flexarm.motion.progress.PATIENCE", 0.0)
+    two_link().animate(tmp_path / "a.gif", fps=4)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    two_link().animate(tmp_path / "a.gif", fps=4, progress=True)
+    assert "drawing" in capsys.readouterr().err
+
+
+def test_a_run_that_ended_at_once_is_a_picture(tmp_path):
+    run = two_link()
+    start = type(run)(run.data.isel(time=[0]))
+    start.animate(tmp_path / "a.gif")
+    with Image.open(tmp_path / "a.gif") as film:
+        assert getattr(film, "n_frames", 1) == 1
+    assert start.plot_trajectory(times=1).axes
 
 
 def test_a_film_that_fails_leaves_the_earlier_one(tmp_path, monkeypatch):

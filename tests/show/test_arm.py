@@ -13,7 +13,8 @@ from .runs import cart, spatial, telescope, two_link
 def test_true_scale_ends_at_the_tip_of_the_run(made):
     run = made()
     arm = Arm(fa.System(run.robot, native=False), run.data["q"].values)
-    assert arm.tip == pytest.approx(run.tip.values, abs=1e-9)
+    last = arm.links[run.robot.links[-1].name]
+    assert last[:, -1] == pytest.approx(run.tip.values, abs=1e-9)
 
 
 def test_magnified_links_deflect_that_much_more_and_stay_joined():

@@ -12,7 +12,7 @@ import numpy as np
 from flexarm.beam.polynomials import Array
 from flexarm.motion.run import atomically
 from flexarm.show import films
-from flexarm.show.moments import arm_at, checked_times
+from flexarm.show.moments import Moments, checked_times
 from flexarm.show.sketch import PAYLOAD, Sketch
 from flexarm.show.style import TWIN, Picture, plain
 from flexarm.show.view import View
@@ -71,19 +71,20 @@ class Stage:
 
     def __init__(self, animation: Animation, times: Array) -> None:
         self.times = times
-        arm = arm_at(animation.run, times, animation.magnify)
-        twin = None if animation.other is None else arm_at(animation.other, times)
-        self.view = View.of(arm.cloud if twin is None else np.concatenate([arm.cloud, twin.cloud]))
+        actors = [(Moments(animation.run, animation.magnify), False)]
+        if animation.other is not None:
+            actors.insert(0, (Moments(animation.other), True))
+        arms = [moments.arm(times) for moments, _ in actors]
+        ways = [moments.way(times) for moments, _ in actors]
+        self.view = View.of(np.concatenate([*(arm.cloud for arm in arms), *(way for _, way in ways)]))
         self.figure, plot = self.view.figure(WIDTH)
         self.figure.set_dpi(animation.dpi)
-        self._traces: list[tuple[Any, Array]] = []
-        self._sketches = []
-        if twin is not None:
-            self._sketches.append(Sketch(plot, self.view, twin, twin=True))
-            self._trace(plot, twin.tip, color=TWIN, linestyle="--")
-        self._sketches.append(Sketch(plot, self.view, arm))
-        if animation.trace:
-            self._trace(plot, arm.tip, color=PAYLOAD)
+        self._sketches = [Sketch(plot, self.view, arm, twin=twin) for arm, (_, twin) in zip(arms, actors, strict=True)]
+        self._traces: list[tuple[Any, Array, Array]] = []
+        for (when, way), (_, twin) in zip(ways, actors, strict=True):
+            style = {"color": TWIN, "linestyle": "--"} if twin else {"color": PAYLOAD}
+            if animation.trace:
+                self._traces.append((self.view.line(plot, linewidth=1.0, zorder=1.5, **style), when, way))
         scale = "" if animation.magnify == 1 else f"   deflections x {animation.magnify:g}"
         plot.set_title(plain(_short(str(animation.run.data.attrs["robot"])) + scale), loc="left", fontsize=10)
         self._label = plot.set_title(self._text(-1), loc="right", fontsize=10, fontfamily="monospace")
@@ -93,15 +94,15 @@ class Stage:
     @property
     def moving(self) -> list[Any]:
         """What changes from frame to frame, in the order of drawing."""
-        traces = [drawn for drawn, _ in self._traces]
+        traces = [drawn for drawn, _, _ in self._traces]
         found = [*traces, *(artist for sketch in self._sketches for artist in sketch.artists), self._label]
         return sorted(found, key=lambda artist: artist.get_zorder())
 
     def show(self, k: int) -> Picture:
         for sketch in self._sketches:
             sketch.show(k)
-        for drawn, way in self._traces:
-            self.view.put(drawn, way[: k + 1])
+        for drawn, when, way in self._traces:
+            self.view.put(drawn, way[: np.searchsorted(when, self.times[k], side="right")])
         self._label.set_text(self._text(k))
         return self.figure
 
@@ -110,9 +111,6 @@ class Stage:
         for k in range(len(self.times)):
             self.show(k)
             yield k
-
-    def _trace(self, plot: Any, way: Array, **style: Any) -> None:
-        self._traces.append((self.view.line(plot, linewidth=1.0, zorder=1.5, **style), way))
 
     def _text(self, k: int) -> str:
         return f"t = {self.times[k]:.2f} s"

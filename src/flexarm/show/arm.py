@@ -23,8 +23,7 @@ class Arm:
 
     def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41) -> None:
         self.system = system
-        self.q = np.array(q, dtype=float)
-        self.q[:, ["[" in name for name in system.names]] *= magnify
+        self.q = magnified(system, q, magnify)
         self.links = {link.name: self._axis(link, points) for link in system.robot.links}
         n = len(self.q)
         self.hinges = _stacked([self._root(link) for link in self._jointed(Revolute)], (n, 0, 3))
@@ -32,11 +31,6 @@ class Arm:
         self.brackets = _stacked(list(self._brackets()), (n, 0, 2, 3))
         self.masses = _stacked(list(self._masses()), (n, 0, 3))
         self.rails = list(self._rails())
-
-    @property
-    def tip(self) -> Array:
-        """Tip of the last link, as it is drawn (n, 3)."""
-        return self.links[self.system.robot.links[-1].name][:, -1]
 
     @property
     def cloud(self) -> Array:
@@ -116,6 +110,13 @@ class Arm:
 
     def _d(self, link: Link) -> Array:
         return np.asarray(self.q[:, self.system.index(f"{link.name}.q")])
+
+
+def magnified(system: System, q: Array, magnify: float) -> Array:
+    """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied."""
+    out = np.array(q, dtype=float)
+    out[:, ["[" in name for name in system.names]] *= magnify
+    return out
 
 
 def _stacked(parts: list[Array], empty: tuple[int, ...]) -> Array:

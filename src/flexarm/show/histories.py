@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.series import available, series
+from flexarm.show.series import available, beside, series
 from flexarm.show.style import Picture, grid, line, plain, wrapped
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def history_figure(run: Run, what: Sequence[str], other: Run | None = None) -> P
     """Chosen quantities of a run over time; `other` beside it."""
     runs = {str(run.data.attrs["robot"]): run}
     if other is not None:
-        runs[_new(str(other.data.attrs["robot"]), runs)] = other
+        label = beside(run, other)
+        runs[label if label not in runs else f"{label} (other)"] = other
     return _figure(runs, list(what), apart=False)
 
 
@@ -85,7 +86,3 @@ def _shared(runs: Mapping[str, Run]) -> list[str]:
         if np.ptp(values) > STILL * size:
             found.append(f"tip.{axis}")
     return found
-
-
-def _new(label: str, taken: Mapping[str, Any]) -> str:
-    return label if label not in taken else f"{label} (other)"

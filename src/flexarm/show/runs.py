@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.style import TWIN, Picture, grid, line, wrapped
+from flexarm.show.series import beside
+from flexarm.show.style import TWIN, Picture, grid, line, plain, wrapped
 
 if TYPE_CHECKING:
     from flexarm.motion.run import Run
@@ -20,8 +21,11 @@ def run_figure(run: Run, other: Run | None = None) -> Picture:
     joints = [name for name in run.data["coordinate"].values if str(name).endswith((".q", ".motor"))]
     for k, name in enumerate(joints):
         line(axes[0, 0], k, t, run[str(name)].values, str(name))
-        if other is not None and name in other.data["coordinate"].values:
-            axes[0, 0].plot(other.time.values, other[str(name)].values, color=TWIN, linewidth=0.9, zorder=0)
+    if other is not None:
+        shared = [str(name) for name in joints if name in other.data["coordinate"].values]
+        for k, name in enumerate(shared):
+            label = None if k else plain(beside(run, other))
+            axes[0, 0].plot(other.time, other[name].values, color=TWIN, linewidth=0.9, zorder=0, label=label)
     _frame(axes[0, 0], "joints", _joint_label(run))
     if not _deflections(axes[0, 1], run):
         for k, axis in enumerate("xyz"):

@@ -37,6 +37,12 @@ def series(run: Run, name: str) -> Series:
     return Series(name, run.data[variable].sel(choice).values, unit)
 
 
+def beside(run: Run, other: Run) -> str:
+    """What another run is called in a figure of this one."""
+    name = str(other.data.attrs["robot"])
+    return "rigid twin" if name == f"{run.data.attrs['robot']} (rigid)" else name
+
+
 def available(run: Run) -> list[str]:
     """Names of all quantities of a run."""
     return list(_table(run))

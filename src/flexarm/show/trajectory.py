@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.show.moments import arm_at, checked_times
+from flexarm.show.moments import Moments, checked_times
+from flexarm.show.series import beside
 from flexarm.show.sketch import Sketch
-from flexarm.show.style import STYLES, TWIN, Picture, wrapped
+from flexarm.show.style import STYLES, TWIN, Picture, plain, wrapped
 from flexarm.show.view import View
 
 if TYPE_CHECKING:
@@ -26,10 +27,9 @@ def trajectory_figure(
     from matplotlib import colormaps
 
     chosen = checked_times(run, times)
-    every = run.time.values
-    way = arm_at(run, every, magnify).tip
-    arm = arm_at(run, chosen, magnify)
-    theirs = None if other is None else arm_at(other, np.clip(chosen, 0, other.time.values[-1]))
+    moments = Moments(run, magnify)
+    (_, way), arm = moments.way(chosen), moments.arm(chosen)
+    theirs = None if other is None else Moments(other).arm(chosen)
     cloud = [way, arm.cloud] + ([] if other is None or theirs is None else [other.tip.values, theirs.cloud])
     view = View.of(np.concatenate(cloud))
     figure, plot = view.figure(legend=0.5)
@@ -40,13 +40,14 @@ def trajectory_figure(
         Sketch(plot, view, arm, colour=shades[k], width=2.2, label=f"t = {time:.4g} s").show(k)
     plot.plot(*view.data(way), color=STYLES[1][0], linewidth=1.2, label="tip", zorder=2.5)
     if other is not None:
-        plot.plot(*view.data(other.tip.values), color=TWIN, linewidth=1.0, linestyle="--", label=_name(run, other))
+        plot.plot(
+            *view.data(other.tip.values),
+            color=TWIN,
+            linewidth=1.0,
+            linestyle="--",
+            label=plain(f"tip, {beside(run, other)}"),
+        )
     figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     scale = "" if magnify == 1 else f" (deflections x {magnify:g})"
     plot.set_title(wrapped(str(run.data.attrs["robot"]) + scale, figure.get_figwidth()), fontsize=10)
     return figure
-
-
-def _name(run: Run, other: Run) -> str:
-    same: Any = run.data.attrs["robot"] + " (rigid)" == other.data.attrs["robot"]
-    return "tip, rigid twin" if same else f"tip, {other.data.attrs['robot']}"
