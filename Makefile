@@ -24,6 +24,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/equations.py
 	$(BIN)/python benchmarks/simulate.py
+	$(BIN)/python benchmarks/constraints.py
 
 docs: $(READY) $(VENV)/.docs
 	$(BIN)/python docs/generate.py

@@ -8,6 +8,7 @@ from typing import Any
 
 import flexarm
 from flexarm.motion.inputs import PROFILES
+from flexarm.motion.simulate import METHODS, SUNDIALS
 
 PAGE = Path(__file__).parent / "format.md"
 
@@ -15,6 +16,7 @@ PAGE = Path(__file__).parent / "format.md"
 GROUPS = {
     "Links": ["Link"],
     "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Weld", "Drive", "Stop"],
+    "Constraints": ["Loop", "OnLine", "OnPlane", "PointSupport"],
     "Materials": ["Material"],
     "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "Piece"],
     "Flexibility": ["Flexible", "Modes", "Elements", "Reduced", "Damping"],
@@ -45,7 +47,8 @@ What `flexarm run` passes to `fa.simulate`.
 | `loads` | list of `link`, `x` (m; the tip unless given), `force`, `torque` (three numbers or profiles, world axes) |
 | `points` | by name, points to record: `link` and `x` (m) |
 | `q0`, `v0` | initial coordinates and rates by name (`upper.q: 0.5`), or `q0: equilibrium` |
-| `method` | generalized-alpha, newmark, rk4, rk45, adams, bdf |
+| `method` | {methods} |
+| `stabilization` | how constraints are kept: `projection`, or `{{gamma: 5, beta: 5}}` (1/s; Baumgarte) |
 | `radius` | spectral radius of generalised-alpha at infinity |
 | `rtol`, `atol` | tolerances, as a fraction of the robot's length and in m |
 | `dt` | a fixed step (s) instead of error control |
@@ -68,7 +71,7 @@ def page() -> str:
     for heading, names in {**GROUPS, **({"Others": rest} if rest else {})}.items():
         parts.append(f"## {heading}\n")
         parts += [f"### {name}\n\n{_body(defs[name])}" for name in names if name in defs]
-    return "\n".join([*parts, SIMULATION.format(profiles=_profiles())])
+    return "\n".join([*parts, SIMULATION.format(profiles=_profiles(), methods=", ".join([*METHODS, *SUNDIALS]))])
 
 
 def _body(spec: dict[str, Any]) -> str:

@@ -109,6 +109,15 @@ def test_11_animation(example):
         assert Path(film).stat().st_size < 1_500_000
 
 
+def test_12_closed_loop(example):
+    found = example("12_closed_loop.py")
+    run = found["run"]
+    assert float(run.data["violation"].max()) < 1e-6
+    assert float(run["crank.q"][-1]) == pytest.approx(2 * np.pi)
+    assert 0 < found["peak"] < 0.1
+    assert Path("four_bar.gif").read_bytes().startswith(b"GIF89a")
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)

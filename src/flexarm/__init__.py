@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flexarm.motion.run import Run
     from flexarm.motion.schedule import Feedback, PointLoad
     from flexarm.motion.simulate import ValidityWarning, simulate
+    from flexarm.motion.stabilization import Baumgarte
     from flexarm.robot import (
         Damping,
         DescriptionError,
@@ -32,9 +33,13 @@ if TYPE_CHECKING:
         FixedPrismatic,
         Flexible,
         Link,
+        Loop,
         Material,
         Modes,
+        OnLine,
+        OnPlane,
         PointMass,
+        PointSupport,
         Pose,
         Reduced,
         Revolute,
@@ -74,6 +79,7 @@ _LATER = {
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.schedule": ("Feedback", "PointLoad"),
     "flexarm.motion.simulate": ("ValidityWarning", "simulate"),
+    "flexarm.motion.stabilization": ("Baumgarte",),
     "flexarm.robot": (
         "Damping",
         "DescriptionError",
@@ -82,9 +88,13 @@ _LATER = {
         "FixedPrismatic",
         "Flexible",
         "Link",
+        "Loop",
         "Material",
         "Modes",
+        "OnLine",
+        "OnPlane",
         "PointMass",
+        "PointSupport",
         "Pose",
         "Reduced",
         "Revolute",
@@ -108,6 +118,7 @@ _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     "Animation",
+    "Baumgarte",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -118,11 +129,15 @@ __all__ = [
     "Flexible",
     "Linearization",
     "Link",
+    "Loop",
     "Material",
     "ModeSet",
     "Modes",
+    "OnLine",
+    "OnPlane",
     "PointLoad",
     "PointMass",
+    "PointSupport",
     "Pose",
     "Profile",
     "Reduced",

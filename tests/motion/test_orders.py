@@ -23,9 +23,23 @@ def test_a_file_orders_what_python_would():
     assert found["rtol"] == 1e-4
 
 
+def test_a_file_chooses_how_constraints_are_kept():
+    assert order({"duration": 1, "stabilization": "projection"}, "arm.yaml")["stabilization"] == "projection"
+    found = order({"duration": 1, "stabilization": {"gamma": 10, "beta": 20}}, "arm.yaml")
+    assert found["stabilization"] == fa.Baumgarte(10.0, 20.0)
+
+
 @pytest.mark.parametrize(
     ("section", "sentence"),
     [
+        (
+            {"duration": 1, "stabilization": "none"},
+            "simulation.stabilization = 'none': must be projection, or a mapping",
+        ),
+        (
+            {"duration": 1, "stabilization": {"gamma": -1}},
+            "simulation.stabilization: Baumgarte: gamma = -1.0: must not",
+        ),
         ({"durration": 1}, r"arm.yaml: simulation.durration: unknown field; did you mean 'duration'\?"),
         ({}, "simulation.duration: is required"),
         ({"duration": "long"}, "simulation.duration = 'long': must be a number"),

@@ -13,7 +13,7 @@ STEEL = fa.Material(2e11, 7850)
 BAR = Section.rectangle(0.02, 0.01)
 TAPER = Section.tapered(BAR, Section.rectangle(0.01, 0.01))
 MODES = fa.Flexible(bend_y=2)
-ELEMENTS = fa.Flexible(bend_y=4, bend_z=4, twist=3, stretch=2, basis="elements")
+ELEMENTS = fa.Flexible(bend_y=4, bend_z=4, twist=3, stretch=2, basis="elements", stiffening="none")
 REDUCED = fa.Flexible(bend_y=2, basis=fa.reduced(8))
 SWAP = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
 KINDS = (fa.SlidingPrismatic, fa.FixedPrismatic)
@@ -155,6 +155,11 @@ def test_degrees_are_doubted(kind):
         (
             {"joint": fa.FixedPrismatic(contact="nodal")},
             "joint.contact = 'nodal': needs a flexible link with basis elements, but 'a' is rigid",
+        ),
+        (
+            {"joint": fa.FixedPrismatic(contact="nodal"), "flexible": fa.Flexible(bend_y=2, basis="elements")},
+            "flexible.stiffening = 'shortening': must be 'none' with joint.contact = 'nodal', a scheme that has no "
+            "shortening",
         ),
         (
             {"joint": fa.FixedPrismatic(contact="nodal"), "flexible": MODES},

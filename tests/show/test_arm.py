@@ -87,3 +87,15 @@ def test_a_slider_rides_on_the_bent_beam():
     assert arm.guides[0, 0].mean(axis=0) == pytest.approx(arm.links["beam"][0, 20], abs=1e-9)
     cosine = along @ tangent / np.linalg.norm(along) / np.linalg.norm(tangent)
     assert cosine == pytest.approx(1.0, abs=1e-4)
+
+
+def test_loops_and_supports_are_drawn():
+    rod = {"length": 1.0, "mass": 1.0}
+    links = [fa.Link("left", **rod), fa.Link("right", parent="ground", offset=(1.0, 0, 0), **rod)]
+    ties = [fa.Loop("left", "right"), fa.PointSupport("left", (0.25, 0.4, 0.0), "y")]
+    system = fa.System(fa.Robot("tied", links=links, constraints=ties), native=False)
+    arm = Arm(system, system.vector({"left.q": np.pi / 3, "right.q": 2 * np.pi / 3})[None])
+    assert arm.hinges[0, -1] == pytest.approx([0.5, np.sqrt(3) / 2, 0.0])
+    assert arm.supports[0] == pytest.approx(np.array([[0.25, 0.4, 0.0]]))
+    assert not arm.brackets.size  # the ground is no part of the arm
+    assert arm.rails[0] == pytest.approx(np.array([[0, 0, 0], [1.0, 0, 0]]))

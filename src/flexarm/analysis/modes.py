@@ -10,6 +10,8 @@ import numpy as np
 
 from flexarm.beam.bases import all_modes
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.closure import Closure
+from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
 from flexarm.mechanics.coordinates import suggestion
 from flexarm.mechanics.system import System, Vector
 from flexarm.robot import Robot
@@ -91,6 +93,8 @@ def modes(
     `joints`: "free", "locked", or one of these by link name (joints not named are free). A locked joint with an
     elastic drive has its motor locked, so its spring still works. `v`: steady speeds of joints, {"beam.q": 6.0}, for
     rotating robots (centrifugal stiffening, gyroscopic coupling); the actuator of a joint with a speed holds it.
+    With constraints: modes on them, at the posture on them nearest to q, with the stiffness that the constraint forces
+    of that posture give; at rest only.
     Gravity counts through its stiffness at q. The vibrations are those about q even where the robot would not stay
     there (see `imbalance`). Damping is left out of the frequencies and given as ratios.
     """
@@ -100,6 +104,8 @@ def modes(
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
     speed, held = _speeds(system, system.vector(v, "v"))
     kept = _kept(system, joints, held)
+    if system.constraints:
+        return _constrained(system, posture, speed, kept)
     here = np.ix_(kept, kept)
     M = system.mass_matrix(posture)[here]
     _require_inertia(system, kept, M)
@@ -119,6 +125,29 @@ def modes(
     shapes[kept] = vectors
     ratios = _damping_ratios(eigenvalues, vectors, M, G, system.damping_matrix(posture)[here])
     return ModeSet(eigenvalues, shapes, ratios, _imbalance(system, posture, speed, kept, M), system, posture)
+
+
+def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> ModeSet:
+    """Modes among the displacements that respect the constraints."""
+    if speed.any():
+        raise ValueError("v: modes in steady rotation are those of robots without constraints")
+    q = Closure(system, [k for k in range(system.nq) if k not in kept]).posture(q)
+    here = np.ix_(kept, kept)
+    _require_inertia(system, kept, system.mass_matrix(q)[here])
+    independent, Z = displacements(system, q, kept)
+    K = tangent_stiffness(system, q, multipliers(system, q, kept))
+    matrices = (system.mass_matrix(q), K, K - system.stiffness_matrix(q), system.damping_matrix(q))
+    M, K, geometric, D = (Z.T @ matrix[here] @ Z for matrix in matrices)
+    motions = _motions(system, independent, K, geometric)
+    eigenvalues, vectors = _modes(M, (K + K.T) / 2, motions)
+    shapes = np.zeros((system.nq, len(independent)))
+    shapes[kept] = Z @ vectors
+    ratios = _damping_ratios(eigenvalues, vectors, M, np.zeros_like(M), D)
+    bias = system.inverse_dynamics(q, None, None)[kept]
+    start = Z @ np.linalg.solve(M, Z.T @ bias) if len(independent) else np.zeros(len(kept))
+    sizes = np.array(system._chain.coordinates.sizes)[kept]
+    imbalance = float(np.abs(start / sizes).max(initial=0.0))
+    return ModeSet(eigenvalues, shapes, ratios, imbalance, system, q)
 
 
 def _speeds(system: System, v: Array) -> tuple[Array, set[int]]:

@@ -35,21 +35,22 @@ class Family:
         return ORDER[self.name]
 
 
-def shapes(link: Link, family: Family, count: int, smooth: bool = False) -> PiecewisePolynomials:
+def shapes(link: Link, family: Family, count: int, smooth: bool = False, clamped: bool = True) -> PiecewisePolynomials:
     """The shape functions of one family of a flexible link, as its basis says; `smooth` modes are one polynomial over
-    steps of the section, of lower degree, since they are evaluated wherever something slides along the link."""
+    steps of the section, of lower degree, since they are evaluated wherever something slides along the link. Only
+    elements can be unclamped: then the root's own functions come first."""
     assert link.flexible is not None
     basis = link.flexible.basis
     if isinstance(basis, Elements):
-        return elements(mesh(family.steps, count), family.order, basis.order)
+        return elements(mesh(family.steps, count), family.order, basis.order, clamped)
     if isinstance(basis, Reduced):
         return reduced(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)
     return modes(link, family, count, basis, smooth)
 
 
-def elements(nodes: Array, order: int, degree: int = 1) -> PiecewisePolynomials:
-    """Nodal functions of the elements between `nodes`, the root's left out.
+def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
+    """Nodal functions of the elements between `nodes`, the root's left out if it is clamped.
 
     Bending: cubic Hermite, two coordinates a node (deflection, slope). Stretch and twist: Lagrange of `degree` 1 or 2.
     """
@@ -59,7 +60,7 @@ def elements(nodes: Array, order: int, degree: int = 1) -> PiecewisePolynomials:
     for piece, size in enumerate(np.diff(nodes)):
         local = _hermite(size) if order == 2 else LAGRANGE[degree]
         coefficients[:, piece, per_element * piece : per_element * piece + local.shape[1]] = local
-    return PiecewisePolynomials(nodes, coefficients[:, :, root:])
+    return PiecewisePolynomials(nodes, coefficients[:, :, root if clamped else 0 :])
 
 
 def _hermite(size: float) -> Array:

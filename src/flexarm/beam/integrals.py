@@ -55,15 +55,16 @@ class LinkIntegrals:
     # Gauss points for the quartic forms of the full energy: modes wave less than their polynomial degree suggests.
     SLICES_PER_SHAPE = 4
 
-    def __init__(self, link: Link, smooth: bool = False) -> None:
-        """`smooth`: shapes whose curvature does not jump, since something slides along the link."""
+    def __init__(self, link: Link, smooth: bool = False, clamped: bool = True) -> None:
+        """`smooth`: shapes whose curvature does not jump, since something slides along the link. Not `clamped`: shapes
+        that move the root, since the link is held elsewhere."""
         self.link = link
         self.length = link.length
         self.mass_per_length = self._along(link.mass_per_length)
         counts = link.flexible.counts if link.flexible else {}
         self.families: dict[str, Family] = {name: self._family(name) for name in FAMILIES if name in counts}
         self.shapes: dict[str, PiecewisePolynomials] = {
-            name: bases.shapes(link, family, counts[name], smooth) for name, family in self.families.items()
+            name: bases.shapes(link, family, counts[name], smooth, clamped) for name, family in self.families.items()
         }
         self.stiffening: str = link.flexible.stiffening if link.flexible else "none"
         self.columns: dict[str, slice] = {}

@@ -8,7 +8,7 @@ from typing import Any
 from flexarm.beam.integrals import LinkIntegrals, Station
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.coordinates import Local
-from flexarm.robot import FixedPrismatic, Link, Robot, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,10 @@ def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:
         on is link and isinstance(rider.joint, SlidingPrismatic) and rider.joint.contact == "continuous"
         for rider, on in zip(riders, above, strict=True)
     )
-    return SlidingIntegrals(link, carries) if gripped(link) else LinkIntegrals(link, carries)
+    carries |= any(isinstance(each, PointSupport) and each.link == link.name for each in robot.constraints)
+    if gripped(link):
+        return SlidingIntegrals(link, carries)
+    return LinkIntegrals(link, carries, clamped=not nodally_held(link))
 
 
 def rear_integrals(link: Link) -> SlidingIntegrals | None:
@@ -61,6 +64,12 @@ def rear_integrals(link: Link) -> SlidingIntegrals | None:
     if not gripped(link) or not isinstance(link.joint, FixedPrismatic) or link.joint.rear == "none":
         return None
     return SlidingIntegrals(link if link.joint.rear == "flexible" else link.model_copy(update={"flexible": None}))
+
+
+def nodally_held(link: Link) -> bool:
+    """Whether the link slides through its joint as a whole and is held there at the nearest node."""
+    joint = link.joint
+    return isinstance(joint, FixedPrismatic) and joint.contact == "nodal" and link.flexible is not None
 
 
 def gripped(link: Link) -> bool:

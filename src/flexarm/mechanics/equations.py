@@ -18,6 +18,8 @@ import casadi as ca
 
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
+from flexarm.mechanics.bodies import nodally_held
+from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Chain
 from flexarm.mechanics.places import moving_place, place
@@ -197,6 +199,15 @@ class Equations:
         elastic = sum((energies.bending(body, x) for body, x in bodies), ca.SX(0))
         drive = sum((energies.wind_up(self.chain, body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the coordinates are not free of each other."""
+        return bool(self.chain.robot.constraints) or any(nodally_held(body.link) for body in self.chain.bodies)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return Constraints(self)
 
     # --- poses of points ---
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
 from flexarm.mechanics.system import System, Vector
 
 ITERATIONS = 50
@@ -13,9 +14,12 @@ ITERATIONS = 50
 def equilibrium(system: System, q: Vector = None) -> Array:
     """Coordinates at rest with every actuated coordinate held where q puts it.
 
-    A joint with an elastic drive is held at its motor; a joint without one is held itself. Newton's method.
+    A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
+    joints are held in their order as long as the others can still close the loops. Newton's method.
     """
     out = system.vector(q).copy()
+    if system.constraints:
+        return constrained_equilibrium(system, out)
     held = set(system.input_matrix.argmax(axis=0).tolist()) if system.nu else set()
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:

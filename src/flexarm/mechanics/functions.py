@@ -14,8 +14,8 @@ from flexarm.mechanics.equations import Equations
 # What each output is: a number (0), a vector (1) or a matrix (2).
 RANKS = {
     **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
-    **dict.fromkeys(("tau", "a", "h", "G", "p"), 1),
-    **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J"), 2),
+    **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi"), 1),
+    **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J", "Phi_q"), 2),
 }
 
 Recipe = tuple[list[Any], list[Any], list[str], list[str]]
@@ -48,6 +48,12 @@ class Functions(Mapping[str, ca.Function]):
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
+        if e.constrained:
+            self._recipes |= {
+                "constraint": lambda: ([e.q], [e.constraints.value], ["q"], ["Phi"]),
+                "constraint_jacobian": lambda: ([e.q], [e.constraints.jacobian], ["q"], ["Phi_q"]),
+                "constraint_stiffness": lambda: _constraint_stiffness(e),
+            }
 
     def __getitem__(self, name: str) -> ca.Function:
         if name not in self._recipes:
@@ -92,3 +98,8 @@ class Functions(Mapping[str, ca.Function]):
                 dense = [ca.densify(output) for output in outputs]
                 self._made[key] = ca.Function(name, inputs, dense, name_in, name_out)
             return self._made[key]
+
+
+def _constraint_stiffness(e: Equations) -> Recipe:
+    forces = ca.SX.sym("forces", e.constraints.count)
+    return [e.q, forces], [ca.jacobian(e.constraints.pull(forces), e.q)], ["q", "forces"], ["K"]

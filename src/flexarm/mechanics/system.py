@@ -123,7 +123,10 @@ class System:
         return self._call("inverse_dynamics", q=q, v=v, a=a)[0]
 
     def forward_dynamics(self, q: Vector, v: Vector, tau: Vector = None) -> Array:
-        """Accelerations (..., nq) under tau: nu actuator torques (or a mapping by link), or nq generalised forces."""
+        """Accelerations (..., nq) under tau: nu actuator torques (or a mapping by link), or nq generalised forces.
+
+        Those of the tree of links: constraints count in simulations only.
+        """
         a = self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
         if not np.isfinite(a).all():
             raise ValueError(self._why_not_finite(q, a))
@@ -180,6 +183,32 @@ class System:
     def energy(self, q: Vector, v: Vector = None) -> Energy:
         """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin."""
         return Energy(*self._call("energy", q=q, v=v))
+
+    # --- constraints ---
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Rows of the constraint equations by name: `loop[0].x`, ..."""
+        if not self._equations.constrained:
+            return ()
+        return tuple(row.name for row in self._equations.constraints.rows)
+
+    def constraint(self, q: Vector = None) -> Array:
+        """Phi(q), (..., rows): zero where the constraints hold; m and rad."""
+        if not self.constraints:
+            return np.zeros((*self.vector(q).shape[:-1], 0))
+        return self._call("constraint", q=q)[0]
+
+    def constraint_jacobian(self, q: Vector = None) -> Array:
+        """dPhi/dq, (..., rows, nq)."""
+        if not self.constraints:
+            return np.zeros((*self.vector(q).shape[:-1], 0, self.nq))
+        return self._call("constraint_jacobian", q=q)[0]
+
+    def constraint_stiffness(self, q: Vector, forces: Array) -> Array:
+        """d(Phi_q^T forces)/dq (nq, nq): what constraint forces add to the stiffness as they turn with the robot."""
+        function = self.casadi["constraint_stiffness"]
+        return np.asarray(function(self.vector(q), forces).full())
 
     # --- geometry ---
 

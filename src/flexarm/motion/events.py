@@ -49,6 +49,7 @@ class Watch:
         given = [] if stop is None else [stop] if callable(stop) else list(stop)
         self.conditions = [
             *(_meeting(system, link, on) for link, on in _riders(system.robot)),
+            *_supports(system),
             *(_condition(function) for function in given),
         ]
 
@@ -95,6 +96,24 @@ class Watch:
                     found.append(Event(time, condition.sentence(time)))
                     break
         return found
+
+
+def _supports(system: System) -> list[Condition]:
+    """Links must not slide off their supports."""
+    if not system.constraints:
+        return []
+    return [
+        _support(name, link, where, system.robot.link(link).length)
+        for name, link, where in system._equations.constraints.supports
+    ]
+
+
+def _support(name: str, link: str, where: Callable[..., Any], length: float) -> Condition:
+    def left(t: float, q: Array, v: Array) -> float:
+        x = float(where(q))
+        return min(x, length - x) + 1e-9 * length  # a support at the very end is on the link
+
+    return Condition(left, lambda time: f"link '{link}' slid off its support '{name}' at t = {time:.6g} s")
 
 
 def _riders(robot: Robot) -> list[tuple[Link, Link]]:

@@ -45,13 +45,20 @@ class Formula:
     def value(self, t: Array, rate: int) -> Array:
         if rate == 0:
             return np.broadcast_to(np.asarray(self.function(t), dtype=float), t.shape)
+        return np.asarray(self._rate(rate)(t[None, :]).full()[0])
+
+    def _rate(self, order: int) -> Any:
+        """The CasADi function of a rate, made once."""
         import casadi as ca
 
-        symbol = ca.SX.sym("t")
-        expression = traced(self.function, symbol)
-        for _ in range(rate):
-            expression = ca.jacobian(expression, symbol)
-        return np.asarray(ca.Function("rate", [symbol], [ca.densify(expression)])(t[None, :]).full()[0])
+        kept: dict[int, Any] = self.__dict__.setdefault("_rates", {})
+        if order not in kept:
+            symbol = ca.SX.sym("t")
+            expression = traced(self.function, symbol)
+            for _ in range(order):
+                expression = ca.jacobian(expression, symbol)
+            kept[order] = ca.Function("rate", [symbol], [ca.densify(expression)])
+        return kept[order]
 
 
 @dataclass(frozen=True)

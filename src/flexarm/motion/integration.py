@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.closure import Closure
 from flexarm.motion.events import Watch
 from flexarm.motion.methods import State
 from flexarm.motion.sampling import between
@@ -84,9 +85,10 @@ class Integration:
 
     def run(self, q: Array, v: Array) -> None:
         n = self.stepper.plant.n
-        state = np.zeros(State.size(n))
+        state = np.zeros(State.size(n, self.stepper.plant.rows))
         state[:n], state[n : 2 * n] = q, v
         t, dt = 0.0, self.dt or FIRST_STEP * min(1.0, self.duration)
+        self._last = state
         self._listen(state, 0.0)
         self.times, self.samples = [0.0], [self._restarted(state, 0.0, 0.0)]
         try:
@@ -134,6 +136,7 @@ class Integration:
                 times[-1] = stop
             self._accept(times, np.vstack([state, stepper.states[:good]]))
             t, state = float(times[-1]), stepper.states[good - 1].copy()
+            self._last = state
             self._jumped, self._size = False, size
             statistics.steps += good
             statistics.smallest_step = min(statistics.smallest_step, size)
@@ -166,7 +169,15 @@ class Integration:
         n, sizes = self.stepper.plant.n, self.stepper.plant.system._chain.coordinates.sizes
         q = np.abs(self.stepper.states[step, :n] / sizes)
         worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if n else 0
-        return f"diverged at t = {t:.6g} s: '{self.stepper.plant.system.names[worst]}' {what}"
+        return f"diverged at t = {t:.6g} s: '{self.stepper.plant.system.names[worst]}' {what}{self._singularity()}"
+
+    def _singularity(self) -> str:
+        """The end of a sentence about a failure where constraints are at fault."""
+        plant = self.stepper.plant
+        if plant.bracing is None:
+            return ""
+        names = Closure(plant.system, plant.driven).nearly_singular(self._last[: plant.n])
+        return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""
 
     def _compute(self, t: float, state: Array, dt: float, stop: float) -> None:
         nodes = np.array(self.stepper.method.nodes)
@@ -221,10 +232,15 @@ class Integration:
         for k, each in self.schedule.motions.items():
             out[k], out[n + k] = each(t), each(t, 1)
         u = self.schedule.inputs(np.array([t]), self._held)[0]
-        softening = self.stepper.method.softening(dt)
-        a, given, drained = self.stepper.plant.start(out[:n], out[n : 2 * n], u, *softening)
+        plant, softening = self.stepper.plant, self.stepper.method.softening(dt)
+        if plant.bracing is not None and plant.bracing.projects:  # a driven joint's speed may have jumped
+            q, v, *_ = plant.bracing.settled(out[:n], out[n : 2 * n], out[2 * n : 3 * n], u)
+            out[:n], out[n : 2 * n] = q.full()[:, 0], v.full()[:, 0]
+        a, given, drained, *forces = plant.start(out[:n], out[n : 2 * n], u, *softening)
         out[2 * n : 3 * n] = out[3 * n : 4 * n] = a.full()[:, 0]
         out[4 * n + 2], out[4 * n + 3] = float(given), float(drained)
+        if forces:
+            out[4 * n + 4 :] = forces[0].full()[:, 0]
         return out
 
 

@@ -3,7 +3,7 @@
 A step takes the state at a node, the inputs at the method's stages and dt, and returns the state at the next node and
 an estimate of the error made. A state is the column (q, v, a, aux, work, lost, given, drained): accelerations, the
 auxiliary ones of generalised-alpha, the energy put in and dissipated so far, integrated by the method itself, and
-their rates.
+their rates; then, where there are constraints, their multipliers.
 """
 
 from __future__ import annotations
@@ -30,19 +30,23 @@ class State:
     lost: Any
     given: Any
     drained: Any
+    forces: Any = None
 
     @staticmethod
     def of(column: Any, n: int) -> State:
         """From a column, or from columns side by side."""
-        return State(*(column[k * n : (k + 1) * n] for k in range(4)), *(column[4 * n + k] for k in range(4)))
+        forces = column[4 * n + 4 :] if column.shape[0] > 4 * n + 4 else None
+        parts = [*(column[k * n : (k + 1) * n] for k in range(4)), *(column[4 * n + k] for k in range(4)), forces]
+        return State(*parts)
 
     @staticmethod
-    def size(n: int) -> int:
-        return 4 * n + 4
+    def size(n: int, rows: int = 0) -> int:
+        return 4 * n + 4 + rows
 
     @property
     def column(self) -> Any:
-        return ca.vertcat(self.q, self.v, self.a, self.aux, self.work, self.lost, self.given, self.drained)
+        parts = (self.q, self.v, self.a, self.aux, self.work, self.lost, self.given, self.drained)
+        return ca.vertcat(*parts) if self.forces is None else ca.vertcat(*parts, self.forces)
 
 
 class Method(ABC):
@@ -65,7 +69,7 @@ class Method(ABC):
 
     def step(self, plant: Plant) -> ca.Function:
         """(state, inputs, dt) -> (next state, error, last acceleration of the iteration)."""
-        column = ca.MX.sym("state", State.size(plant.n))
+        column = ca.MX.sym("state", State.size(plant.n, plant.rows))
         inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
         dt = ca.MX.sym("dt")
         stages = [inputs[:, k] for k in range(len(self.nodes))]
@@ -117,23 +121,41 @@ class GeneralizedAlpha(Method):
 
         new = a
         factors = plant.factor(state.q, state.v, u, stiff, damp)
+        bracing, forces = plant.bracing, state.forces
+        brace = None if bracing is None else bracing.at(at(new)[0], factors)
         change = 0 * a
         for _ in range(self.iterations):
-            change = plant.substitute(factors, -plant.of_free(plant.residual(*at(new), u)))
+            trial = at(new)
+            missing = plant.residual(*trial, u)
+            if bracing is None or brace is None:
+                change = plant.substitute(factors, -plant.of_free(missing))
+            else:
+                pull, across = bracing.trial(*trial, forces)
+                change = plant.substitute(factors, -plant.of_free(missing + pull))
+                more = brace.forces(brace.J @ change + across)
+                forces, change = forces + more, change - brace.G @ more
             new = new + change
         q_next, v_next, a_next = at(new)
-        energies = self._energies(plant, state, (q_next, v_next, a_next), before, u)
-        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies)
+        drifted = q_next
+        if brace is not None and brace.bracing.projects:
+            q_next, v_next = brace.projected(q_next, v_next)
+        energies = self._energies(plant, state, (q_next, v_next, a_next, forces), before, u)
+        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, *[forces])
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
             error = plant.resolved(factors, state.q, error, stiff, damp)
+            if brace is not None and brace.bracing.projects:
+                error = brace.along(error)
+        if brace is not None and brace.bracing.projects:  # across the constraints it is what projection took away
+            error = error + plant.of_free(q_next - drifted)
         return after, plant.displacement(state.q, error), plant.displacement(state.q, change)
 
     @staticmethod
-    def _energies(plant: Plant, state: State, after: tuple[Any, Any, Any], before: Any, u: Any) -> tuple[Any, ...]:
+    def _energies(plant: Plant, state: State, after: tuple[Any, ...], before: Any, u: Any) -> tuple[Any, ...]:
         """Mean force times displacement: exact for constant forces, whatever the step."""
-        first = plant.energy_forces(state.q, state.v, state.a, before)
-        last = plant.energy_forces(*after, u)
+        q, v, a, forces = after
+        first = plant.energy_forces(state.q, state.v, state.a, before, state.forces)
+        last = plant.energy_forces(q, v, a, u, forces)
         moved = after[0] - state.q
         sums = (old + ca.dot(f + g, moved) / 2 for old, f, g in zip((state.work, state.lost), first, last, strict=True))
         return (*sums, *(ca.dot(after[1], g) for g in last))
@@ -165,8 +187,8 @@ class RungeKutta(Method):
             u = at[float(node)]
             _, _, _, (q_driven, v_driven, _) = plant.split(u)
             q, v = plant.whole(plant.of_free(q), q_driven), plant.whole(plant.of_free(v), v_driven)
-            a = plant.acceleration(q, v, u) if rates else state.a
-            given, lost = plant.energy_forces(q, v, a, u)
+            a, forces = plant.motion(q, v, u) if rates else (state.a, state.forces)
+            given, lost = plant.energy_forces(q, v, a, u, forces)
             rates.append((v, a, ca.dot(v, given), ca.dot(v, lost)))
         new = [
             self._along(part, self.b, [rate[k] for rate in rates], dt)
@@ -175,10 +197,11 @@ class RungeKutta(Method):
         u = at[1.0]
         _, _, _, (q_driven, v_driven, _) = plant.split(u)
         q, v = plant.whole(plant.of_free(new[0]), q_driven), plant.whole(plant.of_free(new[1]), v_driven)
-        a = plant.acceleration(q, v, u)
-        powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u))
         error = plant.displacement(state.q, plant.of_free(self._error(rates, v, dt)))
-        return State(q, v, a, a, new[2], new[3], *powers), error, ca.MX.zeros(plant.measures)
+        q, v = plant.projected(q, v, u)
+        a, forces = plant.motion(q, v, u)
+        powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces))
+        return State(q, v, a, a, new[2], new[3], *powers, *[forces]), error, ca.MX.zeros(plant.measures)
 
     def _error(self, rates: list[Any], v: Any, dt: Any) -> Any:
         ends = [*(rate[0] for rate in rates), v]

@@ -8,9 +8,10 @@ from typing import Any
 from flexarm.mechanics.coordinates import suggestion
 from flexarm.motion.inputs import profile
 from flexarm.motion.schedule import PointLoad
+from flexarm.motion.stabilization import Baumgarte
 
 PLAIN = ("duration", "q0", "v0", "method", "radius", "rtol", "atol", "dt", "sample")
-FIELDS = (*PLAIN, "torque", "motion", "loads", "points")
+FIELDS = (*PLAIN, "torque", "motion", "loads", "points", "stabilization")
 
 
 def order(section: Mapping[str, Any], file: str) -> dict[str, Any]:
@@ -28,12 +29,26 @@ def order(section: Mapping[str, Any], file: str) -> dict[str, Any]:
         if name in section:
             given = _mapping(section[name], f"{file}: simulation.{name}")
             out[name] = {link: profile(value, f"{file}: simulation.{name}.{link}") for link, value in given.items()}
+    if "stabilization" in section:
+        out["stabilization"] = _stabilization(section["stabilization"], f"{file}: simulation.stabilization")
     if "loads" in section:
         out["loads"] = [_load(load, f"{file}: simulation.loads[{k}]") for k, load in enumerate(section["loads"] or ())]
     if "points" in section:
         given = _mapping(section["points"], f"{file}: simulation.points")
         out["points"] = {name: (point["link"], point["x"]) for name, point in given.items()}
     return out
+
+
+def _stabilization(value: Any, where: str) -> Any:
+    """`projection`, or `{gamma: 5, beta: 5}`."""
+    if value == "projection":
+        return value
+    if not isinstance(value, Mapping) or set(value) - {"gamma", "beta"}:
+        raise ValueError(f"{where} = {value!r}: must be projection, or a mapping with gamma and beta")
+    try:
+        return Baumgarte(**{name: float(number) for name, number in value.items()})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _mapping(value: Any, where: str) -> Mapping[str, Any]:

@@ -19,6 +19,8 @@ from flexarm.mechanics import energies, stops
 from flexarm.mechanics.articulated import packed, substitute, unpacked
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.system import System
+from flexarm.motion.bracing import Bracing
+from flexarm.motion.stabilization import Stabilization
 from flexarm.robot.joints import Prismatic
 
 Law = Callable[[Any, Any, Any], Any]
@@ -35,7 +37,14 @@ class Load:
 class Plant:
     """CasADi functions of one robot with a given set of driven coordinates, loads and (traced) feedback law."""
 
-    def __init__(self, system: System, driven: list[int], loads: list[Load], law: Law | None) -> None:
+    def __init__(
+        self,
+        system: System,
+        driven: list[int],
+        loads: list[Load],
+        law: Law | None,
+        stabilization: Stabilization = "projection",
+    ) -> None:
         self.system = system
         self.equations = system._equations
         self.n, self.nu = system.nq, system.nu
@@ -43,6 +52,12 @@ class Plant:
         self.free = [k for k in range(self.n) if k not in driven]
         self.loads = loads
         self.law = law
+        self.bracing = Bracing(self, stabilization) if system.constraints else None
+
+    @property
+    def rows(self) -> int:
+        """How many constraint equations there are."""
+        return 0 if self.bracing is None else self.bracing.count
 
     @property
     def input_count(self) -> int:
@@ -191,24 +206,44 @@ class Plant:
     def acceleration(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> Any:
         """Accelerations of all coordinates; with `stiff` and `damp`, those of S instead of M: modes that a step cannot
         resolve then start as if they had given way already, instead of being thrown far by their first acceleration."""
+        return self.motion(q, v, u, stiff, damp)[0]
+
+    def motion(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> tuple[Any, Any]:
+        """The same accelerations, and the multipliers of the constraints (None without)."""
         _, _, _, (_, _, a_driven) = self.split(u)
         still = self.whole(ca.MX.zeros(len(self.free)), a_driven)
         missing = self.of_free(self.residual(q, v, still, u))
-        return self.whole(self.substitute(self.factor(q, v, u, stiff, damp), -missing), a_driven)
+        factors = self.factor(q, v, u, stiff, damp)
+        a = self.substitute(factors, -missing)
+        if self.bracing is None:
+            return self.whole(a, a_driven), None
+        brace = self.bracing.at(q, factors)
+        forces = brace.forces(self.bracing.acceleration(q, v, self.whole(a, a_driven)))
+        return self.whole(a - brace.G @ forces, a_driven), forces
 
-    def energy_forces(self, q: Any, v: Any, a: Any, u: Any) -> Any:
-        """(forces that put energy in, forces that take it out) in a motion."""
+    def projected(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> tuple[Any, Any]:
+        """q and v moved onto the constraints, as far as these want that."""
+        if self.bracing is None or not self.bracing.projects:
+            return q, v
+        return self.bracing.at(q, self.factor(q, v, u, stiff, damp)).projected(q, v)
+
+    def energy_forces(self, q: Any, v: Any, a: Any, u: Any, forces: Any = None) -> Any:
+        """(forces that put energy in, forces that take it out) in a motion with these multipliers."""
         left = self.residual(q, v, a, u) if self.driven else ca.MX.zeros(self.n)
+        if self.driven and self.bracing is not None:
+            left = left + self.bracing.pull(q, forces)
         return self.forces(q, v, u, left)
 
     @cached_property
     def start(self) -> ca.Function:
-        """(q, v, u, stiff, damp) -> accelerations, power of the inputs, power dissipated."""
+        """(q, v, u, stiff, damp) -> accelerations, power of the inputs, power dissipated; then with constraints their
+        multipliers."""
         q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (self.n, self.n, self.input_count)))
         stiff, damp = ca.MX.sym("stiff"), ca.MX.sym("damp")
-        a = self.acceleration(q, v, u, stiff, damp)
-        powers = (ca.dot(v, force) for force in self.energy_forces(q, v, a, u))
-        return ca.Function("start", [q, v, u, stiff, damp], [a, *powers])
+        a, forces = self.motion(q, v, u, stiff, damp)
+        powers = (ca.dot(v, force) for force in self.energy_forces(q, v, a, u, forces))
+        more = () if forces is None else (forces,)
+        return ca.Function("start", [q, v, u, stiff, damp], [a, *powers, *more])
 
     def of_free(self, vector: Any) -> Any:
         return vector[self.free] if self.driven else vector

@@ -197,9 +197,11 @@ class Run:
         return Run(data)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write time, coordinates, tip, torques and energies as columns with a header."""
+        """Write time, coordinates, tip, torques, forces of constraints and energies as columns with a header."""
         columns = {"time": self.data["time"].values}
-        for name, dimension in (("q", "coordinate"), ("tip", "axis"), ("torque", "input")):
+        tables = [("q", "coordinate"), ("tip", "axis"), ("torque", "input")]
+        tables += [("reaction", "row")] if "reaction" in self.data else []
+        for name, dimension in tables:
             for label in self.data[dimension].values:
                 key = str(label) if name == "q" else f"{name}.{label}"
                 columns[key] = self.data[name].sel({dimension: label}).values
@@ -250,6 +252,15 @@ def dataset(**parts: Any) -> xr.Dataset:
         coords["point"] = list(parts["points"])
         parts["points"] = np.stack(list(parts["points"].values()), axis=1)
         layout["points"] = (("point", "axis"), "m", "positions of chosen points")
+    if "reaction" in parts:
+        coords["row"] = list(parts["rows"])
+        coords["row_unit"] = ("row", list(parts["rows"].values()))
+        layout["reaction"] = (
+            ("row",),
+            "",
+            "force (N) or moment (N m) of each constraint row on its first side or link",
+        )
+        layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")
     variables = {
         name: (("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
         for name, (dims, unit, meaning) in layout.items()

@@ -26,7 +26,8 @@ def between(times: Array, states: Array, wanted: Array, n: int) -> Array:
         )
     ]
     powers = [x + s[:, 0] * (y - x) for x, y in ((first.given, last.given), (first.drained, last.drained))]
-    return np.column_stack([q, v, a, a, *energies, *powers])
+    forces = [] if first.forces is None else [(first.forces + s[:, 0] * (last.forces - first.forces)).T]
+    return np.column_stack([q, v, a, a, *energies, *powers, *forces])
 
 
 def _quintic(s: Array, h: Array, q0: Array, v0: Array, a0: Array, q1: Array, v1: Array, a1: Array) -> tuple[Array, ...]:

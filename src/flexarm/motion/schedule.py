@@ -14,6 +14,7 @@ from flexarm.mechanics.coordinates import suggestion
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import Profile, constant, profile, traced
 from flexarm.motion.plant import Load, Plant
+from flexarm.motion.stabilization import Stabilization
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,11 @@ class Schedule:
         self.loads = [_load(system, k, load) for k, load in enumerate(loads or ())]
         self.driven = list(self.motions)
 
-    def plant(self) -> Plant:
+    def plant(self, stabilization: Stabilization = "projection") -> Plant:
         law = None
         if self.feedback is not None and self.feedback.rate is None:
             law = self._traced_law
-        return Plant(self.system, self.driven, [load for load, _ in self.loads], law)
+        return Plant(self.system, self.driven, [load for load, _ in self.loads], law, stabilization)
 
     @property
     def profiles(self) -> list[Profile]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from flexarm._version import __version__
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.closure import Closure
 from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.mechanics.evaluate import Evaluator
 from flexarm.mechanics.system import System, Vector
@@ -24,6 +25,8 @@ from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
 from flexarm.motion.run import Run, dataset
 from flexarm.motion.schedule import Schedule
+from flexarm.motion.stabilization import Baumgarte, Stabilization
+from flexarm.motion.stabilization import checked as checked_stabilization
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
 from flexarm.robot import MovingJoint, Robot
@@ -32,12 +35,16 @@ SUNDIALS = ("adams", "bdf")
 METHODS: dict[str, Callable[[float, int], Method]] = {
     "generalized-alpha": methods.GeneralizedAlpha,
     "newmark": lambda radius, iterations: methods.Newmark(iterations),
+    "newmark-baumgarte": lambda radius, iterations: methods.Newmark(iterations),
     "rk4": lambda radius, iterations: methods.rk4(),
     "rk45": lambda radius, iterations: methods.rk45(),
 }
 
 CHUNK = 250  # steps a call
 CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
+
+FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project
+NOTICED = 1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported
 
 LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
 
@@ -57,6 +64,7 @@ def simulate(
     v0: Vector = None,
     method: str = "generalized-alpha",
     radius: float = 0.9,
+    stabilization: Stabilization = "projection",
     rtol: float = 1e-4,
     atol: float = 0.0,
     dt: float | None = None,
@@ -76,8 +84,11 @@ def simulate(
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
         links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
         gives it for other postures.
-    method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, and
-        SUNDIALS' adams and bdf.
+    method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, SUNDIALS'
+        adams and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5).
+    stabilization: how the robot's constraints are kept: "projection" of q and v after every step, or
+        `fa.Baumgarte(gamma, beta)` (adams and bdf always take the latter). An initial state is moved onto the
+        constraints first.
     rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
         (adams and bdf read them as tolerances on each coordinate). dt fixes the step instead.
     sample: time between samples (s); a thousandth of the duration unless given.
@@ -88,14 +99,17 @@ def simulate(
     system = robot if isinstance(robot, System) else _system(robot)
     wanted = _sample_times(duration, sample)
     _check(method, radius, rtol, atol, dt, duration)
+    kept = _stabilization(stabilization, method)
     schedule = Schedule(system, torque, motion, loads)
     q, v = _initial(system, schedule, q0), _one(system, v0, "v0")
     _require_travel(system, schedule, q)
+    if system.constraints:
+        q, v = _closed(system, schedule, q, v, v0 is not None)
 
     length = sum(link.length for link in system.robot.links) or 1.0
 
     def steppers(iterations: int) -> Stepper | SundialsStepper:
-        return _stepper(system, schedule, method, radius, iterations, rtol, atol, native)
+        return _stepper(system, schedule, method, radius, kept, iterations, rtol, atol, native)
 
     with Progress(duration, progress) as bar:
         loop = Integration(
@@ -116,6 +130,7 @@ def simulate(
         "loads": repr(list(loads or ())),
         "method": method,
         "radius": radius,
+        **({"stabilization": repr(kept)} if system.constraints else {}),
         "rtol": rtol,
         "atol": atol,
         "dt": dt,
@@ -137,6 +152,7 @@ def _stepper(
     schedule: Schedule,
     method: str,
     radius: float,
+    stabilization: Stabilization,
     iterations: int,
     rtol: float,
     atol: float,
@@ -149,15 +165,44 @@ def _stepper(
     loads = tuple(load for load, _ in schedule.loads)
     law = None if digital else feedback  # a traced law is part of the compiled step
     tolerances = (rtol, atol) if method in SUNDIALS else ()
-    key = (method, radius, iterations, *tolerances, native, digital, tuple(schedule.driven), loads, law)
+    kept_by = stabilization if system.constraints else None
+    key = (method, radius, kept_by, iterations, *tolerances, native, digital, tuple(schedule.driven), loads, law)
     if key not in kept:
         count = CHUNK_OF_CONTROLLER if digital else CHUNK
         if method in SUNDIALS:
-            kept[key] = SundialsStepper(schedule.plant(), method, count, rtol, rtol / 10 + atol)
+            kept[key] = SundialsStepper(schedule.plant(stabilization), method, count, rtol, rtol / 10 + atol)
         else:
-            kept[key] = Stepper(schedule.plant(), METHODS[method](radius, iterations), count, native)
+            kept[key] = Stepper(schedule.plant(stabilization), METHODS[method](radius, iterations), count, native)
     stepper: Stepper | SundialsStepper = kept[key]
     return stepper
+
+
+def _stabilization(given: object, method: str) -> Stabilization:
+    chosen = checked_stabilization(given)
+    if isinstance(chosen, Baumgarte):
+        return chosen
+    return FOR_SUNDIALS if method in SUNDIALS else Baumgarte() if method == "newmark-baumgarte" else chosen
+
+
+def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: bool) -> tuple[Array, Array]:
+    """The initial state on the constraints, with a warning about what had to move."""
+    q, v = q.copy(), v.copy()
+    for k, each in schedule.motions.items():
+        q[k], v[k] = each(0.0), each(0.0, 1)
+    found = Closure(system, schedule.driven).state(q, v)
+    sizes = np.array(system._chain.coordinates.sizes)
+    for what, old, new, per, heard in (("q0", q, found[0], "", True), ("v0", v, found[1], "/s", v_given)):
+        moved = np.abs(new - old) / sizes
+        if heard and moved.max(initial=0.0) > NOTICED * max(1.0, float(np.abs(old / sizes).max())):
+            k = int(moved.argmax())
+            name, unit = system.names[k], system._chain.coordinates.units[k].replace("1", "")
+            warnings.warn(
+                f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
+                f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),
+                ValidityWarning,
+                stacklevel=3,
+            )
+    return found
 
 
 def _check(method: str, radius: float, rtol: float, atol: float, dt: float | None, duration: float) -> None:
@@ -235,6 +280,13 @@ def _gather(
 ) -> Run:
     n, times, samples = system.nq, np.array(loop.times), np.array(loop.samples)
     q, v, a = samples[:, :n], samples[:, n : 2 * n], samples[:, 2 * n : 3 * n]
+    forces = None
+    if (bracing := loop.stepper.plant.bracing) is not None:
+        columns = (q.T, v.T, a.T, schedule.inputs(times, _held(loop, times)).T)
+        if bracing.projects:  # samples lie between steps
+            q, v, a, forces = (part.full().T for part in bracing.settled(*columns))
+        else:
+            forces = bracing.multipliers(*columns).full().T
     energy = system.energy(q, v)
     work, lost = samples[:, 4 * n], samples[:, 4 * n + 1]
     total = energy.total
@@ -267,7 +319,7 @@ def _gather(
             tip=tip[:, :3, 3],
             tip_rotation=tip[:, :3, :3],
             deflection=_deflections(system, q),
-            torque=_torques(system, schedule, loop, times, q, v, a),
+            torque=_torques(system, schedule, loop, times, q, v, a, forces),
             points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
             attributes=attributes,
             kinetic=energy.kinetic,
@@ -277,8 +329,20 @@ def _gather(
             work=work,
             dissipated=lost,
             balance=total - total[0] - work + lost,
+            **_constraint_results(system, q, forces),
         )
     )
+
+
+def _constraint_results(system: System, q: Array, forces: Array | None) -> dict[str, Any]:
+    if forces is None:
+        return {}
+    rows = system._equations.constraints.rows
+    return {
+        "rows": {row.name: row.force_unit for row in rows},
+        "reaction": -forces,
+        "violation": np.abs(system.constraint(q)).max(axis=1, initial=0.0),
+    }
 
 
 def _deflections(system: System, q: Array) -> Array:
@@ -293,19 +357,35 @@ def _deflections(system: System, q: Array) -> Array:
     return out
 
 
+def _held(loop: Integration, times: Array) -> Array | None:
+    """What the digital controller said then; it may have a memory, so it is not asked again."""
+    if not loop.commands:
+        return None
+    spoken, torques = zip(*loop.commands, strict=True)
+    return np.array(torques)[np.searchsorted(np.array(spoken), times + 1e-12, side="right") - 1].T
+
+
 def _torques(
-    system: System, schedule: Schedule, loop: Integration, times: Array, q: Array, v: Array, a: Array
+    system: System,
+    schedule: Schedule,
+    loop: Integration,
+    times: Array,
+    q: Array,
+    v: Array,
+    a: Array,
+    forces: Array | None,
 ) -> Array:
     out = np.stack([each(times) for each in schedule.torques], axis=1) if system.nu else np.zeros((len(times), 0))
     feedback = schedule.feedback
     if feedback is not None and feedback.rate is None:
         out = np.array([schedule.command(float(t), *state) for t, *state in zip(times, q, v, strict=True)])
-    elif feedback is not None:  # what the digital controller said then; it may have a memory, so it is not asked again
-        spoken, torques = zip(*loop.commands, strict=True)
-        out = np.array(torques)[np.searchsorted(np.array(spoken), times + 1e-12, side="right") - 1]
+    elif (held := _held(loop, times)) is not None:
+        out = held.T.copy()
     if schedule.driven:
         residual = Evaluator(loop.stepper.plant.residual, [1], native=False)
         missing = residual(q, v, a, schedule.inputs(times))[0]
+        if forces is not None and (bracing := loop.stepper.plant.bracing) is not None:
+            missing = missing + bracing.pull(q.T, forces.T).full().T
         for place in schedule.driven:
             out[:, int(system.input_matrix[place].argmax())] = missing[:, place]
     return out

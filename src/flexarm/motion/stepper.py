@@ -20,10 +20,10 @@ class Stepper:
         chain = method.step(plant).mapaccum("chunk", count)
         self.function = compiled(chain) if native else chain
         stages = len(method.nodes)
-        self.state = np.zeros(State.size(plant.n))
+        self.state = np.zeros(State.size(plant.n, plant.rows))
         self.inputs = np.zeros((count * stages, plant.input_count))  # a row per stage: a column to CasADi
         self.dt = np.zeros(count)
-        self.states = np.zeros((count, State.size(plant.n)))
+        self.states = np.zeros((count, State.size(plant.n, plant.rows)))
         self.errors, self.left = np.zeros((2, count, plant.measures))
         self._buffer: Any
         self._buffer, self._evaluate = self.function.buffer()

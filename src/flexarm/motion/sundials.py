@@ -32,7 +32,7 @@ class SundialsStepper:
         self.plant, self.method, self.count = plant, Multistep(), count
         n = plant.n
         self.sizes = np.array(plant.system._chain.coordinates.sizes)
-        self.states = np.zeros((count, State.size(n)))
+        self.states = np.zeros((count, State.size(n, plant.rows)))
         self.errors, self.left = np.zeros((2, count, plant.measures))
         nodes = np.array(Multistep.nodes)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
@@ -56,8 +56,8 @@ class SundialsStepper:
         """(q, v, u) -> rates of the free q and v, of work and of loss."""
         plant = self.plant
         q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (plant.n, plant.n, plant.input_count)))
-        a = plant.acceleration(q, v, u)
-        powers = [ca.dot(v, force) for force in plant.energy_forces(q, v, a, u)]
+        a, forces = plant.motion(q, v, u)
+        powers = [ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces)]
         return ca.Function("rate", [q, v, u], [plant.of_free(v), plant.of_free(a), *powers])
 
     def _problem(self, rate: ca.Function) -> dict[str, ca.MX]:
@@ -94,8 +94,8 @@ class SundialsStepper:
         q, v = np.zeros((2, self.count, n))
         for out, values, places in ((q, x[:, : len(free)], driven[0]), (v, x[:, len(free) : -2], driven[1])):
             out[:, free], out[:, plant.driven] = values * scale, places
-        a, given, drained = (part.full() for part in plant.start(q.T, v.T, ends.T, 0, 0))
-        self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0]])
+        a, given, drained, *forces = (part.full() for part in plant.start(q.T, v.T, ends.T, 0, 0))
+        self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0], *(f.T for f in forces)])
 
 
 def _legendre(x: ca.MX, terms: int) -> ca.MX:

@@ -1,6 +1,7 @@
 """What a robot is: frozen, validated descriptions."""
 
 from . import library
+from .constraints import Loop, OnLine, OnPlane, PointSupport
 from .errors import DescriptionError, UnitsWarning
 from .files import load, save, schema
 from .flexibility import Damping, Elements, Flexible, Modes, Reduced, reduced
@@ -20,10 +21,14 @@ __all__ = [
     "FixedPrismatic",
     "Flexible",
     "Link",
+    "Loop",
     "Material",
     "Modes",
     "MovingJoint",
+    "OnLine",
+    "OnPlane",
     "PointMass",
+    "PointSupport",
     "Pose",
     "Reduced",
     "Revolute",

@@ -119,9 +119,12 @@ def _writer() -> YAML:
 
 
 def _block(robot: dict[str, Any]) -> dict[str, Any]:
-    """One line for each field of the robot and of its links; what lies deeper stays on its field's line."""
-    links = [{name: _inline(value) for name, value in link.items()} for link in robot["links"]]
-    return {name: links if name == "links" else _inline(value) for name, value in robot.items()}
+    """One line for each field of the robot and of its links, and for each constraint; what lies deeper stays on its
+    field's line."""
+    lists = {"links": [{name: _inline(value) for name, value in link.items()} for link in robot["links"]]}
+    if "constraints" in robot:
+        lists["constraints"] = [_inline(constraint) for constraint in robot["constraints"]]
+    return {name: lists[name] if name in lists else _inline(value) for name, value in robot.items()}
 
 
 def _inline(value: Any) -> Any:

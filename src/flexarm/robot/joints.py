@@ -64,6 +64,14 @@ _STIFFNESS = "N m/rad, N/m in a prismatic joint"
 _DAMPING = "N m s/rad, N s/m in a prismatic joint"
 
 
+def unit_axis(axis: str | Vector3) -> Vector3:
+    """A validated axis as a unit vector."""
+    if isinstance(axis, str):
+        return _AXES[axis]
+    size = hypot(*axis)
+    return axis[0] / size, axis[1] / size, axis[2] / size
+
+
 class Drive(Description):
     """Motor and gear of a joint. An elastic one adds the motor's angle as a coordinate (Spong's model).
 
@@ -215,10 +223,7 @@ class Revolute(MovingJoint):
     @property
     def axis_vector(self) -> Vector3:
         """The axis as a unit vector in the joint's frame."""
-        if isinstance(self.axis, str):
-            return _AXES[self.axis]
-        size = hypot(*self.axis)
-        return self.axis[0] / size, self.axis[1] / size, self.axis[2] / size
+        return unit_axis(self.axis)
 
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()

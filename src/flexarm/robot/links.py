@@ -199,6 +199,9 @@ class Link(Description):
         if joint.contact == "nodal" and (lack := no_mesh(self)):
             sentence = f"needs a flexible link with basis elements, but {self.name!r} {lack}"
             yield Problem("joint.contact", joint.contact, sentence)
+        elif joint.contact == "nodal" and self.flexible is not None and self.flexible.stiffening != "none":
+            sentence = "must be 'none' with joint.contact = 'nodal', a scheme that has no shortening"
+            yield Problem("flexible.stiffening", self.flexible.stiffening, sentence)
         if joint.rear == "none" and self.hub is not None:
             sentence = f"must be left out: with joint.rear = 'none' the link {self.name!r} has no rear end"
             yield Problem("hub", self.hub, sentence)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from .changes import changed
+from .constraints import AnyConstraint, Constraint, constraint_names
 from .description import Description, warn_of_new_doubts
 from .errors import DescriptionError, Problem, short, unknown
 from .flexibility import Elements, Modes
@@ -45,11 +46,20 @@ class Robot(Description):
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
     )
     base: Pose = Field(Pose.model_construct(), description="where the ground's frame stands in the world")
+    constraints: tuple[AnyConstraint, ...] = Field(
+        (), description="closed loops, points on lines and planes, supports on which links slide"
+    )
 
     if TYPE_CHECKING:
 
         def __init__(
-            self, name: str = "robot", *, links: Iterable[Link], gravity: ArrayLike = (0, 0, 0), base: Pose = ...
+            self,
+            name: str = "robot",
+            *,
+            links: Iterable[Link],
+            gravity: ArrayLike = (0, 0, 0),
+            base: Pose = ...,
+            constraints: Iterable[Constraint] = (),
         ) -> None: ...
 
     def link(self, name: str) -> Link:
@@ -148,6 +158,7 @@ class Robot(Description):
         if not found:  # the tree can only be walked when every name leads somewhere
             found = [*self._circles(), *self._beyond_parents(), *self._derailed()]
         yield from found
+        yield from self._wrong_constraints()
 
     def _repeated_names(self) -> Iterator[Problem]:
         for index, name in enumerate(self._names):
@@ -179,6 +190,22 @@ class Robot(Description):
             elif link.at > (length := self.links[parent].length):
                 sentence = f"must lie on its parent {self._names[parent]!r}, between 0 and {short(length)} (m)"
                 yield Problem(path, link.at, sentence)
+
+    def _wrong_constraints(self) -> Iterator[Problem]:
+        names = constraint_names(self.constraints)
+        for index, constraint in enumerate(self.constraints):
+            path = f"constraints[{index}]"
+            if (first := names.index(names[index])) != index:
+                yield Problem(f"{path}.name", names[index], f"is already the name of constraints[{first}]")
+            for field, (link, where, at) in constraint.places.items():
+                if link == GROUND and field == "second":
+                    continue
+                if link not in self._names:
+                    allowed = [*self._names, *([GROUND] if field == "second" else [])]
+                    yield Problem(f"{path}.{field}", link, unknown("no such link", link, allowed))
+                elif at is not None and at > (length := self.link(link).length):
+                    sentence = f"must lie on link {link!r}, between 0 and {short(length)} (m)"
+                    yield Problem(f"{path}.{where}", at, sentence)
 
     def _derailed(self) -> Iterator[Problem]:
         """Joints that cannot ride along their parents."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from flexarm.beam.polynomials import Array
 from flexarm.mechanics.system import System
-from flexarm.robot import FixedPrismatic, Link, Revolute, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, Loop, PointSupport, Revolute, SlidingPrismatic
 from flexarm.robot.pose import rotation_matrix
 
 GUIDE = 0.035  # half the length of a guide, as a fraction of the robot's
@@ -26,7 +27,9 @@ class Arm:
         self.q = magnified(system, q, magnify)
         self.links = {link.name: self._axis(link, points) for link in system.robot.links}
         n = len(self.q)
-        self.hinges = _stacked([self._root(link) for link in self._jointed(Revolute)], (n, 0, 3))
+        hinges = [self._root(link) for link in self._jointed(Revolute)]
+        self.hinges = _stacked([*hinges, *self._closures()], (n, 0, 3))
+        self.supports = [np.array([each.position]) for each in self._constraints(PointSupport)]
         self.guides = _stacked(list(self._guides()), (n, 0, 2, 3))
         self.brackets = _stacked(list(self._brackets()), (n, 0, 2, 3))
         self.masses = _stacked(list(self._masses()), (n, 0, 3))
@@ -35,7 +38,7 @@ class Arm:
     @property
     def cloud(self) -> Array:
         """All points of all postures."""
-        parts = [*self.links.values(), self.masses, self.guides, self.brackets, *self.rails]
+        parts = [*self.links.values(), self.masses, self.guides, self.brackets, *self.rails, *self.supports]
         return np.concatenate([part.reshape(-1, 3) for part in parts])
 
     # --- parts ---
@@ -45,6 +48,15 @@ class Arm:
 
     def _jointed(self, *kinds: type) -> list[Link]:
         return [link for link in self.system.robot.links if isinstance(link.joint, kinds)]
+
+    def _constraints(self, kind: type) -> list[Any]:
+        return [each for each in self.system.robot.constraints if isinstance(each, kind)]
+
+    def _closures(self) -> Iterator[Array]:
+        """Hinges that close a loop."""
+        for loop in self._constraints(Loop):
+            if loop.joint == "revolute":
+                yield self.system.frame(loop.first, loop.first_at, self.q)[:, :3, 3]
 
     def _root(self, link: Link) -> Array:
         return self.links[link.name][:, 0]
@@ -60,8 +72,8 @@ class Arm:
 
     def _brackets(self) -> Iterator[Array]:
         """From the point of the parent that carries a link to where the link's joint is, if they are apart."""
-        for link in self.system.robot.links:
-            if any(link.offset):
+        for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
+            if any(link.offset) and (parent is not None or isinstance(link.joint, SlidingPrismatic)):
                 sliding = isinstance(link.joint, SlidingPrismatic)
                 rotation, place = self._ride(link) if sliding else self._carrier(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
@@ -75,12 +87,16 @@ class Arm:
                     yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
 
     def _rails(self) -> Iterator[Array]:
-        """The part of the ground along which a slide rides in these postures (2, 3)."""
+        """Lines of the ground (2, 3): along which a slide rides in these postures, from the base to a link off it."""
+        base = self.system.robot.base
+        for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
+            if parent is None and any(link.offset) and not isinstance(link.joint, SlidingPrismatic):
+                yield np.array([base.position, np.array(base.position) + np.array(base.matrix) @ np.array(link.offset)])
         for link in self._jointed(SlidingPrismatic):
             if self.system.robot.parents[self._number(link)] is None:
                 _, place = self._ride(link)
                 far = place[[np.argmin(self._d(link)), np.argmax(self._d(link))]]
-                along = np.array(self.system.robot.base.matrix)[:, 0]
+                along = np.array(base.matrix)[:, 0]
                 yield far + np.outer([-1, 1], 0.25 * link.length * along)
 
     # --- places ---

@@ -68,5 +68,9 @@ def _table(run: Run) -> dict[str, tuple[str, dict[str, Any], str]]:
     forces = data["input_unit"].values.tolist() if "input_unit" in data.coords else ["N m"] * data.sizes["input"]
     for link, unit in zip(data["input"].values.tolist(), forces, strict=True):
         out[f"torque.{link}"] = ("torque", {"input": link}, unit)
+    if "reaction" in data:
+        for row, unit in zip(data["row"].values.tolist(), data["row_unit"].values.tolist(), strict=True):
+            out[f"reaction.{row}"] = ("reaction", {"row": row}, unit)
+        out["violation"] = ("violation", {}, "")
     out |= {str(name): (str(name), {}, "J") for name in run.energy}
     return out

@@ -37,6 +37,8 @@ class Sketch:
         round_ends: dict[str, Any] = {"solid_capstyle": "round", "color": main, "zorder": over}
         for rail in arm.rails:
             plot.plot(*view.data(rail), color=GROUND, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1)
+        for support in arm.supports:
+            plot.plot(*view.data(support), color=GROUND, linestyle="", marker="^", markersize=3.4 * width, zorder=1.2)
         for number, points in enumerate(arm.links.values()):
             drawn = view.line(plot, linewidth=width, label=None if number else label, **round_ends)
             self._moving.append((drawn, points))

@@ -1,0 +1,115 @@
+"""Static equilibrium of a robot with constraints, and small displacements that respect them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexarm.beam.polynomials import Array
+from flexarm.mechanics.closure import Closure
+from flexarm.mechanics.system import System
+
+ITERATIONS = 50
+RANK = 1e-6  # against the largest: below this a column adds nothing to the others
+
+
+def constrained_equilibrium(system: System, q: Array) -> Array:
+    """Where the robot comes to rest under gravity on its constraints, by Newton's method on coordinates and forces."""
+    held = _held(system, Closure(system, ()).posture(q))
+    q = Closure(system, held).posture(q)
+    loose = [k for k in range(system.nq) if k not in held]
+    scale = np.array(system._chain.coordinates.sizes, dtype=float)[loose]
+    forces = multipliers(system, q, loose)
+    size = np.inf
+    for _ in range(ITERATIONS):
+        J = system.constraint_jacobian(q)[:, loose]
+        K = tangent_stiffness(system, q, forces)[np.ix_(loose, loose)]
+        rows = len(J)
+        left = np.concatenate([_weight(system, q)[loose], system.constraint(q)])
+        matrix = np.block([[K, J.T], [J, np.zeros((rows, rows))]])
+        solution = np.linalg.solve(matrix, -left)
+        change, forces = solution[: len(loose)], solution[len(loose) :]
+        q = q.copy()
+        q[loose] += change
+        size, last = float(np.abs(change / scale).max(initial=0.0)), size
+        if size < 1e-13 or last / 2 < size < 1e-8:  # rounding is all that is left
+            return _stable(system, q, loose, K)
+        if not np.isfinite(change).all() or np.abs(q[loose] / scale).max() > 100:
+            break
+    worst = system.names[loose[int(np.abs(q[loose] / scale).argmax())]]
+    raise ArithmeticError(f"no static equilibrium was found on the constraints: '{worst}' does not settle")
+
+
+def tangent_stiffness(system: System, q: Array, forces: Array) -> Array:
+    """Of springs, gravity and constraint forces that turn with the robot."""
+    return np.asarray(system.stiffness_matrix(q) + system.gravity_stiffness(q) + system.constraint_stiffness(q, forces))
+
+
+def multipliers(system: System, q: Array, free: list[int]) -> Array:
+    """Constraint forces of the robot that is let go at rest: exact in equilibrium."""
+    J = system.constraint_jacobian(q)[:, free]
+    G = np.linalg.solve(system.mass_matrix(q)[np.ix_(free, free)], J.T)
+    return np.asarray(np.linalg.solve(J @ G, -G.T @ _weight(system, q)[free]))
+
+
+def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int], Array]:
+    """Independent coordinates among the kept ones, and Z (kept, independent): displacements that respect the
+    constraints. Joints follow rather than deflections, so that what costs no energy stays so exactly."""
+    sizes = np.array(system._chain.coordinates.sizes, dtype=float)[kept]
+    J = system.constraint_jacobian(q)[:, kept]
+    A = J * sizes / system._equations.constraints.scales[:, None]
+    loose = [k for k, place in enumerate(kept) if system.names[place].endswith(".q")]
+    others = [k for k in range(len(kept)) if k not in loose]
+    following = _pivots(A, loose)
+    following += _pivots(_without(A, following), others)
+    independent = [k for k in range(len(kept)) if k not in following]
+    Z = np.eye(len(kept))[:, independent]
+    Z[following] = -np.linalg.solve(J[:, following], J[:, independent])
+    return [kept[k] for k in independent], Z
+
+
+def _weight(system: System, q: Array) -> Array:
+    return np.asarray(system.gravity(q) + system.spring_forces(q))
+
+
+def _held(system: System, q: Array) -> list[int]:
+    """Actuated coordinates in order, as long as those left can do what the constraints ask of joints."""
+    sizes = np.array(system._chain.coordinates.sizes, dtype=float)
+    A = system.constraint_jacobian(q) * sizes / system._equations.constraints.scales[:, None]
+    joints = [k for k, name in enumerate(system.names) if name.endswith(".q")]
+    actuated = system.input_matrix.argmax(axis=0).tolist() if system.nu else []
+    held: list[int] = []
+    needed = len(_pivots(A, joints))
+    for k in actuated:
+        if len(_pivots(A, [j for j in joints if j not in (*held, k)])) == needed:
+            held.append(k)
+    return held
+
+
+def _pivots(A: Array, columns: list[int]) -> list[int]:
+    """Columns among these that are independent, the largest first."""
+    from scipy.linalg import qr
+
+    if not columns or not np.abs(A).max(initial=0.0):
+        return []
+    _, R, order = qr(A[:, columns], pivoting=True, mode="economic")
+    count = int((np.abs(np.diag(R)) > RANK).sum())
+    return [columns[k] for k in order[:count]]
+
+
+def _without(A: Array, columns: list[int]) -> Array:
+    """What is left of the rows when these columns have done their part."""
+    if not columns:
+        return A
+    Q, _ = np.linalg.qr(A[:, columns])
+    return np.asarray(A - Q @ (Q.T @ A))
+
+
+def _stable(system: System, q: Array, loose: list[int], K: Array) -> Array:
+    _, Z = displacements(system, q, loose)
+    if Z.shape[1] == 0:
+        return q
+    values, vectors = np.linalg.eigh(Z.T @ (K + K.T) @ Z / 2)
+    if values[0] < -1e-9 * max(abs(values[-1]), 1e-300):
+        worst = system.names[loose[int(np.abs(Z @ vectors[:, 0]).argmax())]]
+        raise ArithmeticError(f"no stable equilibrium was found on the constraints: '{worst}' gives way under its load")
+    return q

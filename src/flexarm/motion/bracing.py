@@ -1,0 +1,140 @@
+"""What constraints add to a step: M a + Phi_q^T lambda = f with Phi_q a + gamma + 2 g Phi_q v + b^2 Phi = 0.
+
+S stays factorised link by link; G = S^-1 Phi_q^T and the small matrix Phi_q G are all that is added. Rows act on the
+free coordinates; what driven ones do enters through Phi and its rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from flexarm.mechanics.articulated import substitute, unpacked
+from flexarm.motion.stabilization import Stabilization
+
+if TYPE_CHECKING:
+    from flexarm.motion.plant import Plant
+
+PROJECTIONS = 2  # corrections of q after a step; the second takes what the first leaves by its curvature
+
+
+@dataclass(frozen=True)
+class Brace:
+    """The constraints about one posture, as MX: J = Phi_q, G = S^-1 J^T, inverse = (J G)^-1, at free coordinates."""
+
+    bracing: Bracing
+    J: Any
+    G: Any
+    inverse: Any
+
+    def forces(self, violation: Any) -> Any:
+        """The multipliers that undo an acceleration across the constraints."""
+        return self.inverse @ violation
+
+    def along(self, change: Any) -> Any:
+        """The part of a change of the free coordinates along the constraints."""
+        return change - self.G @ self.forces(self.J @ change)
+
+    def projected(self, q: Any, v: Any) -> tuple[Any, Any]:
+        """q and v moved onto the constraints."""
+        for _ in range(PROJECTIONS):
+            q = q - self._whole(self.bracing.value(q))
+        return q, v - self._whole(self.bracing.rate(q, v))
+
+    def _whole(self, violation: Any) -> Any:
+        plant = self.bracing.plant
+        return plant.whole(self.G @ self.forces(violation), ca.MX.zeros(len(plant.driven)))
+
+
+class Bracing:
+    """CasADi functions of a plant's constraints."""
+
+    def __init__(self, plant: Plant, stabilization: Stabilization) -> None:
+        self.plant = plant
+        self.stabilization = stabilization
+        self.constraints = plant.equations.constraints
+        self.count = self.constraints.count
+
+    @property
+    def projects(self) -> bool:
+        return self.stabilization == "projection"
+
+    @cached_property
+    def value(self) -> ca.Function:
+        """q -> Phi."""
+        return ca.Function("gap", [self.plant.equations.q], [ca.densify(self.constraints.value)])
+
+    @cached_property
+    def rate(self) -> ca.Function:
+        """(q, v) -> Phi_q v."""
+        e = self.plant.equations
+        return ca.Function("gap_rate", [e.q, e.v], [ca.cse(ca.densify(self.constraints.rate))])
+
+    @cached_property
+    def acceleration(self) -> ca.Function:
+        """(q, v, a) -> Phi_q a + gamma, with the terms of stabilization."""
+        e = self.plant.equations
+        return ca.Function("gap_acceleration", [e.q, e.v, e.a], [ca.cse(ca.densify(self._stabilized))])
+
+    @property
+    def _stabilized(self) -> Any:
+        c = self.constraints
+        if isinstance(self.stabilization, str):
+            return c.acceleration
+        return c.acceleration + 2 * self.stabilization.gamma * c.rate + self.stabilization.beta**2 * c.value
+
+    @cached_property
+    def trial(self) -> ca.Function:
+        """(q, v, a, lambda) -> Phi_q^T lambda and the stabilized acceleration: together, since they share the poses."""
+        e, forces = self.plant.equations, ca.SX.sym("forces", self.count)
+        outputs = ca.cse([ca.densify(self.constraints.pull(forces)), ca.densify(self._stabilized)])
+        return ca.Function("trial", [e.q, e.v, e.a, forces], outputs)
+
+    @cached_property
+    def pull(self) -> ca.Function:
+        """(q, lambda) -> Phi_q^T lambda at all coordinates."""
+        forces = ca.SX.sym("forces", self.count)
+        return ca.Function("pull", [self.plant.equations.q, forces], [ca.densify(self.constraints.pull(forces))])
+
+    @cached_property
+    def brace(self) -> ca.Function:
+        """(q, factors of S) -> J, G, (J G)^-1 at the free coordinates."""
+        plant = self.plant
+        _, _, links = plant._eliminated
+        factors = ca.SX.sym("factors", plant.factor.numel_out(0))
+        J = self.constraints.jacobian[:, plant.free]
+        tree, order = unpacked(factors, links), plant.equations.chain.order
+        G = ca.horzcat(*(substitute(tree, order, J[k, :].T) for k in range(self.count)))
+        inverse = ca.ldl_solve(ca.SX.eye(self.count), *ca.ldl(ca.densify(J @ G)))
+        return ca.Function("brace", [plant.equations.q, factors], [*ca.cse([J, ca.densify(G), ca.densify(inverse)])])
+
+    def at(self, q: Any, factors: Any) -> Brace:
+        return Brace(self, *self.brace(q, factors))
+
+    @cached_property
+    def settled(self) -> ca.Function:
+        """(q, v, a, u) -> the same on the constraints, and the multipliers that this motion takes."""
+        plant = self.plant
+        sizes = (plant.n, plant.n, plant.n, plant.input_count)
+        q, v, a, u = (ca.MX.sym(name, size) for name, size in zip("qvau", sizes))
+        brace = self.at(q, plant.factor(q, v, u, 0, 0))
+        new_q, new_v = brace.projected(q, v)
+        new_a = a - brace._whole(self.acceleration(new_q, new_v, a))
+        forces = self._multipliers(brace, plant.residual(new_q, new_v, new_a, u))
+        return ca.Function("settled", [q, v, a, u], [new_q, new_v, new_a, forces])
+
+    @cached_property
+    def multipliers(self) -> ca.Function:
+        """(q, v, a, u) -> multipliers of a motion as it is."""
+        plant = self.plant
+        sizes = (plant.n, plant.n, plant.n, plant.input_count)
+        q, v, a, u = (ca.MX.sym(name, size) for name, size in zip("qvau", sizes))
+        brace = self.at(q, plant.factor(q, v, u, 0, 0))
+        return ca.Function("multipliers", [q, v, a, u], [self._multipliers(brace, plant.residual(q, v, a, u))])
+
+    def _multipliers(self, brace: Brace, residual: Any) -> Any:
+        """What balances the residual best: exactly, where the motion satisfies the equations."""
+        return -brace.inverse @ (brace.G.T @ self.plant.of_free(residual))

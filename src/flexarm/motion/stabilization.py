@@ -1,0 +1,34 @@
+"""How constraints are kept although only their accelerations enter the equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Baumgarte:
+    """Violations of constraints are fed back: Phi'' + 2 gamma Phi' + beta^2 Phi = 0, gamma and beta in 1/s."""
+
+    gamma: float = 5.0
+    beta: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("gamma", "beta"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise ValueError(f"Baumgarte: {name} = {value}: must not be negative (1/s)")
+
+
+Stabilization = Literal["projection"] | Baumgarte
+
+
+def checked(given: object) -> Stabilization:
+    """The option of `simulate`, or a sentence about what it may be."""
+    if given == "projection":
+        return "projection"
+    if isinstance(given, Baumgarte):
+        return given
+    raise ValueError(f"stabilization = {given!r}: must be 'projection' or fa.Baumgarte(gamma, beta)")

@@ -1,0 +1,188 @@
+"""What ties a robot beyond its tree: closed loops, points on lines and planes, supports on which a link slides."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from .description import Description
+from .errors import Problem
+from .joints import AxisCheck, unit_axis
+from .links import GROUND, NameCheck
+from .pose import LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees
+from .quantities import Vector, Vector3, nonnegative
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Direction = Annotated[str | Vector3, AxisCheck()]
+Name = Annotated[str, NameCheck()]
+Place = Annotated[float, nonnegative("m")]
+Point = Annotated[Vector3, Vector("m")]
+
+_NAME = "name in results; its kind and place in the list unless given: loop[0]"
+_DIRECTION = "in the world: x, y, z, -x, -y, -z or three numbers (no unit)"
+
+
+class Constraint(Description):
+    """Equations that the coordinates must satisfy at all times."""
+
+    tag: ClassVar[str | None] = "type"
+
+    if TYPE_CHECKING:  # each kind declares its own, so that the name can come last
+        type: str
+        name: str | None
+
+    @property
+    @abstractmethod
+    def places(self) -> dict[str, tuple[str, str | None, float | None]]:
+        """By the field that names a link: the link, the field that tells where on it, and that value."""
+
+
+class Loop(Constraint):
+    """Two sections, or a section and a point of the ground, are joined: the tree becomes a closed loop."""
+
+    type: Literal["loop"] = Field("loop", description="kind of constraint")
+    first: str = Field(description="name of a link")
+    second: str = Field(description="name of the link it is joined with, or ground")
+    first_at: Place | None = Field(None, description="where on the first link, from its root (m); its tip unless given")
+    second_at: Place | None = Field(None, description="where on the second link (m); its tip unless given")
+    joint: Literal["revolute", "weld"] = Field("revolute", description="what joins them: revolute or weld")
+    axis: Direction = Field(
+        "z", description="axis of a revolute joint in the first section: x, y, z, -x, -y, -z or three numbers (no unit)"
+    )
+    mount: Rotation = Field(
+        (0.0, 0.0, 0.0), description=f"rotation from the first section's axes to the second's: {ROTATION_MEANING}"
+    )
+    position: Point = Field((0.0, 0.0, 0.0), description="with second = ground: the point of the world (m)")
+    name: Name | None = Field(None, description=_NAME)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            first: str,
+            second: str,
+            first_at: float | None = None,
+            second_at: float | None = None,
+            joint: str = "revolute",
+            axis: str | ArrayLike = "z",
+            mount: ArrayLike = (0, 0, 0),
+            position: ArrayLike = (0, 0, 0),
+            name: str | None = None,
+        ) -> None: ...
+
+    @property
+    def axis_vector(self) -> Vector3:
+        """The axis as a unit vector in the first section's axes."""
+        return unit_axis(self.axis)
+
+    @property
+    def places(self) -> dict[str, tuple[str, str | None, float | None]]:
+        return {"first": (self.first, "first_at", self.first_at), "second": (self.second, "second_at", self.second_at)}
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.first == GROUND:
+            yield Problem("first", self.first, "must be a link; the ground comes second")
+        elif (self.first, self.first_at) == (self.second, self.second_at):
+            yield Problem("second", self.second, "must be another link, or another place on the same one")
+        if self.second == GROUND and self.second_at is not None:
+            yield Problem("second_at", self.second_at, "must be left out: a point of the ground is its position")
+        if self.second != GROUND and any(self.position):
+            yield Problem("position", self.position, f"is for second = ground only; here it is {self.second!r}")
+
+    def doubts(self) -> list[tuple[str, str]]:
+        return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
+
+
+class OnLine(Constraint):
+    """A point of a link stays on a line that is fixed in space."""
+
+    type: Literal["on_line"] = Field("on_line", description="kind of constraint")
+    link: str = Field(description="name of the link")
+    at: Place | None = Field(None, description="where on the link, from its root (m); its tip unless given")
+    point: Point = Field((0.0, 0.0, 0.0), description="a point of the line in the world (m)")
+    direction: Direction = Field("x", description=f"direction of the line {_DIRECTION}")
+    name: Name | None = Field(None, description=_NAME)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            link: str,
+            at: float | None = None,
+            point: ArrayLike = (0, 0, 0),
+            direction: str | ArrayLike = "x",
+            name: str | None = None,
+        ) -> None: ...
+
+    @property
+    def direction_vector(self) -> Vector3:
+        """The direction as a unit vector in the world."""
+        return unit_axis(self.direction)
+
+    @property
+    def places(self) -> dict[str, tuple[str, str | None, float | None]]:
+        return {"link": (self.link, "at", self.at)}
+
+
+class OnPlane(Constraint):
+    """A point of a link stays on a plane that is fixed in space."""
+
+    type: Literal["on_plane"] = Field("on_plane", description="kind of constraint")
+    link: str = Field(description="name of the link")
+    at: Place | None = Field(None, description="where on the link, from its root (m); its tip unless given")
+    point: Point = Field((0.0, 0.0, 0.0), description="a point of the plane in the world (m)")
+    normal: Direction = Field("z", description=f"normal of the plane {_DIRECTION}")
+    name: Name | None = Field(None, description=_NAME)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            link: str,
+            at: float | None = None,
+            point: ArrayLike = (0, 0, 0),
+            normal: str | ArrayLike = "z",
+            name: str | None = None,
+        ) -> None: ...
+
+    @property
+    def normal_vector(self) -> Vector3:
+        """The normal as a unit vector in the world."""
+        return unit_axis(self.normal)
+
+    @property
+    def places(self) -> dict[str, tuple[str, str | None, float | None]]:
+        return {"link": (self.link, "at", self.at)}
+
+
+class PointSupport(Constraint):
+    """A support fixed in space on which a link slides; it holds the link's axis on both sides."""
+
+    type: Literal["point_support"] = Field("point_support", description="kind of constraint")
+    link: str = Field(description="name of the link")
+    position: Point = Field(description="the support in the world (m)")
+    directions: Literal["yz", "y", "z"] = Field(
+        "yz", description="in which directions of the link's root frame it holds: yz, y or z"
+    )
+    name: Name | None = Field(None, description=_NAME)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, link: str, position: ArrayLike, directions: str = "yz", name: str | None = None) -> None: ...
+
+    @property
+    def places(self) -> dict[str, tuple[str, str | None, float | None]]:
+        return {"link": (self.link, None, None)}
+
+
+AnyConstraint = Annotated[Loop | OnLine | OnPlane | PointSupport, Field(discriminator="type")]
+
+
+def constraint_names(constraints: tuple[Constraint, ...]) -> list[str]:
+    """Their names; those without one are called by kind and place in the list."""
+    return [each.name or f"{each.type}[{index}]" for index, each in enumerate(constraints)]

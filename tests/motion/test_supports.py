@@ -1,0 +1,179 @@
+"""Beams on supports: loads that cross them, and a beam that is pushed over them (seeds/004, section 5)."""
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from tests.helpers import table, unit_link
+
+FORCE = 1e-3  # small, so that the references' linear theory holds
+
+
+def columns(name, *wanted):
+    rows = table(f"{name}.csv")
+    return [np.array([float(row[column]) for row in rows]) for column in wanted]
+
+
+def bridge(modes, mass):
+    """A simply supported beam and a mass that rides along it."""
+    links = [
+        unit_link("beam", joint=fa.Revolute("z"), flexible=fa.Flexible(bend_y=modes, stiffening="none")),
+        fa.Link("rider", 0.1, fa.SlidingPrismatic(), mass=0.0, hub=fa.PointMass(mass) if mass else None),
+    ]
+    return fa.Robot("bridge", links, constraints=[fa.OnPlane("beam", point=(1, 0, 0), normal=(0, 1, 0))])
+
+
+def crossing(robot, speed, native):
+    """Fractions of the way, and the deflections in the middle and under a weight that crosses the beam."""
+    end = (1 - 1e-9) / speed
+    run = fa.simulate(
+        robot,
+        end,
+        motion={"rider": lambda t: speed * t},
+        loads=[fa.PointLoad("rider", 0.0, force=(0, -FORCE, 0))],
+        points={"middle": ("beam", 0.5), "rider": ("rider", 0.0)},
+        sample=end / 200,
+        rtol=1e-7,
+        native=native,
+    )
+    found = run.data["points"].sel(axis="y") / FORCE
+    return run.time.values * speed, -found.sel(point="middle").values, -found.sel(point="rider").values
+
+
+@pytest.mark.parametrize("alpha", [0.25, 1])
+def test_a_force_that_crosses_a_simply_supported_beam(alpha):
+    wanted = f"w_mid/(PL^3/48EI)_alpha={alpha:g}"
+    place, reference = columns("moving_force_simply_supported", "vt/L", wanted)
+    x, middle, _ = crossing(bridge(10, 0.0), np.pi * alpha, native=False)
+    assert np.abs(48 * np.interp(place, x, middle) - reference).max() < 1e-3 * np.abs(reference).max()
+
+
+@pytest.mark.parametrize(
+    ("mass", "speed", "modes"),
+    [
+        (0.5, 0.5, 10),
+        pytest.param(0.5, 1.0, 14, marks=pytest.mark.slow),
+        pytest.param(0.2, 0.5, 14, marks=pytest.mark.slow),
+    ],
+)
+def test_a_mass_that_crosses_a_simply_supported_beam(mass, speed, modes):
+    names = [f"{what}_mu={mass:g}_v={speed:g}" for what in ("w_mid", "w_under")]
+    place, at_middle, under = columns("moving_mass_simply_supported", "vt/L", *names)
+    x, middle, rider = crossing(bridge(modes, mass), speed, native=modes > 10)
+    for found, reference in ((middle, at_middle), (rider, under)):
+        # the references count deflection upward
+        assert np.abs(np.interp(place, x, -found) - reference).max() < 1.5e-3 * np.abs(reference).max()
+
+
+DISTANCE = 0.25
+WAY = 0.7
+
+
+def pushed(root, modes, stiffening, weight=0.0):
+    """A beam on two supports that hold it up and down only, led along x by its end H (left) or E (right)."""
+    links = [
+        fa.Link("cart", 1.0, fa.SlidingPrismatic(np.pi / 2), mass=0.0, offset=(0, -0.5, 0)),
+        fa.Link("lift", 1.0, fa.SlidingPrismatic(-np.pi / 2), mass=0.0),
+        unit_link(
+            "beam",
+            joint=fa.Revolute("z", mount=(0, 0, 0 if root == "H" else np.pi)),
+            flexible=fa.Flexible(bend_y=modes, stiffening=stiffening),
+            at=0.0,
+        ),
+    ]
+    supports = [fa.PointSupport("beam", (x, 0, 0), "y") for x in (0.0, DISTANCE)]
+    return fa.Robot("push", links, gravity=(0, weight, 0), constraints=supports)
+
+
+def tip_motion(case, root, modes=5, stiffening="full", samples=140, **options):
+    """Times and transverse displacement of the observed end: W, the overhang at H, goes from 0.725 to 0.025 in a push
+    and back in a pull; the start is the static shape under a uniform load with 0.01 at the observed end."""
+    pull = case == "supports_fast_pull"
+    duration = 3.5 if case == "supports_slow_push" else 0.7
+    before, after = (0.025, 0.725) if pull else (0.725, 0.025)
+    ends = [(-w if root == "H" else 1 - w) for w in (before, after)]
+    system = fa.System(pushed(root, modes, stiffening), native=options.get("native", True))
+    observed = "E" if pull else "H"
+
+    def tip(q):
+        return system.frame("beam", 0.0 if root == observed else 1.0, q)[..., 1, 3]
+
+    straight = system.vector({"cart.q": ends[0], "lift.q": 0.5})
+    loaded = fa.equilibrium(fa.System(pushed(root, modes, stiffening, -1e-3), native=False), straight)
+    for _ in range(5):
+        loaded = straight + (loaded - straight) * 0.01 / abs(tip(loaded))
+    run = fa.simulate(
+        system,
+        duration,
+        motion={"cart": fa.cycloid(*ends, duration)},
+        q0=loaded,
+        sample=duration / samples,
+        **options,
+    )
+    return run, run.time.values, tip(run.data["q"].values) * np.sign(tip(loaded))
+
+
+def test_push_and_pull_differ_and_mirror_each_other():
+    """Led at H in a push the axial force is compression, led at E tension; a push led at H is a pull led at E."""
+    _, _, push = tip_motion("supports_fast_push", "H", 2, native=False)
+    _, _, other = tip_motion("supports_fast_push", "E", 2, native=False)
+    _, _, pull = tip_motion("supports_fast_pull", "E", 2, native=False)
+    assert np.abs(push - pull).max() < 1e-9
+    assert np.abs(push - other).max() > 1e-3
+
+
+def test_a_beam_pushed_over_two_supports_against_the_reference():
+    """Four modes: within 1 % of the amplitude while the overhang is long; the error grows as it gets short."""
+    t, reference = columns("supports_fast_pull", "t", "w_E_driverH")
+    run, times, found = tip_motion("supports_fast_pull", "H", 4, native=False)
+    assert run.reason == "completed"
+    early = t < 0.3 * t[-1]
+    assert np.abs(np.interp(t, times, found) - reference)[early].max() < 1e-2 * 0.01
+    assert run.data["violation"].values.max() < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    ("case", "root"),
+    [
+        ("supports_slow_push", "H"),
+        ("supports_slow_push", "E"),
+        ("supports_fast_push", "H"),
+        ("supports_fast_pull", "H"),
+    ],
+)
+def test_a_beam_pushed_over_two_supports_with_many_modes(case, root):
+    side = f"w_{'E' if 'pull' in case else 'H'}_driver{root}"
+    t, reference = columns(case, "t", side)
+    errors = []
+    for modes in (5, 8):
+        _, times, found = tip_motion(case, root, modes, samples=350)
+        errors.append(np.abs(np.interp(t, times, found) - reference).max() / 0.01)
+    assert errors[1] < 0.05
+    assert errors[1] < errors[0] / 1.8
+
+
+def extending(contact, basis, count):
+    flexible = fa.Flexible(bend_y=count, basis=basis, stiffening="none")
+    material = fa.Material(2e10, 7850, damping=1e-3)
+    joint = fa.FixedPrismatic(contact=contact)
+    link = fa.Link("tube", 0.8, joint, fa.Section.rectangle(0.0015, 0.03), material, flexible)
+    return fa.Robot("telescope", [link], gravity=(0, -1.0, 0))
+
+
+def test_nodal_contact_of_a_sliding_link_tends_to_the_continuous_one():
+    """The node nearest to the joint is held, and let go when the next one is nearer: the papers' scheme. Its error
+    falls at about first order, and with it what the switching does to the energy."""
+    motion = {"tube": fa.cycloid(0.3, 0.6, 1.0)}
+    options = {"motion": motion, "q0": "equilibrium", "sample": 0.02, "native": False}
+    exact = fa.simulate(extending("continuous", "modes", 4), 1.0, **options)
+    errors, balances = [], []
+    for count in (4, 8, 16):
+        run = fa.simulate(extending("nodal", "elements", count), 1.0, dt=2e-3, **options)
+        errors.append(np.sqrt(((run.tip.values - exact.tip.values) ** 2).mean()))
+        balances.append(np.abs(run.energy["balance"].values).max())
+    assert errors[2] < errors[1] < errors[0]
+    assert errors[2] < errors[0] / 3
+    assert balances[2] < balances[1] < balances[0]
+    assert errors[2] < 0.05 * np.abs(exact.tip.values[:, 1]).max()
