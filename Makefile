@@ -25,6 +25,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/equations.py
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/constraints.py
+	$(BIN)/python benchmarks/formulation.py
 
 docs: $(READY) $(VENV)/.docs
 	$(BIN)/python docs/generate.py

@@ -19,7 +19,7 @@ import numpy as np
 import flexarm as fa
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.mechanics import native
-from robots import planar_chain, spatial_chain
+from robots import planar_chain, sliding_pair, spatial_chain
 
 
 def median(work: Callable[[], object], repeats: int = 5) -> float:
@@ -46,6 +46,14 @@ def instruction_counts() -> None:
         print(f"{name:<32}{system.nq:>5}{inverse[name]:>10}{counts[0]:>10}{counts[1]:>10}{traced:>10.3f}")
     names = list(inverse)
     print(f"20 planar links cost {inverse[names[3]] / inverse[names[0]]:.2f} times 2 planar links")
+
+
+def sliding() -> None:
+    print("\ninverse dynamics with prismatic joints, 3 modes in every part, against R-R with as many coordinates")
+    for kind, modes in (("Pa", 3), ("Pb", 6)):  # a link that slides through its joint has modes on both sides of it
+        pair = [fa.System(robot, native=False) for robot in (sliding_pair(kind), sliding_pair("R", modes))]
+        here, there = (system.casadi["inverse_dynamics"].n_instructions() for system in pair)
+        print(f"  R-{kind}: nq {pair[0].nq}, {here} instructions, {here / there:.2f} times R-R's {there} (limit 3.0)")
 
 
 def evaluation() -> None:
@@ -102,6 +110,7 @@ def beams() -> None:
 
 if __name__ == "__main__":
     instruction_counts()
+    sliding()
     evaluation()
     importing()
     beams()

@@ -37,19 +37,27 @@ def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: l
     """Our docstrings are plain text with `code`; `name: meaning` with hanging lines is a list of arguments."""
     out: list[str] = []
     for line in lines:
+        listed = bool(out) and out[-1].startswith(("- ", "  "))
         argument = re.match(r"^(\w+(?:, \w+)*): (?=\S)", line)
-        if argument and (not out or not out[-1].strip() or out[-1].startswith(("- ", "  "))):
-            if out and out[-1].strip() == "" and len(out) > 1 and out[-2].startswith(("- ", "  ")):
-                out.pop()
-            line = f"- **{argument[1]}**: {line[argument.end() :]}"
-        elif out and out[-1].startswith(("- ", "  ")) and line.startswith(" "):
-            line = "  " + line.strip()
-        elif out and out[-1].startswith(("- ", "  ")) and line.strip():
-            out.append("")
-        out.append(
-            re.sub(r"`([^`]+)`(\w*)", lambda code: f"``{code[1]}``" + (rf"\ {code[2]}" if code[2] else ""), line)
-        )
+        if argument and (listed or not out or not out[-1].strip()):
+            out.append(f"- **{argument[1]}**: {plain(line[argument.end() :])}")
+        elif listed and line.startswith(" "):
+            out.append("  " + plain(line.strip()))
+        else:
+            out += ["", plain(line)] if listed and line.strip() else [plain(line)]
     lines[:] = out
+
+
+def plain(text: str) -> str:
+    """reStructuredText that shows a text as it is written, `code` as code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:  # code that goes on in the next line
+        return text
+    words = [re.sub(r"([*|_\\])", r"\\\1", piece) for piece in pieces[::2]]
+    out = words[0]
+    for code, after in zip(pieces[1::2], words[1:], strict=True):
+        out += f"``{code}``" + ("\\ " if after[:1].isalnum() else "") + after
+    return out
 
 
 def signature(app: Any, what: str, name: str, thing: Any, options: Any, given: str, returns: str) -> Any:
@@ -58,10 +66,10 @@ def signature(app: Any, what: str, name: str, thing: Any, options: Any, given: s
         return given, returns
     fields = []
     for field, info in thing.model_fields.items():
-        plain = isinstance(info.default, (int, float, str, tuple, type(None))) and field not in ("type", "shape")
+        simple = isinstance(info.default, (int, float, str, tuple, type(None))) and field not in ("type", "shape")
         if info.is_required():
             fields.append(field)
-        elif plain:
+        elif simple:
             fields.append(f"{field}={info.default!r}")
         elif field not in ("type", "shape"):
             fields.append(f"{field}=...")

@@ -242,3 +242,37 @@ def test_results_can_be_drawn_and_filmed_later(arm, tmp_path):
 def test_a_film_that_cannot_be_written_is_refused_before_the_run(arm, tmp_path):
     assert "--animate" in refused("run", arm, "--animate", tmp_path / "no" / "a.gif")
     assert not list(tmp_path.glob("*.nc"))
+
+
+# --- equations ---
+
+SMALL = ("--set", "links.upper.flexible.bend_y=1", "--set", "links.fore.flexible=null")
+
+
+def test_equations_are_printed_or_written(tmp_path):
+    done = flexarm("equations", EXAMPLE, *SMALL, "--parameters", "l_1,m_1")
+    assert done.returncode == 0, done.stderr
+    assert "eta_1_1 = upper.bend_y[1]" in done.stdout
+    assert "K[2,2] = " in done.stdout
+    heads = {"arm.tex": "\\documentclass", "arm.py": "# Equations", "arm.c": "// Equations", "arm.m": "function [M, C"}
+    for name, head in heads.items():
+        written = tmp_path / name
+        done = flexarm("equations", EXAMPLE, *SMALL, "--route", "global", "-o", written)
+        assert done.returncode == 0, done.stderr
+        assert written.read_text().startswith(head)
+        assert f"written to {written}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--format", "maple"), "--format maple: must be one of text, latex, python, c, matlab"),
+        (("-o", "nowhere/arm.c"), "--output nowhere/arm.c: there is no folder 'nowhere'"),
+        (("--route", "short"), "route = 'short': must be one of 'extended', 'global'"),
+        (("--k", "fore=2"), "k of 'fore': no joint with contact nodal has that name; there are none"),
+        (("--parameters", "m_9"), "parameters: there is no symbol 'm_9'"),
+        (("--set", "links.upper.flexible.bend_y=40"), "the closed form of 'two-link flexible arm' would have about"),
+    ],
+)
+def test_wrong_equations_are_answered_with_a_sentence(words, sentence):
+    assert sentence in refused("equations", EXAMPLE, *words)

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from flexarm.show.animate import Animation
     from flexarm.show.histories import plot_compare
     from flexarm.show.shapes import plot_modes
+    from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
@@ -113,12 +114,14 @@ _LATER = {
     "flexarm.show.animate": ("Animation",),
     "flexarm.show.histories": ("plot_compare",),
     "flexarm.show.shapes": ("plot_modes",),
+    "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     "Animation",
     "Baumgarte",
+    "ClosedForm",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -155,6 +158,7 @@ __all__ = [
     "bang_bang",
     "chirp",
     "cycloid",
+    "equations",
     "equilibrium",
     "library",
     "load",

@@ -1,4 +1,4 @@
-"""The command line: `flexarm run`, `modes`, `plot`, `animate`, `schema`. A user of it never sees a traceback."""
+"""The command line: `flexarm run`, `modes`, `equations`, `plot`, ... A user of it never sees a traceback."""
 
 from __future__ import annotations
 
@@ -126,6 +126,37 @@ def modes(
 
 
 @app.command()
+def equations(
+    file: FILE,
+    form: Annotated[
+        str | None, typer.Option("--format", help="text, latex, python, c or matlab; by the ending of -o unless given")
+    ] = None,
+    output: Annotated[str | None, typer.Option("-o", "--output", help="write to this file instead of printing")] = None,
+    parameters: Annotated[str, typer.Option(help="symbolic, numeric, or the symbols to keep: l_1,m_1")] = "symbolic",
+    route: Annotated[str, typer.Option(help="assembly of the mass matrix: extended or global")] = "extended",
+    nodes: Annotated[list[str], typer.Option("--k", help="node of a nodal joint: fore=2 (repeatable)")] = [],  # noqa: B006
+    changes: SET = [],  # noqa: B006
+) -> None:
+    """Print the equations of motion of a robot in closed form."""
+    import flexarm
+
+    kind = _format(form, output)
+    path = None if output is None else _writable("--output", output)
+    robot = flexarm.load(file)
+    if changes:
+        robot = robot.with_(_assignments("--set", changes))
+    keep: Any = parameters if parameters in ("symbolic", "numeric") else parameters.split(",")
+    way: Any = route
+    found = flexarm.equations(robot, parameters=keep, route=way, k=_assignments("--k", nodes))
+    written = getattr(found, kind)()
+    if path is None:
+        print(written)
+        return
+    path.write_text(written, encoding="utf-8")
+    print(f"{found}, written to {path}")
+
+
+@app.command()
 def plot(
     results: RESULTS,
     what: Annotated[
@@ -176,6 +207,29 @@ def schema() -> None:
     import flexarm
 
     print(json.dumps(flexarm.schema(), indent=2))
+
+
+FORMATS = {"text": ".txt", "latex": ".tex", "python": ".py", "c": ".c", "matlab": ".m"}
+
+
+def _format(form: str | None, output: str | None) -> str:
+    """The format of equations, asked for or by the ending of the file."""
+    if form is None:
+        endings = {ending: name for name, ending in FORMATS.items()}
+        return endings.get(Path(output).suffix, "text") if output is not None else "text"
+    if form not in FORMATS:
+        raise ValueError(f"--format {form}: must be one of {', '.join(FORMATS)}")
+    return form
+
+
+def _writable(option: str, name: str) -> Path:
+    """A file to write, checked before any work."""
+    path = Path(name)
+    if not name or path.is_dir():
+        raise ValueError(f"{option} {name or repr(name)}: must be a file, not a directory")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} {name}: there is no folder '{path.parent}'")
+    return path
 
 
 def _results(option: str, name: str) -> Path:

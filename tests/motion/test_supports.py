@@ -65,14 +65,23 @@ def test_a_mass_that_crosses_a_simply_supported_beam(mass, speed, modes):
         assert np.abs(np.interp(place, x, -found) - reference).max() < 1.5e-3 * np.abs(reference).max()
 
 
-DISTANCE = 0.25
-WAY = 0.7
+SUPPORTS = (0.0, 0.25)
 
 
-def pushed(root, modes, stiffening, weight=0.0):
-    """A beam on two supports that hold it up and down only, led along x by its end H (left) or E (right)."""
+def floating(root, elements, stiffening, weight=0.0):
+    """A beam on two supports that hold it up and down only, in a frame that is led along x by its end H (left) or E
+    (right): the floating frame of the paper."""
+    flexible = fa.Flexible(bend_y=elements, basis=fa.Elements(root="free"), stiffening=stiffening)
+    joint = fa.SlidingPrismatic(0.0 if root == "H" else np.pi)
+    held = [fa.PointSupport("beam", (x, 0, 0), "y") for x in SUPPORTS]
+    link = unit_link("beam", joint=joint, flexible=flexible)
+    return fa.Robot("push", [link], gravity=(0, weight, 0), constraints=held)
+
+
+def rooted(root, modes, stiffening, weight=0.0):
+    """The same beam by another description: modes of a beam clamped at its root, which may rise and turn."""
     links = [
-        fa.Link("cart", 1.0, fa.SlidingPrismatic(np.pi / 2), mass=0.0, offset=(0, -0.5, 0)),
+        fa.Link("rail", 1.0, fa.SlidingPrismatic(np.pi / 2), mass=0.0, offset=(0, -0.5, 0)),
         fa.Link("lift", 1.0, fa.SlidingPrismatic(-np.pi / 2), mass=0.0),
         unit_link(
             "beam",
@@ -81,77 +90,87 @@ def pushed(root, modes, stiffening, weight=0.0):
             at=0.0,
         ),
     ]
-    supports = [fa.PointSupport("beam", (x, 0, 0), "y") for x in (0.0, DISTANCE)]
-    return fa.Robot("push", links, gravity=(0, weight, 0), constraints=supports)
+    held = [fa.PointSupport("beam", (x, 0, 0), "y") for x in SUPPORTS]
+    return fa.Robot("push", links, gravity=(0, weight, 0), constraints=held)
 
 
-def tip_motion(case, root, modes=5, stiffening="full", samples=140, **options):
-    """Times and transverse displacement of the observed end: W, the overhang at H, goes from 0.725 to 0.025 in a push
-    and back in a pull; the start is the static shape under a uniform load with 0.01 at the observed end."""
+def tip_motion(case, describe, root, count, stiffening, **options):
+    """Times and transverse displacement of the observed end: the overhang at H goes from 0.725 to 0.025 in a push and
+    back in a pull; the start is the static shape under a uniform load with 0.01 at the observed end."""
     pull = case == "supports_fast_pull"
     duration = 3.5 if case == "supports_slow_push" else 0.7
     before, after = (0.025, 0.725) if pull else (0.725, 0.025)
-    ends = [(-w if root == "H" else 1 - w) for w in (before, after)]
-    system = fa.System(pushed(root, modes, stiffening), native=options.get("native", True))
-    observed = "E" if pull else "H"
+    ends = [(-overhang if root == "H" else 1 - overhang) for overhang in (before, after)]
+    system = fa.System(describe(root, count, stiffening), native=False)
+    slide = system.robot.links[0].name
+    observed = 0.0 if root == ("E" if pull else "H") else 1.0
 
     def tip(q):
-        return system.frame("beam", 0.0 if root == observed else 1.0, q)[..., 1, 3]
+        return system.frame("beam", observed, q)[..., 1, 3]
 
-    straight = system.vector({"cart.q": ends[0], "lift.q": 0.5})
-    loaded = fa.equilibrium(fa.System(pushed(root, modes, stiffening, -1e-3), native=False), straight)
+    middle = {"lift.q": 0.5} if slide == "rail" else {}
+    straight = system.vector({f"{slide}.q": ends[0]} | middle)
+    loaded = fa.equilibrium(fa.System(describe(root, count, stiffening, -1e-3), native=False), straight)
     for _ in range(5):
         loaded = straight + (loaded - straight) * 0.01 / abs(tip(loaded))
-    run = fa.simulate(
-        system,
-        duration,
-        motion={"cart": fa.cycloid(*ends, duration)},
-        q0=loaded,
-        sample=duration / samples,
-        **options,
-    )
-    return run, run.time.values, tip(run.data["q"].values) * np.sign(tip(loaded))
-
-
-def test_push_and_pull_differ_and_mirror_each_other():
-    """Led at H in a push the axial force is compression, led at E tension; a push led at H is a pull led at E."""
-    _, _, push = tip_motion("supports_fast_push", "H", 2, native=False)
-    _, _, other = tip_motion("supports_fast_push", "E", 2, native=False)
-    _, _, pull = tip_motion("supports_fast_pull", "E", 2, native=False)
-    assert np.abs(push - pull).max() < 1e-9
-    assert np.abs(push - other).max() > 1e-3
-
-
-def test_a_beam_pushed_over_two_supports_against_the_reference():
-    """Four modes: within 1 % of the amplitude while the overhang is long; the error grows as it gets short."""
-    t, reference = columns("supports_fast_pull", "t", "w_E_driverH")
-    run, times, found = tip_motion("supports_fast_pull", "H", 4, native=False)
+    motion = {slide: fa.cycloid(*ends, duration)}
+    run = fa.simulate(system, duration, motion=motion, q0=loaded, sample=duration / 350, **options)
     assert run.reason == "completed"
-    early = t < 0.3 * t[-1]
-    assert np.abs(np.interp(t, times, found) - reference)[early].max() < 1e-2 * 0.01
     assert run.data["violation"].values.max() < 1e-9
+    return run.time.values, tip(run.data["q"].values) * np.sign(tip(loaded))
+
+
+CASES = ["supports_slow_push", "supports_fast_push", "supports_fast_pull"]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("root", "stiffening"), [("H", "shortening"), ("E", "shortening"), ("H", "none")])
+def test_a_beam_pushed_over_two_supports_against_the_reference(case, root, stiffening):
+    """8 elements; measured with 8, 16, 32: 3, 0.4, 0.1 % of the amplitude over the whole motion."""
+    end = "E" if "pull" in case else "H"
+    side = f"w_{end}_driver{root}" if stiffening == "shortening" else f"w_{end}_no_axial_force"
+    t, reference = columns(case, "t", side)
+    times, found = tip_motion(case, floating, root, 8, stiffening, native=False, rtol=1e-4)
+    error = np.abs(np.interp(t, times, found) - reference) / 0.01
+    assert error[t < 0.3 * t[-1]].max() < 1e-2
+    assert error.max() < 4e-2
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize(
-    ("case", "root"),
-    [
-        ("supports_slow_push", "H"),
-        ("supports_slow_push", "E"),
-        ("supports_fast_push", "H"),
-        ("supports_fast_pull", "H"),
-    ],
-)
-def test_a_beam_pushed_over_two_supports_with_many_modes(case, root):
-    side = f"w_{'E' if 'pull' in case else 'H'}_driver{root}"
-    t, reference = columns(case, "t", side)
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("root", ["H", "E"])
+def test_a_beam_pushed_over_two_supports_with_many_elements(case, root):
+    t, reference = columns(case, "t", f"w_{'E' if 'pull' in case else 'H'}_driver{root}")
+    times, found = tip_motion(case, floating, root, 16, "shortening", rtol=1e-5)
+    assert np.abs(np.interp(t, times, found) - reference).max() < 1e-2 * 0.01
+
+
+def test_push_and_pull_differ_by_shortening_alone():
+    """The axial force that moves the beam enters at one end: pushed it compresses, pulled it stretches. A push led at
+    H is a pull led at E; without shortening it does not matter who leads."""
+    options = {"native": False, "rtol": 1e-4}
+    _, push = tip_motion("supports_fast_push", floating, "H", 6, "shortening", **options)
+    _, pulled = tip_motion("supports_fast_push", floating, "E", 6, "shortening", **options)
+    _, pull = tip_motion("supports_fast_pull", floating, "E", 6, "shortening", **options)
+    assert np.abs(push - pull).max() < 1e-9
+    assert np.abs(push - pulled).max() > 2e-3
+    one, other = (tip_motion("supports_fast_push", floating, root, 6, "none", **options)[1] for root in "HE")
+    assert np.abs(one - other).max() < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_two_descriptions_of_the_pushed_beam_agree():
+    """Modes in a frame that turns with the root need stiffening="full": their mass matrix is so ill-conditioned (a
+    rising root is almost a sum of clamped modes) that the truncation of "shortening" makes it indefinite."""
+    t, reference = columns("supports_fast_push", "t", "w_H_driverH")
     errors = []
-    for modes in (5, 8):
-        _, times, found = tip_motion(case, root, modes, samples=350)
+    for modes in (4, 6):
+        times, found = tip_motion("supports_fast_push", rooted, "H", modes, "full")
         errors.append(np.abs(np.interp(t, times, found) - reference).max() / 0.01)
-    assert errors[1] < 0.05
-    assert errors[1] < errors[0] / 1.8
+    assert errors[1] < 0.08
+    assert errors[1] < errors[0]
 
 
 def extending(contact, basis, count):

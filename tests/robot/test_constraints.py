@@ -76,3 +76,15 @@ def test_wrong_constraints_are_sentences(make, expected):
     with pytest.raises(fa.DescriptionError) as caught:
         make()
     assert str(caught.value) == expected
+
+
+def test_a_link_with_a_free_root_needs_a_constraint():
+    flexible = fa.Flexible(bend_y=3, basis=fa.Elements(root="free"))
+    strip = {"section": fa.Section.rectangle(0.03, 0.003), "material": fa.Material(7e10, 2700), "flexible": flexible}
+    link = fa.Link("beam", 1.0, fa.SlidingPrismatic(), **strip)
+    with pytest.raises(fa.DescriptionError, match=r"basis.root = 'free': needs a constraint that holds the link"):
+        fa.Robot("loose", [link])
+    robot = fa.Robot("held", [link], constraints=[fa.PointSupport("beam", (x, 0, 0), "y") for x in (0.1, 0.4)])
+    assert robot.links[0].coordinates == 1 + 8
+    with pytest.raises(fa.DescriptionError, match="must be 'clamped': the joint holds the link"):
+        fa.Link("beam", 1.0, fa.FixedPrismatic(), **strip)

@@ -56,7 +56,8 @@ def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:
     carries |= any(isinstance(each, PointSupport) and each.link == link.name for each in robot.constraints)
     if gripped(link):
         return SlidingIntegrals(link, carries)
-    return LinkIntegrals(link, carries, clamped=not nodally_held(link))
+    loose = link.flexible is not None and link.flexible.loose
+    return LinkIntegrals(link, carries, clamped=not (loose or nodally_held(link)))
 
 
 def rear_integrals(link: Link) -> SlidingIntegrals | None:

@@ -14,6 +14,7 @@ import casadi as ca
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.constants import constant
+from flexarm.mechanics.rotations import Step, Turn, X, Y, Z, twist_along
 
 TURNED = ca.DM([-1, 1, -1])
 SIGNS = {"bend_y": 1, "bend_z": -1, "twist": -1, "stretch": -1}
@@ -157,7 +158,7 @@ def _form(deta: Any, zeta: Any, plain: Any, mixed: Any, flowing: Any) -> Any:
 
 
 def _every_order(part: Part, omega: Any, v: Any) -> Any:
-    """1/2 int mu |velocity of the material point|^2, slice by slice; sections turn as if they did not tilt."""
+    """1/2 int mu |velocity of the material point|^2 and the turning sections, slice by slice."""
     integrals, scale, eta, deta, zeta = part.integrals, part.scale, part.eta, part.deta, part.zeta
     energy, s, ds = ca.SX(0), ca.SX(0), ca.SX(0)
     flow = part.rate / scale
@@ -174,7 +175,12 @@ def _every_order(part: Part, omega: Any, v: Any) -> Any:
         velocity = v + ca.cross(omega, rho) + rate
         energy += scale * piece.mass / 2 * ca.dot(velocity, velocity)
         if piece.inertia.any():
-            turning = W @ deta + constant(Wc) @ zeta
-            turning = omega + ca.vertcat(turning[0], turning[1:] / scale)
+            angles, rates = (
+                ca.vertcat(each[0], each[1:] / scale) for each in (W @ eta, W @ deta + constant(Wc) @ zeta)
+            )
+            turning = omega + rates
+            if integrals.link.rotary_inertia:  # else the sections are needles, as in an ordinary link
+                turns: list[Step] = [Turn((X, Y, Z)[row], angles[row], rates[row], 0) for row in (2, 1, 0)]
+                turning, _ = twist_along(turns, omega, v)
             energy += scale * ca.dot(turning, ca.DM(piece.inertia) * turning) / 2
     return energy

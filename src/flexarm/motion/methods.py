@@ -120,7 +120,8 @@ class GeneralizedAlpha(Method):
             )
 
         new = a
-        factors = plant.factor(state.q, state.v, u, stiff, damp)
+        ahead = plant.switched(state.q, at(new)[0])
+        factors = plant.factor(ahead, state.v, u, stiff, damp)
         bracing, forces = plant.bracing, state.forces
         brace = None if bracing is None else bracing.at(at(new)[0], factors)
         change = 0 * a
@@ -143,7 +144,7 @@ class GeneralizedAlpha(Method):
         after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, *[forces])
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
-            error = plant.resolved(factors, state.q, error, stiff, damp)
+            error = plant.resolved(factors, ahead, error, stiff, damp)
             if brace is not None and brace.bracing.projects:
                 error = brace.along(error)
         if brace is not None and brace.bracing.projects:  # across the constraints it is what projection took away

@@ -245,5 +245,15 @@ class Plant:
         more = () if forces is None else (forces,)
         return ca.Function("start", [q, v, u, stiff, damp], [a, *powers, *more])
 
+    def switched(self, q: Any, ahead: Any) -> Any:
+        """q with slides that count by nodes where the step leads: S must know the node that they meet there."""
+        links = [(link, link.joint) for link in self.system.robot.links]
+        slides = [
+            self.system.index(f"{link.name}.q") for link, joint in links if getattr(joint, "contact", "") == "nodal"
+        ]
+        if not slides:
+            return q
+        return ca.vertcat(*(ahead[k] if k in slides else q[k] for k in range(self.n)))
+
     def of_free(self, vector: Any) -> Any:
         return vector[self.free] if self.driven else vector

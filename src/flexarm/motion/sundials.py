@@ -36,21 +36,20 @@ class SundialsStepper:
         self.errors, self.left = np.zeros((2, count, plant.measures))
         nodes = np.array(Multistep.nodes)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
-        # in CasADi's virtual machine: CVODES wants derivatives, which machine code does not have
-        self._integrator = ca.integrator(
-            "cvodes",
-            "cvodes",
-            self._problem(self._rate()),
-            0.0,
-            np.arange(1.0, count + 1).tolist(),
-            {
-                "linear_multistep_method": kind,
-                "nonlinear_solver_iteration": "functional" if kind == "adams" else "newton",
-                "reltol": rtol,
-                "abstol": atol,
-                "max_num_steps": 100_000,
-            },
-        )
+        self._options = {
+            "linear_multistep_method": kind,
+            "nonlinear_solver_iteration": "functional" if kind == "adams" else "newton",
+            "reltol": rtol,
+            "abstol": atol,
+            "max_num_steps": 100_000,
+        }
+        self._integrator = self._made(count)
+        self._one_interval: ca.Function | None = None
+
+    def _made(self, intervals: int) -> ca.Function:
+        """In CasADi's virtual machine: CVODES wants derivatives, which machine code does not have."""
+        ends = np.arange(1.0, intervals + 1).tolist()
+        return ca.integrator("cvodes", "cvodes", self._problem(self._rate()), 0.0, ends, self._options)
 
     def _rate(self) -> ca.Function:
         """(q, v, u) -> rates of the free q and v, of work and of loss."""
@@ -84,11 +83,7 @@ class SundialsStepper:
         rows = inputs.reshape(self.count, len(Multistep.nodes), plant.input_count)
         coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
         u = np.column_stack([np.arange(self.count), np.full(self.count, dt), coefficients.reshape(self.count, -1)])
-        try:
-            x = self._integrator(x0=x0, u=u.T)["xf"].full().T
-        except RuntimeError:  # CVODES gave up: the driver sees what is not a number
-            self.states[:] = np.nan
-            return
+        x = self._integrated(x0, u)
         ends = rows[:, -1]
         driven = [ends[:, plant.input_count - (3 - k) * len(plant.driven) :][:, : len(plant.driven)] for k in range(2)]
         q, v = np.zeros((2, self.count, n))
@@ -96,6 +91,22 @@ class SundialsStepper:
             out[:, free], out[:, plant.driven] = values * scale, places
         a, given, drained, *forces = (part.full() for part in plant.start(q.T, v.T, ends.T, 0, 0))
         self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0], *(f.T for f in forces)])
+
+    def _integrated(self, x0: Array, u: Array) -> Array:
+        """A row per interval; not numbers from where CVODES gives up."""
+        try:
+            return np.asarray(self._integrator(x0=x0, u=u.T)["xf"].full().T)
+        except RuntimeError:  # the last intervals may lie beyond the end of the run: go as far as there is a way
+            if self._one_interval is None:
+                self._one_interval = self._made(1)
+            out = np.full((self.count, len(x0)), np.nan)
+            for k, row in enumerate(u):
+                try:
+                    x0 = self._one_interval(x0=x0, u=np.array([0.0, *row[1:]]))["xf"].full()[:, 0]
+                except RuntimeError:
+                    break
+                out[k] = x0
+            return out
 
 
 def _legendre(x: ca.MX, terms: int) -> ca.MX:

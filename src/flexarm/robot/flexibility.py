@@ -80,9 +80,18 @@ class Elements(Basis):
     order: Annotated[int, Count(1, 2)] = Field(
         1, description="degree of the stretch and twist elements, 1 or 2 (no unit)"
     )
+    root: Literal["clamped", "free"] = Field(
+        "clamped",
+        description="clamped: deflections are zero at the root; free: they are not, constraints must hold the link",
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(self, order: int = 1, root: Literal["clamped", "free"] = "clamped") -> None: ...
 
     def coordinates(self, family: str, count: int) -> int:
-        return count * (2 if family.startswith("bend") else self.order)
+        inner = count * (2 if family.startswith("bend") else self.order)
+        return inner + (_per_node(family) if self.root == "free" else 0)
 
 
 class Reduced(Basis):
@@ -164,6 +173,11 @@ class Flexible(Description):
     def coordinates(self) -> int:
         """How many elastic coordinates the link has."""
         return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
+
+    @property
+    def loose(self) -> bool:
+        """Whether nothing but constraints holds the link against its root frame."""
+        return isinstance(self.basis, Elements) and self.basis.root == "free"
 
     @property
     def meshes(self) -> dict[str, int]:

@@ -202,6 +202,8 @@ class Link(Description):
         elif joint.contact == "nodal" and self.flexible is not None and self.flexible.stiffening != "none":
             sentence = "must be 'none' with joint.contact = 'nodal', a scheme that has no shortening"
             yield Problem("flexible.stiffening", self.flexible.stiffening, sentence)
+        if self.flexible is not None and self.flexible.loose:
+            yield Problem("flexible.basis.root", "free", "must be 'clamped': the joint holds the link")
         if joint.rear == "none" and self.hub is not None:
             sentence = f"must be left out: with joint.rear = 'none' the link {self.name!r} has no rear end"
             yield Problem("hub", self.hub, sentence)

@@ -159,6 +159,15 @@ class Robot(Description):
             found = [*self._circles(), *self._beyond_parents(), *self._derailed()]
         yield from found
         yield from self._wrong_constraints()
+        yield from self._loose_links()
+
+    def _loose_links(self) -> Iterator[Problem]:
+        """Links whose root is free need something to hold them."""
+        named = {name for each in self.constraints for name, _, _ in each.places.values()}
+        for index, link in enumerate(self.links):
+            if link.flexible is not None and link.flexible.loose and link.name not in named:
+                path, sentence = f"links[{index}].flexible.basis.root", "needs a constraint that holds the link"
+                yield Problem(path, "free", sentence)
 
     def _repeated_names(self) -> Iterator[Problem]:
         for index, name in enumerate(self._names):

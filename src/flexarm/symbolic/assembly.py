@@ -1,0 +1,118 @@
+"""From the matrices of pieces to those of the robot, by either of the papers' routes.
+
+global: My et al., eq. (12) to (15) and (22) to (24). Every piece has a matrix over all coordinates; M is their sum.
+extended: Bien & My, Table 1. Every piece has a matrix over the coordinates that move it; index maps put it into the
+matrix of its link, and that into the robot's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flexarm.symbolic.algebra import Expr, Rows, number, total
+from flexarm.symbolic.inertia import Carrier, PieceInertia
+from flexarm.symbolic.model import Model
+from flexarm.symbolic.pieces import Piece
+
+ROUTES = ("extended", "global")
+Entry = Callable[[int, int], Expr]
+Watch = Callable[[Iterable[Any]], Iterable[Any]]
+"""Goes through a list and shows how far it is."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A symmetric matrix over some coordinates, entry by entry."""
+
+    columns: list[int]
+    entry: Entry
+
+
+class Inertias:
+    """The pieces of a robot with their Jacobians, link by link."""
+
+    def __init__(self, model: Model) -> None:
+        self.links: list[list[PieceInertia]] = []
+        for i in range(len(model.bodies)):
+            carriers: dict[int, Carrier] = {}
+            found = []
+            for frame, piece in model.bodies[i].carried:
+                carrier = carriers.setdefault(id(frame), Carrier(frame))
+                found.append(PieceInertia(carrier, piece))
+            self.links.append(found)
+
+
+def mass_parts(inertias: Inertias) -> list[list[Part]]:
+    return [[Part(each.columns, each.entry) for each in link] for link in inertias.links]
+
+
+def assembled(links: Sequence[Sequence[Part]], size: int, route: str, watch: Watch) -> Rows:
+    """The robot's symmetric matrix from the parts of its links."""
+    return (_summed if route == "global" else _mapped)(links, size, watch)
+
+
+def _summed(links: Sequence[Sequence[Part]], size: int, watch: Watch) -> Rows:
+    """Matrices of full size, zeros and all, summed."""
+    parts = watch([part for link in links for part in link])
+    each = ((part.columns, [[part.entry(a, b) for b in part.columns] for a in part.columns]) for part in parts)
+    return _summed_full(each, size)
+
+
+def _summed_full(parts: Iterable[tuple[list[int], Rows]], size: int) -> Rows:
+    out: Rows = [[number(0)] * size for _ in range(size)]
+    for columns, matrix in parts:
+        full: Rows = [[number(0)] * size for _ in range(size)]
+        for a, row in zip(columns, matrix, strict=True):
+            for b, entry in zip(columns, row, strict=True):
+                full[a][b] = entry
+        out = [[one + two for one, two in zip(*rows, strict=True)] for rows in zip(out, full, strict=True)]
+    return out
+
+
+def _mapped(links: Sequence[Sequence[Part]], size: int, watch: Watch) -> Rows:
+    """Half of each small matrix, sent to its place in the link's and then in the robot's."""
+    terms: dict[tuple[int, int], list[Expr]] = {}
+    for link in watch(links):
+        columns, matrix = link_matrix(link)
+        for p, a in enumerate(columns):
+            for q in range(p, len(columns)):
+                if matrix[p][q] != 0:
+                    terms.setdefault((a, columns[q]), []).append(matrix[p][q])
+    out: Rows = [[number(0)] * size for _ in range(size)]
+    for (a, b), found in terms.items():
+        out[a][b] = out[b][a] = total(found)
+    return out
+
+
+def link_matrix(parts: Sequence[Part]) -> tuple[list[int], Rows]:
+    """The coordinates that move a link, and its matrix over them (Bien & My, eq. 3 to 9)."""
+    columns = sorted({column for part in parts for column in part.columns})
+    at = {column: place for place, column in enumerate(columns)}
+    terms: dict[tuple[int, int], list[Expr]] = {}
+    for part in parts:
+        places = [at[column] for column in part.columns]
+        for p, a in enumerate(part.columns):
+            for q in range(p, len(places)):
+                terms.setdefault((places[p], places[q]), []).append(part.entry(a, part.columns[q]))
+    out: Rows = [[number(0)] * len(columns) for _ in columns]
+    for (p, q), found in terms.items():
+        out[p][q] = out[q][p] = total(found)
+    return columns, out
+
+
+def scattered(pieces: Iterable[Piece], name: str, size: int, route: str) -> Rows:
+    """K or D, which belong to single links; that of a link that slides is not symmetric."""
+    if route == "global":
+        return _summed_full([(piece.columns, getattr(piece, name)) for piece in pieces], size)
+    terms: dict[tuple[int, int], list[Expr]] = {}
+    for piece in pieces:
+        for p, row in enumerate(getattr(piece, name)):
+            for q, entry in enumerate(row):
+                if entry != 0:
+                    terms.setdefault((piece.columns[p], piece.columns[q]), []).append(entry)
+    out: Rows = [[number(0)] * size for _ in range(size)]
+    for (a, b), found in terms.items():
+        out[a][b] = total(found)
+    return out

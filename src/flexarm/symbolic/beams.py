@@ -1,0 +1,185 @@
+"""A link in symbols: its parameters, its elastic coordinates, and where a place on it goes when it bends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.polynomials import PiecewisePolynomials
+from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.symbolic import hermite
+from flexarm.symbolic.abbreviations import Abbreviations
+from flexarm.symbolic.algebra import ZERO, Expr, Vector, diff, fraction, number, plus, symbol, times
+from flexarm.symbolic.scales import Power, Scales
+from flexarm.symbolic.symbols import latex_name
+
+Place = tuple[Vector, Vector]
+"""Displaced point in the link's axes, and the angles about x, y, z of the section there."""
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Elastic coordinates of a link (or of one part of it) with their places, symbols and scales."""
+
+    integrals: LinkIntegrals
+    columns: list[int]
+    eta: list[Expr]
+    powers: list[Power]
+
+
+@dataclass(frozen=True)
+class Beam:
+    """A link. `mesh` lists the coordinates of its nodes, None where a boundary condition has eliminated one; a link
+    whose elements are not told apart has none."""
+
+    integrals: LinkIntegrals
+    scales: Scales
+    l: Expr  # noqa: E741
+    m: Expr
+    rigidity: dict[str, tuple[Expr, float]]  # by family: EI, GJ, EA with their values
+    rotary: dict[int, tuple[Expr, float]]  # inertia of the sections per length about each axis
+    front: Shapes
+    rear: Shapes | None = None
+    mesh: list[tuple[int, Expr] | None] = field(default_factory=list)
+    d: tuple[int, Expr] | None = None  # the coordinate by which it slides through its joint
+    number: int = 1
+    short: Abbreviations = field(default_factory=lambda: Abbreviations({}))
+
+    @property
+    def gripped(self) -> bool:
+        return isinstance(self.integrals, SlidingIntegrals)
+
+    @property
+    def elements(self) -> int:
+        return len(self.mesh) // 2 - 1
+
+    @property
+    def bends(self) -> bool:
+        return bool(self.mesh or self.front.columns or (self.rear is not None and self.rear.columns))
+
+    def place(self, x: float) -> Place:
+        """Of the point at a constant distance x from the root; a gripped link's frame is its joint."""
+        (along, y, z), (about_x, about_y, about_z) = self._place(x)
+        n, name = self.number, self.short.name
+        deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
+        return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
+
+    def _place(self, x: float) -> Place:
+        share = x / self.integrals.length
+        along = self.l if share == 1 else fraction(share) * self.l
+        if self.mesh:
+            return self._on_mesh(share)
+        if not self.gripped:
+            return self._bent(self.front, along, x, 1)
+        assert self.d is not None
+        out = along - self.l + self.d[1] if share != 1 else self.d[1]
+        if share == 0 and self.rear is not None:
+            return self._bent(self.rear, out, self.integrals.length, -self.l / (self.l - self.d[1]))
+        return self._bent(self.front, out, x, self.l / self.d[1])
+
+    def node(self, number_of: int, d: Expr) -> Place:
+        """Of a joint at d that deflects and leans as a node does (0 is the root): My et al., Table 2."""
+        deflection, lean = self.mesh[2 * number_of : 2 * number_of + 2]
+        return (d, displacement(deflection), 0), (0, 0, displacement(lean))
+
+    def moving_place(self, x: Expr, near: float | None = None, label: str | None = None) -> Place:
+        """Of the point at a symbolic distance x from the root; on a gripped link, in front of its joint.
+
+        Where the shapes have several pieces, `near` says in which one x is. With a label the shapes there get names.
+        """
+        along, at, lean = x, x, number(1)
+        if self.gripped:
+            assert self.d is not None
+            along, lean = x + self.d[1] - self.l, self.l / self.d[1]
+            at = self.l - (self.l - x) * lean
+        rows: dict[str, Expr] = {}
+        for name, space in self.integrals.shapes.items():
+            inside = self.integrals.columns[name]
+            functions = MovingShapes(self, space, self.front.powers[inside], at, near)
+            eta = self.front.eta[inside]
+            tag = None if label is None else f"{'N' if name == 'bend_y' else 'S'}_{label}"
+            rows[name] = _sum(functions.values(0, tag), eta)
+            if name.startswith("bend"):
+                rows[name + "'"] = lean * _sum(functions.values(1, tag), eta)
+        y, slope = rows.get("bend_y", 0), rows.get("bend_y'", 0)
+        if label is not None:
+            y, slope = self.short.name(f"uf_{self.number}", y), self.short.name(f"us_{self.number}", slope)
+        rho = (along + rows.get("stretch", 0), y, rows.get("bend_z", 0))
+        return rho, (rows.get("twist", 0), -rows.get("bend_z'", 0), slope)
+
+    def _bent(self, shapes: Shapes, along: Expr, x: float, lean: Expr) -> Place:
+        """Constant shapes at x; slopes are `lean` times as large in a part that is shorter than the link."""
+        station = shapes.integrals.station(x)
+        rho, angles = (along, 0, 0), ZERO
+        for k, (eta, power) in enumerate(zip(shapes.eta, shapes.powers, strict=True)):
+            U = tuple(self.scales(float(value), power) for value in station.U[:, k])
+            twist = self.scales(float(station.W[0, k]), power)
+            slopes = (self.scales(float(value), power * Power(l=-1)) * lean for value in station.W[1:, k])
+            rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))
+        return rho, angles
+
+    def _on_mesh(self, share: float) -> Place:
+        position = round(share * self.elements, 12)
+        j = min(int(position), self.elements - 1)
+        size, x = self.l / self.elements, symbol("x")
+        at = fraction(position - j) * size
+        nodes = [displacement(each) for each in self.mesh[2 * j : 2 * j + 4]]
+        local = hermite.shapes(x, size)
+        deflection = _sum([each.subs(x, at) for each in local], nodes)
+        slope = _sum([diff(each, x).subs(x, at) for each in local], nodes)
+        along = self.l if share == 1 else fraction(share) * self.l
+        return (along, deflection, 0), (0, 0, slope)
+
+
+class MovingShapes:
+    """Shapes of one family at a symbolic place `at`, with their derivatives by it."""
+
+    def __init__(
+        self, beam: Beam, space: PiecewisePolynomials, powers: list[Power], at: Expr, near: float | None
+    ) -> None:
+        self.beam, self.space, self.powers, self.at = beam, space, powers, at
+        self.piece = 0 if near is None else int(np.searchsorted(space.breaks, near)) - 1
+        self._named: dict[tuple[int, int], Expr] = {}
+
+    def values(self, order: int, label: str | None) -> list[Expr]:
+        """The derivatives of that order, as sums of powers, or as names for them if they have a label."""
+        every = range(self.space.count)
+        return [self._sum(order, k) if label is None else self._name(order, k, label) for k in every]
+
+    def _name(self, order: int, k: int, label: str) -> Expr:
+        if (order, k) not in self._named:
+            short, base = self.beam.short, f"{label}_{k + 1}"
+
+            def slope(by: Expr) -> Expr:
+                inner = short.diff(self.at, by)
+                return 0 if inner == 0 else self._name(order + 1, k, label) * inner
+
+            latex = latex_name(base).replace("_", "'" * order + "_", 1)
+            self._named[order, k] = short.define("d" * order + base, self._sum(order, k, label), slope, latex)
+        return self._named[order, k]
+
+    def _sum(self, order: int, k: int, label: str | None = None) -> Expr:
+        """In powers of t, which is -1 and 1 at the ends of the piece."""
+        space = self.space
+        for _ in range(order):
+            space = space.derivative()
+        ends = space.breaks[self.piece : self.piece + 2] / self.beam.integrals.length
+        left, right = (fraction(float(end)) for end in ends)
+        t = (2 * self.at / self.beam.l - left - right) / (right - left)
+        if label is not None:
+            t = self.beam.short.name(f"t_{label.split('_')[1]}", t)
+        power = self.powers[k] * Power(l=-order)
+        series = legendre.leg2poly(space.coefficients[:, self.piece, k])
+        return sum((self.beam.scales(float(c), power) * t**n for n, c in enumerate(series)), number(0))
+
+
+def displacement(node: tuple[int, Expr] | None) -> Expr:
+    """Of a node, zero where a boundary condition has eliminated it."""
+    return 0 if node is None else node[1]
+
+
+def _sum(weights: list[Expr], values: list[Expr]) -> Expr:
+    return sum((weight * value for weight, value in zip(weights, values, strict=True) if weight != 0), number(0))

@@ -1,0 +1,269 @@
+"""`fa.equations(robot)`: the equations of motion M(q) a + C(q, v) v + K q + D v + G(q) = F in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
+from flexarm.robot.errors import shown
+from flexarm.symbolic import code, latex, size, supported
+from flexarm.symbolic.abbreviations import Abbreviations
+from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, total
+from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, link_matrix, mass_parts, scattered
+from flexarm.symbolic.christoffel import coriolis
+from flexarm.symbolic.geometry import appearing_weight, points, transforms
+from flexarm.symbolic.model import Model
+from flexarm.symbolic.progress import watched
+from flexarm.symbolic.symbols import Named, Symbols
+
+
+def equations(
+    robot: Robot,
+    *,
+    parameters: Literal["symbolic", "numeric"] | Collection[str] = "symbolic",
+    route: Literal["extended", "global"] = "extended",
+    k: Mapping[str, int] | None = None,
+    boundary: Literal["eliminated", "kept"] = "eliminated",
+    rename: Mapping[str, str] | None = None,
+    limit: float = size.LIMIT,
+) -> ClosedForm:
+    """The equations of motion of a robot in closed form (SymPy), as in My et al. and Bien & My.
+
+    `parameters`: "symbolic" (l_1, m_1, EI_1, ...), "numeric", or the names of the symbols to keep.
+    `route`: how the mass matrix is put together; the result is the same.
+    `k`: by link, the node at which a joint with contact nodal is.
+    `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
+    `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
+    """
+    if not isinstance(robot, Robot):
+        raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
+    for name, value, allowed in (("route", route, ROUTES), ("boundary", boundary, ("eliminated", "kept"))):
+        if value not in allowed:
+            raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")
+    kept = boundary == "kept"
+    supported.check(robot, k or {}, kept)
+    size.check(robot, limit)
+    symbols = Symbols(parameters, rename or {})
+    return ClosedForm(Model(robot, symbols, k or {}, kept), route)
+
+
+class ClosedForm:
+    """The equations M(q) a + C(q, v) v + K q + D v + G(q) = F of a robot, each matrix derived when first asked for.
+
+    Coordinates stand in the order of `names`, which is that of `System`. `values` are the robot's numbers for the
+    parameters. K q are the forces of springs; K and D depend on q only where a flexible link slides through its joint.
+    """
+
+    def __init__(self, model: Model, route: str) -> None:
+        self._model, self.route = model, route
+        self.robot = model.robot
+        self.names = tuple(each.name for each in model.coordinates.all)
+        self._symbols = model.symbols
+        self._drives = model.drives()
+        self._friction = model.dry_friction()
+        self._symbols.check(self.variables)
+
+    # --- symbols ---
+
+    @property
+    def variables(self) -> list[Named]:
+        """Coordinates, rates and actuator forces with their meanings."""
+        found = self._model.coordinates.all
+        return [*(each.named for each in found), *(each.rate for each in found), *self.actuators]
+
+    @property
+    def actuators(self) -> list[Named]:
+        return list(self._model.coordinates.torques.values())
+
+    @property
+    def parameters(self) -> list[Named]:
+        """Parameters that stand as symbols, with meaning and unit."""
+        return list(self._symbols.parameters.values())
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The robot's numbers for the parameters, by symbol."""
+        return dict(self._symbols.values)
+
+    @property
+    def q(self) -> Any:
+        """Coordinates, a column of symbols."""
+        return matrix([[each.q] for each in self._model.coordinates.all])
+
+    @property
+    def v(self) -> Any:
+        """Their rates."""
+        return matrix([[each.v] for each in self._model.coordinates.all])
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What these equations leave out."""
+        found = ["Foreshortening of bent links is left out (stiffening 'none'), as in the papers."]
+        if not any(link.flexible for link in self.robot.links):
+            found = []
+        for link, parent in zip(self.robot.links, self.robot.parents, strict=True):
+            if isinstance(link.joint, SlidingPrismatic) and parent is not None:
+                rail = self._model.bodies[parent].beam
+                if rail.gripped and rail.bends:
+                    name = self.robot.links[parent].name
+                    found.append(f"'{link.name}' is taken to ride on '{name}' in front of the joint that grips it.")
+            if isinstance(link.joint, MovingJoint) and link.joint.stop is not None:
+                found.append(f"The elastic stop of joint '{link.name}' acts beyond its limits only and is left out.")
+            damping = None if link.flexible is None else link.flexible.damping
+            if damping is not None and damping.ratio is not None:
+                found.append(f"The damping ratios of '{link.name}' stand in D as numbers, for the values given.")
+        return found
+
+    # --- geometry ---
+
+    @cached_property
+    def theta(self) -> list[Any]:
+        """Transformation matrices (4 x 4), each from the frame of the link's parent."""
+        return [self._spelt(rows) for rows in transforms(self._model)]
+
+    @cached_property
+    def r(self) -> list[list[Any]]:
+        """Position vectors r[link][element] (4 x 1) in the ground's frame, functions of x along the element."""
+        return [[self._spelt(rows) for rows in link] for link in points(self._model)]
+
+    # --- matrices ---
+
+    def _spelt(self, rows: Rows) -> Any:
+        """A SymPy matrix without abbreviations."""
+        return matrix([[self.short.spelt(entry) for entry in row] for row in rows])
+
+    @property
+    def short(self) -> Abbreviations:
+        """Names for longer expressions in `rows`, in generated functions and LaTeX; `eq.M` and the others have none."""
+        return self._model.short
+
+    @cached_property
+    def rows(self) -> dict[str, Rows]:
+        """M, C, K, D, G with abbreviations, in the algebra that derived them."""
+        return {name: getattr(self, f"_{name}") for name in ("M", "C", "K", "D", "G")}
+
+    @cached_property
+    def M(self) -> Any:
+        """Mass matrix."""
+        return self._spelt(self._M)
+
+    @cached_property
+    def C(self) -> Any:
+        """Coriolis matrix of Christoffel symbols: dM/dt - 2 C is skew."""
+        return self._spelt(self._C)
+
+    @cached_property
+    def K(self) -> Any:
+        """Stiffness matrix of links and drives."""
+        return self._spelt(self._K)
+
+    @cached_property
+    def D(self) -> Any:
+        """Damping matrix of links, drives and joints."""
+        return self._spelt(self._D)
+
+    @cached_property
+    def G(self) -> Any:
+        """Gravity, the gradient of its potential."""
+        return self._spelt(self._G)
+
+    @cached_property
+    def F(self) -> Any:
+        """Actuator torques and forces, less Coulomb friction."""
+        torques, friction = self._model.coordinates.torques, self._friction
+        return matrix(
+            [
+                [(symbol(torques[a].symbol) if a in torques else number(0)) - friction.get(a, 0)]
+                for a in range(self._model.size)
+            ]
+        )
+
+    def link_mass(self, link: str) -> tuple[list[str], Any]:
+        """The coordinates that move a link, and its own mass matrix over them (Bien & My, eq. 5 and 9)."""
+        place = [each.name for each in self.robot.links].index(self.robot.link(link).name)
+        columns, rows = link_matrix(mass_parts(self._inertias)[place])
+        return [self.names[column] for column in columns], self._spelt(rows)
+
+    @cached_property
+    def _inertias(self) -> Inertias:
+        return Inertias(self._model)
+
+    @cached_property
+    def _M(self) -> Rows:
+        out = assembled(mass_parts(self._inertias), self._model.size, self.route, watched("mass matrix"))
+        for place, inertia in self._drives[0].items():
+            out[place][place] = out[place][place] + inertia
+        return out
+
+    @cached_property
+    def _C(self) -> Rows:
+        found = self._model.coordinates.all
+        return coriolis(self._M, [each.v for each in found], self.short, watched("Coriolis matrix"))
+
+    def _own(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
+        pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]
+        out = scattered(pieces, name, self._model.size, self.route)
+        for (row, column), entry in drives.items():
+            out[row][column] = out[row][column] + entry
+        return out
+
+    @cached_property
+    def _K(self) -> Rows:
+        return self._own("K", self._drives[1])
+
+    @cached_property
+    def _D(self) -> Rows:
+        return self._own("D", self._drives[2])
+
+    @cached_property
+    def _G(self) -> Rows:
+        gx, gy, gz = self._model.gravity
+        upward: Vector = (-gx, -gy, -gz)
+        terms: dict[int, list[Any]] = {}
+        for link in self._inertias.links:
+            for piece in link:
+                for column in piece.columns:
+                    terms.setdefault(column, []).append(piece.weight(column, upward, self._model.ground))
+        for column, height_per_length in appearing_weight(self._model, upward).items():
+            terms.setdefault(column, []).append(height_per_length)
+        return [[total(terms.get(a, []))] for a in range(self._model.size)]
+
+    # --- output ---
+
+    @cached_property
+    def listing(self) -> code.Listing:
+        """The statements of generated functions."""
+        return code.listing(self)
+
+    def latex(self) -> str:
+        """A LaTeX document that defines its symbols and states the equations."""
+        return latex.document(self)
+
+    def python(self, name: str = "equations") -> str:
+        """A Python module with one function of q, v and the parameters; it needs NumPy only."""
+        return code.python(self, name)
+
+    def c(self, name: str = "equations") -> str:
+        """A C99 function of q, v and the parameters that fills M, C, K, D (row by row) and G."""
+        return code.c(self, name)
+
+    def matlab(self, name: str = "equations") -> str:
+        """A MATLAB (or Octave) function [M, C, K, D, G] = equations(q, v, p)."""
+        return code.matlab(self, name)
+
+    def lambdify(self) -> Callable[..., dict[str, Any]]:
+        """A function (q, v, **parameters) -> {"M": ..., "C": ..., "K": ..., "D": ..., "G": ...} of arrays."""
+        return code.function(self)
+
+    def text(self) -> str:
+        """The equations as plain text, entry by entry."""
+        return code.text(self)
+
+    def __str__(self) -> str:
+        kinds = f"{len(self.names)} coordinates, {len(self.values)} parameters"
+        return f"closed form of {self.robot.name!r}: {kinds}, route {self.route}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"

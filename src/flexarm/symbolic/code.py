@@ -1,0 +1,206 @@
+"""Generated functions with common subexpressions shared, and what each needs around them.
+
+Every function takes q and v in the order of `names` and the parameters p in the order of `parameters`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy
+from sympy.printing.c import C99CodePrinter
+from sympy.printing.octave import OctaveCodePrinter
+from sympy.printing.pycode import PythonCodePrinter
+
+from flexarm._version import __version__
+from flexarm.mechanics.coordinates import suggestion
+from flexarm.symbolic.algebra import shared, to_sympy
+
+if TYPE_CHECKING:
+    from flexarm.symbolic.closed_form import ClosedForm
+
+MATRICES = ("M", "C", "K", "D", "G")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a function computes: abbreviations, intermediate values in order, then the entries that are not zero."""
+
+    used: set[str]
+    definitions: list[tuple[Any, Any]]
+    steps: list[tuple[Any, Any]]
+    entries: dict[str, list[tuple[int, int, Any]]]
+
+
+def listing(form: ClosedForm) -> Listing:
+    places, expressions = [], []
+    for name in MATRICES:
+        for i, row in enumerate(form.rows[name]):
+            for j, entry in enumerate(row):
+                if entry != 0:
+                    places.append((name, i, j))
+                    expressions.append(entry)
+    steps, found = shared(expressions)
+    entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
+    for (name, i, j), expression in zip(places, found, strict=True):
+        entries[name].append((i, j, expression))
+    definitions = [(to_sympy(name), to_sympy(value)) for name, value in form.short.used(expressions)]
+    everything = [value for _, value in [*definitions, *steps]] + list(found)
+    used = {each.name for value in everything for each in value.free_symbols}
+    return Listing(used, definitions, steps, entries)
+
+
+def _legend(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
+    """Comment lines: what the function is, the order of coordinates and parameters."""
+    lines = [
+        f"Equations of motion of {form.robot.name!r}, written by flexarm {__version__}:",
+        "M(q) a + C(q, v) v + K q + D v + G(q) = F",
+        *form.notes,
+        "q and v, in this order:",
+    ]
+    for place, each in enumerate(form._model.coordinates.all):
+        lines.append(f"  {place + first}  {each.named.symbol} = {each.name}: {each.named.meaning} ({each.named.unit})")
+    if form.parameters:
+        lines.append("p, in this order:")
+        for place, named in enumerate(form.parameters):
+            value = form.values[named.symbol]
+            lines.append(f"  {place + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
+    return [f"{mark} {line}".rstrip() for line in lines]
+
+
+def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
+    """`theta_1 = q[0]` for every symbol that is used."""
+    coordinates = form._model.coordinates.all
+    groups = [
+        ("q", [each.named.symbol for each in coordinates]),
+        ("v", [each.rate.symbol for each in coordinates]),
+        ("p", [named.symbol for named in form.parameters]),
+    ]
+    return [
+        pattern.format(name=name, vector=vector, place=place + first)
+        for vector, names in groups
+        for place, name in enumerate(names)
+        if name in used
+    ]
+
+
+def python(form: ClosedForm, name: str) -> str:
+    _check_name(name)
+    found, printer = form.listing, PythonCodePrinter({"fully_qualified_modules": True})
+    n = len(form.names)
+    lines = [*_legend(form, "#"), "", "import math", "", "import numpy", ""]
+    lines += [f"NAMES = {list(form.names)!r}"]
+    lines += [f"PARAMETERS = {form.values!r}", "", ""]
+    lines += [f"def {name}(q, v, p=None):"]
+    lines += ['    """Arrays M, C, K, D (n x n) and G (n) in a dict; p are the parameters in order, by default the']
+    lines += ['    robot\'s own."""']
+    if form.parameters:
+        lines += ["    p = list(PARAMETERS.values()) if p is None else p"]
+    lines += _inputs(form, found.used, "    {name} = {vector}[{place}]")
+    lines += [
+        f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in [*found.definitions, *found.steps]
+    ]
+    for matrix in MATRICES:
+        shape = f"({n},)" if matrix == "G" else f"({n}, {n})"
+        lines.append(f"    {matrix} = numpy.zeros({shape})")
+        for i, j, entry in found.entries[matrix]:
+            place = f"{i}" if matrix == "G" else f"{i}, {j}"
+            lines.append(f"    {matrix}[{place}] = {printer.doprint(entry)}")
+    lines += [f"    return {{{', '.join(f'{each!r}: {each}' for each in MATRICES)}}}", ""]
+    return "\n".join(lines)
+
+
+def c(form: ClosedForm, name: str) -> str:
+    _check_name(name)
+    found, printer = form.listing, C99CodePrinter()
+    n, count = len(form.names), len(form.parameters)
+    lines = [*_legend(form, "//"), "", "#include <math.h>", "#include <string.h>", ""]
+    if count:
+        values = ", ".join(repr(value) for value in form.values.values())
+        lines += [f"const double {name}_parameters[{count}] = {{{values}}};", ""]
+    lines += [f"// Matrices are {n} x {n}, row by row; p may be NULL for the robot's own parameters."]
+    lines += [f"void {name}(const double *q, const double *v, const double *p,"]
+    lines += [f"{' ' * (len(name) + 6)}double *M, double *C, double *K, double *D, double *G)", "{"]
+    lines += [f"    if (!p) p = {name}_parameters;"] if count else ["    (void)p;"]
+    lines += ["    (void)q;", "    (void)v;"]
+    lines += _inputs(form, found.used, "    const double {name} = {vector}[{place}];")
+    lines += [
+        f"    const double {printer.doprint(left)} = {printer.doprint(right)};"
+        for left, right in [*found.definitions, *found.steps]
+    ]
+    for matrix in MATRICES:
+        width = 1 if matrix == "G" else n
+        lines.append(f"    memset({matrix}, 0, {n * width} * sizeof(double));")
+        for i, j, entry in found.entries[matrix]:
+            lines.append(f"    {matrix}[{i * width + j}] = {printer.doprint(entry)};")
+    return "\n".join([*lines, "}", ""])
+
+
+def matlab(form: ClosedForm, name: str) -> str:
+    _check_name(name)
+    found, printer = form.listing, OctaveCodePrinter()
+    n = len(form.names)
+    lines = [f"function [M, C, K, D, G] = {name}(q, v, p)", *_legend(form, "%", 1)]
+    if form.parameters:
+        values = "; ".join(repr(value) for value in form.values.values())
+        lines += ["    if nargin < 3", f"        p = [{values}];", "    end"]
+    lines += _inputs(form, found.used, "    {name} = {vector}({place});", 1)
+    lines += [
+        f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};"
+        for left, right in [*found.definitions, *found.steps]
+    ]
+    for matrix in MATRICES:
+        lines.append(f"    {matrix} = zeros({n}, {1 if matrix == 'G' else n});")
+        for i, j, entry in found.entries[matrix]:
+            lines.append(f"    {matrix}({i + 1}, {j + 1}) = {_scalar(printer.doprint(entry))};")
+    return "\n".join([*lines, "end", ""])
+
+
+def _scalar(text: str) -> str:
+    """Element-wise operators are for arrays; these are all numbers."""
+    return re.sub(r"\.([*/^])", r"\1", text)
+
+
+def function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
+    """The generated Python, run."""
+    scope: dict[str, Any] = {}
+    exec(compile(python(form, "equations"), "<closed form>", "exec"), scope)
+    own, values, n = scope["equations"], form.values, len(form.names)
+
+    def evaluate(q: Any, v: Any = None, **parameters: float) -> dict[str, Any]:
+        """Arrays M, C, K, D and G at q, v; parameters by name replace the robot's own."""
+        for name in parameters:
+            if name not in values:
+                raise ValueError(f"there is no parameter '{name}'{suggestion(name, list(values))}")
+        q, v = (np.zeros(n) if each is None else np.asarray(each, dtype=float) for each in (q, v))
+        for name, each in (("q", q), ("v", v)):
+            if each.shape != (n,):
+                raise ValueError(f"{name} has shape {each.shape}: must be ({n},), one for each of eq.names")
+        return own(q.tolist(), v.tolist(), list({**values, **parameters}.values()))  # type: ignore[no-any-return]
+
+    return evaluate
+
+
+def text(form: ClosedForm) -> str:
+    """Plain text, entry by entry."""
+    lines = [line.rstrip() for line in _legend(form, "")]
+    entries = [entry for rows in form.rows.values() for row in rows for entry in row]
+    if short := form.short.used(entries):
+        lines += ["", *(f"{name} = {sympy.sstr(to_sympy(value))}" for name, value in short)]
+    for matrix in MATRICES:
+        lines.append("")
+        for i, row in enumerate(form.rows[matrix]):
+            for j, entry in enumerate(row):
+                if entry != 0:
+                    place = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
+                    lines.append(f"{matrix}[{place}] = {sympy.sstr(sympy.sympify(entry))}")
+    return "\n".join(lines)
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z]\w*", name):
+        raise ValueError(f"name = {name!r}: a function's name must be letters, digits and _")

@@ -1,0 +1,129 @@
+"""The coordinates of a closed form: those of `System`, in its order, with the papers' symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.mechanics.coordinates import elastic_drive
+from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint
+from flexarm.symbolic.algebra import Expr, symbol
+from flexarm.symbolic.supported import meshed, nodal
+from flexarm.symbolic.symbols import Named, Symbols, latex_name, rate_latex
+
+LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
+MODES = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s"}
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One coordinate: flexarm's name, its symbol and that of its rate."""
+
+    name: str
+    named: Named
+    rate: Named
+
+    @property
+    def q(self) -> Expr:
+        return symbol(self.named.symbol)
+
+    @property
+    def v(self) -> Expr:
+        return symbol(self.rate.symbol)
+
+
+@dataclass
+class Own:
+    """Places of one link's coordinates; `mesh` has None where a boundary condition eliminates a node's."""
+
+    joint: int | None = None
+    motor: int | None = None
+    front: list[int] = field(default_factory=list)
+    rear: list[int] = field(default_factory=list)
+    mesh: list[int | None] = field(default_factory=list)
+
+
+class Coordinates:
+    """All coordinates, link by link."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.all: list[Coordinate] = []
+        self.own: list[Own] = []
+        self.torques: dict[int, Named] = {}  # by the coordinate on which they act
+        self._symbols = symbols
+
+    @property
+    def places(self) -> dict[Expr, int]:
+        return {each.q: place for place, each in enumerate(self.all)}
+
+    def add(
+        self,
+        number: int,
+        link: Link,
+        front: LinkIntegrals,
+        rear: LinkIntegrals | None,
+        k: Mapping[str, int],
+        kept: bool,
+    ) -> None:
+        """Those of link `number` = 1, 2, ..."""
+        own = Own()
+        self.own.append(own)
+        if isinstance(link.joint, MovingJoint):
+            turns = link.joint.unit == "rad"
+            letter, unit, what = ("theta", "rad", "angle") if turns else ("d", "m", "extension")
+            own.joint = self._new(
+                f"{link.name}.q", f"{letter}_{number}", f"{what} of joint {number} ({link.name})", unit
+            )
+            if elastic_drive(link):
+                meaning = f"motor of joint {number} ({link.name}), in the joint's units"
+                own.motor = self._new(f"{link.name}.motor", f"{letter}_m{number}", meaning, unit)
+            torque = self._symbols.variable(f"tau_{number}")
+            meaning = f"{'torque' if turns else 'force'} of the actuator of joint {number} ({link.name})"
+            acts_on = own.joint if own.motor is None else own.motor
+            self.torques[acts_on] = Named(torque, latex_name(torque), meaning, "N m" if turns else "N")
+        if meshed(link):
+            self._mesh(own, number, link, k, kept)
+            return
+        own.front = self._shapes(number, link, front, "")
+        if rear is not None:
+            own.rear = self._shapes(number, link, rear, "rear.")
+
+    def _mesh(self, own: Own, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
+        """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
+        assert link.flexible is not None
+        slides = isinstance(link.joint, FixedPrismatic) and nodal(link)
+        held = k[link.name] if slides else 0
+        for index in range(2 * link.flexible.bend_y + 2):
+            if index // 2 == held and not kept:
+                own.mesh.append(None)
+                continue
+            usual = not (kept or slides)
+            name = f"{link.name}.bend_y[{index - 1}]" if usual else f"{link.name}.u[{index + 1}]"
+            what, unit = ("slope", "rad") if index % 2 else ("deflection", "m")
+            meaning = f"{what} of node {index // 2} of link {number} ({link.name})"
+            own.mesh.append(self._new(name, f"u_{number}_{index + 1}", meaning, unit))
+
+    def _shapes(self, number: int, link: Link, integrals: LinkIntegrals, prefix: str) -> list[int]:
+        assert link.flexible is not None or not integrals.count
+        found = []
+        for name, space in integrals.shapes.items():
+            assert link.flexible is not None
+            nodes = isinstance(link.flexible.basis, Elements)
+            clamped = 2 if nodes and name.startswith("bend") else 0
+            letter = (LETTERS if nodes else MODES)[name]
+            for index in range(space.count):
+                label = f"{letter}{'r' if prefix else ''}_{number}_{index + 1 + clamped}"
+                kind = "node" if nodes else "shape"
+                part = " behind the joint" if prefix else ""
+                meaning = f"{name} coordinate {index + 1} ({kind}) of link {number} ({link.name}){part}"
+                found.append(self._new(f"{link.name}.{prefix}{name}[{index + 1}]", label, meaning, "-"))
+        return found
+
+    def _new(self, name: str, label: str, meaning: str, unit: str) -> int:
+        own, rate = self._symbols.variable(label), self._symbols.variable(f"{label}_dot")
+        latex = latex_name(own)
+        named = Named(own, latex, meaning, unit)
+        unit_of_rate = f"{unit}/s" if unit != "-" else unit
+        self.all.append(Coordinate(name, named, Named(rate, rate_latex(latex), f"rate of {own}", unit_of_rate)))
+        return len(self.all) - 1

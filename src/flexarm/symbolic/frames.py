@@ -1,0 +1,177 @@
+"""Frames of the links: where they are, how they turn, how fast they move per unit of each coordinate's rate.
+
+A velocity is kept as a sum of vectors, each in the axes of the link where it arises. Two links far apart then meet in
+the cosine and sine of one angle, the sum of all turns between them, instead of in products of many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import atan2
+from typing import Any
+
+import numpy as np
+
+from flexarm.symbolic.abbreviations import Abbreviations
+from flexarm.symbolic.algebra import ZERO, Expr, Vector, cos, cross, dot, number, plus, sin, times
+
+Axis = tuple[float, float, float]
+Z: Axis = (0.0, 0.0, 1.0)
+IDENTITY = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+Matrix3 = tuple[Vector, Vector, Vector]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A rotation by an angle about a constant axis."""
+
+    axis: Axis
+    angle: Expr
+
+    @property
+    def matrix(self) -> Matrix3:
+        n, c, s = self.axis, cos(self.angle), sin(self.angle)
+        rows = [[_rodrigues(n, i, j, c, s) for j in range(3)] for i in range(3)]
+        return tuple(map(tuple, rows))  # type: ignore[return-value]
+
+    @property
+    def back(self) -> Turn:
+        return Turn(self.axis, -self.angle)
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A constant rotation that is no turn about z."""
+
+    matrix: Matrix3
+
+    @property
+    def back(self) -> Mount:
+        return Mount(_transposed(self.matrix))
+
+
+Step = Turn | Mount
+
+
+def turn(axis: Sequence[float], angle: Expr) -> Turn:
+    """About an axis; one that points backward is taken forward, so that turns in a row can be merged."""
+    lead = next(entry for entry in axis if entry)
+    x, y, z = (float(entry) if lead > 0 else -float(entry) for entry in axis)
+    return Turn((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
+
+
+def mount(matrix: Any) -> Step:
+    """A constant rotation from its matrix, without the rounding that right angles leave."""
+    rows = [[number(round(float(entry), 16) + 0.0) for entry in row] for row in matrix]
+    return Mount(tuple(map(tuple, rows)))  # type: ignore[arg-type]
+
+
+def yaw(matrix: Any) -> float | None:
+    """The angle of a rotation about z; None for any other."""
+    R = np.asarray(matrix, dtype=float)
+    return atan2(R[1, 0], R[0, 0]) if abs(R[2, 2] - 1) < 1e-12 else None
+
+
+def _rodrigues(n: Axis, i: int, j: int, c: Expr, s: Expr) -> Expr:
+    if n == Z:  # the plane, without fractions
+        return ((c, -s, 0), (s, c, 0), (0, 0, 1))[i][j]
+    skew = ((0, -n[2], n[1]), (n[2], 0, -n[0]), (-n[1], n[0], 0))[i][j]
+    along, across = n[i] * n[j], (1.0 if i == j else 0.0) - n[i] * n[j]
+    parts = [(along, 1), (across, c), (skew, s)]
+    return sum((number(weight) * part for weight, part in parts if weight), 0)
+
+
+def _transposed(matrix: Matrix3) -> Matrix3:
+    return tuple(zip(*matrix, strict=True))  # type: ignore[return-value]
+
+
+def apply(matrix: Matrix3, vector: Vector) -> Vector:
+    x, y, z = (dot(row, vector) for row in matrix)
+    return x, y, z
+
+
+def simplified(steps: Sequence[Step]) -> list[Step]:
+    """The same rotation in fewer steps: idle ones dropped, turns in a row about one axis made one."""
+    out: list[Step] = []
+    for step in steps:
+        last = out[-1] if out else None
+        if isinstance(step, Turn) and isinstance(last, Turn) and step.axis == last.axis:
+            out.pop()
+            step = Turn(step.axis, last.angle + step.angle)
+        idle = step.angle == 0 if isinstance(step, Turn) else step.matrix == IDENTITY
+        if not idle:
+            out.append(step)
+    return out
+
+
+def product(steps: Sequence[Step]) -> Matrix3:
+    """The rotation matrix of some steps."""
+    out: Matrix3 = IDENTITY
+    for step in simplified(steps):
+        columns = [apply(out, column) for column in _transposed(step.matrix)]
+        out = step.matrix if out == IDENTITY else _transposed(tuple(columns))  # type: ignore[arg-type]
+    return out
+
+
+@dataclass(eq=False)
+class Frame:
+    """A frame on another one (None: the ground, which stands still).
+
+    `origin` and `turns` place it on its parent. `omega` and `velocity` are, by coordinate, the angular velocity in its
+    own axes and the velocity of its origin as a sum over frames.
+    """
+
+    parent: Frame | None = None
+    origin: Vector = ZERO
+    turns: tuple[Step, ...] = ()
+    omega: dict[int, Vector] = field(default_factory=dict)
+    velocity: dict[int, dict[Frame, Vector]] = field(default_factory=dict)
+    _rotations: dict[Frame, Matrix3] = field(default_factory=dict, repr=False)
+
+    @property
+    def path(self) -> list[Frame]:
+        """From the ground to this frame, both included."""
+        return [*(self.parent.path if self.parent is not None else []), self]
+
+    def rotation(self, other: Frame) -> Matrix3:
+        """The matrix that turns components in `other` into components here."""
+        if other not in self._rotations:
+            mine, its = self.path, other.path
+            common = sum(one is two for one, two in zip(mine, its, strict=False))
+            up = [step.back for frame in reversed(mine[common:]) for step in reversed(frame.turns)]
+            self._rotations[other] = product([*up, *(step for frame in its[common:] for step in frame.turns)])
+        return self._rotations[other]
+
+    def here(self, parts: Mapping[Frame, Vector]) -> Vector:
+        """A sum of vectors of several frames, in this frame's axes."""
+        return plus(ZERO, *(v if frame is self else apply(self.rotation(frame), v) for frame, v in parts.items()))
+
+    @property
+    def moved_by(self) -> list[int]:
+        """The coordinates that move this frame."""
+        return sorted({*self.omega, *self.velocity})
+
+    def child(self, origin: Vector, turns: Sequence[Step], short: Abbreviations) -> Frame:
+        """A frame at a point of this one; where it is and how it is turned may depend on coordinates."""
+        velocity = {column: dict(parts) for column, parts in self.velocity.items()}
+        for column, spin in self.omega.items():
+            _add(velocity, column, self, cross(spin, origin))
+        for at, column in short.coordinates(origin):
+            x, y, z = (short.diff(entry, at) for entry in origin)
+            _add(velocity, column, self, (x, y, z))
+        omega = dict(self.omega)
+        for step in turns:
+            back = step.back.matrix
+            omega = {column: apply(back, vector) for column, vector in omega.items()}
+            if isinstance(step, Turn):
+                x, y, z = (number(entry) for entry in step.axis)
+                for at, column in short.coordinates([step.angle]):
+                    omega[column] = plus(omega.get(column, ZERO), times(short.diff(step.angle, at), (x, y, z)))
+        return Frame(self, origin, tuple(turns), omega, velocity)
+
+
+def _add(velocity: dict[int, dict[Frame, Vector]], column: int, frame: Frame, vector: Vector) -> None:
+    if any(entry != 0 for entry in vector):
+        parts = velocity.setdefault(column, {})
+        parts[frame] = plus(parts.get(frame, ZERO), vector)

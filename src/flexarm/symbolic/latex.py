@@ -1,0 +1,181 @@
+"""A LaTeX document that defines its symbols and states the equations, long ones broken into lines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import sympy
+
+from flexarm._version import __version__
+from flexarm.symbolic.algebra import matrix, to_sympy
+from flexarm.symbolic.symbols import Named
+
+if TYPE_CHECKING:
+    from flexarm.symbolic.closed_form import ClosedForm
+
+WIDTH = 95  # letters on a line
+DIGITS = 6  # of numbers that are no fractions
+
+HEAD = r"""\documentclass[a4paper]{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage{amsmath,longtable}
+\setcounter{MaxMatrixCols}{40}
+\allowdisplaybreaks
+\begin{document}
+"""
+EQUATION = r"""\[ \mathbf{M}(\mathbf{q})\ddot{\mathbf{q}} + \mathbf{C}(\mathbf{q},\dot{\mathbf{q}})\dot{\mathbf{q}}
++ \mathbf{K}\mathbf{q} + \mathbf{D}\dot{\mathbf{q}} + \mathbf{G}(\mathbf{q}) = \mathbf{F} \]"""
+
+
+def document(form: ClosedForm) -> str:
+    """The whole document."""
+    parts = {name: matrix(rows) for name, rows in form.rows.items()}
+    writer = _Writer(form)
+    body = [
+        f"\\section*{{Equations of motion: {_escaped(form.robot.name)}}}",
+        f"Written by flexarm {__version__}.",
+        *(_escaped(note) for note in form.notes),
+        f"Numbers are rounded to {DIGITS} digits.",
+        EQUATION,
+        "\\subsection*{Symbols}",
+        _table(form),
+        "\\subsection*{Transformation matrices}",
+        "From the frame of the parent of each link, the ground for the first, to the link's own.",
+        *(writer.matrix(f"\\Theta_{{{_above(form, i)}{i + 1}}}", T) for i, T in enumerate(form.theta)),
+        "\\subsection*{Matrices}",
+        "Entries that are not listed are zero.",
+        writer.matrix("\\mathbf{q}^{T}", form.q.T),
+        writer.matrix("\\mathbf{M}", parts["M"], symmetric=True),
+        writer.matrix("\\mathbf{C}", parts["C"]),
+        writer.matrix("\\mathbf{K}", parts["K"], symmetric=parts["K"].is_symmetric()),
+        writer.matrix("\\mathbf{D}", parts["D"], symmetric=parts["D"].is_symmetric()),
+        writer.matrix("\\mathbf{G}", parts["G"]),
+        writer.matrix("\\mathbf{F}", form.F),
+    ]
+    body.insert(body.index("\\subsection*{Matrices}") + 1, writer.definitions(form))
+    return HEAD + "\n\n".join(part for part in body if part) + "\n\\end{document}\n"
+
+
+class _Writer:
+    """Prints expressions with the papers' symbols; sums inside cosines and sines get a letter of their own."""
+
+    def __init__(self, form: ClosedForm) -> None:
+        known = [*form.variables, *form.parameters]
+        self._names: dict[Any, str] = {sympy.Symbol(each.symbol): each.latex for each in known}
+        self._names |= {sympy.Symbol(name): latex for name, latex in form.short.latex.items()}
+        self._angles: dict[Any, Any] = {}
+
+    def matrix(self, name: str, matrix: Any, symmetric: bool = False) -> str:
+        """In brackets if it fits on a line, else entry by entry."""
+        if not any(matrix):
+            return f"\\[ {name} = \\mathbf{{0}} \\]"
+        plain = [[self.latex(to_sympy(entry)) for entry in row] for row in matrix.tolist()]
+        widths = [max(_width(row[column]) for row in plain) + 2 for column in range(matrix.cols)]
+        if sum(widths) <= WIDTH and matrix.rows <= 30:
+            rows = " \\\\\n".join(" & ".join(row) for row in plain)
+            return f"\\[ {name} = \\begin{{bmatrix}}\n{rows}\n\\end{{bmatrix}} \\]"
+        lines = []
+        for i in range(matrix.rows):
+            for j in range(i if symmetric else 0, matrix.cols):
+                if matrix[i, j] != 0:
+                    vector = 1 in matrix.shape
+                    place = f"{max(i, j) + 1}" if vector else f"{i + 1},{j + 1}"
+                    lines.append(self.equation(_entry_name(name, place), matrix[i, j]))
+        says = f"${name}$ is symmetric.\n" if symmetric else ""
+        return says + "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+    def equation(self, left: str, expression: Any) -> str:
+        """`left = right` for align, the right side broken between its terms."""
+        lines, width = [f"{left} ={{}}& "], 0
+        for place, (sign, term) in enumerate(self._terms(expression)):
+            text = term if not place and sign == "+" else f"{sign} {term}"
+            size = _width(text)
+            if width and width + size > WIDTH:
+                lines.append("& \\quad ")
+                width = 0
+            lines[-1] += f" {text}"
+            width += size
+        return " \\\\\n".join(lines)
+
+    def definitions(self, form: ClosedForm) -> str:
+        """Of abbreviations and of the letters for angles."""
+        entries = [entry for rows in form.rows.values() for row in rows for entry in row]
+        found = [(to_sympy(name), to_sympy(value)) for name, value in form.short.used(entries)]
+        found += [(letter, angle) for angle, letter in self._angles.items()]
+        lines = [self.equation(self._names[name], value) for name, value in found]
+        return "With\n\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
+
+    def latex(self, expression: Any) -> str:
+        """On one line, angles spelt out."""
+        return str(sympy.latex(_rounded(expression), symbol_names=self._names))
+
+    def _terms(self, expression: Any) -> list[tuple[str, str]]:
+        """Signs and texts of the terms of a sum; a product that would fill a line by itself is multiplied out."""
+        expression = self._with_letters(_rounded(expression))
+        out = []
+        for term in sympy.Add.make_args(expression):
+            parts = [term]
+            if _width(sympy.latex(term, symbol_names=self._names)) > WIDTH:
+                parts = list(sympy.Add.make_args(sympy.expand(term)))
+            for part in parts:
+                negative = part.could_extract_minus_sign()
+                text = str(sympy.latex(-part if negative else part, symbol_names=self._names))
+                if isinstance(part, sympy.Add):
+                    text = f"\\left({text}\\right)"
+                out.append(("-" if negative else "+", text))
+        return out
+
+    def _with_letters(self, expression: Any) -> Any:
+        swaps = {}
+        for found in expression.atoms(sympy.cos, sympy.sin):
+            angle = found.args[0]
+            if isinstance(angle, sympy.Add):
+                if angle not in self._angles:
+                    letter = sympy.Symbol(f"angle_{len(self._angles) + 1}")
+                    self._angles[angle] = letter
+                    self._names[letter] = f"\\psi_{{{len(self._angles)}}}"
+                swaps[found] = found.func(self._angles[angle])
+        return expression.xreplace(swaps)
+
+
+def _rounded(expression: Any) -> Any:
+    return expression.xreplace({each: sympy.Float(each, DIGITS) for each in expression.atoms(sympy.Float)})
+
+
+def _width(text: str) -> int:
+    """About how many letters a formula shows; a fraction is as wide as its longer half."""
+    text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda m: max(m.groups(), key=len), text)
+    text = re.sub(r"\\(left|right|quad|dot|mathbf)", "", text)
+    return len(re.sub(r"[{}_^\s]", "", re.sub(r"\\[a-zA-Z]+", "a", text)))
+
+
+def _entry_name(name: str, place: str) -> str:
+    letter = re.sub(r"\\mathbf\{(\w)\}", r"\1", name)
+    return f"({letter})_{{{place}}}" if letter.startswith("\\") else f"{letter}_{{{place}}}"
+
+
+def _above(form: ClosedForm, i: int) -> str:
+    parent = form.robot.parents[i]
+    return "0" if parent is None else str(parent + 1)
+
+
+def _table(form: ClosedForm) -> str:
+    names = {each.named.symbol: each.name for each in form._model.coordinates.all}
+
+    def row(each: Named, value: str) -> str:
+        return f"${each.latex}$ & {_escaped(each.meaning)} & {_unit(each.unit)} & {value} \\\\"
+
+    coordinates = [each.named for each in form._model.coordinates.all]
+    rows = [row(each, f"\\texttt{{{_escaped(names[each.symbol])}}}") for each in coordinates]
+    rows += [row(each, "") for each in form.actuators]
+    rows += [row(each, f"{form.values[each.symbol]:.6g}") for each in form.parameters]
+    return "\\begin{longtable}{lp{0.5\\textwidth}ll}\n" + "\n".join(rows) + "\n\\end{longtable}"
+
+
+def _unit(text: str) -> str:
+    return re.sub(r"(?<=[a-z])(\d)", r"$^\1$", text)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([_%&#$])", r"\\\1", text)

@@ -1,0 +1,329 @@
+"""A robot in symbols: frames that move, and the pieces of mass that they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.polynomials import Array
+from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.mechanics.bodies import link_integrals, rear_integrals
+from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
+from flexarm.robot.joints import Prismatic
+from flexarm.symbolic import pieces, supported
+from flexarm.symbolic.abbreviations import Abbreviations
+from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, number, tanh
+from flexarm.symbolic.beams import Beam, Place, Shapes
+from flexarm.symbolic.coordinates import Coordinates
+from flexarm.symbolic.frames import Frame, Step, Z, mount, turn, yaw
+from flexarm.symbolic.pieces import Damped, Piece
+from flexarm.symbolic.scales import Scales, coordinate_powers
+from flexarm.symbolic.symbols import Symbols
+
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+STIFFNESS = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
+
+
+@dataclass
+class Body:
+    """A link: its frame, its beam, and what moves with which frame."""
+
+    link: Link
+    frame: Frame
+    beam: Beam
+    parent: int | None
+    carried: list[tuple[Frame, Piece]] = field(default_factory=list)
+
+
+def zero_order(robot: Robot) -> Robot:
+    """The papers' model: the same robot without foreshortening."""
+
+    def plain(link: Link) -> Link:
+        if link.flexible is None:
+            return link
+        return link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "none"})})
+
+    return robot.model_copy(update={"links": tuple(plain(link) for link in robot.links)})
+
+
+class Model:
+    """Frames and pieces of a robot, and its drives."""
+
+    def __init__(self, robot: Robot, symbols: Symbols, k: Mapping[str, int], kept: bool) -> None:
+        self.robot, self.symbols, self.k = zero_order(robot), symbols, k
+        self.planar = supported.planar(robot)
+        self.ground = Frame()
+        self.coordinates = Coordinates(symbols)
+        integrals = [link_integrals(self.robot, link) for link in self.robot.links]
+        rears = [rear_integrals(link) for link in self.robot.links]
+        for i, link in enumerate(self.robot.links):
+            self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
+        self.short = Abbreviations(self.coordinates.places)
+        self._beams = [self._beam(i, integrals[i], rears[i]) for i in range(len(self.robot.links))]
+        self.bodies: dict[int, Body] = {}
+        for i in self.robot.order:
+            self.bodies[i] = self._body(i)
+        self.gravity = self._gravity()
+
+    @property
+    def size(self) -> int:
+        return len(self.coordinates.all)
+
+    def _q(self, place: int | None) -> Expr:
+        assert place is not None
+        return self.coordinates.all[place].q
+
+    # --- links ---
+
+    def _beam(self, i: int, integrals: LinkIntegrals, rear: SlidingIntegrals | None) -> Beam:
+        link, own, n = self.robot.links[i], self.coordinates.own[i], i + 1
+        of = f"of link {n} ({link.name})"
+        length = self.symbols.parameter(f"l_{n}", link.length, f"length {of}", "m")
+        per_length = link.beam_mass / link.length
+        m = self.symbols.parameter(f"m_{n}", per_length, f"mass per length {of}", "kg/m") if per_length else number(0)
+        rotary = self._rotary(n, link, of)
+        polar, polar_value = rotary.get(0, (number(0), 0.0))
+        scales = Scales((length, m * length, polar * length), (link.length, link.beam_mass, polar_value * link.length))
+        mesh = [None if place is None else (place, self._q(place)) for place in own.mesh]
+        return Beam(
+            integrals,
+            scales,
+            length,
+            m,
+            self._rigidity(n, link, integrals, of),
+            rotary,
+            self._shapes(integrals, own.front),
+            None if rear is None else self._shapes(rear, own.rear),
+            mesh,
+            (own.joint, self._q(own.joint)) if own.joint is not None and isinstance(link.joint, Prismatic) else None,
+            n,
+            self.short,
+        )
+
+    def _shapes(self, integrals: LinkIntegrals, columns: list[int]) -> Shapes:
+        powers = coordinate_powers(integrals) if columns else []
+        return Shapes(integrals, columns, [self._q(column) for column in columns], powers)
+
+    def _rigidity(self, n: int, link: Link, integrals: LinkIntegrals, of: str) -> dict[str, tuple[Expr, float]]:
+        """EI, GJ, EA of the families that the link has, at its root."""
+        out = {}
+        bending = "EI" if self.planar else "EIz"
+        names = {"bend_y": bending, "bend_z": "EIy", "twist": "GJ", "stretch": "EA"}
+        meanings = {"twist": ("torsional stiffness", "N m2"), "stretch": ("axial stiffness", "N")}
+        for family in link.flexible.counts if link.flexible is not None else ():
+            assert link.section is not None
+            assert link.material is not None
+            modulus = link.material.shear_modulus if family == "twist" else link.material.E
+            value = modulus * getattr(link.section.at(0.0), STIFFNESS[family])
+            meaning, unit = meanings.get(family, ("bending stiffness", "N m2"))
+            where = "" if link.section.uniform else " at its root"
+            name = names[family]
+            expr = self.symbols.parameter(f"{name}_{n}", value, f"{meaning} {of}{where}", unit)
+            out[family] = expr, value
+        return out
+
+    def _rotary(self, n: int, link: Link, of: str) -> dict[int, tuple[Expr, float]]:
+        """Inertia of the sections per length, mean over the link: about x in space, about y and z when they count."""
+        if link.section is None:
+            return {}
+        ends = {0: link.polar_inertia_per_length, 1: link.inertia_y_per_length, 2: link.inertia_z_per_length}
+        rows = ((2,) if self.planar else (0, 1, 2)) if link.rotary_inertia else (() if self.planar else (0,))
+        out = {}
+        for row in rows:
+            value = ends[row](0.0)
+            if value:
+                meaning = f"inertia per length of the section about {'xyz'[row]} {of}"
+                out[row] = self.symbols.parameter(f"j{'xyz'[row]}_{n}", value, meaning, "kg m"), value
+        return out
+
+    # --- frames ---
+
+    def _body(self, i: int) -> Body:
+        link, beam, parent = self.robot.links[i], self._beams[i], self.robot.parents[i]
+        (origin, angles), above = self._articulation(i, parent)
+        steps = [*_section_turns(angles)]
+        if any(link.offset):
+            above = above.child(origin, steps, self.short)
+            origin, steps = _numbers(link.offset), []
+        steps += self._joint_turns(i, link)
+        frame = above.child(origin, steps, self.short)
+        if isinstance(link.joint, FixedPrismatic) and not beam.gripped:
+            assert beam.d is not None
+            frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.short)
+        body = Body(link, frame, beam, parent)
+        body.carried = [(frame, piece) for piece in self._pieces(i, link, beam)]
+        for tag, lump, at in _lumps(i + 1, link):
+            body.carried.append(self._lump(body, tag, lump, at))
+        return body
+
+    def _articulation(self, i: int, parent: int | None) -> tuple[Place, Frame]:
+        """Where the joint is on the frame above, and how its section leans there."""
+        link, own = self.robot.links[i], self.coordinates.own[i]
+        slides = isinstance(link.joint, SlidingPrismatic)
+        if parent is None:
+            return ((self._q(own.joint) if slides else 0, 0, 0), ZERO), self.ground
+        above, beam = self.bodies[parent].frame, self._beams[parent]
+        if not slides:
+            at = self.robot.links[parent].length if link.at is None else link.at
+            return beam.place(at), above
+        if supported.nodal(link):
+            return beam.node(self.k[link.name], self._q(own.joint)), above
+        return beam.moving_place(self._q(own.joint), label=str(i + 1)), above
+
+    def _joint_turns(self, i: int, link: Link) -> list[Step]:
+        """The mount, as an angle gamma where it turns about z, and the hinge."""
+        steps: list[Step] = []
+        flat = yaw(link.joint.mount_matrix)
+        if flat is None:
+            steps.append(mount(link.joint.mount_matrix))
+        elif flat or isinstance(link.joint, Prismatic):
+            meaning = f"angle from its parent to link {i + 1} ({link.name})"
+            steps.append(turn(Z, self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
+        if isinstance(link.joint, Revolute):
+            steps.append(turn(link.joint.axis_vector, self._q(self.coordinates.own[i].joint)))
+        return steps
+
+    # --- masses ---
+
+    def _pieces(self, i: int, link: Link, beam: Beam) -> list[Piece]:
+        damped = self._damped(i + 1, link, beam)
+        if not beam.mesh:
+            return pieces.whole(beam, damped) if link.beam_mass else []
+        found = [pieces.element(beam, j, damped) for j in range(beam.elements)]
+        if damped.ratios is not None:  # of the clamped link, so not of its first node
+            places = [node[0] for node in beam.mesh[2:] if node is not None]
+            found.append(_only_damping(places, damped.ratios))
+        return found
+
+    def _damped(self, n: int, link: Link, beam: Beam) -> Damped:
+        if link.flexible is None or link.material is None:
+            return Damped()
+        given, of = link.flexible.damping, f"of link {n} ({link.name})"
+        stiffness, mass, ratios = number(0), number(0), None
+        if link.material.damping:
+            time = link.material.damping
+            stiffness += self.symbols.parameter(f"kappa_{n}", time, f"Kelvin-Voigt time {of}", "s")
+        if given is not None:
+            if given.beta:
+                stiffness += self.symbols.parameter(f"beta_{n}", given.beta, f"damping per stiffness {of}", "s")
+            if given.alpha:
+                mass += self.symbols.parameter(f"alpha_{n}", given.alpha, f"damping per mass {of}", "1/s")
+            if given.ratio is not None:
+                ratios = beam.integrals.D_ratios
+        return Damped(stiffness, mass, ratios)
+
+    def _lump(self, body: Body, tag: str, lump: PointMass, at: float) -> tuple[Frame, Piece]:
+        origin, angles = body.beam.place(at)
+        inertia = np.array(lump.inertia_matrix)
+        if self.planar:
+            inertia[:2, :], inertia[:, :2] = 0.0, 0.0
+        leans = any(lump.offset) or inertia.any()
+        frame = body.frame.child(origin, _section_turns(angles) if leans else [], self.short)
+        what = {"h": "hub", "p": "payload"}.get(tag[0], "mass") + f" {tag.lstrip('hp')}"
+        what += f" on link {body.link.name}"
+        mass = self.symbols.parameter(f"M_{tag}", lump.mass, f"mass of {what}", "kg") if lump.mass else number(0)
+        rows: Rows = [[0] * 3 for _ in range(3)]
+        for p in range(3):
+            for q in range(p, 3):
+                if value := float(inertia[p, q]):
+                    axes = "" if self.planar else "xyz"[p] + "xyz"[q]
+                    meaning = f"inertia {axes or 'zz'} of {what} about its centre"
+                    rows[p][q] = rows[q][p] = self.symbols.parameter(f"J{axes}_{tag}", value, meaning, "kg m2")
+        return frame, pieces.point(mass, _numbers(lump.offset), rows)
+
+    # --- what acts on joints ---
+
+    def drives(self) -> tuple[dict[int, Expr], dict[tuple[int, int], Expr], dict[tuple[int, int], Expr]]:
+        """Reflected inertias by coordinate; entries of K; entries of D."""
+        M: dict[int, Expr] = {}
+        K: dict[tuple[int, int], Expr] = {}
+        D: dict[tuple[int, int], Expr] = {}
+        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
+            joint = link.joint
+            if not isinstance(joint, MovingJoint):
+                continue
+            assert own.joint is not None
+            turns, of = joint.unit == "rad", f"of joint {i + 1} ({link.name})"
+            if joint.viscous:
+                unit = "N m s/rad" if turns else "N s/m"
+                D[own.joint, own.joint] = self._parameter(f"b_{i + 1}", joint.viscous, f"viscous friction {of}", unit)
+            drive = joint.drive
+            if drive is None:
+                continue
+            rotor = own.joint if own.motor is None else own.motor
+            if drive.reflected_inertia:
+                unit = "kg m2" if turns else "kg"
+                inertia = f"inertia of the rotor {of} as the joint feels it"
+                M[rotor] = self._parameter(f"J_r{i + 1}", drive.reflected_inertia, inertia, unit)
+            if own.motor is not None:
+                unit = "N m/rad" if turns else "N/m"
+                stiffness = self._parameter(f"k_{i + 1}", drive.stiffness or 0.0, f"stiffness of the drive {of}", unit)
+                _between(K, own.joint, own.motor, stiffness)
+                if drive.damping:
+                    damping = self._parameter(f"c_{i + 1}", drive.damping, f"damping of the drive {of}", f"{unit} s")
+                    _between(D, own.joint, own.motor, damping)
+        return M, K, D
+
+    def dry_friction(self) -> dict[int, Expr]:
+        """Coulomb friction by coordinate, smoothed as in `mechanics`."""
+        out = {}
+        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
+            joint = link.joint
+            if isinstance(joint, MovingJoint) and joint.coulomb:
+                assert own.joint is not None
+                force = self._parameter(
+                    f"f_{i + 1}",
+                    joint.coulomb,
+                    f"Coulomb friction of joint {i + 1} ({link.name})",
+                    "N m" if joint.unit == "rad" else "N",
+                )
+                out[own.joint] = force * tanh(self.coordinates.all[own.joint].v / number(joint.coulomb_speed))
+        return out
+
+    def _parameter(self, name: str, value: float, meaning: str, unit: str) -> Expr:
+        return self.symbols.parameter(name, value, meaning, unit)
+
+    def _gravity(self) -> Vector:
+        """In the ground's axes; across the plane of a planar robot it does no work."""
+        g = np.array(self.robot.base.matrix).T @ np.array(self.robot.gravity)
+        out = [number(0)] * 3
+        for row in range(2 if self.planar else 3):
+            if abs(g[row]) > 1e-15 * float(np.abs(g).max()):
+                name = f"g_{'xyz'[row]}"
+                out[row] = self.symbols.parameter(
+                    name, float(g[row]), f"gravity along the ground's {'xyz'[row]}", "m/s2"
+                )
+        return out[0], out[1], out[2]
+
+
+def _section_turns(angles: Vector) -> list[Step]:
+    """Rz(v') Ry(-w') Rx(theta)."""
+    return [turn(AXES[row], angles[row]) for row in (2, 1, 0) if angles[row] != 0]
+
+
+def _lumps(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
+    """What is fixed to a link: a tag for its symbols, the mass, its place."""
+    found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
+    found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
+    return [(tag, lump, at) for tag, lump, at in found if lump is not None]
+
+
+def _numbers(vector: tuple[float, float, float]) -> Vector:
+    x, y, z = (number(entry) for entry in vector)
+    return x, y, z
+
+
+def _between(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: Expr) -> None:
+    for row in (one, other):
+        for column in (one, other):
+            matrix[row, column] = matrix.get((row, column), 0) + (value if row == column else -value)
+
+
+def _only_damping(places: list[int], D: Array) -> Piece:
+    n = len(places)
+    zero: Rows = [[0] * n for _ in range(n)]
+    rows = [[number(float(entry)) for entry in row] for row in D]
+    return Piece(0, columns=places, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)

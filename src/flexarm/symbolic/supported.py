@@ -1,0 +1,101 @@
+"""Which robots have a closed form here, said before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flexarm.mechanics.bodies import gripped
+from flexarm.mechanics.coordinates import suggestion
+from flexarm.robot import Elements, FixedPrismatic, Link, Revolute, Robot
+from flexarm.robot.errors import shown
+from flexarm.robot.joints import Prismatic
+from flexarm.symbolic.frames import yaw
+
+SUPPORTED = (
+    "closed forms are there for planar robots (hinges about z, deflections bend_y and stretch, any prismatic joints) "
+    "and for spatial robots with hinges and welds"
+)
+
+
+def planar(robot: Robot) -> bool:
+    """Whether every link stays in the ground's x-y plane."""
+    return not any(_out_of_plane(link) for link in robot.links)
+
+
+def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
+    """Refuse what has no closed form, in a sentence that says what has."""
+    flat = planar(robot)
+    for index, link in enumerate(robot.links):
+        where = f"links[{index}] '{link.name}'"
+        if isinstance(link.joint, Prismatic) and not flat:
+            bad = next(each.name for each in robot.links if _out_of_plane(each))
+            raise ValueError(
+                f"{where}: has a prismatic joint, but the robot is spatial (see link '{bad}'); {SUPPORTED}"
+            )
+        if kept and link.flexible is not None and not meshed(link):
+            raise ValueError(
+                f"{where}: boundary = 'kept' needs links with basis elements, bend_y only and one section, which do "
+                "not slide through a continuous joint"
+            )
+        parent = robot.parents[index]
+        if parent is not None and gripped(robot.links[parent]) and robot.links[parent].flexible is not None:
+            length = robot.links[parent].length
+            if link.at not in (None, length, 0.0):
+                raise ValueError(
+                    f"{where}: at = {link.at:g}: must be left out (or {length:g}, the tip), since "
+                    f"'{robot.links[parent].name}' slides through its joint and bends"
+                )
+    _check_nodes(robot, k)
+
+
+def meshed(link: Link) -> bool:
+    """Whether the equations tell the link's elements apart; other links are one piece."""
+    if link.flexible is None or link.section is None or gripped(link):
+        return False
+    return (
+        isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"} and link.section.uniform
+    )
+
+
+def nodal(link: Link) -> bool:
+    return isinstance(link.joint, Prismatic) and link.joint.contact == "nodal"
+
+
+def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
+    """Every joint that touches a mesh needs its node, and no other has one."""
+    touching = [link.name for link in robot.links if nodal(link)]
+    for name in k:
+        if name not in touching:
+            raise ValueError(f"k of '{name}': no joint with contact nodal has that name{suggestion(name, touching)}")
+    for index, link in enumerate(robot.links):
+        if not nodal(link):
+            continue
+        parent = robot.parents[index]
+        mesh = link if isinstance(link.joint, FixedPrismatic) or parent is None else robot.links[parent]
+        if not meshed(mesh):
+            raise ValueError(
+                f"links[{index}] '{link.name}': contact nodal needs '{mesh.name}' to have bend_y elements only and one "
+                "section along its length"
+            )
+        assert mesh.flexible is not None
+        most = mesh.flexible.bend_y
+        node = k.get(link.name)
+        if not isinstance(node, int) or isinstance(node, bool) or not 0 <= node <= most:
+            given = "is missing" if node is None else f"is {shown(node)}"
+            raise ValueError(
+                f"k of '{link.name}' {given}: its joint touches a node of '{mesh.name}', so say which one, for example "
+                f"k={{'{link.name}': {most}}}; a whole number between 0 (root) and {most} (tip)"
+            )
+        if isinstance(link.joint, FixedPrismatic) and link.flexible is not None:
+            damping = link.flexible.damping
+            if damping is not None and damping.ratio is not None:
+                raise ValueError(
+                    f"links[{index}] '{link.name}': damping.ratio is not there for contact nodal; use beta"
+                )
+
+
+def _out_of_plane(link: Link) -> bool:
+    joint = link.joint
+    families = set(link.flexible.counts) if link.flexible is not None else set()
+    tilted = isinstance(joint, Revolute) and abs(joint.axis_vector[2]) != 1
+    return bool(families - {"bend_y", "stretch"}) or tilted or yaw(joint.mount_matrix) is None

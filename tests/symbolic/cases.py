@@ -1,0 +1,82 @@
+"""Planar robots of every kind of joint, and the comparison of a closed form with `System`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+import flexarm as fa
+
+STEEL = fa.Material(E=2e10, rho=7850.0, damping=1e-3)
+BAR = fa.Section.rectangle(0.01, 0.02)
+LUMP = fa.PointMass(0.3, offset=(0.05, 0.02, 0), inertia=0.01)
+KINDS = ("R", "Pa", "Pb")
+GRAVITY = (0.5, -9.81, 0)
+
+
+def joint(kind: str, **fields: Any) -> Any:
+    if kind == "R":
+        return fa.Revolute("z", **fields)
+    return {"Pa": fa.SlidingPrismatic, "Pb": fa.FixedPrismatic}[kind](angle=0.4, **fields)
+
+
+def link(name: str, kind: str, flexible: fa.Flexible | None = None, length: float = 1.0, **fields: Any) -> fa.Link:
+    how = fields.pop("joint", None) or joint(kind)
+    return fa.Link(name, length, how, BAR, STEEL, flexible, **fields)
+
+
+def bending(count: int, basis: Any = "elements", **fields: Any) -> fa.Flexible:
+    return fa.Flexible(bend_y=count, basis=basis, stiffening="none", **fields)
+
+
+def arm(elements: int, **fields: Any) -> fa.Robot:
+    """Two links with hinges and finite elements."""
+    shapes = bending(elements)
+    return fa.Robot("arm", links=[link("a", "R", shapes), link("b", "R", shapes, 0.7, **fields)], gravity=GRAVITY)
+
+
+def zero_order(robot: fa.Robot) -> fa.Robot:
+    """What the closed form describes, for `System`."""
+    flexible = [f"links.{each.name}.flexible.stiffening" for each in robot.links if each.flexible is not None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.UnitsWarning)
+        return robot.with_(dict.fromkeys(flexible, "none"))
+
+
+def state(system: fa.System, seed: int = 0, **given: float) -> tuple[np.ndarray, np.ndarray]:
+    """Deflections of some per cent, hinges anywhere; slides, unless given by the name of their link, in the front part
+    of a link that slides through its joint."""
+    q, v = np.random.default_rng(seed).uniform(-1, 1, (2, system.nq))
+    for body in system._chain.bodies:
+        elastic = slice(body.local.start + body.local.elastic.start, body.local.start + body.local.count)
+        sizes = np.array(system._chain.coordinates.sizes[elastic])
+        q[elastic] *= 0.05 * sizes
+        v[elastic] *= 0.3 * sizes
+        rail = body.link if body.parent is None else system._chain.bodies[body.parent].link
+        if isinstance(body.link.joint, fa.SlidingPrismatic):
+            q[body.local.start] = given.get(body.link.name, 0.6 * rail.length)
+        elif isinstance(body.link.joint, fa.FixedPrismatic):
+            q[body.local.start] = given.get(body.link.name, 0.7 * body.link.length)
+    return q, v
+
+
+def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
+    """The largest difference from `System`, relative to the largest entry of each matrix, and where it is."""
+    found = form.lambdify()(q, v)
+    C = system.coriolis(q, v)
+    pairs = {
+        "M": (found["M"], system.mass_matrix(q)),
+        "C": (found["C"], C),
+        "Cv": (found["C"] @ v, C @ v),
+        "Kq": (found["K"] @ q, system.spring_forces(q)),
+        "D": (found["D"], system.damping_matrix(q)),
+        "G": (found["G"], system.gravity(q)),
+    }
+    off = {name: _largest(own - other) / (_largest(other) or 1.0) for name, (own, other) in pairs.items()}
+    return max((value, name) for name, value in off.items())
+
+
+def _largest(array: np.ndarray) -> float:
+    return float(np.abs(array).max(initial=0.0))

@@ -1,0 +1,134 @@
+"""Generated functions: each is run, or compiled and run, and must give what the others give."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.mechanics.native import find_compiler
+from tests.symbolic.cases import GRAVITY, LUMP, arm, bending, link
+
+
+def forms():
+    slide = fa.Robot(
+        "slide", links=[link("a", "R", bending(1, "modes")), link("b", "Pa", payload=LUMP)], gravity=GRAVITY
+    )
+    return [fa.equations(arm(1)), fa.equations(slide), fa.equations(arm(1).rigid(), parameters="numeric")]
+
+
+FORMS = forms()
+
+
+def state(form):
+    return np.random.default_rng(0).uniform(0.1, 0.4, (2, len(form.names)))
+
+
+def same(one, two):
+    for name in ("M", "C", "K", "D", "G"):
+        assert np.allclose(one[name], two[name], rtol=1e-13, atol=1e-13 * np.abs(two[name]).max(initial=0.0)), name
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_python_runs_by_itself(form, tmp_path):
+    (tmp_path / "generated.py").write_text(form.python("motion"))
+    scope = {}
+    exec((tmp_path / "generated.py").read_text(), scope)
+    q, v = state(form)
+    assert scope["NAMES"] == list(form.names)
+    assert scope["PARAMETERS"] == form.values
+    same(scope["motion"](q, v), form.lambdify()(q, v))
+    if form.values:
+        doubled = {name: 2 * value for name, value in form.values.items()}
+        same(scope["motion"](q, v, list(doubled.values())), form.lambdify()(q, v, **doubled))
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_c_compiles_without_warnings_and_gives_the_same(form, tmp_path):
+    source, library = tmp_path / "motion.c", tmp_path / "motion.so"
+    source.write_text(form.c("motion"))
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-O1", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, str(source), "-o", str(library), "-lm"], check=True)
+    q, v = state(form)
+    n = len(q)
+    out = {name: np.full((n, n), np.nan) for name in "MCKD"} | {"G": np.full(n, np.nan)}
+
+    def pointer(array):
+        return array.ctypes.data_as(ctypes.c_void_p)
+
+    own = np.array(list(form.values.values()))
+    for parameters in (None, pointer(own)):
+        ctypes.CDLL(str(library)).motion(pointer(q), pointer(v), parameters, *map(pointer, out.values()))
+        same(out, form.lambdify()(q, v))
+
+
+@pytest.mark.skipif(shutil.which("octave") is None, reason="no Octave")
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_matlab_runs_in_octave(form, tmp_path):
+    (tmp_path / "motion.m").write_text(form.matlab("motion"))
+    q, v = state(form)
+    vectors = ", ".join("[" + "; ".join(map(repr, each.tolist())) + "]" for each in (q, v))
+    names = "', '".join("MCKDG")
+    script = f"[M, C, K, D, G] = motion({vectors}); for n = {{'{names}'}} disp(sprintf('%.17g ', eval(n{{1}})')); end"
+    done = subprocess.run(["octave-cli", "--eval", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    reference = form.lambdify()(q, v)
+    rows = [np.array(line.split(), dtype=float) for line in done.stdout.splitlines()]
+    same(dict(zip("MCKDG", [row.reshape(reference[n].shape) for n, row in zip("MCKDG", rows)], strict=True)), reference)
+
+
+def test_matlab_says_what_python_says():
+    """Without Octave: the same statements, counted from one, with MATLAB's operators for numbers."""
+    form = FORMS[0]
+    written = form.matlab("motion")
+    assert written.startswith("function [M, C, K, D, G] = motion(q, v, p)\n% Equations of motion of 'arm'")
+    assert "theta_2 = q(4);" in written
+    assert "%   4  theta_2 = b.q: angle of joint 2 (b) (rad)" in written
+    assert "M(6, 6) =" in written
+    assert "**" not in written
+    assert ".*" not in written
+    scope = {"cos": np.cos, "sin": np.sin, "sqrt": np.sqrt}
+    q, v = state(form)
+    for name, values in (("q", q), ("v", v), ("p", list(form.values.values()))):
+        scope[name] = lambda place, values=values: values[place - 1]
+    for name in "MCKDG":
+        scope[name + "_"] = np.zeros((len(q), len(q)))
+    for line in written.splitlines():
+        line = line.strip().rstrip(";").replace("^", "**")
+        if " = " not in line or line.startswith(("%", "function", "p = ")) or "zeros(" in line:
+            continue
+        left, right = line.split(" = ")
+        if "(" in left:
+            name, place = left[0], eval(left[1:])
+            scope[name + "_"][place[0] - 1, place[1] - 1] = eval(right, scope)
+        else:
+            scope[left] = eval(right, scope)
+    reference = form.lambdify()(q, v)
+    assert np.allclose(scope["M_"], reference["M"], rtol=1e-13)
+    assert np.allclose(scope["C_"], reference["C"], rtol=1e-12, atol=1e-15)
+    assert np.allclose(scope["G_"][:, 0], reference["G"], rtol=1e-13)
+
+
+def test_every_function_names_its_coordinates_and_parameters():
+    for form in FORMS[:2]:
+        for written in (form.python(), form.c(), form.matlab()):
+            assert all(name in written for name in form.names)
+            assert all(named.meaning in written for named in form.parameters)
+            assert "M(q) a + C(q, v) v + K q + D v + G(q) = F" in written
+
+
+def test_text_lists_entries():
+    assert "K[2,2] = 12*EI_1/l_1**3" in fa.equations(arm(1)).text()
+
+
+def test_wrong_use_is_a_sentence():
+    form = FORMS[0]
+    evaluate = form.lambdify()
+    with pytest.raises(ValueError, match=r"q has shape \(3,\): must be \(6,\), one for each of eq\.names"):
+        evaluate(np.zeros(3))
+    with pytest.raises(ValueError, match="there is no parameter 'l_9'"):
+        evaluate(np.zeros(6), l_9=1.0)
+    with pytest.raises(ValueError, match="name = '2x': a function's name must be letters, digits and _"):
+        form.python("2x")

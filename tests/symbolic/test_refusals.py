@@ -1,0 +1,99 @@
+"""What has no closed form here, symbols that clash, and forms that would be too large: sentences."""
+
+import pytest
+
+import flexarm as fa
+from benchmarks.robots import planar_chain, spatial_chain
+from flexarm.symbolic import size
+from flexarm.symbolic.code import listing
+from tests.symbolic.cases import arm, bending, link
+
+
+def refusal(robot, **options):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        fa.equations(robot, **options)
+    return str(caught.value)
+
+
+def test_what_is_supported_is_said():
+    spatial = fa.Robot(links=[link("a", "R", joint=fa.Revolute("y")), link("b", "Pa")])
+    sentence = refusal(spatial)
+    assert sentence.startswith("links[1] 'b': has a prismatic joint, but the robot is spatial (see link 'a')")
+    assert "closed forms are there for planar robots" in sentence
+    assert "needs a Robot, but got str" in refusal("arm.yaml")
+
+
+def test_options():
+    assert refusal(arm(1), route="maple") == "route = 'maple': must be one of 'extended', 'global'"
+    assert refusal(arm(1), boundary="no") == "boundary = 'no': must be one of 'eliminated', 'kept'"
+    assert "must be 'symbolic', 'numeric' or a list" in refusal(arm(1), parameters="exact")
+    assert "parameters: there is no symbol 'm_9'; did you mean 'm_" in refusal(arm(1), parameters=["m_9"])
+    assert "limit = -1: must be a positive number" in refusal(arm(1), limit=-1)
+
+
+def test_nodes_of_joints():
+    touching = fa.SlidingPrismatic(contact="nodal")
+    robot = fa.Robot(links=[link("a", "R", bending(3)), link("b", "Pa", joint=touching)])
+    missing = refusal(robot)
+    assert missing.startswith(
+        "k of 'b' is missing: its joint touches a node of 'a', so say which one, for example k={'b'"
+    )
+    for wrong in (4, -1, 1.5, True):
+        assert "a whole number between 0 (root) and 3 (tip)" in refusal(robot, k={"b": wrong})
+    assert "no joint with contact nodal has that name" in refusal(robot, k={"a": 1, "b": 1})
+
+
+def test_boundaries_are_kept_of_meshes_only():
+    robot = fa.Robot(links=[link("a", "R", bending(1, "modes"))])
+    assert "boundary = 'kept' needs links with basis elements" in refusal(robot, boundary="kept")
+
+
+def test_places_on_a_link_that_slides_and_bends():
+    robot = fa.Robot(links=[link("a", "Pb", bending(1, "modes")), link("b", "R", at=0.5)])
+    assert "links[1] 'b': at = 0.5: must be left out (or 1, the tip)" in refusal(robot)
+
+
+@pytest.mark.parametrize(
+    ("rename", "sentence"),
+    [
+        ({"m_1": "m_2"}, "the symbol 'm_2' would mean two things"),
+        ({"theta_1": "l_1"}, "the symbol 'l_1' would mean two things"),
+        ({"m_1": "m", "m_2": "m"}, "the symbol 'm' would mean two things"),
+        ({"m_1": "lambda"}, "rename 'm_1' to 'lambda': must be letters, digits and _ that code can use"),
+        ({"m_1": "m 1"}, "rename 'm_1' to 'm 1': must be letters"),
+        ({"m_1": "x3"}, "rename 'm_1' to 'x3': the generated functions use that name themselves"),
+        ({"m_1": "M"}, "rename 'm_1' to 'M': the generated functions use that name themselves"),
+        ({"mass": "m"}, "rename: there is no symbol 'mass'"),
+    ],
+)
+def test_names_that_clash_are_refused(rename, sentence):
+    assert sentence in refusal(arm(1), rename=rename)
+
+
+def test_symbols_can_be_renamed():
+    form = fa.equations(arm(1), rename={"theta_1": "alpha", "m_1": "mu"})
+    assert str(form.q[0]) == "alpha"
+    assert "mu" in form.values
+    assert "$\\alpha$" in form.latex()
+
+
+# --- size ---
+
+
+def test_large_forms_are_refused_before_any_work():
+    sentence = refusal(spatial_chain(5))
+    assert "would have about" in sentence
+    assert "take fewer elements or modes" in sentence
+    assert "link4" in sentence
+    assert "fa.System has none" in sentence
+    assert "more than 10:" in refusal(arm(1), limit=10)
+    assert fa.equations(planar_chain(3)) is not None
+
+
+@pytest.mark.parametrize(
+    "robot", [arm(1), arm(4), planar_chain(2), fa.library.rrr_arm().rigid(), spatial_chain(1)], ids=lambda r: r.name
+)
+def test_the_estimate_is_right_within_a_factor_of_four(robot):
+    found = listing(fa.equations(robot))
+    statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
+    assert 0.25 < sum(size.statements(robot)) / statements < 4
