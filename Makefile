@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint bench docs clean
 
 demo: $(READY)
 	$(BIN)/flexarm run examples/two_link.yaml --rigid
@@ -26,6 +26,15 @@ bench: $(READY)
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/constraints.py
 	$(BIN)/python benchmarks/formulation.py
+
+docs: $(READY) $(VENV)/.docs
+	$(BIN)/python docs/generate.py
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
+	@echo "the site is in build/site/index.html"
+
+$(VENV)/.docs: pyproject.toml | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $(VENV)/.docs
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flexarm needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }

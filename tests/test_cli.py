@@ -214,6 +214,36 @@ def test_run_says_what_is_wrong_before_any_work(arm, tmp_path):
     assert not list(tmp_path.glob("*.nc"))
 
 
+# --- flexarm plot, flexarm animate ---
+
+
+def test_results_can_be_drawn_and_filmed_later(arm, tmp_path):
+    film = tmp_path / "a.gif"
+    words = ["-o", tmp_path / "a.nc", "--plot", tmp_path / "a.png", "--duration", "0.2", "--animate", film]
+    done = flexarm("run", arm, *words, "--magnify", "5")
+    assert done.returncode == 0, done.stderr
+    assert f"film in {film}" in done.stdout
+    assert film.read_bytes().startswith(b"GIF89a")
+    for extra in ([], ["upper.q", "tip.y"], ["--trajectory"], ["--time", "0.1"]):
+        picture = tmp_path / "b.png"
+        done = flexarm("plot", tmp_path / "a.nc", *extra, "-o", picture)
+        assert done.returncode == 0, done.stderr
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        picture.unlink()
+    done = flexarm("animate", tmp_path / "a.nc", tmp_path / "b.html", "--fps", "10", "--other", tmp_path / "a.nc")
+    assert done.returncode == 0, done.stderr
+    assert "<!DOCTYPE html>" in (tmp_path / "b.html").read_text()
+    assert "there is no 'upper.p'" in refused("plot", tmp_path / "a.nc", "upper.p", "-o", tmp_path / "c.png")
+    assert "two figures" in refused("plot", tmp_path / "a.nc", "upper.q", "--trajectory", "-o", tmp_path / "c.png")
+    assert "must end in .gif, .mp4 or .html" in refused("animate", tmp_path / "a.nc", tmp_path / "c.avi")
+    assert "there is no such file" in refused("animate", tmp_path / "no.nc", tmp_path / "c.gif")
+
+
+def test_a_film_that_cannot_be_written_is_refused_before_the_run(arm, tmp_path):
+    assert "--animate" in refused("run", arm, "--animate", tmp_path / "no" / "a.gif")
+    assert not list(tmp_path.glob("*.nc"))
+
+
 # --- equations ---
 
 SMALL = ("--set", "links.upper.flexible.bend_y=1", "--set", "links.fore.flexible=null")

@@ -55,6 +55,9 @@ if TYPE_CHECKING:
         save,
         schema,
     )
+    from flexarm.show.animate import Animation
+    from flexarm.show.histories import plot_compare
+    from flexarm.show.shapes import plot_modes
     from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
@@ -108,11 +111,15 @@ _LATER = {
         "save",
         "schema",
     ),
+    "flexarm.show.animate": ("Animation",),
+    "flexarm.show.histories": ("plot_compare",),
+    "flexarm.show.shapes": ("plot_modes",),
     "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "Animation",
     "Baumgarte",
     "ClosedForm",
     "Damping",
@@ -156,6 +163,8 @@ __all__ = [
     "library",
     "load",
     "modes",
+    "plot_compare",
+    "plot_modes",
     "ramp",
     "reduced",
     "save",

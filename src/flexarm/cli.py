@@ -1,4 +1,4 @@
-"""The command line: `flexarm run`, `modes`, `equations`, `schema`. A user of it never sees a traceback."""
+"""The command line: `flexarm run`, `modes`, `equations`, `plot`, ... A user of it never sees a traceback."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ app = typer.Typer(
 FILE = Annotated[Path, typer.Argument(help="robot description (YAML)", show_default=False)]
 SET = Annotated[list[str], typer.Option("--set", help="change a parameter: links.fore.payload.mass=0.3 (repeatable)")]
 
+RESULTS = Annotated[Path, typer.Argument(help="results of a run (NetCDF)", show_default=False)]
+OTHER = Annotated[Path | None, typer.Option(help="results of another run, drawn beside it")]
+MAGNIFY = Annotated[float, typer.Option(help="how much larger than life deflections are drawn")]
+
 PICTURES = (".png", ".pdf", ".svg")
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's, or that of the copy of click inside newer typers
@@ -47,6 +51,8 @@ def run(
     duration: Annotated[float | None, typer.Option(help="simulated time (s) instead of the file's")] = None,
     changes: SET = [],  # noqa: B006
     rigid: Annotated[bool, typer.Option("--rigid", help="run the rigid twin too and show the difference")] = False,
+    animate: Annotated[str | None, typer.Option(help="film of the moving arm: .gif, .mp4 or .html")] = None,
+    magnify: MAGNIFY = 1.0,
 ) -> None:
     """Simulate a robot as its file's `simulation` section says."""
     from rich.console import Console
@@ -59,6 +65,7 @@ def run(
 
     picture = _picture("--plot", file.with_suffix(".png").name if plot is None else plot)
     data = _results("--output", file.with_suffix(".nc").name if output is None else output)
+    film = None if animate is None else _film("--animate", animate)
     robot, section = read(file)
     wanted = _assignments("--set", changes)
     section |= {
@@ -72,8 +79,10 @@ def run(
     twin = flexarm.simulate(robot.rigid(), **_of_rigid(options, robot.rigid())) if rigid else None
     Console(highlight=False).print(run_table(found, flexarm.modes(robot, q=found.data["q"].values[0]), twin))
     found.save(data)
-    run_figure(found, twin).savefig(picture, dpi=150)
-    print(f"results in {data}, figure in {picture}")
+    _draw(run_figure(found, twin), picture)
+    if film is not None:
+        found.animate(film, magnify=magnify, other=twin)
+    print(f"results in {data}, figure in {picture}" + (f", film in {film}" if film is not None else ""))
 
 
 @app.command()
@@ -110,9 +119,9 @@ def modes(
     if mass_matrix:
         _print_matrix("mass matrix M(q)", found.system.mass_matrix(found.q), found.names)
     if picture is not None:
-        from flexarm.show.plots import mode_shapes
+        from flexarm.show.shapes import plot_modes
 
-        mode_shapes(found).savefig(picture, dpi=150)
+        _draw(plot_modes(found), picture)
         print(f"mode shapes drawn in {picture}")
 
 
@@ -145,6 +154,51 @@ def equations(
         return
     path.write_text(written, encoding="utf-8")
     print(f"{found}, written to {path}")
+
+
+@app.command()
+def plot(
+    results: RESULTS,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(help="quantities, one panel each: upper.q tip.x torque.upper ...", show_default=False),
+    ] = None,
+    output: Annotated[str | None, typer.Option("-o", "--output", help="figure; RESULTS' name with .png")] = None,
+    trajectory: Annotated[bool, typer.Option("--trajectory", help="draw the arm and the way of its tip")] = False,
+    times: Annotated[list[float], typer.Option("--time", help="draw the arm then (s; repeatable)")] = [],  # noqa: B006
+    magnify: MAGNIFY = 1.0,
+    other: OTHER = None,
+) -> None:
+    """Draw the results of a run, or the way of its tip."""
+    from flexarm.motion.run import Run
+
+    picture = _picture("--output", results.with_suffix(".png").name if output is None else output)
+    found, beside = Run.load(results), None if other is None else Run.load(other)
+    if trajectory or times:
+        if what:
+            raise ValueError(f"{what[0]}: quantities and --trajectory are two figures; ask for one of them")
+        _draw(found.plot_trajectory(times or 5, other=beside, magnify=magnify), picture)
+    else:
+        _draw(found.plot(*(what or ()), other=beside), picture)
+    print(f"figure in {picture}")
+
+
+@app.command()
+def animate(
+    results: RESULTS,
+    film: Annotated[str, typer.Argument(help=".gif, .mp4 or .html", show_default=False)],
+    fps: Annotated[float, typer.Option(help="frames a second")] = 25.0,
+    speed: Annotated[float, typer.Option(help="simulated seconds for each second of the film")] = 1.0,
+    magnify: MAGNIFY = 1.0,
+    other: OTHER = None,
+) -> None:
+    """Make a film of the moving arm from the results of a run."""
+    from flexarm.motion.run import Run
+
+    target = _film("animate", film)
+    beside = None if other is None else Run.load(other)
+    Run.load(results).animate(target, fps=fps, speed=speed, magnify=magnify, other=beside)
+    print(f"film in {target}")
 
 
 @app.command()
@@ -227,6 +281,23 @@ def _picture(option: str, name: str) -> Path:
     if not path.parent.is_dir():
         raise ValueError(f"{option} {name}: there is no folder '{path.parent}'")
     return path
+
+
+def _draw(figure: Any, picture: Path) -> None:
+    from flexarm.motion.run import atomically
+
+    atomically(picture, lambda part: figure.savefig(part, dpi=150))
+
+
+def _film(option: str, name: str) -> Path:
+    """Where a film goes, checked before any work is done for it."""
+    from flexarm.show.films import kind_of
+
+    try:
+        kind_of(name)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{option} {error}") from None
+    return Path(name)
 
 
 def _holds(joints: str) -> dict[str, str]:

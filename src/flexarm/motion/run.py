@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from flexarm.robot import Robot
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
+
+    from flexarm.show.animate import Animation
 
 AXES = ["x", "y", "z"]
 ENERGIES = {
@@ -108,11 +111,56 @@ class Run:
             }
         )
 
-    def plot(self) -> Any:
-        """Joints, tip deflections, torques and energies in one figure."""
+    # --- figures ---
+
+    def plot(self, *what: str, other: Run | None = None) -> Figure:
+        """Joints, tip deflections, torques and energies in one figure, or chosen quantities, one panel each.
+
+        what: `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, `kinetic`, a recorded
+            point's `elbow.x`, ...
+        other: another run beside this one, say the rigid twin's.
+        """
+        from flexarm.show.histories import history_figure
         from flexarm.show.runs import run_figure
 
-        return run_figure(self)
+        return history_figure(self, what, other) if what else run_figure(self, other)
+
+    def plot_trajectory(
+        self, times: Sequence[float] | int = 5, *, other: Run | None = None, magnify: float = 1.0
+    ) -> Figure:
+        """The way of the tip, in the robot's plane or in space, with the deformed arm at `times` (s, or how many).
+
+        other: another run's way and arm in grey, say the rigid twin's.
+        magnify: multiplies deflections.
+        """
+        from flexarm.show.trajectory import trajectory_figure
+
+        return trajectory_figure(self, times, other, magnify)
+
+    @overload
+    def animate(self, path: None = None, **options: Any) -> Animation: ...
+
+    @overload
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> None: ...
+
+    def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
+        """The moving arm as a .gif, .mp4 (with ffmpeg) or .html file; without a path as a player for a notebook.
+
+        fps: frames a second (25).
+        speed: simulated seconds for each second of the film (1).
+        magnify: multiplies deflections (1).
+        trace: draw the way of the tip (True).
+        other: another run in grey, say the rigid twin's.
+        dpi: pixels an inch; the film is 7 inches wide (100).
+        progress: None shows a bar on a terminal only.
+        """
+        from flexarm.show.animate import Animation
+
+        animation = Animation(self, **options)
+        if path is None:
+            return animation
+        animation.save(path)
+        return None
 
     def __repr__(self) -> str:
         t = self.data["time"].values
@@ -122,7 +170,7 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write NetCDF4, readable by xarray alone; an earlier file stays intact until the new one is complete."""
-        _atomically(Path(path), lambda part: self.data.to_netcdf(part, engine="h5netcdf"))
+        atomically(Path(path), lambda part: self.data.to_netcdf(part, engine="h5netcdf"))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
@@ -162,10 +210,10 @@ class Run:
         text += (
             "\n".join(",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True)) + "\n"
         )
-        _atomically(Path(path), lambda part: Path(part).write_text(text))
+        atomically(Path(path), lambda part: Path(part).write_text(text))
 
 
-def _atomically(path: Path, write: Callable[[str], object]) -> None:
+def atomically(path: Path, write: Callable[[str], object]) -> None:
     """Write beside the place and move there in one step: no half-written file, the earlier one intact on failure."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {path.parent}")

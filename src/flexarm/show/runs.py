@@ -6,40 +6,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from flexarm.show.series import beside
+from flexarm.show.style import TWIN, Picture, grid, line, plain, wrapped
 
+if TYPE_CHECKING:
     from flexarm.motion.run import Run
 
-# dark to light and different dashes: readable in grey
-STYLES = [("#0b3c5d", "-"), ("#d1495b", "--"), ("#2e8b57", "-."), ("#edae49", ":"), ("#6a4c93", (0, (5, 1)))]
 
-
-def run_figure(run: Run, other: Run | None = None) -> Figure:
+def run_figure(run: Run, other: Run | None = None) -> Picture:
     """Joints, tip deflections, torques and energies of a run; `other` (the rigid twin, say) is drawn thin and grey."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 7.2), layout="constrained")
+    figure = Picture(figsize=(10.5, 7.2))
     axes: Any = figure.subplots(2, 2, sharex=True)
     t = run.time.values
     joints = [name for name in run.data["coordinate"].values if str(name).endswith((".q", ".motor"))]
     for k, name in enumerate(joints):
-        _line(axes[0, 0], k, t, run[str(name)].values, str(name))
-        if other is not None and name in other.data["coordinate"].values:
-            axes[0, 0].plot(other.time.values, other[str(name)].values, color="0.6", linewidth=0.9, zorder=0)
+        line(axes[0, 0], k, t, run[str(name)].values, str(name))
+    if other is not None:
+        shared = [str(name) for name in joints if name in other.data["coordinate"].values]
+        for k, name in enumerate(shared):
+            label = None if k else plain(beside(run, other))
+            axes[0, 0].plot(other.time, other[name].values, color=TWIN, linewidth=0.9, zorder=0, label=label)
     _frame(axes[0, 0], "joints", _joint_label(run))
     if not _deflections(axes[0, 1], run):
         for k, axis in enumerate("xyz"):
-            _line(axes[0, 1], k, t, run.tip.sel(axis=axis).values, f"tip {axis}")
+            line(axes[0, 1], k, t, run.tip.sel(axis=axis).values, f"tip {axis}")
         _frame(axes[0, 1], "tip", "position (m)")
     for k, name in enumerate(run.data["input"].values):
-        _line(axes[1, 0], k, t, run.torque.sel(input=name).values, str(name))
+        line(axes[1, 0], k, t, run.torque.sel(input=name).values, str(name))
     _frame(axes[1, 0], "actuators", _input_label(run), time=True)
     shown = ["kinetic", "elastic", "gravity", "drive", "work", "dissipated"]
     for k, name in enumerate(name for name in shown if np.abs(run.data[name].values).max() > 0):
-        _line(axes[1, 1], k, t, run.data[name].values, name)
+        line(axes[1, 1], k, t, run.data[name].values, name)
     _frame(axes[1, 1], "energies", "energy (J)", time=True)
-    figure.suptitle(str(run.data.attrs["robot"]).replace("$", r"\$"), fontsize=11)
+    figure.suptitle(wrapped(str(run.data.attrs["robot"]), 10.5), fontsize=11)
     return figure
 
 
@@ -61,15 +60,10 @@ def _deflections(plot: Any, run: Run) -> bool:
         for axis in "yz":
             values = run.deflection(str(link)).sel(axis=axis).values
             if np.abs(values).max() > 0:
-                _line(plot, drawn, run.time.values, 1000 * values, f"{link} {axis}")
+                line(plot, drawn, run.time.values, 1000 * values, f"{link} {axis}")
                 drawn += 1
     _frame(plot, "tip deflection in the link's root frame", "deflection (mm)")
     return drawn > 0
-
-
-def _line(plot: Any, k: int, t: Any, values: Any, label: str) -> None:
-    colour, dashes = STYLES[k % len(STYLES)]
-    plot.plot(t, values, color=colour, linestyle=dashes, linewidth=1.2, label=label.replace("$", r"\$"))
 
 
 def _frame(plot: Any, title: str, ylabel: str, time: bool = False) -> None:
@@ -77,7 +71,7 @@ def _frame(plot: Any, title: str, ylabel: str, time: bool = False) -> None:
     plot.set_ylabel(ylabel)
     if time:
         plot.set_xlabel("time (s)")
-    plot.grid(color="0.9", linewidth=0.6)
+    grid(plot)
     handles, _ = plot.get_legend_handles_labels()
     if 0 < len(handles) <= 8:
         plot.legend(fontsize=8, frameon=False)

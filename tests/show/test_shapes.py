@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.show.plots import SWING, mode_shapes
+from flexarm.show.shapes import SWING, plot_modes
 
 
 def test_planar_modes_are_drawn_flat_each_with_its_frequency():
     found = fa.modes(fa.library.two_link_arm())
-    figure = mode_shapes(found, most=3)
+    figure = plot_modes(found, most=3)
     assert len(figure.axes) == 3
     titles = [plot.get_title() for plot in figure.axes]
     assert titles == [f"mode {k + 1}: {found.frequencies[k]:.4g} Hz" for k in (2, 3, 4)]
@@ -15,12 +15,12 @@ def test_planar_modes_are_drawn_flat_each_with_its_frequency():
 
 
 def test_spatial_modes_are_drawn_in_space():
-    figure = mode_shapes(fa.modes(fa.library.rrr_arm(), joints="locked"), most=2)
+    figure = plot_modes(fa.modes(fa.library.rrr_arm(), joints="locked"), most=2)
     assert all(plot.name == "3d" for plot in figure.axes)
 
 
 def test_displacements_are_scaled_to_be_seen():
-    figure = mode_shapes(fa.modes(fa.library.two_link_arm(), joints="locked"), most=2)
+    figure = plot_modes(fa.modes(fa.library.two_link_arm(), joints="locked"), most=2)
     for plot in figure.axes:
         heights = np.concatenate([line.get_ydata() for line in plot.lines])
         assert np.abs(heights).max() == pytest.approx(SWING * 1.5, rel=0.05)  # the arm is 1.5 m long
@@ -28,12 +28,12 @@ def test_displacements_are_scaled_to_be_seen():
 
 def test_a_rigid_robot_has_no_mode_to_draw():
     with pytest.raises(ValueError, match="nothing in it is elastic"):
-        mode_shapes(fa.modes(fa.library.two_link_arm().rigid()))
+        plot_modes(fa.modes(fa.library.two_link_arm().rigid()))
 
 
 def test_names_are_drawn_as_they_are_written_and_wrapped(tmp_path):
     name = "a $1 arm with {a $brace" + " and a very long name" * 20
-    figure = mode_shapes(fa.modes(fa.library.two_link_arm().with_(name=name)), most=2)
+    figure = plot_modes(fa.modes(fa.library.two_link_arm().with_(name=name)), most=2)
     figure.savefig(tmp_path / "a.png")
     lines = figure.get_suptitle().splitlines()
     assert " ".join(lines).startswith(name)

@@ -1,0 +1,120 @@
+"""The moving arm: frames of a run, as a film or as a player in a notebook."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.beam.polynomials import Array
+from flexarm.motion.run import atomically
+from flexarm.show import films
+from flexarm.show.moments import Moments, checked_times
+from flexarm.show.sketch import PAYLOAD, Sketch
+from flexarm.show.style import TWIN, Picture, plain
+from flexarm.show.view import View
+
+if TYPE_CHECKING:
+    from flexarm.motion.run import Run
+
+WIDTH = 7.0  # inches
+
+
+class Animation:
+    """A run as a film: `save("arm.gif")`; a notebook shows it as a player. `run.animate` says what the options are."""
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        magnify: float = 1.0,
+        trace: bool = True,
+        other: Run | None = None,
+        dpi: float = 100.0,
+        progress: bool | None = None,
+    ) -> None:
+        for name, value in (("fps", fps), ("speed", speed), ("dpi", dpi)):
+            if not (np.isfinite(value) and value > 0):
+                raise ValueError(f"{name} = {value}: must be positive")
+        self.run, self.other = run, other
+        self.fps, self.speed, self.magnify = float(fps), float(speed), float(magnify)
+        self.trace, self.dpi, self.progress = trace, float(dpi), progress
+
+    def times(self, fps: float | None = None) -> Array:
+        """Simulated times of the frames (s): evenly spaced, the first and the last of the run among them."""
+        begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
+        step = self.speed / (self.fps if fps is None else fps)
+        inner = np.arange(begin, end - 1e-6 * step, step)
+        return np.append(inner, end)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a film, .gif, .mp4 or .html; an earlier file stays intact until the new one is complete."""
+        kind, target = films.kind_of(path), Path(path)
+        atomically(target, lambda part: kind.write(self, part))
+
+    def figure(self, time: float) -> Picture:
+        """A single frame, the way of the tip up to it included."""
+        times = np.union1d(self.times(), checked_times(self.run, [time]))
+        return Stage(self, times).show(int(np.searchsorted(times, time)))
+
+    def _repr_html_(self) -> str:
+        return films.player(self)
+
+
+class Stage:
+    """The figure in which an animation takes place."""
+
+    def __init__(self, animation: Animation, times: Array) -> None:
+        self.times = times
+        actors = [(Moments(animation.run, animation.magnify), False)]
+        if animation.other is not None:
+            actors.insert(0, (Moments(animation.other), True))
+        arms = [moments.arm(times) for moments, _ in actors]
+        ways = [moments.way(times) for moments, _ in actors]
+        self.view = View.of(np.concatenate([*(arm.cloud for arm in arms), *(way for _, way in ways)]))
+        self.figure, plot = self.view.figure(WIDTH)
+        self.figure.set_dpi(animation.dpi)
+        self._sketches = [Sketch(plot, self.view, arm, twin=twin) for arm, (_, twin) in zip(arms, actors, strict=True)]
+        self._traces: list[tuple[Any, Array, Array]] = []
+        for (when, way), (_, twin) in zip(ways, actors, strict=True):
+            style = {"color": TWIN, "linestyle": "--"} if twin else {"color": PAYLOAD}
+            if animation.trace:
+                self._traces.append((self.view.line(plot, linewidth=1.0, zorder=1.5, **style), when, way))
+        scale = "" if animation.magnify == 1 else f"   deflections x {animation.magnify:g}"
+        plot.set_title(plain(_short(str(animation.run.data.attrs["robot"])) + scale), loc="left", fontsize=10)
+        self._label = plot.set_title(self._text(-1), loc="right", fontsize=10, fontfamily="monospace")
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")  # the frame stands still while the arm moves
+
+    @property
+    def moving(self) -> list[Any]:
+        """What changes from frame to frame, in the order of drawing."""
+        traces = [drawn for drawn, _, _ in self._traces]
+        found = [*traces, *(artist for sketch in self._sketches for artist in sketch.artists), self._label]
+        return sorted(found, key=lambda artist: artist.get_zorder())
+
+    def show(self, k: int) -> Picture:
+        for sketch in self._sketches:
+            sketch.show(k)
+        for drawn, when, way in self._traces:
+            self.view.put(drawn, way[: np.searchsorted(when, self.times[k], side="right")])
+        self._label.set_text(self._text(k))
+        return self.figure
+
+    def frames(self) -> Iterator[int]:
+        """Numbers of the frames, each shown when it is given out."""
+        for k in range(len(self.times)):
+            self.show(k)
+            yield k
+
+    def _text(self, k: int) -> str:
+        return f"t = {self.times[k]:.2f} s"
+
+
+def _short(name: str, most: int = 50) -> str:
+    return name if len(name) <= most else name[: most - 3] + "..."

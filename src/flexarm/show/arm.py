@@ -1,0 +1,139 @@
+"""What an arm looks like: links, joints and masses as points in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from flexarm.beam.polynomials import Array
+from flexarm.mechanics.system import System
+from flexarm.robot import FixedPrismatic, Link, Loop, PointSupport, Revolute, SlidingPrismatic
+from flexarm.robot.pose import rotation_matrix
+
+GUIDE = 0.035  # half the length of a guide, as a fraction of the robot's
+
+
+class Arm:
+    """A robot in the postures q (n, nq).
+
+    `magnify` multiplies the elastic coordinates, so that each link deflects that much more and carries what hangs on it
+    along. Points are (n, ..., 3).
+    """
+
+    def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41) -> None:
+        self.system = system
+        self.q = magnified(system, q, magnify)
+        self.links = {link.name: self._axis(link, points) for link in system.robot.links}
+        n = len(self.q)
+        hinges = [self._root(link) for link in self._jointed(Revolute)]
+        self.hinges = _stacked([*hinges, *self._closures()], (n, 0, 3))
+        self.supports = [np.array([each.position]) for each in self._constraints(PointSupport)]
+        self.guides = _stacked(list(self._guides()), (n, 0, 2, 3))
+        self.brackets = _stacked(list(self._brackets()), (n, 0, 2, 3))
+        self.masses = _stacked(list(self._masses()), (n, 0, 3))
+        self.rails = list(self._rails())
+
+    @property
+    def cloud(self) -> Array:
+        """All points of all postures."""
+        parts = [*self.links.values(), self.masses, self.guides, self.brackets, *self.rails, *self.supports]
+        return np.concatenate([part.reshape(-1, 3) for part in parts])
+
+    # --- parts ---
+
+    def _axis(self, link: Link, points: int) -> Array:
+        return self.system.axis(link.name, self.q, points if link.flexible is not None else 2)
+
+    def _jointed(self, *kinds: type) -> list[Link]:
+        return [link for link in self.system.robot.links if isinstance(link.joint, kinds)]
+
+    def _constraints(self, kind: type) -> list[Any]:
+        return [each for each in self.system.robot.constraints if isinstance(each, kind)]
+
+    def _closures(self) -> Iterator[Array]:
+        """Hinges that close a loop."""
+        for loop in self._constraints(Loop):
+            if loop.joint == "revolute":
+                yield self.system.frame(loop.first, loop.first_at, self.q)[:, :3, 3]
+
+    def _root(self, link: Link) -> Array:
+        return self.links[link.name][:, 0]
+
+    def _guides(self) -> Iterator[Array]:
+        """A short piece of a straight line where a link slides, along the way it slides."""
+        half = GUIDE * sum(link.length for link in self.system.robot.links)
+        for link in self._jointed(SlidingPrismatic, FixedPrismatic):
+            rotation, place = self._ride(link) if isinstance(link.joint, SlidingPrismatic) else self._hold(link)
+            turned = rotation if isinstance(link.joint, SlidingPrismatic) else rotation @ link.joint.mount_matrix
+            step = half * turned[..., :, 0]
+            yield np.stack([place - step, place + step], axis=1)
+
+    def _brackets(self) -> Iterator[Array]:
+        """From the point of the parent that carries a link to where the link's joint is, if they are apart."""
+        for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
+            if any(link.offset) and (parent is not None or isinstance(link.joint, SlidingPrismatic)):
+                sliding = isinstance(link.joint, SlidingPrismatic)
+                rotation, place = self._ride(link) if sliding else self._carrier(link)
+                yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
+
+    def _masses(self) -> Iterator[Array]:
+        for link in self.system.robot.links:
+            lumps = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
+            for lump, x in lumps:
+                if lump is not None:
+                    pose = self.system.frame(link.name, x, self.q)
+                    yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
+
+    def _rails(self) -> Iterator[Array]:
+        """Lines of the ground (2, 3): along which a slide rides in these postures, from the base to a link off it."""
+        base = self.system.robot.base
+        for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
+            if parent is None and any(link.offset) and not isinstance(link.joint, SlidingPrismatic):
+                yield np.array([base.position, np.array(base.position) + np.array(base.matrix) @ np.array(link.offset)])
+        for link in self._jointed(SlidingPrismatic):
+            if self.system.robot.parents[self._number(link)] is None:
+                _, place = self._ride(link)
+                far = place[[np.argmin(self._d(link)), np.argmax(self._d(link))]]
+                along = np.array(base.matrix)[:, 0]
+                yield far + np.outer([-1, 1], 0.25 * link.length * along)
+
+    # --- places ---
+
+    def _hold(self, link: Link) -> tuple[Array, Array]:
+        """Section that holds a link's joint: rotation, and position of the joint."""
+        rotation, place = self._carrier(link)
+        return rotation, place + rotation @ np.array(link.offset)
+
+    def _carrier(self, link: Link) -> tuple[Array, Array]:
+        parent = self.system.robot.parents[self._number(link)]
+        if parent is None:
+            base = self.system.robot.base
+            n = len(self.q)
+            return np.tile(rotation_matrix(base.rotation), (n, 1, 1)), np.tile(base.position, (n, 1))
+        pose = self.system.frame(self.system.robot.links[parent].name, link.at, self.q)
+        return pose[:, :3, :3], pose[:, :3, 3]
+
+    def _ride(self, link: Link) -> tuple[Array, Array]:
+        """The same of a joint that rides along its parent: found from the link that it carries."""
+        root = self.system.frame(link.name, 0.0, self.q)
+        rotation = root[:, :3, :3] @ np.array(link.joint.mount_matrix).T
+        return rotation, root[:, :3, 3] - rotation @ np.array(link.offset)
+
+    def _number(self, link: Link) -> int:
+        return [each.name for each in self.system.robot.links].index(link.name)
+
+    def _d(self, link: Link) -> Array:
+        return np.asarray(self.q[:, self.system.index(f"{link.name}.q")])
+
+
+def magnified(system: System, q: Array, magnify: float) -> Array:
+    """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied."""
+    out = np.array(q, dtype=float)
+    out[:, ["[" in name for name in system.names]] *= magnify
+    return out
+
+
+def _stacked(parts: list[Array], empty: tuple[int, ...]) -> Array:
+    return np.stack(parts, axis=1) if parts else np.zeros(empty)

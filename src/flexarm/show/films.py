@@ -1,0 +1,169 @@
+"""Writers of films: GIF (Pillow), MP4 (ffmpeg), a player in HTML."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.motion.progress import Progress
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from flexarm.show.animate import Animation, Stage
+
+COLOURS = 64  # of a frame: few lines, smooth edges
+
+
+class Film(ABC):
+    """A kind of film."""
+
+    def check(self) -> None:  # noqa: B027
+        """Raise a sentence if such a film cannot be written here."""
+
+    @abstractmethod
+    def write(self, animation: Animation, path: str) -> None: ...
+
+
+class Gif(Film):
+    def write(self, animation: Animation, path: str) -> None:
+        # A frame of a GIF lasts whole hundredths of a second, and viewers slow down below two: the frames are chosen so
+        # that the film is as fast as asked for all the same.
+        hundredths = max(2, round(100 / animation.fps))
+        stage = _stage(animation, 100 / hundredths)
+        camera = Camera(stage)
+        images = (camera.image() for _ in _watched(stage, animation))
+        first = next(images)
+        first.save(path, format="GIF", save_all=True, append_images=images, duration=10 * hundredths, loop=0)
+
+
+class Mp4(Film):
+    def check(self) -> None:
+        from matplotlib.animation import writers
+
+        if not writers.is_available("ffmpeg"):
+            raise ValueError("an .mp4 film needs ffmpeg, which is not installed here; .gif and .html need nothing")
+
+    def write(self, animation: Animation, path: str) -> None:
+        from matplotlib.animation import FFMpegWriter
+
+        stage = _stage(animation, animation.fps)
+        writer: Any = FFMpegWriter(fps=animation.fps, codec="h264")  # type: ignore[arg-type]
+        try:
+            with writer.saving(stage.figure, path, animation.dpi):
+                for _ in _watched(stage, animation):
+                    writer.grab_frame()
+        except subprocess.CalledProcessError as error:
+            raise OSError(f"ffmpeg could not write the film (it ended with {error.returncode})") from None
+
+
+class Html(Film):
+    def write(self, animation: Animation, path: str) -> None:
+        head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>flexarm</title></head><body>\n'
+        Path(path).write_text(head + player(animation) + "\n</body></html>\n", encoding="utf-8")
+
+
+KINDS: dict[str, Film] = {".gif": Gif(), ".mp4": Mp4(), ".html": Html()}
+
+
+def kind_of(path: str | os.PathLike[str]) -> Film:
+    """The film that a file name asks for, checked before any work."""
+    target = Path(path)
+    kind = KINDS.get(target.suffix.lower())
+    if kind is None:
+        raise ValueError(f"{target}: an animation must end in .gif, .mp4 or .html")
+    if target.is_dir():
+        raise ValueError(f"{target}: is a directory, not a file")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: there is no folder {target.parent}")
+    kind.check()
+    return kind
+
+
+def player(animation: Animation) -> str:
+    """Frames and buttons as HTML."""
+    from matplotlib.animation import HTMLWriter
+
+    stage = _stage(animation, animation.fps)
+    writer: Any = HTMLWriter(fps=animation.fps, embed_frames=True, embed_limit=1e6)  # type: ignore[arg-type]
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "player.html"
+        with writer.saving(stage.figure, str(page), animation.dpi):
+            writer.fig = Camera(stage)  # it saves frames as the figure does, but quicker and smaller
+            for _ in _watched(stage, animation):
+                writer.grab_frame()
+        return page.read_text()
+
+
+class Camera:
+    """Pictures of a stage; what stands still is drawn once."""
+
+    def __init__(self, stage: Stage) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        self.stage = stage
+        agg: Any = FigureCanvasAgg
+        self.canvas = agg(stage.figure)
+        for artist in stage.moving:
+            artist.set_animated(True)
+        self.canvas.draw()
+        self._still = self.canvas.copy_from_bbox(stage.figure.bbox)
+        stage.show(len(stage.times) - 1)  # the last frame has every colour, the whole trace among them
+        self._palette = _with_white(self._shot().quantize(COLOURS))
+
+    def image(self) -> Image.Image:
+        """What the stage shows now, in the same few colours every time."""
+        return self._shot().quantize(palette=self._palette, dither=0)  # type: ignore[arg-type]
+
+    def savefig(self, file: Any, **_: Any) -> None:
+        """As a figure does it: a PNG."""
+        self.image().save(file, format="PNG")
+
+    def _shot(self) -> Image.Image:
+        from PIL import Image
+
+        self.canvas.restore_region(self._still)
+        for artist in self.stage.moving:
+            self.stage.figure.draw_artist(artist)
+        return Image.fromarray(np.asarray(self.canvas.buffer_rgba())[..., :3].copy())
+
+
+def _with_white(image: Image.Image) -> Image.Image:
+    """The same picture, its brightest colours exactly white: paper is not grey."""
+    colours = np.array(image.getpalette()).reshape(-1, 3)
+    colours[colours.min(axis=1) >= 249] = 255
+    image.putpalette(colours.reshape(-1).tolist())
+    return image
+
+
+class _Drawing(Progress):
+    """Frames drawn so far."""
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("drawing"), BarColumn(), MofNCompleteColumn(), TextColumn("frames"))
+        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("", total=self.duration)
+        self._bar.start()
+
+
+def _stage(animation: Animation, fps: float) -> Stage:
+    from flexarm.show.animate import Stage
+
+    return Stage(animation, animation.times(fps))
+
+
+def _watched(stage: Stage, animation: Animation) -> Iterator[int]:
+    with _Drawing(len(stage.times), animation.progress) as bar:
+        for k in stage.frames():
+            bar.update(k)
+            yield k

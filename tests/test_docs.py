@@ -1,0 +1,74 @@
+"""The documentation is true: its programs print what they say, its references are complete, its links lead on."""
+
+import contextlib
+import io
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import flexarm as fa
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def test_the_file_format_is_that_of_the_schema():
+    made = runpy.run_path(str(DOCS / "generate.py"))
+    assert (DOCS / "format.md").read_text() == made["page"](), "run python docs/generate.py"
+
+
+def test_the_file_format_has_every_kind_and_every_field_of_a_simulation():
+    from flexarm.motion.orders import FIELDS
+
+    text = (DOCS / "format.md").read_text()
+    for name in fa.schema()["$defs"]:
+        assert f"### {name}\n" in text
+    for field in FIELDS:
+        assert f"`{field}`" in text.partition("## The section `simulation`")[2]
+
+
+def test_the_tutorials_programs_print_what_it_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    pairs = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", (DOCS / "tutorial.md").read_text(), re.S)
+    assert len(pairs) >= 6
+    for program, said in pairs:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(program, names)
+        if said:
+            lines = [line.rstrip() for line in printed.getvalue().rstrip().splitlines()]
+            assert lines == [line.rstrip() for line in said.rstrip().splitlines()]
+    for name in ("modes.png", "run.png", "trajectory.png", "arm.gif", "slow.gif", "arm.yaml"):
+        assert (tmp_path / name).exists()
+
+
+def test_every_public_name_is_in_the_api_reference():
+    text = (DOCS / "api.md").read_text()
+    listed = set(re.findall(r"\.\. auto\w+:: (\w+)", text))
+    made_by_functions = {"Reduced"}  # fa.reduced(...)
+    assert set(fa.__all__) - listed - made_by_functions == {"__version__", "library"}
+    for robot in ("two_link_arm", "rotating_beam", "tokhi_azad_arm", "rrr_arm"):
+        assert robot in text
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert target.startswith("http") or (DOCS / target).exists(), target
+
+
+def test_the_site_is_built_without_a_warning(tmp_path):
+    for needed in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(needed)
+    words = ["--fail-on-warning", "--quiet", "--builder", "html", str(DOCS), str(tmp_path / "site")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(fa.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *words], capture_output=True, text=True, env=environment, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "The motion of a robot from t = 0" in (tmp_path / "site" / "api.html").read_text()

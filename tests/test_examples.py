@@ -1,0 +1,152 @@
+"""Every example runs, quickly, and what it finds is right."""
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.motion.orders import order
+from flexarm.robot.files import read
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+NOTEBOOK = EXAMPLES / "first_arm.ipynb"
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """Runs an example in an empty folder and gives its variables."""
+    monkeypatch.chdir(tmp_path)
+    return lambda name: runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+
+
+def test_the_list_of_examples_is_complete():
+    listed = set(re.findall(r"`([\w.]+\.(?:py|yaml|ipynb))`", (EXAMPLES / "README.md").read_text()))
+    assert listed == {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".yaml", ".ipynb")}
+
+
+def test_01_first_arm(example):
+    found = example("01_first_arm.py")
+    assert float(found["peak"]) == pytest.approx(0.0187, rel=0.01)
+    again = fa.Run.load("first_arm.nc")
+    assert again.data.identical(found["run"].data)
+    assert Path("first_arm.png").stat().st_size > 10_000
+
+
+def test_02_modes(example):
+    found = example("02_modes.py")
+    assert found["free"].rigid.sum() == 2
+    clamped = 1.8751**2 * np.sqrt(6.8952e10 * 8.2189e-9 / (2766.7 * 7.2968e-5)) / 8.0**2 / (2 * np.pi)
+    assert found["still"].frequencies[0] == pytest.approx(clamped, rel=1e-4)
+    assert found["spinning"].frequencies[0] > found["still"].frequencies[0]
+    assert Path("modes.png").exists()
+
+
+def test_03_from_a_file(example):
+    found = example("03_from_a_file.py")
+    assert found["frequencies"] == sorted(found["frequencies"], reverse=True)
+    assert Path("heavy_arm.yaml").exists()
+
+
+def test_04_feedback(example):
+    found = example("04_feedback.py")
+    assert float(found["ideal"]["arm.q"][-1]) == pytest.approx(0.5, abs=1e-3)
+    assert float(found["digital"]["arm.q"][-1]) == pytest.approx(0.5, abs=5e-3)
+    assert float(abs(found["digital"].torque).max()) == pytest.approx(0.8)  # its limit
+
+
+def test_05_spin_up(example):
+    runs = example("05_spin_up.py")["runs"]
+    for run in runs.values():
+        assert float(run.data["v"].sel(coordinate="beam.q")[-1]) == pytest.approx(2.5)
+    stiff, soft = (float(abs(run.deflection("beam").sel(axis="y")).max()) for run in runs.values())
+    assert soft > 1.3 * stiff
+
+
+def test_06_elastic_joints(example):
+    found = example("06_elastic_joints.py")
+    assert found["found"].frequencies[1] == pytest.approx(found["expected"], rel=1e-9)
+
+
+def test_07_spatial_arm(example):
+    found = example("07_spatial_arm.py")
+    run = found["run"]
+    # the boom as a cantilever under its own weight, and force and moment from what hangs on it
+    EI = 2.1e11 * np.pi / 64 * (0.05**4 - 0.045**4)
+    mu, g, L, stick = 7850 * np.pi / 4 * (0.05**2 - 0.045**2), 9.81, 2.0, 1.5
+    force, moment = (8 + mu * stick) * g, (8 * stick + mu * stick**2 / 2) * g
+    by_hand = (mu * g * L**4 / 8 + force * L**3 / 3 + moment * L**2 / 2) / EI
+    assert -float(run.deflection("boom").sel(axis="z")[0]) == pytest.approx(by_hand, rel=0.02)
+    assert run.reason == "completed"
+
+
+def test_08_telescope(example):
+    found = example("08_telescope.py")
+    assert list(found["frequencies"].values()) == sorted(found["frequencies"].values(), reverse=True)
+    assert float(found["run"]["boom.q"][-1]) == pytest.approx(1.0)
+
+
+def test_09_rider(example):
+    found = example("09_rider.py")
+    EI, mu, g, L, load, d = 7e10 * 0.05 * 0.012**3 / 12, 2700 * 0.05 * 0.012, 9.81, 2.0, 0.7, 1.9
+    by_hand = -(mu * g * L**4 / 8 + load * g * d**2 * (3 * L - d) / 6) / EI
+    assert float(found["slow"].deflection("beam").sel(axis="z")[-1]) == pytest.approx(by_hand, rel=0.02)
+
+
+def test_10_optimise(example):
+    found = example("10_optimise.py")
+    assert float(found["run"]["arm.q"][-1]) == pytest.approx(0.5, abs=0.005)
+    assert found["ringing"] < 0.1 * found["largest"]
+
+
+def test_11_animation(example):
+    example("11_animation.py")
+    for film in ("two_link_arm.gif", "slow_and_large.gif"):
+        assert Path(film).read_bytes().startswith(b"GIF89a")
+        assert Path(film).stat().st_size < 1_500_000
+
+
+def test_12_closed_loop(example):
+    found = example("12_closed_loop.py")
+    run = found["run"]
+    assert float(run.data["violation"].max()) < 1e-6
+    assert float(run["crank.q"][-1]) == pytest.approx(2 * np.pi)
+    assert 0 < found["peak"] < 0.1
+    assert Path("four_bar.gif").read_bytes().startswith(b"GIF89a")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_file_can_be_run(path):
+    robot, section = read(path)
+    run = fa.simulate(robot, **order({**section, "duration": 0.1}, str(path)))
+    assert run.reason == "completed"
+
+
+def _code() -> str:
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def test_the_notebook_runs_as_a_script_and_carries_no_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = json.loads(NOTEBOOK.read_text())
+    assert content["nbformat"] == 4
+    assert not any(cell.get("outputs") for cell in content["cells"])
+    found: dict = {}
+    exec(_code(), found)
+    assert found["run"].reason == "completed"
+
+
+def test_the_notebook_shows_figures_and_a_player(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(fa.__file__).parents[1]))  # the kernel runs elsewhere
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    book = nbformat.read(NOTEBOOK, as_version=4)
+    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output.get("data", {}) for cell in book.cells for output in cell.get("outputs", ())]
+    assert sum("image/png" in data for data in shown) == 3
+    assert any("data:image/png;base64" in "".join(data.get("text/html", "")) for data in shown)
