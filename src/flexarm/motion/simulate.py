@@ -393,7 +393,11 @@ def _torques(
 
 def _warn(run: Run, reason: str) -> None:
     if reason != "completed":
-        warnings.warn(f"the run ended early: {reason}; what was computed is kept", ValidityWarning, stacklevel=3)
+        truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in run.robot.links)
+        hint = ""
+        if reason.startswith("diverged") and truncated:  # its mass matrix may lose definiteness
+            hint = "; stiffening='full' bears larger deflections than 'shortening'"
+        warnings.warn(f"the run ended early: {reason}; what was computed is kept{hint}", ValidityWarning, stacklevel=3)
     if unsolved := run.statistics["unsolved"]:
         warnings.warn(
             f"Newton's iteration did not converge in {unsolved} of {run.statistics['steps']} steps of "
