@@ -352,3 +352,24 @@ def test_a_robot_of_constant_torque_starts_from_rest_by_its_own_inertia():
 def test_wrong_input_is_a_sentence(soft, options, sentence):
     with pytest.raises((ValueError, KeyError, TypeError), match=sentence):
         fa.simulate(soft, **{"duration": 1.0, "native": False, **options})
+
+
+@pytest.mark.parametrize("method", ["rk45", "rk4"])
+def test_explicit_methods_do_not_flutter_at_the_limit_of_stability(method):
+    """The highest modes of damped elements limit the step; what they dissipate must not be their flutter."""
+    flexible = fa.Flexible(bend_y=4, basis="elements")
+    metal, bar = fa.Material(7e10, 2700, damping=1e-3), fa.Section.rectangle(0.006, 0.03)
+    robot = fa.Robot("shelf", [fa.Link("shelf", 1.0, fa.Weld(), bar, metal, flexible)], gravity=(0, -9.81, 0))
+    lost = [
+        float(run(robot, 0.05, method=each, sample=0.05).energy["dissipated"][-1])
+        for each in (method, "generalized-alpha")
+    ]
+    assert lost[0] == pytest.approx(lost[1], rel=0.1)
+
+
+def test_a_law_that_gives_no_number_and_a_joint_without_inertia_are_named(soft):
+    with pytest.raises(ValueError, match="the feedback law gave nan for 'upper' at t = 0 s"):
+        run(soft, 0.1, torque=fa.Feedback(lambda t, q, v: [float("nan"), 0.0], rate=100))
+    links = [fa.Link("arm", 1.0, mass=1.0), fa.Link("pen", 0.2, fa.Revolute("x"), mass=0.1)]
+    with pytest.raises(ValueError, match=r"the mass matrix is singular: 'pen\.q' has no inertia"):
+        run(fa.Robot("x", links), 0.1)

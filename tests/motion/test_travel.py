@@ -116,3 +116,34 @@ def test_a_telescope_sags_as_a_clamped_beam_of_its_length():
         end = system.frame("tube", 0.0, q)[1, 3]
         assert tip == pytest.approx(-mu * 9.81 * d**4 / (8 * EI), rel=1e-3)
         assert end == pytest.approx(-mu * 9.81 * (0.8 - d) ** 4 / (8 * EI), rel=1e-3)
+
+
+def test_a_slide_that_overruns_its_stop_has_left_its_link():
+    weak = fa.SlidingPrismatic(stop=fa.Stop(stiffness=10.0))
+    robot = fa.Robot("rail", [strip("upper", fa.Weld(), False), strip("fore", weak, False)])
+    with pytest.warns(ValidityWarning, match=r"'fore\.q' overran its stop and left its link at t = "):
+        run = fa.simulate(robot, 2.0, q0={"fore.q": 0.5}, torque={"fore": 30.0}, native=False)
+    assert 0.8 < float(run["fore.q"][-1]) < 0.9
+
+
+def test_links_held_at_nodes_switch_under_error_control():
+    flexible = fa.Flexible(bend_y=4, basis="elements", stiffening="none")
+    link = fa.Link("boom", 0.8, fa.FixedPrismatic(contact="nodal"), STRIP, METAL, flexible)
+    robot = fa.Robot("crane", [link], gravity=(0, -9.81, 0))
+    run = fa.simulate(robot, 0.5, motion={"boom": fa.cycloid(0.25, 0.6, 0.5)}, q0="equilibrium", native=False)
+    assert run.reason == "completed"
+
+
+def test_a_joint_with_an_elastic_drive_starts_with_its_motor():
+    drive = fa.Drive(stiffness=1e4, rotor_inertia=1e-4, gear_ratio=100)
+    system = fa.System(fa.Robot("x", [strip("fore", fa.FixedPrismatic(drive=drive))]), native=False)
+    assert fa.equilibrium(system, {"fore.q": 0.5})[:2] == pytest.approx([0.5, 0.5])
+    for start in (None, "equilibrium"):
+        run = fa.simulate(system, 0.02, motion={"fore": fa.cycloid(0.4, 0.6, 1.0)}, q0=start, native=False)
+        assert run["fore.q"].values[0] == pytest.approx(0.4)
+
+
+def test_what_is_not_behind_a_joint_is_thought_straight():
+    system = fa.System(fa.Robot("x", [strip("fore", fa.FixedPrismatic(rear="none"))]), native=False)
+    q = system.vector({"fore.q": 0.5, "fore.bend_y[1]": 0.01})
+    assert system.frame("fore", 0.1, q)[:3, 3] == pytest.approx([-0.2, 0.0, 0.0])

@@ -98,7 +98,7 @@ class Closure:
             change *= min(1.0, LONGEST / max(float(np.abs(change / self._sizes[self.free]).max(initial=0.0)), 1e-300))
             for _ in range(30):
                 nearer = self._moved(q, change)
-                left = self.system.constraint(nearer) * only
+                left = self._gap(nearer) * only
                 if np.linalg.norm(left / self._scales) < size:
                     break
                 change = change / 2
@@ -106,6 +106,12 @@ class Closure:
                 break
             q, gap = nearer, left
         return q, gap
+
+    def _gap(self, q: Array) -> Array:
+        try:
+            return self.system.constraint(q)
+        except ValueError:  # a slide has left its link
+            return np.full(len(self.system.constraints), np.inf)
 
     def _why_open(self, q: Array, gap: Array) -> str:
         rows = self.system._equations.constraints.rows

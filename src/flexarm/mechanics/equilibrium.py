@@ -17,7 +17,7 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
     joints are held in their order as long as the others can still close the loops. Newton's method.
     """
-    out = system.vector(q).copy()
+    out = system.posture(q)
     if system.constraints:
         return constrained_equilibrium(system, out)
     held = set(system.input_matrix.argmax(axis=0).tolist()) if system.nu else set()

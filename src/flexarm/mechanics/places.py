@@ -47,6 +47,8 @@ def _on_gripped(body: Body, x: Jet, own: Jet, fixed: float | None = None) -> lis
     elastic, count = own.of(body.local.elastic), body.integrals.count
     if body.rear is None or fixed != 0:
         at = Jet.constant(length) if fixed == length else Jet.constant(length) - (Jet.constant(length) - x) / out
+        if body.rear is None and fixed != length:  # what is not there is thought straight
+            at = at.choose(at.x > 0, Jet.constant(0.0))
         front = _scaled(_section(body.integrals, at, elastic.of(slice(0, count))), out, 1)
         if body.rear is None or fixed == length:
             return _steps(along + front[0], front[1])

@@ -176,7 +176,8 @@ class System:
         return self._call("gravity_stiffness", q=q)[0]
 
     def linearization(self, q: Vector = None, v: Vector = None, a: Vector = None) -> Linearization:
-        """Small motions about a state: M ddx + (G + D) dx + K x, derivatives of the inverse dynamics."""
+        """Small motions about a state: M ddx + (G + D) dx + K x, derivatives of the inverse dynamics (of the tree of
+        links: constraints are left out)."""
         K, G, D = self._call("linearization", q=q, v=v, a=a)
         return Linearization(np.broadcast_to(self.mass_matrix(q), K.shape).copy(), K, G, D)
 
@@ -261,6 +262,15 @@ class System:
         places = np.broadcast_to(x, (*vector.shape[:-1], len(x))).reshape(-1)
         found = np.array(function(rows.T, places[None, :])).T
         return np.asarray(found.reshape(*vector.shape[:-1], len(x), 3))
+
+    def posture(self, q: Vector = None, name: str = "q") -> Array:
+        """Coordinates with drives that are not mentioned not wound up: motors where their joints are given."""
+        out = self.vector(q, name).copy()
+        for place, motor in enumerate(self.names if isinstance(q, Mapping) else ()):
+            joint = motor.removesuffix(".motor") + ".q"
+            if motor.endswith(".motor") and motor not in q and joint in q:  # type: ignore[operator]
+                out[place] = out[self.index(joint)]
+        return out
 
     def _eta(self, link: int, q: Vector) -> Array:
         local = self._chain.bodies[link].local

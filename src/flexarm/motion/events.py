@@ -13,8 +13,10 @@ from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
 from flexarm.motion.sampling import between
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrismatic
+from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
+OVERRUN = 0.05  # of a link: a slide that is deeper in a stop at the link's very end has left it
 ROUNDING = 1e-9  # of a joint's travel: a motion that ends at a limit does not pass it
 
 
@@ -46,6 +48,12 @@ class Watch:
             and link.joint.stop is None
             and (travel := system.robot.travel(link)) is not None
         }
+        self.ends = {
+            system.index(f"{link.name}.q"): (link.name, length)
+            for link in system.robot.links
+            if isinstance(link.joint, Prismatic) and link.joint.stop is not None
+            if (length := _slideway(system.robot, link)) is not None
+        }
         given = [] if stop is None else [stop] if callable(stop) else list(stop)
         self.conditions = [
             *(_meeting(system, link, on) for link, on in _riders(system.robot)),
@@ -58,6 +66,7 @@ class Watch:
         found = [
             *self._runaways(times, states, n),
             *self._limits(times, states, n),
+            *self._overrun_stops(times, states),
             *self._conditions(times, states, n),
         ]
         return min(found, key=lambda event: event.time, default=None)
@@ -87,6 +96,16 @@ class Watch:
                     found.append(Event(time, sentence))
         return found
 
+    def _overrun_stops(self, times: Array, states: Array) -> list[Event]:
+        """A stop is a spring: a slide may overrun it and leave its link."""
+        found = []
+        for place, (link, length) in self.ends.items():
+            off = np.abs(states[:, place] - length / 2) > length * (0.5 + OVERRUN)
+            if off.any():
+                time = float(times[int(off.argmax())])
+                found.append(Event(time, f"'{link}.q' overran its stop and left its link at t = {time:.6g} s"))
+        return found
+
     def _conditions(self, times: Array, states: Array, n: int) -> list[Event]:
         found = []
         for condition in self.conditions:
@@ -114,6 +133,14 @@ def _support(name: str, link: str, where: Callable[..., Any], length: float) -> 
         return min(x, length - x) + 1e-9 * length  # a support at the very end is on the link
 
     return Condition(left, lambda time: f"link '{link}' slid off its support '{name}' at t = {time:.6g} s")
+
+
+def _slideway(robot: Robot, link: Link) -> float | None:
+    """Length along which a prismatic joint can slide; None on the ground."""
+    parent = robot.parents[[each.name for each in robot.links].index(link.name)]
+    if isinstance(link.joint, FixedPrismatic):
+        return link.length
+    return None if parent is None else robot.links[parent].length
 
 
 def _riders(robot: Robot) -> list[tuple[Link, Link]]:

@@ -89,8 +89,14 @@ class Integration:
         state[:n], state[n : 2 * n] = q, v
         t, dt = 0.0, self.dt or FIRST_STEP * min(1.0, self.duration)
         self._last = state
-        self._listen(state, 0.0)
+        try:
+            self._listen(state, 0.0)
+        except StopIteration as event:  # nothing is lost yet
+            raise ValueError(str(event)) from None
         self.times, self.samples = [0.0], [self._restarted(state, 0.0, 0.0)]
+        a = self.samples[0][2 * n : 3 * n]
+        if not np.isfinite(a).all():
+            raise ValueError(self.stepper.plant.system._why_not_finite(self.samples[0][:n], a))
         try:
             for stop in self._stops():
                 self._listen(state, t)
@@ -210,7 +216,13 @@ class Integration:
         if feedback is None or feedback.rate is None:
             return
         if len(self.commands) <= int(np.floor(t * feedback.rate + 1e-9)):
-            self.commands.append((t, self.schedule.command(t, state[:n], state[n : 2 * n])))
+            said = self.schedule.command(t, state[:n], state[n : 2 * n])
+            if not np.isfinite(said).all():
+                name = self.stepper.plant.system.inputs[int((~np.isfinite(said)).argmax())]
+                raise StopIteration(
+                    f"the feedback law gave {said[~np.isfinite(said)][0]} for '{name}' at t = {t:.6g} s"
+                )
+            self.commands.append((t, said))
 
     @property
     def _held(self) -> Array | None:

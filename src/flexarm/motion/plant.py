@@ -245,15 +245,17 @@ class Plant:
         more = () if forces is None else (forces,)
         return ca.Function("start", [q, v, u, stiff, damp], [a, *powers, *more])
 
+    @property
+    def nodal_slides(self) -> list[int]:
+        """Slides that count by the nodes of a mesh."""
+        joints = ((link.name, link.joint) for link in self.system.robot.links)
+        nodal = (name for name, joint in joints if isinstance(joint, Prismatic) and joint.contact == "nodal")
+        return [self.system.index(f"{name}.q") for name in nodal]
+
     def switched(self, q: Any, ahead: Any) -> Any:
-        """q with slides that count by nodes where the step leads: S must know the node that they meet there."""
-        links = [(link, link.joint) for link in self.system.robot.links]
-        slides = [
-            self.system.index(f"{link.name}.q") for link, joint in links if getattr(joint, "contact", "") == "nodal"
-        ]
-        if not slides:
-            return q
-        return ca.vertcat(*(ahead[k] if k in slides else q[k] for k in range(self.n)))
+        """q with such slides where the step leads: S must know the node that they meet there."""
+        slides = self.nodal_slides
+        return ca.vertcat(*(ahead[k] if k in slides else q[k] for k in range(self.n))) if slides else q
 
     def of_free(self, vector: Any) -> Any:
         return vector[self.free] if self.driven else vector

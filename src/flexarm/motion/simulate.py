@@ -6,7 +6,7 @@ import json
 import platform
 import time as clock
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -245,17 +245,20 @@ def _initial(system: System, schedule: Schedule, q0: Vector | str) -> Array:
     if isinstance(q0, str):
         if q0 != "equilibrium":
             raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
-        start = np.zeros(system.nq)
-        for place, each in schedule.motions.items():
-            start[place] = each(0.0)
-        return equilibrium(system, start)
-    out = _one(system, q0, "q0").copy()
-    if isinstance(q0, Mapping):  # a drive that is not mentioned is not wound up
-        for place, name in enumerate(system.names):
-            joint = name.removesuffix(".motor") + ".q"
-            if name.endswith(".motor") and name not in q0 and joint in q0:
-                out[place] = out[system.index(joint)]
-    return out
+        return equilibrium(system, _started(system, schedule, np.zeros(system.nq), ()))
+    _one(system, q0, "q0")
+    mentioned = system.names if q0 is not None and not isinstance(q0, Mapping) else q0 or ()
+    return _started(system, schedule, system.posture(q0, "q0"), mentioned)
+
+
+def _started(system: System, schedule: Schedule, q: Array, mentioned: Collection[str]) -> Array:
+    """q with driven coordinates where their motions start, and joints behind driven motors with them."""
+    for place, each in schedule.motions.items():
+        q[place] = each(0.0)
+        joint = system.names[place].removesuffix(".motor") + ".q"
+        if joint in system.names and joint not in mentioned:
+            q[system.index(joint)] = q[place]
+    return q
 
 
 def _require_travel(system: System, schedule: Schedule, q: Array) -> None:

@@ -43,6 +43,7 @@ class SundialsStepper:
             "abstol": atol,
             "max_num_steps": 100_000,
             "disable_internal_warnings": True,
+            "show_eval_warnings": False,
         }
         self._integrator = self._made(count)
         self._one_interval: ca.Function | None = None
