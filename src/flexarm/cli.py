@@ -145,14 +145,18 @@ def equations(
     robot = flexarm.load(file)
     if changes:
         robot = robot.with_(_assignments("--set", changes))
-    keep: Any = parameters if parameters in ("symbolic", "numeric") else parameters.split(",")
+    words = [each.strip() for each in parameters.split(",")]
+    keep: Any = words[0] if words[0] in ("symbolic", "numeric") and len(words) == 1 else words
     way: Any = route
     found = flexarm.equations(robot, parameters=keep, route=way, k=_assignments("--k", nodes))
     written = getattr(found, kind)()
     if path is None:
         print(written)
         return
-    path.write_text(written, encoding="utf-8")
+    try:
+        path.write_text(written, encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"--output {output}: cannot be written: {error.strerror}") from None
     print(f"{found}, written to {path}")
 
 
@@ -216,7 +220,11 @@ def _format(form: str | None, output: str | None) -> str:
     """The format of equations, asked for or by the ending of the file."""
     if form is None:
         endings = {ending: name for name, ending in FORMATS.items()}
-        return endings.get(Path(output).suffix, "text") if output is not None else "text"
+        if output is None:
+            return "text"
+        if (ending := Path(output).suffix) not in endings:
+            raise ValueError(f"--output {output}: must end in one of {', '.join(endings)}, or say --format")
+        return endings[ending]
     if form not in FORMATS:
         raise ValueError(f"--format {form}: must be one of {', '.join(FORMATS)}")
     return form

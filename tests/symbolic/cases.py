@@ -74,8 +74,21 @@ def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) 
         "D": (found["D"], system.damping_matrix(q)),
         "G": (found["G"], system.gravity(q)),
     }
+    a = np.random.default_rng(7).uniform(-1, 1, system.nq)
+    whole = system.inverse_dynamics(q, v, a) - _dry_friction(system, v)
+    pairs["inverse dynamics"] = (found["M"] @ a + found["C"] @ v + found["K"] @ q + found["D"] @ v + found["G"], whole)
     off = {name: _largest(own - other) / (_largest(other) or 1.0) for name, (own, other) in pairs.items()}
     return max((value, name) for name, value in off.items())
+
+
+def _dry_friction(system: fa.System, v: np.ndarray) -> np.ndarray:
+    out = np.zeros(system.nq)
+    for link in system.robot.links:
+        if isinstance(link.joint, fa.Weld) or not link.joint.coulomb:
+            continue
+        place = system.index(f"{link.name}.q")
+        out[place] = link.joint.coulomb * np.tanh(v[place] / link.joint.coulomb_speed)
+    return out
 
 
 def _largest(array: np.ndarray) -> float:

@@ -123,6 +123,27 @@ def test_text_lists_entries():
     assert "K[2,2] = 12*EI_1/l_1**3" in fa.equations(arm(1)).text()
 
 
+def test_coordinates_by_name():
+    form = FORMS[0]
+    q = np.zeros(len(form.names))
+    q[3] = 0.5
+    same(form.lambdify()({form.names[3]: 0.5}, {form.names[3]: 0.5}), form.lambdify()(q, q))
+
+
+def test_what_is_left_out_is_said_everywhere():
+    hinge = fa.Revolute("z", coulomb=0.1, drive=fa.Drive(50.0, 0.1, 0.02))
+    robot = fa.Robot(links=[fa.Link("a", 1.0, hinge, mass=1.0)], constraints=[fa.OnPlane("a", normal="y")])
+    form = fa.equations(robot)
+    written = (form.text(), form.python(), form.c(), form.matlab(), form.latex())
+    for each in written:
+        assert "Constraints are left out: these are the equations of the open tree." in each
+        assert "Coulomb friction stands in F only" in each
+    assert "F[1] = -f_1*tanh(" in written[0]
+    assert "F[2] = tau_1" in written[0]
+    assert " 1  theta_1 = a.q" in written[0]
+    assert "#   1  tau_1" in written[1]
+
+
 def test_wrong_use_is_a_sentence():
     form = FORMS[0]
     evaluate = form.lambdify()
@@ -130,5 +151,14 @@ def test_wrong_use_is_a_sentence():
         evaluate(np.zeros(3))
     with pytest.raises(ValueError, match="there is no parameter 'l_9'"):
         evaluate(np.zeros(6), l_9=1.0)
+    with pytest.raises(ValueError, match="parameter 'l_1' is 'x'"):
+        evaluate(np.zeros(6), l_1="x")
+    with pytest.raises(ValueError, match=r"q: there is no coordinate 'a\.p'"):
+        evaluate({"a.p": 1.0})
+    with pytest.raises(ValueError, match="name = 3: a function's name"):
+        form.c(3)
+    for write, word in ((form.c, "double"), (form.python, "list"), (form.matlab, "end"), (form.c, "cos")):
+        with pytest.raises(ValueError, match=f"name = '{word}': is a word of C, Python or MATLAB"):
+            write(word)
     with pytest.raises(ValueError, match="name = '2x': a function's name must be letters, digits and _"):
         form.python("2x")

@@ -68,6 +68,21 @@ def test_slides_and_modes_are_written_too():
     assert written.count("{") == written.count("}")
 
 
+def test_names_are_escaped():
+    written = fa.equations(fa.Robot("a^b{c}~\\d_e", links=[link("a", "R")])).latex()
+    assert "a\\textasciicircum{}b\\{c\\}\\textasciitilde{}\\textbackslash{}d\\_e" in written
+
+
+def test_long_products_are_written_with_letters_for_their_factors():
+    shapes = fa.Flexible(bend_y=1, bend_z=1)
+    links = [link("a", "R"), link("b", "R", joint=fa.Revolute("y")), link("c", "R", shapes, joint=fa.Revolute("y"))]
+    written = fa.equations(fa.Robot(links=links)).latex()
+    used, defined = (set(re.findall(pattern, written)) for pattern in (r"\\Sigma_\{\d+\}", r"(\\Sigma_\{\d+\}) =\{\}&"))
+    assert used
+    assert used == defined
+    assert written.count("{") == written.count("}")
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX")
 def test_it_compiles(document, tmp_path):
     (tmp_path / "arm.tex").write_text(document)

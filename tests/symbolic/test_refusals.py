@@ -4,9 +4,10 @@ import pytest
 
 import flexarm as fa
 from benchmarks.robots import planar_chain, spatial_chain
+from flexarm.cli import _format
 from flexarm.symbolic import size
 from flexarm.symbolic.code import listing
-from tests.symbolic.cases import arm, bending, link
+from tests.symbolic.cases import arm, bending, joint, link
 
 
 def refusal(robot, **options):
@@ -29,6 +30,20 @@ def test_options():
     assert "must be 'symbolic', 'numeric' or a list" in refusal(arm(1), parameters="exact")
     assert "parameters: there is no symbol 'm_9'; did you mean 'm_" in refusal(arm(1), parameters=["m_9"])
     assert "limit = -1: must be a positive number" in refusal(arm(1), limit=-1)
+
+
+def test_options_of_wrong_types():
+    for wrong in (5, None, [["l_1"]]):
+        assert "must be 'symbolic', 'numeric' or a list" in refusal(arm(1), parameters=wrong)
+    assert "rename 'l_1' to 3: must be a name" in refusal(arm(1), rename={"l_1": 3})
+    assert "must be a mapping from symbols to names" in refusal(arm(1), rename=["f"])
+    assert "k = 3: must be a mapping" in refusal(arm(1), k=3)
+
+
+def test_material_that_appears_in_a_joint():
+    for flexible in (None, bending(1, "modes")):
+        robot = fa.Robot(links=[link("a", "Pb", flexible, joint=joint("Pb", rear="none"))])
+        assert "links[0] 'a': rear='none' has no closed form here" in refusal(robot)
 
 
 def test_nodes_of_joints():
@@ -63,6 +78,10 @@ def test_places_on_a_link_that_slides_and_bends():
         ({"m_1": "m 1"}, "rename 'm_1' to 'm 1': must be letters"),
         ({"m_1": "x3"}, "rename 'm_1' to 'x3': the generated functions use that name themselves"),
         ({"m_1": "M"}, "rename 'm_1' to 'M': the generated functions use that name themselves"),
+        ({"m_1": "double"}, "rename 'm_1' to 'double': is a word of C, Python or MATLAB"),
+        ({"m_1": "end"}, "rename 'm_1' to 'end': is a word of C, Python or MATLAB"),
+        ({"m_1": "list"}, "rename 'm_1' to 'list': is a word of C, Python or MATLAB"),
+        ({"m_1": "_m"}, "rename 'm_1' to '_m': must be letters"),
         ({"mass": "m"}, "rename: there is no symbol 'mass'"),
     ],
 )
@@ -77,6 +96,13 @@ def test_symbols_can_be_renamed():
     assert "$\\alpha$" in form.latex()
 
 
+def test_endings_of_files_say_the_format():
+    assert _format(None, "arm.tex") == "latex"
+    assert _format("c", "arm.h") == "c"
+    with pytest.raises(ValueError, match=r"--output arm\.doc: must end in one of \.txt, \.tex, \.py, \.c, \.m"):
+        _format(None, "arm.doc")
+
+
 # --- size ---
 
 
@@ -87,6 +113,9 @@ def test_large_forms_are_refused_before_any_work():
     assert "link4" in sentence
     assert "fa.System has none" in sentence
     assert "more than 10:" in refusal(arm(1), limit=10)
+    assert "parameters='numeric' makes it shorter" in refusal(arm(1), limit=10)
+    assert "makes it shorter" not in refusal(arm(1), limit=10, parameters="numeric")
+    assert "modes" not in refusal(arm(1).rigid(), limit=1)
     assert fa.equations(planar_chain(3)) is not None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
+from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.robot.errors import shown
 from flexarm.symbolic import code, latex, size, supported
@@ -13,7 +14,7 @@ from flexarm.symbolic.abbreviations import Abbreviations
 from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, total
 from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, link_matrix, mass_parts, scattered
 from flexarm.symbolic.christoffel import coriolis
-from flexarm.symbolic.geometry import appearing_weight, points, transforms
+from flexarm.symbolic.geometry import points, transforms
 from flexarm.symbolic.model import Model
 from flexarm.symbolic.progress import watched
 from flexarm.symbolic.symbols import Named, Symbols
@@ -36,16 +37,20 @@ def equations(
     `k`: by link, the node at which a joint with contact nodal is.
     `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
+
+    Constraints of the robot are left out: these are the equations of the open tree of links.
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
     for name, value, allowed in (("route", route, ROUTES), ("boundary", boundary, ("eliminated", "kept"))):
         if value not in allowed:
             raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")
+    if k is not None and not isinstance(k, Mapping):
+        raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
     kept = boundary == "kept"
+    symbols = Symbols(parameters, {} if rename is None else rename)
     supported.check(robot, k or {}, kept)
-    size.check(robot, limit)
-    symbols = Symbols(parameters, rename or {})
+    size.check(robot, limit, numeric=parameters == "numeric")
     return ClosedForm(Model(robot, symbols, k or {}, kept), route)
 
 
@@ -103,7 +108,13 @@ class ClosedForm:
         found = ["Foreshortening of bent links is left out (stiffening 'none'), as in the papers."]
         if not any(link.flexible for link in self.robot.links):
             found = []
+        if self.robot.constraints:
+            found.append("Constraints are left out: these are the equations of the open tree.")
+        if self._friction:
+            found.append("Coulomb friction stands in F only, which generated functions leave to their caller.")
         for link, parent in zip(self.robot.links, self.robot.parents, strict=True):
+            if elastic_drive(link):
+                found.append(f"The drive of joint '{link.name}' is elastic: its actuator acts on the motor (see F).")
             if isinstance(link.joint, SlidingPrismatic) and parent is not None:
                 rail = self._model.bodies[parent].beam
                 if rail.gripped and rail.bends:
@@ -226,8 +237,6 @@ class ClosedForm:
             for piece in link:
                 for column in piece.columns:
                     terms.setdefault(column, []).append(piece.weight(column, upward, self._model.ground))
-        for column, height_per_length in appearing_weight(self._model, upward).items():
-            terms.setdefault(column, []).append(height_per_length)
         return [[total(terms.get(a, []))] for a in range(self._model.size)]
 
     # --- output ---
@@ -254,7 +263,10 @@ class ClosedForm:
         return code.matlab(self, name)
 
     def lambdify(self) -> Callable[..., dict[str, Any]]:
-        """A function (q, v, **parameters) -> {"M": ..., "C": ..., "K": ..., "D": ..., "G": ...} of arrays."""
+        """A function (q, v, **parameters) -> {"M": ..., "C": ..., "K": ..., "D": ..., "G": ...} of arrays.
+
+        q and v are arrays in the order of `names`, or mappings by name, the others zero.
+        """
         return code.function(self)
 
     def text(self) -> str:

@@ -6,7 +6,7 @@ Every function takes q and v in the order of `names` and the parameters p in the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,10 @@ from sympy.printing.octave import OctaveCodePrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from flexarm._version import __version__
-from flexarm.mechanics.coordinates import suggestion
+from flexarm.mechanics.coordinates import real_array, real_number, suggestion
+from flexarm.robot.errors import shown
 from flexarm.symbolic.algebra import shared, to_sympy
+from flexarm.symbolic.symbols import word_of_a_language
 
 if TYPE_CHECKING:
     from flexarm.symbolic.closed_form import ClosedForm
@@ -69,7 +71,14 @@ def _legend(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
         for place, named in enumerate(form.parameters):
             value = form.values[named.symbol]
             lines.append(f"  {place + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
+    if mark and (rows := _forces(form)):
+        lines += ["F, for the caller, zero in other rows:", *(f"  {place + first}  {entry}" for place, entry in rows)]
     return [f"{mark} {line}".rstrip() for line in lines]
+
+
+def _forces(form: ClosedForm) -> list[tuple[int, str]]:
+    """Rows of F that are not zero."""
+    return [(place, sympy.sstr(entry)) for place, entry in enumerate(form.F) if entry != 0]
 
 
 def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
@@ -169,25 +178,38 @@ def function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
     """The generated Python, run."""
     scope: dict[str, Any] = {}
     exec(compile(python(form, "equations"), "<closed form>", "exec"), scope)
-    own, values, n = scope["equations"], form.values, len(form.names)
+    own, values = scope["equations"], form.values
 
     def evaluate(q: Any, v: Any = None, **parameters: float) -> dict[str, Any]:
         """Arrays M, C, K, D and G at q, v; parameters by name replace the robot's own."""
         for name in parameters:
             if name not in values:
                 raise ValueError(f"there is no parameter '{name}'{suggestion(name, list(values))}")
-        q, v = (np.zeros(n) if each is None else np.asarray(each, dtype=float) for each in (q, v))
-        for name, each in (("q", q), ("v", v)):
-            if each.shape != (n,):
-                raise ValueError(f"{name} has shape {each.shape}: must be ({n},), one for each of eq.names")
-        return own(q.tolist(), v.tolist(), list({**values, **parameters}.values()))  # type: ignore[no-any-return]
+        given = {name: real_number(f"parameter '{name}'", value) for name, value in parameters.items()}
+        state = [_vector(form.names, name, each).tolist() for name, each in (("q", q), ("v", v))]
+        return own(*state, list({**values, **given}.values()))  # type: ignore[no-any-return]
 
     return evaluate
 
 
+def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
+    """Coordinates or rates from an array, a mapping by name (the others zero), or None (all zero)."""
+    out = np.zeros(len(names))
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            if name not in names:
+                raise ValueError(f"{what}: there is no coordinate {name!r}{suggestion(str(name), list(names))}")
+            out[names.index(name)] = real_number(f"{what} of '{name}'", value)
+    elif given is not None:
+        out = real_array(what, given)
+    if out.shape != (len(names),):
+        raise ValueError(f"{what} has shape {out.shape}: must be ({len(names)},), one for each of eq.names")
+    return out
+
+
 def text(form: ClosedForm) -> str:
     """Plain text, entry by entry."""
-    lines = [line.rstrip() for line in _legend(form, "")]
+    lines = [line.rstrip() for line in _legend(form, "", 1)]
     entries = [entry for rows in form.rows.values() for row in rows for entry in row]
     if short := form.short.used(entries):
         lines += ["", *(f"{name} = {sympy.sstr(to_sympy(value))}" for name, value in short)]
@@ -198,9 +220,12 @@ def text(form: ClosedForm) -> str:
                 if entry != 0:
                     place = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
                     lines.append(f"{matrix}[{place}] = {sympy.sstr(sympy.sympify(entry))}")
+    lines += ["", *(f"F[{place + 1}] = {entry}" for place, entry in _forces(form))]
     return "\n".join(lines)
 
 
-def _check_name(name: str) -> None:
-    if not re.fullmatch(r"[A-Za-z]\w*", name):
-        raise ValueError(f"name = {name!r}: a function's name must be letters, digits and _")
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise ValueError(f"name = {shown(name)}: a function's name must be letters, digits and _")
+    if word_of_a_language(name):
+        raise ValueError(f"name = '{name}': is a word of C, Python or MATLAB; choose another name")

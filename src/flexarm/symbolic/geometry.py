@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
-
 from flexarm.beam.polynomials import merged
 from flexarm.symbolic import hermite
-from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, dot, number, plus, symbol
+from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, plus, symbol
 from flexarm.symbolic.beams import Beam, displacement
 from flexarm.symbolic.frames import Frame, Matrix3, apply
 from flexarm.symbolic.model import Body, Model
@@ -41,17 +39,6 @@ def points(model: Model) -> list[list[Rows]]:
         body = model.bodies[i]
         R, p = _pose(model.ground, body.frame)
         out.append([[[entry] for entry in (*plus(p, apply(R, rho)), 1)] for rho in _local(body.beam, x)])
-    return out
-
-
-def appearing_weight(model: Model, upward: Vector) -> dict[int, Expr]:
-    """By coordinate d of a link without a rear part, the potential of the mass that appears in the joint with d."""
-    out = {}
-    base = [number(float(entry)) for entry in np.array(model.robot.base.matrix).T @ model.robot.base.position]
-    for body in model.bodies.values():
-        if body.beam.gripped and body.beam.rear is None and body.beam.d is not None:
-            _, p = _pose(model.ground, body.frame)
-            out[body.beam.d[0]] = body.beam.m * dot(upward, plus(p, (base[0], base[1], base[2])))
     return out
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from flexarm.symbolic.closed_form import ClosedForm
 
 WIDTH = 95  # letters on a line
+EXPANDED = 24  # terms that a wide product may have when it is multiplied out
+LARGE = 300  # nodes of an expression that does not fit on a line
 DIGITS = 6  # of numbers that are no fractions
 
 HEAD = r"""\documentclass[a4paper]{article}
@@ -58,23 +62,25 @@ def document(form: ClosedForm) -> str:
 
 
 class _Writer:
-    """Prints expressions with the papers' symbols; sums inside cosines and sines get a letter of their own."""
+    """Prints expressions with the papers' symbols; sums inside cosines and sines, and in products that are too
+    long, get a letter of their own."""
 
     def __init__(self, form: ClosedForm) -> None:
         known = [*form.variables, *form.parameters]
         self._names: dict[Any, str] = {sympy.Symbol(each.symbol): each.latex for each in known}
         self._names |= {sympy.Symbol(name): latex for name, latex in form.short.latex.items()}
         self._angles: dict[Any, Any] = {}
+        self._sums: dict[Any, Any] = {}
 
     def matrix(self, name: str, matrix: Any, symmetric: bool = False) -> str:
         """In brackets if it fits on a line, else entry by entry."""
         if not any(matrix):
             return f"\\[ {name} = \\mathbf{{0}} \\]"
-        plain = [[self.latex(to_sympy(entry)) for entry in row] for row in matrix.tolist()]
-        widths = [max(_width(row[column]) for row in plain) + 2 for column in range(matrix.cols)]
-        if sum(widths) <= WIDTH and matrix.rows <= 30:
-            rows = " \\\\\n".join(" & ".join(row) for row in plain)
-            return f"\\[ {name} = \\begin{{bmatrix}}\n{rows}\n\\end{{bmatrix}} \\]"
+        if matrix.rows <= 30 and not any(_large(to_sympy(entry)) for entry in matrix):
+            plain = [[self.latex(to_sympy(entry)) for entry in row] for row in matrix.tolist()]
+            if sum(max(_width(row[column]) for row in plain) + 2 for column in range(matrix.cols)) <= WIDTH:
+                rows = " \\\\\n".join(" & ".join(row) for row in plain)
+                return f"\\[ {name} = \\begin{{bmatrix}}\n{rows}\n\\end{{bmatrix}} \\]"
         lines = []
         for i in range(matrix.rows):
             for j in range(i if symmetric else 0, matrix.cols):
@@ -99,11 +105,16 @@ class _Writer:
         return " \\\\\n".join(lines)
 
     def definitions(self, form: ClosedForm) -> str:
-        """Of abbreviations and of the letters for angles."""
+        """Of abbreviations and of the letters for sums and angles."""
         entries = [entry for rows in form.rows.values() for row in rows for entry in row]
         found = [(to_sympy(name), to_sympy(value)) for name, value in form.short.used(entries)]
-        found += [(letter, angle) for angle, letter in self._angles.items()]
         lines = [self.equation(self._names[name], value) for name, value in found]
+        sums: list[str] = []
+        while len(sums) < len(self._sums):  # a sum may need others
+            value, letter = next(islice(self._sums.items(), len(sums), None))
+            sums.append(self.equation(self._names[letter], value))
+        angles = [self.equation(self._names[letter], angle) for angle, letter in self._angles.items()]
+        lines += [*angles, *reversed(sums)]
         return "With\n\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
 
     def latex(self, expression: Any) -> str:
@@ -111,13 +122,15 @@ class _Writer:
         return str(sympy.latex(_rounded(expression), symbol_names=self._names))
 
     def _terms(self, expression: Any) -> list[tuple[str, str]]:
-        """Signs and texts of the terms of a sum; a product that would fill a line by itself is multiplied out."""
+        """Signs and texts of the terms of a sum; a product that would fill a line by itself is multiplied out, or its
+        factors get letters if that would be too long."""
         expression = self._with_letters(_rounded(expression))
         out = []
         for term in sympy.Add.make_args(expression):
             parts = [term]
-            if _width(sympy.latex(term, symbol_names=self._names)) > WIDTH:
-                parts = list(sympy.Add.make_args(sympy.expand(term)))
+            if _large(term) or _width(sympy.latex(term, symbol_names=self._names)) > WIDTH:
+                few = _expanded_terms(term) <= EXPANDED
+                parts = list(sympy.Add.make_args(sympy.expand(term))) if few else [self._with_sums(term)]
             for part in parts:
                 negative = part.could_extract_minus_sign()
                 text = str(sympy.latex(-part if negative else part, symbol_names=self._names))
@@ -125,6 +138,18 @@ class _Writer:
                     text = f"\\left({text}\\right)"
                 out.append(("-" if negative else "+", text))
         return out
+
+    def _with_sums(self, expression: Any) -> Any:
+        """The outermost sums within a product, each replaced by a letter."""
+        if isinstance(expression, sympy.Add):
+            if expression not in self._sums:
+                letter = sympy.Symbol(f"sum_{len(self._sums) + 1}")
+                self._sums[expression] = letter
+                self._names[letter] = f"\\Sigma_{{{len(self._sums)}}}"
+            return self._sums[expression]
+        if not expression.args:
+            return expression
+        return expression.func(*(self._with_sums(each) for each in expression.args))
 
     def _with_letters(self, expression: Any) -> Any:
         swaps = {}
@@ -137,6 +162,21 @@ class _Writer:
                     self._names[letter] = f"\\psi_{{{len(self._angles)}}}"
                 swaps[found] = found.func(self._angles[angle])
         return expression.xreplace(swaps)
+
+
+def _large(expression: Any) -> bool:
+    return next(islice(sympy.preorder_traversal(expression), LARGE, None), None) is not None
+
+
+def _expanded_terms(expression: Any) -> int:
+    """About how many terms a product has when it is multiplied out."""
+    if isinstance(expression, sympy.Add):
+        return sum(map(_expanded_terms, expression.args))
+    if isinstance(expression, sympy.Mul):
+        return prod(map(_expanded_terms, expression.args))
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp > 0:
+        return int(_expanded_terms(expression.base) ** int(expression.exp))
+    return 1
 
 
 def _rounded(expression: Any) -> Any:
@@ -178,4 +218,5 @@ def _unit(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([_%&#$])", r"\\\1", text)
+    words = {"\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}"}
+    return re.sub(r"[_%&#${}\\^~]", lambda found: words.get(found[0], f"\\{found[0]}"), " ".join(text.split()))

@@ -10,26 +10,33 @@ LIMIT = 60_000
 SPATIAL = 2.5  # three rotations for each bending link, where a planar one has a single angle
 
 
-def check(robot: Robot, limit: float) -> None:
+def check(robot: Robot, limit: float, numeric: bool = False) -> None:
     """Refuse a robot whose equations nobody could read or compile, and say what to reduce."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise ValueError(f"limit = {shown(limit)}: must be a positive number of statements")
     shares = statements(robot)
     if (whole := sum(shares)) > limit:
         worst = robot.links[max(range(len(shares)), key=shares.__getitem__)]
+        shorter = "" if numeric else "parameters='numeric' makes it shorter; "
         raise ValueError(
             f"the closed form of {robot.name!r} would have about {_rounded(whole)} statements, more than {limit:g}: "
-            f"take fewer elements or modes, or make links rigid (most of it comes from link '{worst.name}', which "
+            f"{_advice(robot)} (most of it comes from link '{worst.name}', which "
             f"{moving(robot)[robot.links.index(worst)]} coordinates of other links and its joint move); "
-            "parameters='numeric' makes it shorter; limit=... raises this limit, and fa.System has none"
+            f"{shorter}limit=... raises this limit, and fa.System has none"
         )
+
+
+def _advice(robot: Robot) -> str:
+    flexible = any(link.flexible is not None for link in robot.links)
+    return "take fewer elements or modes, or make links rigid" if flexible else "take fewer links"
 
 
 def statements(robot: Robot) -> list[float]:
     """Per link, about how many statements its share of M and C takes with common subexpressions shared.
 
     f coordinates move the link's frame, e are its own: there are f^2 / 2 + f e entries in M that vary, each depending
-    on the f (and those of the frame alone on the e). Measured within a factor of three (tests/symbolic/test_size.py).
+    on the f (and those of the frame alone on the e). Measured within a factor of four
+    (tests/symbolic/test_refusals.py).
     """
     factor = 1.0 if planar(robot) else SPATIAL
     own = [_elastic(link) for link in robot.links]

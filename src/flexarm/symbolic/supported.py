@@ -12,8 +12,8 @@ from flexarm.robot.joints import Prismatic
 from flexarm.symbolic.frames import yaw
 
 SUPPORTED = (
-    "closed forms are there for planar robots (hinges about z, deflections bend_y and stretch, any prismatic joints) "
-    "and for spatial robots with hinges and welds"
+    "closed forms are there for planar robots (hinges about z, deflections bend_y and stretch, prismatic joints but "
+    "for rear='none') and for spatial robots with hinges and welds"
 )
 
 
@@ -31,6 +31,10 @@ def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
             bad = next(each.name for each in robot.links if _out_of_plane(each))
             raise ValueError(
                 f"{where}: has a prismatic joint, but the robot is spatial (see link '{bad}'); {SUPPORTED}"
+            )
+        if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
+            raise ValueError(
+                f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
             )
         if kept and link.flexible is not None and not meshed(link):
             raise ValueError(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from keyword import iskeyword
+from keyword import iskeyword, softkwlist
 
 from flexarm.mechanics.coordinates import suggestion
 from flexarm.robot.errors import shown
@@ -13,7 +14,20 @@ from flexarm.symbolic.algebra import Expr, number, symbol
 
 # What generated functions call their arguments, results and intermediate values.
 RESERVED = {"q", "v", "p", "M", "C", "K", "D", "G", "E", "I", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
-_INTERMEDIATE = re.compile(r"x\d*|(d*[NS]|t|uf|us|wf|ws|phis)_\w+")
+_INTERMEDIATE = re.compile(r"x\d*|(angle|sum)_\d+|(d*[NS]|t|uf|us|wf|ws|phis)_\w+")
+
+_C = (
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main memset "
+    "NULL acos asin atan atan2 ceil cosh exp fabs floor fmod log pow sinh tan cbrt hypot fmin fmax"
+)
+_MATLAB = "case catch classdef end function global otherwise parfor persistent spmd switch zeros nargin Inf NaN i j"
+WORDS = {*_C.split(), *_MATLAB.split(), *softkwlist, *dir(builtins), "NAMES", "PARAMETERS", "np"}
+"""Words of C, Python and MATLAB that generated functions use, or that cannot be names there."""
+
+
+def word_of_a_language(name: str) -> bool:
+    return iskeyword(name) or name in WORDS or name in RESERVED
 
 
 @dataclass(frozen=True)
@@ -34,11 +48,17 @@ class Symbols:
     """
 
     def __init__(self, parameters: str | Collection[str], rename: Mapping[str, str]) -> None:
-        if isinstance(parameters, str) and parameters not in ("symbolic", "numeric"):
+        names = isinstance(parameters, Collection) and all(isinstance(each, str) for each in parameters)
+        if not names or (isinstance(parameters, str) and parameters not in ("symbolic", "numeric")):
             raise ValueError(
                 f"parameters = {shown(parameters)}: must be 'symbolic', 'numeric' or a list of the symbols to keep"
             )
         self._keep = parameters if isinstance(parameters, str) else set(parameters)
+        if not isinstance(rename, Mapping):
+            raise ValueError(f"rename = {shown(rename)}: must be a mapping from symbols to names, {{'m_1': 'mu'}}")
+        for name, new in rename.items():
+            if not isinstance(new, str):
+                raise ValueError(f"rename '{name}' to {shown(new)}: must be a name")
         self._rename = dict(rename)
         self._default_names: set[str] = set()
         self._known: set[str] = set()
@@ -72,10 +92,12 @@ class Symbols:
         for name, new in self._rename.items():
             if name not in self._default_names:
                 raise ValueError(f"rename: there is no symbol '{name}'{suggestion(name, sorted(self._default_names))}")
-            if not new.isidentifier() or not new.isascii() or iskeyword(new):
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", new) or iskeyword(new):
                 raise ValueError(f"rename '{name}' to {shown(new)}: must be letters, digits and _ that code can use")
             if new in RESERVED or _INTERMEDIATE.fullmatch(new):
                 raise ValueError(f"rename '{name}' to '{new}': the generated functions use that name themselves")
+            if word_of_a_language(new):
+                raise ValueError(f"rename '{name}' to '{new}': is a word of C, Python or MATLAB; choose another name")
         if not isinstance(self._keep, str):
             for name in sorted(self._keep - self._known):
                 raise ValueError(f"parameters: there is no symbol '{name}'{suggestion(name, sorted(self._known))}")
