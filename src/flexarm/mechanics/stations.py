@@ -40,19 +40,6 @@ def _legendre_in_powers(degree: int) -> Array:
     return out
 
 
-def shapes_at(integrals: LinkIntegrals, x: Any) -> tuple[Any, Any]:
-    """U and W (3 x n) at a symbolic x: displacement = U eta, small rotation = W eta."""
-    U, W = ca.SX(3, integrals.count), ca.SX(3, integrals.count)
-    places = {"stretch": (U, 0), "bend_y": (U, 1), "bend_z": (U, 2), "twist": (W, 0)}
-    for name, space in integrals.shapes.items():
-        matrix, row = places[name]
-        matrix[row, integrals.columns[name]] = values_at(space, x)
-        if name.startswith("bend"):
-            row, sign = (2, 1) if name == "bend_y" else (1, -1)
-            W[row, integrals.columns[name]] = sign * values_at(space.derivative(), x)
-    return U, W
-
-
 def values_at_nodes(nodes: Array, values: Array, x: Any) -> Any:
     """(1, n): of values (nodes, n), those of the node nearest to a symbolic x."""
     middles = ca.DM((nodes[:-1] + nodes[1:]) / 2)
