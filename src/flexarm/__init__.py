@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     )
     from flexarm.motion.run import Run
     from flexarm.motion.schedule import Feedback, PointLoad
-    from flexarm.motion.simulate import ValidityWarning, simulate
+    from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
+    from flexarm.motion.start import ValidityWarning
     from flexarm.robot import (
         Damping,
         DescriptionError,
@@ -79,7 +80,8 @@ _LATER = {
     ),
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.schedule": ("Feedback", "PointLoad"),
-    "flexarm.motion.simulate": ("ValidityWarning", "simulate"),
+    "flexarm.motion.simulate": ("simulate",),
+    "flexarm.motion.start": ("ValidityWarning",),
     "flexarm.motion.stabilization": ("Baumgarte",),
     "flexarm.robot": (
         "Damping",

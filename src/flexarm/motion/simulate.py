@@ -6,7 +6,7 @@ import json
 import platform
 import time as clock
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,6 @@ import numpy as np
 
 from flexarm._version import __version__
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics.closure import Closure
-from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.mechanics.evaluate import Evaluator
 from flexarm.mechanics.system import System, Vector
 from flexarm.motion import methods
@@ -27,9 +25,10 @@ from flexarm.motion.run import Run, dataset
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
+from flexarm.motion.start import ValidityWarning, initial_state
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
-from flexarm.robot import MovingJoint, Robot
+from flexarm.robot import Robot
 
 SUNDIALS = ("adams", "bdf")
 METHODS: dict[str, Callable[[float, int], Method]] = {
@@ -44,13 +43,8 @@ CHUNK = 250  # steps a call
 CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
 
 FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project
-NOTICED = 1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported
 
 LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
-
-
-class ValidityWarning(UserWarning):
-    """A result that the model's assumptions do not cover."""
 
 
 def simulate(
@@ -101,10 +95,7 @@ def simulate(
     _check(method, radius, rtol, atol, dt, duration)
     kept = _stabilization(stabilization, method)
     schedule = Schedule(system, torque, motion, loads)
-    q, v = _initial(system, schedule, q0), _one(system, v0, "v0")
-    _require_travel(system, schedule, q)
-    if system.constraints:
-        q, v = _closed(system, schedule, q, v, v0 is not None)
+    q, v = initial_state(system, schedule, q0, v0)
 
     length = sum(link.length for link in system.robot.links) or 1.0
 
@@ -184,27 +175,6 @@ def _stabilization(given: object, method: str) -> Stabilization:
     return FOR_SUNDIALS if method in SUNDIALS else Baumgarte() if method == "newmark-baumgarte" else chosen
 
 
-def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: bool) -> tuple[Array, Array]:
-    """The initial state on the constraints, with a warning about what had to move."""
-    q, v = q.copy(), v.copy()
-    for k, each in schedule.motions.items():
-        q[k], v[k] = each(0.0), each(0.0, 1)
-    found = Closure(system, schedule.driven).state(q, v)
-    sizes = np.array(system._chain.coordinates.sizes)
-    for what, old, new, per, heard in (("q0", q, found[0], "", True), ("v0", v, found[1], "/s", v_given)):
-        moved = np.abs(new - old) / sizes
-        if heard and moved.max(initial=0.0) > NOTICED * max(1.0, float(np.abs(old / sizes).max())):
-            k = int(moved.argmax())
-            name, unit = system.names[k], system._chain.coordinates.units[k].replace("1", "")
-            warnings.warn(
-                f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
-                f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),
-                ValidityWarning,
-                stacklevel=3,
-            )
-    return found
-
-
 def _check(method: str, radius: float, rtol: float, atol: float, dt: float | None, duration: float) -> None:
     if method not in METHODS and method not in SUNDIALS:
         raise ValueError(f"method = {method!r}: must be one of {', '.join([*METHODS, *SUNDIALS])}")
@@ -232,50 +202,6 @@ def _sample_times(duration: float, sample: float | None) -> Array:
     if duration - times[-1] <= 1e-9 * duration:
         times[-1] = duration
     return np.asarray(times if times[-1] == duration else np.append(times, duration), dtype=float)
-
-
-def _one(system: System, given: Vector, name: str) -> Array:
-    vector = system.vector(given, name)
-    if vector.ndim != 1:
-        raise ValueError(f"{name} has shape {vector.shape}: a run starts from one state")
-    return vector
-
-
-def _initial(system: System, schedule: Schedule, q0: Vector | str) -> Array:
-    if isinstance(q0, str):
-        if q0 != "equilibrium":
-            raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
-        return equilibrium(system, _started(system, schedule, np.zeros(system.nq), ()))
-    _one(system, q0, "q0")
-    mentioned = system.names if q0 is not None and not isinstance(q0, Mapping) else q0 or ()
-    return _started(system, schedule, system.posture(q0, "q0"), mentioned)
-
-
-def _started(system: System, schedule: Schedule, q: Array, mentioned: Collection[str]) -> Array:
-    """q with driven coordinates where their motions start, and joints behind driven motors with them."""
-    for place, each in schedule.motions.items():
-        q[place] = each(0.0)
-        joint = system.names[place].removesuffix(".motor") + ".q"
-        if joint in system.names and joint not in mentioned:
-            q[system.index(joint)] = q[place]
-    return q
-
-
-def _require_travel(system: System, schedule: Schedule, q: Array) -> None:
-    """Slides must start on their links, revolute joints within their limits."""
-    for link in system.robot.links:
-        travel = system.robot.travel(link)
-        if travel is None or not isinstance(link.joint, MovingJoint):
-            continue
-        place = system.index(f"{link.name}.q")
-        at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
-        lower, upper = travel
-        slack = 1e-9 * (upper - lower)
-        if not lower - slack <= at <= upper + slack:
-            raise ValueError(
-                f"joint '{link.name}' starts at {at:g} {link.joint.unit}, outside its travel from {lower:g} to "
-                f"{upper:g} {link.joint.unit}; give q0={{'{link.name}.q': ...}}"
-            )
 
 
 def _gather(
