@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.system import System
 
 ITERATIONS = 200
@@ -189,8 +190,8 @@ class Closure:
     def _posture(self, q: Array) -> str:
         return ", ".join(f"{self.system.names[k]} = {q[k]:.4g}" for k in self.free[:4])
 
-    def _of(self, row: object) -> str:
-        return self.system._equations.constraints.names[row.constraint]  # type: ignore[attr-defined]
+    def _of(self, row: Row) -> str:
+        return self.system._equations.constraints.names[row.constraint]
 
     def _names(self, weights: Array) -> list[str]:
         """Constraints that matter in a combination of rows."""

@@ -137,7 +137,8 @@ class System:
         return self._call("mass_matrix", q=q)[0]
 
     def bias(self, q: Vector, v: Vector) -> Array:
-        """h(q, v) = C v + K q + D v + G + friction, (..., nq)."""
+        """h(q, v) = C v + K q + D v + G + friction, (..., nq). Where material appears in a joint (`rear="none"`)
+        there is more to it: it brings momentum along."""
         return self._call("bias", q=q, v=v)[0]
 
     def coriolis(self, q: Vector, v: Vector) -> Array:
@@ -266,9 +267,10 @@ class System:
     def posture(self, q: Vector = None, name: str = "q") -> Array:
         """Coordinates with drives that are not mentioned not wound up: motors where their joints are given."""
         out = self.vector(q, name).copy()
-        for place, motor in enumerate(self.names if isinstance(q, Mapping) else ()):
+        given = q if isinstance(q, Mapping) else {}
+        for place, motor in enumerate(self.names):
             joint = motor.removesuffix(".motor") + ".q"
-            if motor.endswith(".motor") and motor not in q and joint in q:  # type: ignore[operator]
+            if motor.endswith(".motor") and motor not in given and joint in given:
                 out[place] = out[self.index(joint)]
         return out
 

@@ -117,10 +117,7 @@ class Bracing:
     @cached_property
     def settled(self) -> ca.Function:
         """(q, v, a, u) -> the same on the constraints, and the multipliers that this motion takes."""
-        plant = self.plant
-        sizes = (plant.n, plant.n, plant.n, plant.input_count)
-        q, v, a, u = (ca.MX.sym(name, size) for name, size in zip("qvau", sizes))
-        brace = self.at(q, plant.factor(q, v, u, 0, 0))
+        plant, (q, v, a, u), brace = self.plant, *self._motion()
         new_q, new_v = brace.projected(q, v)
         new_a = a - brace._whole(self.acceleration(new_q, new_v, a))
         forces = self._multipliers(brace, plant.residual(new_q, new_v, new_a, u))
@@ -129,11 +126,16 @@ class Bracing:
     @cached_property
     def multipliers(self) -> ca.Function:
         """(q, v, a, u) -> multipliers of a motion as it is."""
+        plant, (q, v, a, u), brace = self.plant, *self._motion()
+        return ca.Function("multipliers", [q, v, a, u], [self._multipliers(brace, plant.residual(q, v, a, u))])
+
+    def _motion(self) -> tuple[Any, Brace]:
+        """Symbols (q, v, a, u), and the constraints there with M for S."""
         plant = self.plant
         sizes = (plant.n, plant.n, plant.n, plant.input_count)
-        q, v, a, u = (ca.MX.sym(name, size) for name, size in zip("qvau", sizes))
-        brace = self.at(q, plant.factor(q, v, u, 0, 0))
-        return ca.Function("multipliers", [q, v, a, u], [self._multipliers(brace, plant.residual(q, v, a, u))])
+        symbols = [ca.MX.sym(name, size) for name, size in zip("qvau", sizes)]
+        q, v, _, u = symbols
+        return symbols, self.at(q, plant.factor(q, v, u, 0, 0))
 
     def _multipliers(self, brace: Brace, residual: Any) -> Any:
         """What balances the residual best: exactly, where the motion satisfies the equations."""
