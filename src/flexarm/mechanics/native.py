@@ -24,6 +24,8 @@ from pathlib import Path
 
 import casadi as ca
 
+from flexarm.mechanics.splitting import split
+
 # -O1 compiles about ten times faster than -O3 and runs within a factor of two of it; no contraction to fused
 # multiply-add, so that compiled code gives the virtual machine's digits.
 FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
@@ -62,7 +64,7 @@ def kept(
         generator = ca.CodeGenerator(names[0], {"with_header": False})
         for function in made:
             generator.add(function)
-        return str(generator.dump())
+        return split(generator.dump())
 
     try:
         identity: list[object] = [source()] if depends is None else [*depends, *_sources(), ca.CasadiMeta.version()]

@@ -12,8 +12,8 @@ from flexarm.motion.plant import Plant
 
 
 def report(plant: Plant, count: int) -> ca.Function:
-    """Of `count` samples, (q, v, a, u) -> energies (kinetic, elastic, gravity, drive), rotation and position of the last link's tip, and
-    what is missing to equilibrium at the driven coordinates."""
+    """Of `count` samples, (q, v, a, u) -> energies (kinetic, elastic, gravity, drive), rotation and position of the
+    last link's tip, and what is missing to equilibrium at the driven coordinates."""
     e = plant.equations
     last = len(e.chain.bodies) - 1
     R, p = e.frame(last, e.chain.bodies[last].link.length)
