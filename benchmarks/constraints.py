@@ -38,7 +38,7 @@ def instructions(system: fa.System, iterations: int = 2) -> int:
         plant.residual: iterations,
         plant.substitute: iterations,
         plant.resolved: 2,
-        plant.displacement: 2,
+        plant.displacements: 1,
         plant.forces: 2,
     }
     if plant.bracing is not None:

@@ -127,7 +127,7 @@ def simulate(
         "sample": float(wanted[1] - wanted[0]),
     }
     run = _gather(system, schedule, loop, points or {}, options, begin)
-    _warn(run, loop.reason)
+    _warn(run, system.robot, loop.reason)
     return run
 
 
@@ -162,7 +162,7 @@ def _stepper(
         if method in SUNDIALS:
             kept[key] = SundialsStepper(schedule.plant(stabilization), method, count, rtol, rtol / 10 + atol)
         else:
-            fixed = [system.robot.model_dump_json(), *key] if law is None else None
+            fixed = [system.model, *key] if law is None else None
             plant = schedule.plant(stabilization)
             kept[key] = Stepper(plant, METHODS[method](radius, iterations), count, native, fixed)
     stepper: Stepper | SundialsStepper = kept[key]
@@ -228,7 +228,7 @@ def _gather(
     }
     attributes = {
         "robot": system.robot.name,
-        "model": system.robot.model_dump_json(),
+        "model": system.model,
         "options": json.dumps(options, default=float),
         "statistics": json.dumps(statistics, default=float),
         "reason": loop.reason,
@@ -316,9 +316,9 @@ def _torques(
     return out
 
 
-def _warn(run: Run, reason: str) -> None:
+def _warn(run: Run, robot: Robot, reason: str) -> None:
     if reason != "completed":
-        truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in run.robot.links)
+        truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
         hint = ""
         if reason.startswith("diverged") and truncated:  # its mass matrix may lose definiteness
             hint = "; stiffening='full' bears larger deflections than 'shortening'"
@@ -330,10 +330,10 @@ def _warn(run: Run, reason: str) -> None:
             ValidityWarning,
             stacklevel=3,
         )
-    for link in run.robot.links:
+    for place, link in enumerate(robot.links):
         if link.flexible is None:
             continue
-        bend = np.abs(run.data["deflection"].sel(link=link.name).values[:, 1:]).max(axis=1)
+        bend = np.abs(run.data["deflection"].values[:, place, 1:]).max(axis=1)
         worst = int(bend.argmax())
         if bend[worst] > LARGE_DEFLECTION * link.length:
             warnings.warn(
