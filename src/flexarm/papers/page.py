@@ -11,8 +11,7 @@ from flexarm.motion.run import Run, atomically
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from flexarm.show.style import Picture
+    from matplotlib.figure import Figure
 
 DPI = 110
 
@@ -48,7 +47,7 @@ class Page:
         marked = [(said, found, "yes" if holds else "**no**") for said, found, holds in rows]
         self.table(["the paper", "found here", "agrees"], marked)
 
-    def figure(self, name: str, picture: Picture, caption: str) -> None:
+    def figure(self, name: str, picture: Figure, caption: str) -> None:
         """`name`.png with a caption below it."""
         atomically(self.folder / f"{name}.png", lambda part: picture.savefig(part, dpi=DPI))
         self._parts.append(f"![{caption}]({name}.png)\n\n*{caption}*")
