@@ -439,10 +439,10 @@ def dropping(page: Page) -> None:
         f"""
         Five joints, five rotors and twice twelve modes: {len(full.data["coordinate"])} coordinates. Figure 8 counts the
         kinetic energy of the deformed booms to every order (`stiffening="full"`). The paper's model, which keeps the
-        second order, gives the same motion up to {WATCH:g} s, to {1000 * float(between.max()):.2g} mm at the tip. Then the
-        arm, stretched out, whips through, the lower boom bends by {bent:.2f} m out of the plane, and the run ends at
-        {end:.3f} s: the mass matrix to second order is about to become singular. Its smallest eigenvalue has fallen from
-        {least_inertia(second, canadarm2(), 0):.1e} to {least_inertia(second, canadarm2()):.1e}, where every order
+        second order, gives the same motion up to {WATCH:g} s, to {1000 * float(between.max()):.2g} mm at the tip. Then
+        the arm, stretched out, whips through, the lower boom bends by {bent:.2f} m out of the plane, and the run ends
+        at {end:.3f} s: the mass matrix to second order is about to become singular. Its smallest eigenvalue has fallen
+        from {least_inertia(second, canadarm2(), 0):.1e} to {least_inertia(second, canadarm2()):.1e}, where every order
         leaves {least_inertia(second, canadarm2(stiffening="full")):.1e}. The shortened boom has less inertia about its
         joint, but the coupling of its joint with its bending, a product of third order, is still that of a straight
         boom; turning against bending then costs too little. So the studies below, made with the paper's model, end at
