@@ -36,6 +36,9 @@ SWITCHES = (1.0, 2.0)  # s
 AMPLITUDE = 0.05  # N m on the hinge, N on the slide
 UPPER_AMPLITUDE, FORE_AMPLITUDE = 0.02, 0.005  # N m
 
+COARSE, FINER = "1 element each", "4 elements each"
+FORESHORTENED, MODES = "4 elements each, with foreshortening", "3 modes each, with foreshortening"
+
 Stiffening = Literal["none", "shortening", "full"]
 
 
@@ -157,6 +160,27 @@ def mass_matrix_differences() -> dict[str, float]:
     }
 
 
+def coupling_of_slide(across: bool) -> float:
+    """The largest entry of the mass matrix between the slide and a displacement (kg, of a slope kg m)."""
+    M = fa.System(on_a_slide(FINE, across), native=False).mass_matrix()
+    return float(np.abs(M[0, 1:]).max())
+
+
+def hinged_runs() -> dict[int, fa.Run]:
+    """By number of elements."""
+    return {count: single(on_a_hinge(count)) for count in (*ELEMENTS, FINE)}
+
+
+def two_link_models() -> dict[str, fa.Robot]:
+    return {
+        COARSE: two_links(1),
+        "2 elements each": two_links(2),
+        FINER: two_links(4),
+        FORESHORTENED: two_links(4, "shortening"),
+        MODES: fa.library.two_link_arm(DAMPING),
+    }
+
+
 # --- the page ---
 
 
@@ -228,7 +252,7 @@ def extended_assembly(page: Page) -> None:
         [
             (
                 "the robot's matrix has 2 n1 + 2 n2 + 6 rows: 10 with one element each",
-                f"{len(whole.names)}, clamped nodes included; without them {len(two_links_names())}",
+                f"{len(whole.names)}, clamped nodes included; without them {len(fa.equations(two_links(1)).names)}",
                 len(whole.names) == 10,
             ),
             (
@@ -246,17 +270,16 @@ def extended_assembly(page: Page) -> None:
     )
 
 
-def two_links_names() -> tuple[str, ...]:
-    """Coordinates of the two-link arm with one element each, clamped nodes left out."""
-    return fa.System(two_links(1), native=False).names
+def elements_label(count: int) -> str:
+    return "1 element" if count == 1 else f"{count} elements"
 
 
 def rotational_joint(page: Page) -> None:
     page.heading("Single link on a hinge (figure 4)")
-    runs = {count: single(on_a_hinge(count)) for count in (*ELEMENTS, FINE)}
+    runs = hinged_runs()
     for count, run in runs.items():
         page.data(f"hinge_{count}", run)
-    labels = {count: "1 element" if count == 1 else f"{count} elements" for count in runs}
+    labels = {count: elements_label(count) for count in ELEMENTS}
     closer = slice(round(0.8 / SAMPLE), round(1.8 / SAMPLE) + 1)
     page.figure(
         "figure_4",
@@ -272,6 +295,10 @@ def rotational_joint(page: Page) -> None:
         "Figure 4 of the paper: joint angle and flexural displacement of the link's end, with 1, 3, 5 and 7 elements. "
         "One element swings too far and at the wrong pace; three or more can hardly be told apart.",
     )
+
+
+def convergence(page: Page) -> None:
+    runs = hinged_runs()
     peak = float(np.abs(flexural(runs[FINE])).max())
     exact = exact_vibrations(slides=False)
     found = {n: vibrations(on_a_hinge(n)) for n in runs}
@@ -299,6 +326,11 @@ def rotational_joint(page: Page) -> None:
         element's length; cubic elements should have 4. Foreshortening, which the paper's equations leave out, moves
         the tip by {1000 * apart:.1f} mm at most (7 elements, `stiffening="full"`).
         """)
+
+
+def shape_of_the_link(page: Page) -> None:
+    runs = hinged_runs()
+    peak = float(np.abs(flexural(runs[FINE])).max())
     at = float(runs[FINE].time[int(np.abs(flexural(runs[FINE])).argmax())])
     shapes = {n: shape_along(run, at) for n, run in runs.items()}
     page.figure(
@@ -306,7 +338,7 @@ def rotational_joint(page: Page) -> None:
         curves(
             {
                 "displacement (mm)": {
-                    labels[n]: (x, 1000 * bent) for n, (x, bent) in shapes.items() if n in (1, 3, FINE)
+                    elements_label(n): (x, 1000 * bent) for n, (x, bent) in shapes.items() if n in (1, 3, FINE)
                 }
             },
             xlabel="place along the link (m)",
@@ -337,7 +369,7 @@ def translational_joint(page: Page) -> None:
         L1/n1 (Table 2), so the link does not slide out of a guide, and the joint's coordinate stands in the matrix of
         every element beside its displacements. For a slide along the link that coupling is {coupling[False]:g} kg:
         a force would not bend the link, and there would be no displacement to show. Across the link it is
-        {coupling[True]:.3g} kg for the deflection of the last node.
+        as large as {coupling[True]:.3g} kg.
         """)
     page.figure(
         "figure_5",
@@ -358,26 +390,12 @@ def translational_joint(page: Page) -> None:
         """)
 
 
-def coupling_of_slide(across: bool) -> float:
-    """The largest entry of the mass matrix between the slide and a deflection (kg)."""
-    system = fa.System(on_a_slide(FINE, across), native=False)
-    return float(np.abs(system.mass_matrix()[0, system.index(f"beam.bend_y[{2 * FINE - 1}]")]))
-
-
 def two_link_arm(page: Page) -> None:
     page.heading("Two links on hinges (figure 6)")
-    models = {
-        "1 element each": two_links(1),
-        "2 elements each": two_links(2),
-        "4 elements each": two_links(4),
-        "4 elements each, with foreshortening": two_links(4, "shortening"),
-        "3 modes each, with foreshortening": fa.library.two_link_arm(DAMPING),
-    }
-    runs = {label: double(robot) for label, robot in models.items()}
-    coarse, finer, fine, modes = (list(runs)[k] for k in (0, 2, 3, 4))
-    for name, label in (("two_links", coarse), ("two_links_fine", fine), ("two_links_modes", modes)):
+    runs = {label: double(robot) for label, robot in two_link_models().items()}
+    for name, label in (("two_links", COARSE), ("two_links_fine", FORESHORTENED), ("two_links_modes", MODES)):
         page.data(name, runs[label])
-    shown = {label: runs[label] for label in (coarse, finer, modes)}
+    shown = {label: runs[label] for label in (COARSE, FINER, MODES)}
     begin = slice(round(4.0 / SAMPLE) + 1)  # later there is nothing new to see
     angles = {
         f"angle, {name} (rad)": {label: (run.time, run[f"{name}.q"]) for label, run in shown.items()}
@@ -396,7 +414,11 @@ def two_link_arm(page: Page) -> None:
         "each as in the paper, with four, and with three modes each. After the torques have ended the joints drift "
         "slowly, more so with foreshortening.",
     )
-    first = {label: vibrations(robot) for label, robot in models.items()}
+
+
+def two_link_convergence(page: Page) -> None:
+    runs = {label: double(robot) for label, robot in two_link_models().items()}
+    first = {label: vibrations(robot) for label, robot in two_link_models().items()}
     page.table(
         ["model", "frequencies (rad/s)", *(f"tip.y at {t} s (mm)" for t in (1, 2, 5, 10)), "largest end of fore (mm)"],
         [
@@ -409,13 +431,15 @@ def two_link_arm(page: Page) -> None:
             for label, run in runs.items()
         ],
     )
-    high = [first[coarse][k] / first[fine][k] - 1 for k in (0, 1)]
-    bend = np.abs(flexural(runs[coarse], "fore")).max() / np.abs(flexural(runs[fine], "fore")).max()
-    drift = {label: 1000 * float(np.abs(run.tip[-1] - runs[fine].tip[-1]).max()) for label, run in runs.items()}
+    high = [first[COARSE][k] / first[FORESHORTENED][k] - 1 for k in (0, 1)]
+    bend = np.abs(flexural(runs[COARSE], "fore")).max() / np.abs(flexural(runs[FORESHORTENED], "fore")).max()
+    drift = {
+        label: 1000 * float(np.abs(run.tip[-1] - runs[FORESHORTENED].tip[-1]).max()) for label, run in runs.items()
+    }
     page.text(f"""
         One element each is too stiff: its first two frequencies are {high[0]:.0%} and {high[1]:.0%} too high, and the
         forearm's end swings {bend:.1f} times as far from the tangent at its root as it should. The tip hardly notices:
-        it is {drift[coarse]:.1f} mm off at {DURATION:g} s, and {drift[finer]:.1f} mm of that do not go away
+        it is {drift[COARSE]:.1f} mm off at {DURATION:g} s, and {drift[FINER]:.1f} mm of that do not go away
         with more elements, but with the foreshortening that the paper's equations leave out.
         """)
 
@@ -425,5 +449,14 @@ STUDY = Study(
     paper="Bien & My, Using extended assembly algorithm in finite element method in building dynamic equation process "
     "of flexible robot (2018)",
     covers="figures 2 to 6, Table 2",
-    sections=(parameters, extended_assembly, rotational_joint, translational_joint, two_link_arm),
+    sections=(
+        parameters,
+        extended_assembly,
+        rotational_joint,
+        convergence,
+        shape_of_the_link,
+        translational_joint,
+        two_link_arm,
+        two_link_convergence,
+    ),
 )
