@@ -57,11 +57,9 @@ def slim_column(robot: fa.Robot) -> fa.Robot:
     return robot.with_({"links.column.section": section})
 
 
-def meshed(robot: fa.Robot, elements: int, stretch: bool = False) -> fa.Robot:
-    """With other numbers of elements; the paper's elements also stretch."""
-    shapes = fa.Flexible(
-        bend_y=elements, bend_z=elements, twist=elements, stretch=elements if stretch else 0, basis="elements"
-    )
+def meshed(robot: fa.Robot, elements: int, **more: Any) -> fa.Robot:
+    """With other numbers of elements, or with other fields of `Flexible`."""
+    shapes = fa.Flexible(bend_y=elements, bend_z=elements, twist=elements, basis="elements", **more)
     return robot.with_({f"links.{name}.flexible": shapes for name in LINKS})
 
 
@@ -152,6 +150,7 @@ def the_arm(page: Page) -> None:
                 "the axes of the figures are lost; after this the forearm has folded back over the upper arm",
             ),
             ("stretch of the links", "left out", "the paper's elements have it; see the last table for what it does"),
+            ("foreshortening of bent links", "taken into account", "not mentioned; see the last table as well"),
         ]
     )
 
@@ -300,7 +299,8 @@ def elements(page: Page) -> None:
     page.heading("Are two elements enough?")
     rigid = pushed(rigid_arm())
     models = {f"{count}": meshed(flexible_joints(), count) for count in (1, 2, 3)}
-    models["2, with stretch"] = meshed(flexible_joints(), 2, stretch=True)
+    models["2, with stretch"] = meshed(flexible_joints(), 2, stretch=2)
+    models["2, without foreshortening"] = meshed(flexible_joints(), 2, stiffening="none")
     runs = {label: pushed(robot) for label, robot in models.items()}
     finest = runs["3"]
     page.table(
