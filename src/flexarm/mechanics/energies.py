@@ -12,7 +12,7 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Array
 from flexarm.mechanics import gripped, stops
 from flexarm.mechanics.bodies import Body
-from flexarm.mechanics.constants import constant
+from flexarm.mechanics.constants import AXIAL_SHARE, constant
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Chain
@@ -153,29 +153,39 @@ def _beam_moment(integrals: LinkIntegrals, eta: Any) -> Any:
 
 
 def _beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
-    """All terms of translation up to second order in eta and its rate, from constant integrals (theory, section 3).
+    """All terms of translation up to second order in eta and its rate, from constant integrals, and those of third
+    order in the shortening without which the mass matrix would lose definiteness (docs/theory.md).
 
     The sections' own inertia enters as if they did not tilt: terms of its size times slope or twist are left out.
     """
-    a, b, j = constant(integrals.a), constant(integrals.b), constant(integrals.j)
+    j, M_elastic = constant(integrals.j), constant(integrals.M_elastic)
     M = {name: constant(matrix) for name, matrix in integrals.M.items()}
-    H0, H1, M_elastic = constant(integrals.H0), constant(integrals.H1), constant(integrals.M_elastic)
-    c = _beam_moment(integrals, eta)
-    dc = a @ deta - ca.vertcat(ca.dot(H0 @ eta, deta), 0, 0)
-    along_x, along_y, along_z = (b[row, :] @ eta for row in range(3))
-    Gxx = integrals.g0 + 2 * along_x + ca.dot(eta, (M["uu"] - H1) @ eta)
+    energy = ca.dot(deta, M_elastic @ deta) / 2
+    c, dc, along, dalong = ca.SX([integrals.c0, 0, 0]), *(ca.SX.zeros(3) for _ in range(3))
+    Gxx = integrals.g0 + ca.dot(eta, M["uu"] @ eta)
+    for line in integrals.lines:
+        N, H = constant(line.part(integrals.a, integrals.b)), constant(line.part(integrals.H0, integrals.H1))
+        at, rate, bent = N @ eta, N @ deta, H @ eta
+        s, ds = ca.dot(bent, eta) / 2, ca.dot(bent, deta)
+        level, tilt = line.moments
+        c, dc = c + level * at, dc + level * rate
+        c[0], dc[0] = c[0] - level * s, dc[0] - level * ds
+        along, dalong = along + (tilt - s) * at, dalong + (tilt - s) * rate + AXIAL_SHARE * ds * at
+        Gxx -= 2 * tilt * s
+        energy -= ds * rate[0]
+    Gxx += 2 * along[0]
     Gyy, Gzz, Gyz = (ca.dot(eta, M[name] @ eta) for name in ("vv", "ww", "vw"))
-    Gxy = along_y + ca.dot(eta, M["uv"] @ eta)
-    Gxz = along_z + ca.dot(eta, M["uw"] @ eta)
+    Gxy = along[1] + ca.dot(eta, M["uv"] @ eta)
+    Gxz = along[2] + ca.dot(eta, M["uw"] @ eta)
     G = ca.vertcat(ca.horzcat(Gxx, Gxy, Gxz), ca.horzcat(Gxy, Gyy, Gyz), ca.horzcat(Gxz, Gyz, Gzz))
     inertia = (Gxx + Gyy + Gzz) * ca.SX.eye(3) - G + ca.diag(ca.DM(integrals.section_inertia))
 
     def spin(name: str) -> Any:
         return ca.dot(eta, M[name] @ deta) - ca.dot(deta, M[name] @ eta)
 
-    k = j @ deta + ca.vertcat(spin("vw"), -spin("uw") - b[2, :] @ deta, b[1, :] @ deta + spin("uv"))
+    k = j @ deta + ca.vertcat(spin("vw"), -spin("uw") - dalong[2], dalong[1] + spin("uv"))
     return (
-        ca.dot(deta, M_elastic @ deta) / 2
+        energy
         + ca.dot(v, dc)
         + ca.dot(omega, k)
         + integrals.m / 2 * ca.dot(v, v)

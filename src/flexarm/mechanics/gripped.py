@@ -11,9 +11,10 @@ from typing import Any
 
 import casadi as ca
 
+from flexarm.beam.integrals import Line
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.bodies import Body
-from flexarm.mechanics.constants import constant
+from flexarm.mechanics.constants import AXIAL_SHARE, constant
 from flexarm.mechanics.rotations import Step, Turn, X, Y, Z, twist_along
 
 TURNED = ca.DM([-1, 1, -1])
@@ -112,7 +113,7 @@ def _moment(part: Part) -> Any:
 
 
 def _second_order(part: Part, omega: Any, v: Any) -> Any:
-    """All terms up to second order in eta and its rates, as for an ordinary link (energies.py)."""
+    """All terms up to second order in eta, as for an ordinary link (energies.py)."""
     integrals, scale, eta, deta, zeta = part.integrals, part.scale, part.eta, part.deta, part.zeta
     a, b, a_c, b_c = (constant(each) for each in (integrals.a, integrals.b, integrals.a_c, integrals.b_c))
     M = {name: constant(matrix) for name, matrix in integrals.M.items()}
@@ -120,7 +121,13 @@ def _second_order(part: Part, omega: Any, v: Any) -> Any:
     H0, H1 = constant(integrals.H0), constant(integrals.H1)
     c = _moment(part)
     dc = scale * (a @ deta + a_c @ zeta) - ca.vertcat(ca.dot(H0 @ eta, deta), 0, 0)
-    along, dalong = scale * (b @ eta), scale * (b @ deta + b_c @ zeta)
+    moved, moving = (a @ eta, b @ eta), (a @ deta + a_c @ zeta, b @ deta + b_c @ zeta)
+    along, dalong, energy = scale * moved[1], scale * moving[1], ca.SX(0)
+    for line in integrals.lines if integrals.stiffening == "shortening" else ():
+        s, ds = _shortening_along(part, line)
+        at, rate = line.part(*moved), line.part(*moving)
+        along, dalong = along - s * at, dalong - s * rate + AXIAL_SHARE * ds * at
+        energy -= scale * ds * rate[0]
     Gxx = scale * (scale**2 * integrals.g0 + 2 * along[0] + ca.dot(eta, (M["uu"] - H1) @ eta))
     Gyy, Gzz, Gyz = (scale * ca.dot(eta, M[name] @ eta) for name in ("vv", "ww", "vw"))
     Gxy = scale * (along[1] + ca.dot(eta, M["uv"] @ eta))
@@ -135,7 +142,7 @@ def _second_order(part: Part, omega: Any, v: Any) -> Any:
     k = scale * ca.vertcat(spin("v", "w"), -spin("u", "w") - dalong[2], dalong[1] + spin("u", "v"))
     flowing = sum((M_c[name + name] for name in "uvw"), ca.SX(*H0.shape))
     plain = sum((M[name + name] for name in "uvw"), ca.SX(*H0.shape))
-    energy = scale * _form(deta, zeta, plain, flowing, constant(integrals.M_cc))
+    energy += scale * _form(deta, zeta, plain, flowing, constant(integrals.M_cc))
     for row in range(3):  # the sections turn about x with the twist, about y and z with slopes, which go with 1/scale
         if not integrals.section_inertia[row]:
             continue
@@ -151,6 +158,16 @@ def _second_order(part: Part, omega: Any, v: Any) -> Any:
         + ca.dot(v, ca.cross(omega, c))
         + ca.dot(omega, inertia @ omega) / 2
     )
+
+
+def _shortening_along(part: Part, line: Line) -> tuple[Any, Any]:
+    """The part of the shortening along a line, and that of its rate at material points, which flow through the
+    shapes: what int mu X (l - X) H'(X) adds, by parts."""
+    integrals, scale, eta = part.integrals, part.scale, part.eta
+    bent = [constant(H) @ eta for H in (integrals.H0, integrals.H1)]
+    whole, rates = ([ca.dot(each, vector) for each in bent] for vector in (eta / 2, part.deta))
+    flow = part.rate / scale * (whole[1] - integrals.length * whole[0])
+    return line.part(*whole) / scale, line.part(rates[0], rates[1] + flow) / scale
 
 
 def _form(deta: Any, zeta: Any, plain: Any, mixed: Any, flowing: Any) -> Any:

@@ -64,7 +64,7 @@ def write_index(folder: Path, chosen: Iterable[Study]) -> Path:
     return folder / "index.md"
 
 
-INTRODUCTION = """Every numerical example of the five papers that flexarm is built on, computed anew: `flexarm paper NAME` runs one
-study, `flexarm paper all` all of them, and writes these pages, their figures and, in `data/`, the results as NetCDF.
-Each page says what the paper reports, what is found here, and what had to be chosen because the paper leaves it out.
-Where a paper's statement does not hold, the page says so, with the evidence."""
+INTRODUCTION = """Every numerical example of the five papers that flexarm is built on, computed anew:
+`flexarm paper NAME` runs one study, `flexarm paper all` all of them, and writes these pages, their figures and, in
+`data/`, the results as NetCDF. Each page says what the paper reports, what is found here, and what had to be chosen
+because the paper leaves it out. Where a paper's statement does not hold, the page says so, with the evidence."""
