@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench docs clean
+.PHONY: demo test test-all lint bench papers docs clean
 
 demo: $(READY)
 	$(BIN)/flexarm run examples/two_link.yaml --rigid
@@ -26,6 +26,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/constraints.py
 	$(BIN)/python benchmarks/formulation.py
+
+papers: $(READY)
+	$(BIN)/flexarm paper all --output docs/papers
 
 docs: $(READY) $(VENV)/.docs
 	$(BIN)/python docs/generate.py

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -48,22 +47,6 @@ class Slice:
     station: Station
     mass: float
     inertia: Array
-
-
-@dataclass(frozen=True)
-class Line:
-    """p(x) = weights[0] + weights[1] x, one of two that are orthonormal with the mass: int mu p_i p_j = 1 or 0.
-
-    Projected on the two, the deflections and the shortening keep their moments int mu and int mu x, and integrals of
-    products of them are products of their parts. `moments` are int mu p and int mu x p.
-    """
-
-    weights: tuple[float, float]
-    moments: tuple[float, float]
-
-    def part(self, moment0: Any, moment1: Any) -> Any:
-        """int mu p f from int mu f and int mu x f."""
-        return self.weights[0] * moment0 + self.weights[1] * moment1 if self.weights[1] else self.weights[0] * moment0
 
 
 class LinkIntegrals:
@@ -248,18 +231,6 @@ class LinkIntegrals:
         """(3, n): int mu x N_u, ..."""
         x, mass, N = self._moments
         return clean(np.einsum("g,gin->in", mass * x, N))
-
-    @cached_property
-    def lines(self) -> tuple[Line, ...]:
-        """The level line and the one through the centre of mass; none without mass."""
-        if not self.m:
-            return ()
-        level, centre = float(np.sqrt(self.m)), self.c0 / self.m
-        tilt = float(np.sqrt(self.g0 - self.c0 * centre))
-        return (
-            Line((1 / level, 0.0), (level, self.c0 / level)),
-            Line((-centre / tilt, 1 / tilt), (0.0, tilt)),
-        )
 
     @cached_property
     def M(self) -> dict[str, Array]:

@@ -158,22 +158,16 @@ def _beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> 
 
     The sections' own inertia enters as if they did not tilt: terms of its size times slope or twist are left out.
     """
-    j, M_elastic = constant(integrals.j), constant(integrals.M_elastic)
+    a, b, j = constant(integrals.a), constant(integrals.b), constant(integrals.j)
     M = {name: constant(matrix) for name, matrix in integrals.M.items()}
-    energy = ca.dot(deta, M_elastic @ deta) / 2
-    c, dc, along, dalong = ca.SX([integrals.c0, 0, 0]), *(ca.SX.zeros(3) for _ in range(3))
-    Gxx = integrals.g0 + ca.dot(eta, M["uu"] @ eta)
-    for line in integrals.lines:
-        N, H = constant(line.part(integrals.a, integrals.b)), constant(line.part(integrals.H0, integrals.H1))
-        at, rate, bent = N @ eta, N @ deta, H @ eta
-        s, ds = ca.dot(bent, eta) / 2, ca.dot(bent, deta)
-        level, tilt = line.moments
-        c, dc = c + level * at, dc + level * rate
-        c[0], dc[0] = c[0] - level * s, dc[0] - level * ds
-        along, dalong = along + (tilt - s) * at, dalong + (tilt - s) * rate + AXIAL_SHARE * ds * at
-        Gxx -= 2 * tilt * s
-        energy -= ds * rate[0]
-    Gxx += 2 * along[0]
+    H0, H1, M_elastic = constant(integrals.H0), constant(integrals.H1), constant(integrals.M_elastic)
+    c = _beam_moment(integrals, eta)
+    dc = a @ deta - ca.vertcat(ca.dot(H0 @ eta, deta), 0, 0)
+    # where it meets the deflection, s(x) is taken as the line squeeze * x with the same int mu x s
+    squeeze, dsqueeze = (ca.dot(H1 @ eta, each) / (integrals.g0 or 1.0) for each in (eta / 2, deta))
+    along = (1 - squeeze) * (b @ eta)
+    dalong = (1 - squeeze) * (b @ deta) + AXIAL_SHARE * dsqueeze * (b @ eta)
+    Gxx = integrals.g0 * (1 - 2 * squeeze) + 2 * along[0] + ca.dot(eta, M["uu"] @ eta)
     Gyy, Gzz, Gyz = (ca.dot(eta, M[name] @ eta) for name in ("vv", "ww", "vw"))
     Gxy = along[1] + ca.dot(eta, M["uv"] @ eta)
     Gxz = along[2] + ca.dot(eta, M["uw"] @ eta)
@@ -185,7 +179,8 @@ def _beam(integrals: LinkIntegrals, omega: Any, v: Any, eta: Any, deta: Any) -> 
 
     k = j @ deta + ca.vertcat(spin("vw"), -spin("uw") - dalong[2], dalong[1] + spin("uv"))
     return (
-        energy
+        ca.dot(deta, M_elastic @ deta) / 2
+        - dsqueeze * (b[0, :] @ deta)
         + ca.dot(v, dc)
         + ca.dot(omega, k)
         + integrals.m / 2 * ca.dot(v, v)

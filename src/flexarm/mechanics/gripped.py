@@ -11,7 +11,6 @@ from typing import Any
 
 import casadi as ca
 
-from flexarm.beam.integrals import Line
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.constants import AXIAL_SHARE, constant
@@ -121,13 +120,9 @@ def _second_order(part: Part, omega: Any, v: Any) -> Any:
     H0, H1 = constant(integrals.H0), constant(integrals.H1)
     c = _moment(part)
     dc = scale * (a @ deta + a_c @ zeta) - ca.vertcat(ca.dot(H0 @ eta, deta), 0, 0)
-    moved, moving = (a @ eta, b @ eta), (a @ deta + a_c @ zeta, b @ deta + b_c @ zeta)
-    along, dalong, energy = scale * moved[1], scale * moving[1], ca.SX(0)
-    for line in integrals.lines if integrals.stiffening == "shortening" else ():
-        s, ds = _shortening_along(part, line)
-        at, rate = line.part(*moved), line.part(*moving)
-        along, dalong = along - s * at, dalong - s * rate + AXIAL_SHARE * ds * at
-        energy -= scale * ds * rate[0]
+    squeeze, dsqueeze = _squeeze(part)
+    left, flowing_b = scale - squeeze, b @ deta + b_c @ zeta
+    along, dalong = left * (b @ eta), left * flowing_b + AXIAL_SHARE * dsqueeze * (b @ eta)
     Gxx = scale * (scale**2 * integrals.g0 + 2 * along[0] + ca.dot(eta, (M["uu"] - H1) @ eta))
     Gyy, Gzz, Gyz = (scale * ca.dot(eta, M[name] @ eta) for name in ("vv", "ww", "vw"))
     Gxy = scale * (along[1] + ca.dot(eta, M["uv"] @ eta))
@@ -142,7 +137,7 @@ def _second_order(part: Part, omega: Any, v: Any) -> Any:
     k = scale * ca.vertcat(spin("v", "w"), -spin("u", "w") - dalong[2], dalong[1] + spin("u", "v"))
     flowing = sum((M_c[name + name] for name in "uvw"), ca.SX(*H0.shape))
     plain = sum((M[name + name] for name in "uvw"), ca.SX(*H0.shape))
-    energy += scale * _form(deta, zeta, plain, flowing, constant(integrals.M_cc))
+    energy = scale * (_form(deta, zeta, plain, flowing, constant(integrals.M_cc)) - dsqueeze * flowing_b[0])
     for row in range(3):  # the sections turn about x with the twist, about y and z with slopes, which go with 1/scale
         if not integrals.section_inertia[row]:
             continue
@@ -160,14 +155,15 @@ def _second_order(part: Part, omega: Any, v: Any) -> Any:
     )
 
 
-def _shortening_along(part: Part, line: Line) -> tuple[Any, Any]:
-    """The part of the shortening along a line, and that of its rate at material points, which flow through the
-    shapes: what int mu X (l - X) H'(X) adds, by parts."""
+def _squeeze(part: Part) -> tuple[Any, Any]:
+    """The shortening as a line squeeze * X with the same int mu X s, and its rate at material points, which flow
+    through the shapes: what int mu X (l - X) H'(X) adds, by parts."""
     integrals, scale, eta = part.integrals, part.scale, part.eta
     bent = [constant(H) @ eta for H in (integrals.H0, integrals.H1)]
     whole, rates = ([ca.dot(each, vector) for each in bent] for vector in (eta / 2, part.deta))
     flow = part.rate / scale * (whole[1] - integrals.length * whole[0])
-    return line.part(*whole) / scale, line.part(rates[0], rates[1] + flow) / scale
+    unit = scale * (integrals.g0 or 1.0)
+    return whole[1] / unit, (rates[1] + flow) / unit
 
 
 def _form(deta: Any, zeta: Any, plain: Any, mixed: Any, flowing: Any) -> Any:
