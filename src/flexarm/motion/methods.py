@@ -171,9 +171,9 @@ class Newmark(GeneralizedAlpha):
         self.beta, self.gamma = 0.25, 0.5
 
 
-# s: how long an error of v is thought to last. At the limit of stability a damped stiff mode flutters, too little to
-# be seen in q, but enough to spoil the energy that it dissipates.
-RATES_MATTER = 0.01
+# s: how long an error of v is thought to last. At the limit of stability a stiff mode flutters, too little to be seen
+# in q, but with more energy than all the rest; a step that is a little shorter ends that.
+RATES_MATTER = 0.2
 
 
 class RungeKutta(Method):

@@ -28,6 +28,7 @@ from flexarm.motion.start import ValidityWarning, initial_state
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
 from flexarm.robot import Robot
+from flexarm.robot.joints import Prismatic
 
 SUNDIALS = ("adams", "bdf")
 METHODS: dict[str, Callable[[float, int], Method]] = {
@@ -43,6 +44,7 @@ CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
 
 FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project
 
+LEAK = 0.1  # of the energy that was moved about: an integration that gains or loses more is not to be trusted
 LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
 
 
@@ -330,6 +332,7 @@ def _warn(run: Run, robot: Robot, reason: str) -> None:
             ValidityWarning,
             stacklevel=3,
         )
+    _warn_of_leaks(run, robot)
     for place, link in enumerate(robot.links):
         if link.flexible is None:
             continue
@@ -342,3 +345,22 @@ def _warn(run: Run, robot: Robot, reason: str) -> None:
                 ValidityWarning,
                 stacklevel=3,
             )
+
+
+def _warn_of_leaks(run: Run, robot: Robot) -> None:
+    """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
+    joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
+    if any(joint.contact == "nodal" or getattr(joint, "rear", "") == "none" for joint in joints):
+        return  # energy goes where a node changes, and comes with material that appears
+    flows = [np.ptp(run.data[name].values) for name in ("kinetic", "elastic", "gravity", "drive", "work", "dissipated")]
+    balance = run.data["balance"].values
+    worst = int(np.abs(balance).argmax())
+    if run.reason == "completed" and abs(balance[worst]) > LEAK * max(flows) > 0:
+        did = "put in" if balance[worst] > 0 else "took out"
+        warnings.warn(
+            f"the integration itself {did} {abs(balance[worst]):.3g} J until t = {run.time.values[worst]:.4g} s, where "
+            f"no more than {max(flows):.3g} J changed their form: do not trust this run; take a smaller "
+            f"{'dt' if run.options['dt'] else 'rtol'}, or another method",
+            ValidityWarning,
+            stacklevel=4,
+        )
