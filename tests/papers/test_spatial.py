@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.papers import spatial
+from flexarm.papers.figures import legend_columns
 from tests.helpers import table
 
 G = 9.81
@@ -36,10 +37,11 @@ def test_the_first_bending_frequency():
 
 
 @pytest.mark.parametrize("speed", spatial.SPEEDS)
-def test_peaks_with_stiffening_lie_at_those_of_the_references(speed):
-    found = spatial.peak(spun_up(speed, "high-order"))
-    assert found == pytest.approx(spatial.LINEAR[speed], rel=1e-4)
-    assert found == pytest.approx(spatial.NONLINEAR[speed], rel=1e-3 if speed <= 3 else 5e-3)
+def test_peaks_with_stiffening_lie_between_those_of_the_references(speed):
+    found, close = spatial.peak(spun_up(speed, "high-order")), 1e-3 if speed <= 3 else 5e-3
+    assert spatial.LINEAR[speed] < found < spatial.NONLINEAR[speed]
+    assert found == pytest.approx(spatial.LINEAR[speed], rel=close)
+    assert found == pytest.approx(spatial.NONLINEAR[speed], rel=close)
 
 
 @pytest.mark.parametrize("speed", [0.6, 2.0])
@@ -248,16 +250,37 @@ def test_the_twist_of_the_tip_is_that_of_its_coordinates():
 
 
 @pytest.mark.slow
-def test_the_second_order_model_ends_where_its_mass_matrix_becomes_singular():
-    """At the whip at 2 s; every order goes on. Before, both are the same."""
-    second = spatial.dropped(spatial.canadarm2(), 2.1, 1e-6)
-    full = spatial.dropped(spatial.canadarm2(stiffening="full"), 2.1, 1e-6)
-    assert second.reason.startswith("diverged")
-    assert full.reason == "completed"
-    assert float(second.time[-1]) == pytest.approx(2.007, abs=2e-3)
-    assert spatial.least_inertia(second, spatial.canadarm2()) < 0.05 * spatial.least_inertia(second, full.robot)
-    early = spatial.tip_apart(second, full).sel(time=slice(0, spatial.WATCH))
-    assert float(early.max()) < 1e-5
+def test_the_whole_drop_agrees_with_every_order():
+    """Through the whip at 2 s, where the booms bend by 0.4 m, and after it."""
+    run, full = spatial.dropped(spatial.canadarm2()), spatial.dropped(spatial.every_order(spatial.canadarm2()))
+    assert run.reason == full.reason == "completed"
+    assert float(run.deflection("upper").sel(axis="y").max()) > 0.3
+    apart = spatial.tip_apart(run, full)
+    assert float(apart.sel(time=slice(0, spatial.WHIP)).max()) < 1e-6
+    assert float(apart.max()) < 2e-3
+    assert float(abs(run.data["balance"]).max()) < 1e-8 * float(run.data["kinetic"].max())
+
+
+@pytest.mark.slow
+def test_the_mass_matrix_stays_definite_through_the_whip():
+    run = spatial.dropped(spatial.canadarm2())
+    system = fa.System(run.robot, native=False)
+    least = [np.linalg.eigvalsh(system.mass_matrix(q))[0] for q in run.data["q"].values[::20]]
+    assert min(least) > least[0] / 2
+
+
+@pytest.mark.slow
+def test_the_whole_drop_does_not_depend_on_the_integrator():
+    run = spatial.dropped(spatial.canadarm2())
+    options = {"q0": spatial.start(run.robot), "sample": spatial.SAMPLE, "progress": False}
+    other = fa.simulate(run.robot, spatial.DROP, method="generalized-alpha", rtol=1e-6, **options)
+    assert float(spatial.tip_apart(run, other).max()) < 1e-5
+
+
+@pytest.mark.slow
+def test_the_joints_stiffness_moves_the_tip_by_less_than_a_thousandth_of_the_reach():
+    softest, stiffest = (spatial.dropped(spatial.canadarm2(joint_stiffness=K)) for K in (0.6e6, 5e6))
+    assert 1e-3 < float(spatial.tip_apart(softest, stiffest).max()) < 1e-3 * 16.85
 
 
 def test_results_side_by_side_carry_their_parameter():
@@ -266,3 +289,10 @@ def test_results_side_by_side_carry_their_parameter():
     largest = spatial.envelope(data["upper"])
     assert_allclose(largest.time, [0.05, 0.15], atol=1e-3)
     assert float(largest.max()) == pytest.approx(0.4 * np.pi, rel=1e-4)
+
+
+def test_long_labels_take_fewer_columns():
+    assert legend_columns(["2 kg m2"] * 4, 7.0) == 4
+    assert legend_columns(["a label of some thirty letters"] * 4, 7.0) == 2
+    assert legend_columns(["a label" * 20] * 3, 7.0) == 1
+    assert legend_columns(["short"] * 5, 7.0) == 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flexarm.show.style import Picture, grid, line, plain
@@ -30,7 +30,15 @@ def curves(panels: Mapping[str, Curves], xlabel: str = "time (s)", columns: int 
         plot.remove()
     if shared and len(labels[0]) > 1:
         handles, names = plots[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper center", ncols=min(4, len(names)), fontsize=9, frameon=False)
+        ncols = legend_columns(names, figure.get_figwidth())
+        figure.legend(handles, names, loc="outside upper center", ncols=ncols, fontsize=9, frameon=False)
     if title:
         figure.suptitle(plain(title), fontsize=11)
     return figure
+
+
+def legend_columns(labels: Sequence[str], width: float) -> int:
+    """As many columns as fit into a figure of this width (inches), four at most, and evenly filled."""
+    most = min(4, int(13 * width / (max(map(len, labels)) + 9)))  # 13 letters to an inch; 9 for line and gap
+    rows = -(-len(labels) // max(1, most))
+    return -(-len(labels) // rows)
