@@ -219,3 +219,17 @@ def test_threads_share_what_the_first_of_them_builds(monkeypatch):
     assert built == ["function", "evaluator"]
     for angle, M in zip(angles, found):
         assert_allclose(M, expected.mass_matrix({"fore.q": angle}), rtol=0)
+
+
+def test_a_linearization_by_columns_is_that_of_one_expression(monkeypatch):
+    from flexarm.mechanics import system as room
+
+    robot = fa.library.two_link_arm(damping=1e-3).with_({"gravity": (0, -9.81, 0)})
+    system = fa.System(robot, native=False)
+    q, v, a = 0.1 * np.random.default_rng(5).normal(size=(3, 2, 1, system.nq))
+    whole = system.linearization(q, v, a[0])
+    monkeypatch.setattr(room, "MANY", 0)
+    columns = system.linearization(q, v, a[0])
+    for name in ("M", "K", "G", "D"):
+        assert getattr(columns, name).shape == (2, 1, system.nq, system.nq)
+        assert_allclose(getattr(columns, name), getattr(whole, name), rtol=1e-12, atol=1e-11)

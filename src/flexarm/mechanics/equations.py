@@ -175,6 +175,12 @@ class Equations:
         K = ca.jacobian(inertia + self.dampers, self.q) + self.spring_stiffness
         return ca.cse(K), ca.cse(ca.jacobian(inertia, self.v)), self.damper_matrix
 
+    def linearization_along(self, x: Any) -> tuple[Any, Any, Any]:
+        """The products of these matrices with a vector."""
+        inertia = self._inertia_forces
+        Kx = ca.jtimes(inertia + self.dampers + self.springs, self.q, x)
+        return ca.cse(Kx), ca.cse(ca.jtimes(inertia, self.v, x)), ca.cse(ca.jtimes(self.dampers, self.v, x))
+
     # --- energies ---
 
     @cached_property

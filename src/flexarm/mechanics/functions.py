@@ -14,7 +14,7 @@ from flexarm.mechanics.equations import Equations
 # What each output is: a number (0), a vector (1) or a matrix (2).
 RANKS = {
     **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
-    **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi"), 1),
+    **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi", "Kx", "gyroscopic_x", "Dx"), 1),
     **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J", "Phi_q"), 2),
 }
 
@@ -45,6 +45,7 @@ class Functions(Mapping[str, ca.Function]):
                 ["q", "v", "a"],
                 ["K", "gyroscopic", "D"],
             ),
+            "linearization_along": lambda: _linearization_along(e),
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
@@ -103,3 +104,9 @@ class Functions(Mapping[str, ca.Function]):
 def _constraint_stiffness(e: Equations) -> Recipe:
     forces = ca.SX.sym("forces", e.constraints.count)
     return [e.q, forces], [ca.jacobian(e.constraints.pull(forces), e.q)], ["q", "forces"], ["K"]
+
+
+def _linearization_along(e: Equations) -> Recipe:
+    """Products of the three matrices of a linearization with a vector x: no larger than twice the equations."""
+    x = ca.SX.sym("x", e.q.shape[0])
+    return [e.q, e.v, e.a, x], [*e.linearization_along(x)], ["q", "v", "a", "x"], ["Kx", "gyroscopic_x", "Dx"]

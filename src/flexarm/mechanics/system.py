@@ -23,6 +23,10 @@ from flexarm.robot.errors import shown
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
 
 
+# Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
+MANY = 40
+
+
 @dataclass(frozen=True)
 class Energy:
     """Energies in J, numbers or arrays over a batch; also by key, `energy["kinetic"]`."""
@@ -185,7 +189,13 @@ class System:
     def linearization(self, q: Vector = None, v: Vector = None, a: Vector = None) -> Linearization:
         """Small motions about a state: M ddx + (G + D) dx + K x, derivatives of the inverse dynamics (of the tree of
         links: constraints are left out)."""
-        K, G, D = self._call("linearization", q=q, v=v, a=a)
+        if self.nq <= MANY:
+            K, G, D = self._call("linearization", q=q, v=v, a=a)
+        else:
+            q, v, a = (self._checked(name, each)[..., None, :] for name, each in (("q", q), ("v", v), ("a", a)))
+            columns = self._call("linearization_along", q=q, v=v, a=a, x=np.eye(self.nq))
+            K, G, D = (each.swapaxes(-1, -2) for each in columns)
+            q = q[..., 0, :]
         return Linearization(np.broadcast_to(self.mass_matrix(q), K.shape).copy(), K, G, D)
 
     def energy(self, q: Vector, v: Vector = None) -> Energy:
