@@ -37,7 +37,8 @@ def two_link_arm(segments: int, dt: float, integrator: str = "implicitfast") -> 
                 hinge.stiffness[0], hinge.damping[0] = EI / h, damping * EI / h
             place = size
         spec.add_actuator(target=f"{name}0", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    tip = body.add_body(pos=[place, 0, 0], explicitinertial=True, mass=0.15, inertia=[1e-12, 1e-12, 1e-12])
+    tip = body.add_body(pos=[place, 0, 0], explicitinertial=True)
+    tip.mass, tip.ipos, tip.inertia = 0.15, [0, 0, 0], [1e-12, 1e-12, 1e-12]
     tip.add_site(name="tip")
     model = spec.compile()
     data = mujoco.MjData(model)
