@@ -38,8 +38,7 @@ def two_link_arm() -> float:
             calls.append(time.perf_counter() - start)
             loops.append(run.statistics["loop_time"])
         error = np.abs(run.tip.values - exact).max()
-        computed = run.statistics["chunks"] * 250
-        cost = statistics.median(loops) / computed
+        cost = statistics.median(loops) / run.statistics["computed"]
         loop, call = 1e3 * statistics.median(loops), 1e3 * statistics.median(calls)
         print(
             f"{rtol:>8.0e}{1e3 * error:>14.4f}{run.statistics['steps']:>8}{1e6 * cost:>9.2f}{loop:>9.2f}{call:>15.1f}"
@@ -54,7 +53,7 @@ def spatial_links(two_link: float) -> None:
     fa.simulate(system, 0.01, torque=torque, dt=1e-4)
     first = time.perf_counter() - start
     run = fa.simulate(system, 0.5, torque=torque, dt=1e-4)
-    cost = run.statistics["loop_time"] / (run.statistics["chunks"] * 250)
+    cost = run.statistics["loop_time"] / run.statistics["computed"]
     ratio = cost / two_link
     print(f"\nfive spatial links with 12 modes each: {1e6 * cost:.1f} us a step, {ratio:.1f} times the two-link arm")
     print(f"its first call (trace, compile, run): {first:.1f} s")

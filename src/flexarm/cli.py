@@ -1,4 +1,4 @@
-"""The command line: `flexarm run`, `modes`, `equations`, `plot`, ... A user of it never sees a traceback."""
+"""The command line: `flexarm run`, `modes`, `equations`, `paper`, ... A user of it never sees a traceback."""
 
 from __future__ import annotations
 
@@ -203,6 +203,32 @@ def animate(
     beside = None if other is None else Run.load(other)
     Run.load(results).animate(target, fps=fps, speed=speed, magnify=magnify, other=beside)
     print(f"film in {target}")
+
+
+@app.command()
+def paper(
+    name: Annotated[str | None, typer.Argument(help="a study, or all; lists them unless given")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="folder of the pages; made if need be")] = Path(
+        "papers"
+    ),
+) -> None:
+    """Compute a paper's numerical examples anew: a page, figures and data."""
+    from flexarm.papers.progress import Steps
+    from flexarm.papers.study import studies, study, write_index
+
+    if name is None:
+        for each in studies():
+            print(f"{each.name:<8} {each.paper} ({each.covers})")
+        print("flexarm paper NAME runs one of them, flexarm paper all runs all")
+        return
+    chosen = studies() if name == "all" else [study(name)]
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"--output {output}: is a file, not a folder")
+    with Steps(sum(len(each.sections) for each in chosen)) as steps:
+        pages = [each.run(output, steps) for each in chosen]
+    if name == "all":
+        pages.insert(0, write_index(output, chosen))
+    print("pages in " + ", ".join(map(str, pages)))
 
 
 @app.command()

@@ -35,6 +35,12 @@ def test_all_methods_agree(soft, method):
     assert_allclose(found.energy["dissipated"].values, exact.energy["dissipated"].values, atol=2e-6)
 
 
+def test_no_step_is_computed_in_vain_but_those_that_are_too_long(soft):
+    told = run(soft, 0.4, torque={"upper": fa.bang_bang(1.0, (0.1, 0.2))}).statistics
+    assert told["rejected"] > 0
+    assert told["computed"] == told["steps"] + told["rejected"]
+
+
 def test_tightening_the_tolerance_reduces_the_error_in_proportion(soft):
     exact = run(soft, 0.5, method="rk45", rtol=1e-10, sample=0.05).tip.values
     errors = [np.abs(run(soft, 0.5, rtol=rtol, sample=0.05).tip.values - exact).max() for rtol in (1e-3, 1e-4, 1e-5)]

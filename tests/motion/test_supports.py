@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.papers.pan import floating, rooted
 from tests.helpers import table, unit_link
 
 FORCE = 1e-3  # small, so that the references' linear theory holds
@@ -63,35 +64,6 @@ def test_a_mass_that_crosses_a_simply_supported_beam(mass, speed, modes):
     for found, reference in ((middle, at_middle), (rider, under)):
         # the references count deflection upward
         assert np.abs(np.interp(place, x, -found) - reference).max() < 1.5e-3 * np.abs(reference).max()
-
-
-SUPPORTS = (0.0, 0.25)
-
-
-def floating(root, elements, stiffening, weight=0.0):
-    """A beam on two supports that hold it up and down only, in a frame that is led along x by its end H (left) or E
-    (right): the floating frame of the paper."""
-    flexible = fa.Flexible(bend_y=elements, basis=fa.Elements(root="free"), stiffening=stiffening)
-    joint = fa.SlidingPrismatic(0.0 if root == "H" else np.pi)
-    held = [fa.PointSupport("beam", (x, 0, 0), "y") for x in SUPPORTS]
-    link = unit_link("beam", joint=joint, flexible=flexible)
-    return fa.Robot("push", [link], gravity=(0, weight, 0), constraints=held)
-
-
-def rooted(root, modes, stiffening, weight=0.0):
-    """The same beam by another description: modes of a beam clamped at its root, which may rise and turn."""
-    links = [
-        fa.Link("rail", 1.0, fa.SlidingPrismatic(np.pi / 2), mass=0.0, offset=(0, -0.5, 0)),
-        fa.Link("lift", 1.0, fa.SlidingPrismatic(-np.pi / 2), mass=0.0),
-        unit_link(
-            "beam",
-            joint=fa.Revolute("z", mount=(0, 0, 0 if root == "H" else np.pi)),
-            flexible=fa.Flexible(bend_y=modes, stiffening=stiffening),
-            at=0.0,
-        ),
-    ]
-    held = [fa.PointSupport("beam", (x, 0, 0), "y") for x in SUPPORTS]
-    return fa.Robot("push", links, gravity=(0, weight, 0), constraints=held)
 
 
 def tip_motion(case, describe, root, count, stiffening, **options):

@@ -68,6 +68,7 @@ class LinkIntegrals:
         }
         self.stiffening: str = link.flexible.stiffening if link.flexible else "none"
         self.columns: dict[str, slice] = {}
+        self._stations: dict[float, Station] = {}
         self.count = 0
         for name, space in self.shapes.items():
             self.columns[name] = slice(self.count, self.count + space.count)
@@ -146,6 +147,11 @@ class LinkIntegrals:
 
     def station(self, x: float) -> Station:
         """Shapes at x, for whatever hangs there."""
+        if x not in self._stations:
+            self._stations[x] = self._station(x)
+        return self._stations[x]
+
+    def _station(self, x: float) -> Station:
         at = np.array([x])
         U, W = self.displacement(at)[0] * self.sizes / self.length, self.rotation(at)[0] * self.sizes
         U, W = (np.where(np.abs(part) > ROUNDING, part, 0.0) for part in (U, W))  # the root stands still

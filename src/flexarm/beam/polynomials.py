@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,9 +61,12 @@ class PiecewisePolynomials:
         return PiecewisePolynomials(self.breaks, self.coefficients @ combination)
 
 
+_leggauss = cache(legendre.leggauss)
+
+
 def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights on every piece: exact for polynomials of degree 2 points - 1."""
-    nodes, weights = legendre.leggauss(points)
+    nodes, weights = _leggauss(points)
     half = np.diff(breaks)[:, None] / 2
     centre = (breaks[:-1] + breaks[1:])[:, None] / 2
     return (centre + half * nodes).ravel(), (half * weights).ravel()
@@ -70,7 +74,7 @@ def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
 
 def fit(function: Callable[[float], float], breaks: Array, degree: int) -> PiecewisePolynomials:
     """The polynomial of `degree` on each piece that equals the function at the Gauss nodes."""
-    nodes, weights = legendre.leggauss(degree + 1)
+    nodes, weights = _leggauss(degree + 1)
     x, _ = gauss(breaks, degree + 1)
     values = np.array([function(float(point)) for point in x]).reshape(len(breaks) - 1, degree + 1)
     # discrete orthogonality of Legendre polynomials at the Gauss nodes

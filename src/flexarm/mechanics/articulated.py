@@ -32,19 +32,20 @@ class LocalInertia:
 
 @dataclass(frozen=True)
 class Eliminated:
-    """One link after elimination of its coordinates: LDL factors of their inertia, and how W and they act on it."""
+    """One link after elimination of its coordinates: LDL factors of their inertia, and `freed` (n, 6), how they give
+    way to an acceleration of W."""
 
     parent: int | None
     place: slice
     pivots: Any
     factor: Any
     permutation: list[int]
-    Wx: Any
+    freed: Any
     carry: Any
     carry_x: Any
     joint: Any
 
-    MATRICES = ("pivots", "factor", "Wx", "carry", "carry_x", "joint")
+    MATRICES = ("pivots", "factor", "freed", "carry", "carry_x", "joint")
 
     def accelerations(self, force: Any) -> Any:
         """The link's own accelerations under a force on its coordinates, W held."""
@@ -100,11 +101,12 @@ class Articulated:
             link, form = self.links[i], forms[i]
             self._seat(link, form)
             pivots, factor, permutation = ca.ldl(form.xx) if form.xx.numel() else (ca.SX(0, 1), ca.SX(0, 0), [])
-            sparse = (ca.sparsify(part) for part in (form.Wx, link.carry, link.carry_x, link.joint))
-            out[i] = Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse)
-            if form.xx.numel():
+            freed = ca.SX(form.xx.shape[0], 6)  # the ground does not give way
+            if form.xx.numel() and link.parent is not None:
                 freed = ca.ldl_solve(form.Wx.T, pivots, factor, permutation)
-                form.WW = form.WW - form.Wx @ freed
+            sparse = (ca.sparsify(part) for part in (freed, link.carry, link.carry_x, link.joint))
+            out[i] = Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse)
+            form.WW = form.WW - form.Wx @ freed
             self._hand_over(link, forms, form.WW)
         return out
 
@@ -162,7 +164,7 @@ def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> A
         link = links[i]
         own[i] = own[i] + link.joint.T @ at_V[i]
         if link.parent is not None:
-            at_W = at_V[i] - link.Wx @ link.accelerations(own[i])
+            at_W = at_V[i] - link.freed.T @ own[i]
             at_V[link.parent] += link.carry.T @ at_W
             own[link.parent] = own[link.parent] + link.carry_x.T @ at_W
     a = ca.SX.zeros(force.shape[0])
@@ -172,7 +174,7 @@ def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> A
         W = ca.SX.zeros(6)
         if link.parent is not None:
             W = link.carry @ V[link.parent] + link.carry_x @ a[links[link.parent].place, 0]
-        a[link.place, 0] = link.accelerations(own[i] - link.Wx.T @ W)
+        a[link.place, 0] = link.accelerations(own[i]) - link.freed @ W
         V[i] = W + link.joint @ a[link.place, 0]
     return a
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import casadi as ca
 
+from flexarm.beam.polynomials import Array
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
 from flexarm.mechanics.bodies import nodally_held
@@ -34,7 +35,16 @@ class Equations:
         n = chain.coordinates.count
         self.q, self.v, self.a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
         self.tau = ca.SX.sym("tau", n)
-        self.K, self.D = energies.stiffness(chain), energies.damping(chain)
+
+    @cached_property
+    def K(self) -> Array:
+        """The constant part of the stiffness."""
+        return energies.stiffness(self.chain)
+
+    @cached_property
+    def D(self) -> Array:
+        """The constant part of the damping."""
+        return energies.damping(self.chain)
 
     # --- inverse dynamics ---
 

@@ -1,7 +1,8 @@
 """CasADi functions as machine code: C source -> shared object, kept in the user's cache directory.
 
-The file's name is a hash of the source, the flags and the compiler, so nothing stale is ever loaded; it is written
-beside its place and moved there in one step, so several processes may compile the same function at once.
+The file's name is a hash of the source (or of all that decides it), the flags and the compiler, so nothing stale is
+ever loaded; it is written beside its place and moved there in one step, so several processes may compile the same
+function at once.
 Without a compiler the same functions run in CasADi's virtual machine, about ten times slower.
 """
 
@@ -17,14 +18,19 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 import casadi as ca
 
+from flexarm.mechanics.splitting import split
+
 # -O1 compiles about ten times faster than -O3 and runs within a factor of two of it; no contraction to fused
 # multiply-add, so that compiled code gives the virtual machine's digits.
 FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
+
+ROOMS = ("robot", "beam", "mechanics", "motion")  # whose code decides what is compiled
 
 COMPILERS = ("cc", "gcc", "clang")
 SLOWER = "computing in CasADi's virtual machine, ~10x slower"
@@ -36,25 +42,51 @@ _said: set[str] = set()
 
 def compiled(function: ca.Function) -> ca.Function:
     """The same function as machine code, or the function itself where that cannot be had (one line says why)."""
+    return kept([function.name()], lambda: [function])[0]
+
+
+def kept(
+    names: Sequence[str], make: Callable[[], Sequence[ca.Function]], depends: Sequence[object] | None = None
+) -> Sequence[ca.Function]:
+    """Functions as machine code in one library, or as `make` gives them where that cannot be had.
+
+    depends: all that decides what `make` gives. If such a library is in the cache, nothing is made: tracing a robot
+        takes far longer than loading it.
+    """
     compiler = find_compiler()
     if compiler is None:
         _say_once(f"no C compiler found (tried {_tried()}); {SLOWER}")
-        return function
-    name = function.name()
-    generator = ca.CodeGenerator(name, {"with_header": False})
-    generator.add(function)
-    source = generator.dump()
+        return make()
+    made: list[ca.Function] = []
+
+    def source() -> str:
+        made[:] = made or make()
+        generator = ca.CodeGenerator(names[0], {"with_header": False})
+        for function in made:
+            generator.add(function)
+        return split(generator.dump())
+
     try:
-        library = _library(name, source, compiler)
+        identity: list[object] = [source()] if depends is None else [*depends, *_sources(), ca.CasadiMeta.version()]
+        library = _library(names[0], identity, source, compiler)
         try:
-            return ca.external(name, str(library))
+            return [ca.external(name, str(library)) for name in names]
         except RuntimeError:  # the file in the cache is damaged: make it anew
             library.unlink(missing_ok=True)
-            return ca.external(name, str(_library(name, source, compiler)))
+            library = _library(names[0], identity, source, compiler)
+            return [ca.external(name, str(library)) for name in names]
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or _first_line(str(error))
-        _say_once(f"compiling '{name}' failed ({reason}); {SLOWER}")
-        return function
+        _say_once(f"compiling '{names[0]}' failed ({reason}); {SLOWER}")
+        return made or make()
+
+
+@cache
+def _sources() -> tuple[object, ...]:
+    """What is different when the code that makes functions is: its files, their sizes and times."""
+    files = sorted(entry.path for room in ROOMS for entry in os.scandir(Path(__file__).parents[1] / room))
+    stats = [os.stat(path) for path in files]
+    return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in zip(files, stats) if path.endswith(".py"))
 
 
 def find_compiler() -> tuple[str, ...] | None:
@@ -88,9 +120,9 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flexarm"
 
 
-def _library(name: str, source: str, compiler: tuple[str, ...]) -> Path:
+def _library(name: str, identity: list[object], source: Callable[[], str], compiler: tuple[str, ...]) -> Path:
     stat = os.stat(compiler[0])
-    identity = [source, *FLAGS, *compiler, stat.st_size, stat.st_mtime_ns, platform.machine(), sys.platform]
+    identity = [*identity, *FLAGS, *compiler, stat.st_size, stat.st_mtime_ns, platform.machine(), sys.platform]
     key = hashlib.sha256("\0".join(map(str, identity)).encode()).hexdigest()[:32]
     directory = cache_directory()
     library = directory / f"{name}-{key}.so"
@@ -105,7 +137,7 @@ def _library(name: str, source: str, compiler: tuple[str, ...]) -> Path:
         workplace = tempfile.mkdtemp(dir=library.parent)
     try:
         built = Path(workplace) / library.name
-        _build(Path(workplace) / f"{name}.c", source, built, compiler)
+        _build(Path(workplace) / f"{name}.c", source(), built, compiler)
         os.replace(built, library)
     finally:
         shutil.rmtree(workplace, ignore_errors=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import casadi as ca
@@ -79,6 +80,11 @@ class System:
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
         """Copies and pickles build their functions anew."""
         return System, (self.robot, self.native)
+
+    @cached_property
+    def model(self) -> str:
+        """The robot as JSON: results carry it."""
+        return self.robot.model_dump_json()
 
     # --- coordinates ---
 

@@ -34,6 +34,7 @@ class Statistics:
     steps: int = 0
     rejected: int = 0
     unsolved: int = 0  # steps of fixed size whose iteration did not converge
+    computed: int = 0  # steps, those that were not accurate enough included
     chunks: int = 0
     smallest_step: float = float("inf")
     largest_step: float = 0.0
@@ -122,11 +123,11 @@ class Integration:
         stepper, statistics = self.stepper, self.statistics
         steps = max(1, int(np.ceil((stop - t) / dt - 1e-9)))
         size = (stop - t) / steps if steps <= stepper.count or self.dt else dt
-        used = min(steps, stepper.count)
         state = self._restarted(state, t, size) if self._jumped else self._rescaled(state, size)
-        self._compute(t, state, size, stop)
-        excess = _largest(stepper.errors[:used]) / self.tolerance.share(stepper.method.order)
-        unsolved = UNSOLVED * _largest(stepper.left[:used]) / self.tolerance.allowed
+        share, solved = self.tolerance.share(stepper.method.order), self.tolerance.allowed / UNSOLVED
+        limits = (np.finfo(float).max,) * 2 if self.dt else (share, solved)
+        used = self._compute(t, state, size, stop, min(steps, stepper.count), limits)
+        excess, unsolved = _largest(stepper.errors[:used]) / share, _largest(stepper.left[:used]) / solved
         struggles = unsolved.max(initial=0.0) > max(1.0, 0.0 if self.dt else excess.max(initial=0.0))
         if struggles and self._iterate_more():
             return t, state, dt
@@ -135,6 +136,7 @@ class Integration:
         bad = np.isinf(excess) if self.dt else ~(excess <= 1)
         good = int(bad.argmax()) if bad.any() else used
         statistics.chunks += 1
+        statistics.computed += used
         statistics.rejected += good < used
         if good:
             times = np.asarray(t + size * np.arange(good + 1), dtype=float)
@@ -185,13 +187,14 @@ class Integration:
         names = Closure(plant.system, plant.driven).nearly_singular(self._last[: plant.n])
         return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""
 
-    def _compute(self, t: float, state: Array, dt: float, stop: float) -> None:
+    def _compute(self, t: float, state: Array, dt: float, stop: float, steps: int, limits: tuple[float, float]) -> int:
         nodes = np.array(self.stepper.method.nodes)
         times = (t + dt * (np.arange(self.stepper.count)[:, None] + nodes)).ravel()
         inputs = self.schedule.inputs(np.minimum(times, np.nextafter(stop, -np.inf)), self._held)
         start = clock.perf_counter()
-        self.stepper(state, inputs, dt)
+        taken = self.stepper(state, inputs, dt, steps, limits)
         self.statistics.loop_time += clock.perf_counter() - start
+        return taken
 
     def _accept(self, times: Array, states: Array) -> None:
         """Keep the samples of these steps; stop where something that is watched happens."""
@@ -248,7 +251,7 @@ class Integration:
         if plant.bracing is not None and plant.bracing.projects:  # a driven joint's speed may have jumped
             q, v, *_ = plant.bracing.settled(out[:n], out[n : 2 * n], out[2 * n : 3 * n], u)
             out[:n], out[n : 2 * n] = q.full()[:, 0], v.full()[:, 0]
-        a, given, drained, *forces = plant.start(out[:n], out[n : 2 * n], u, *softening)
+        a, given, drained, *forces = self.stepper.start(out[:n], out[n : 2 * n], u, *softening)
         out[2 * n : 3 * n] = out[3 * n : 4 * n] = a.full()[:, 0]
         out[4 * n + 2], out[4 * n + 3] = float(given), float(drained)
         if forces:

@@ -149,7 +149,7 @@ class GeneralizedAlpha(Method):
                 error = brace.along(error)
         if brace is not None and brace.bracing.projects and not plant.nodal_slides:
             error = error + plant.of_free(q_next - drifted)  # across the constraints it is what projection took away
-        return after, plant.displacement(state.q, error), plant.displacement(state.q, change)
+        return after, *plant.displacements(state.q, error, change)
 
     @staticmethod
     def _energies(plant: Plant, state: State, after: tuple[Any, ...], before: Any, u: Any) -> tuple[Any, ...]:
@@ -203,11 +203,12 @@ class RungeKutta(Method):
         u = at[1.0]
         _, _, _, (q_driven, v_driven, _) = plant.split(u)
         q, v = plant.whole(plant.of_free(new[0]), q_driven), plant.whole(plant.of_free(new[1]), v_driven)
-        missed = plant.displacement(state.q, plant.of_free(self._error(rates, 0, v, dt)))
+        missed = self._error(rates, 0, v, dt)
         q, v = plant.projected(q, v, u)
         a, forces = plant.motion(q, v, u)
-        error_of_v = plant.displacement(state.q, plant.of_free(self._error(rates, 1, a, dt)))
-        error = ca.fmax(missed, RATES_MATTER * error_of_v)
+        missed_rates = self._error(rates, 1, a, dt)
+        of_q, of_v = plant.displacements(state.q, plant.of_free(missed), plant.of_free(missed_rates))
+        error = ca.fmax(of_q, RATES_MATTER * of_v)
         powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces))
         return State(q, v, a, a, new[2], new[3], *powers, *[forces]), error, ca.MX.zeros(plant.measures)
 

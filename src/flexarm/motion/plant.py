@@ -165,12 +165,16 @@ class Plant:
         return ca.Function("resolved", [factors, self.equations.q, e, stiff, damp], [ca.cse(ca.densify(left))])
 
     @cached_property
-    def displacement(self) -> ca.Function:
-        """(q, e) -> how far a small change e of the free coordinates moves each link (m): the root mean square over
+    def displacements(self) -> ca.Function:
+        """(q, e, f) -> how far two small changes of the free coordinates move each link (m): the root mean square over
         its mass, whatever the coordinates; a motor counts as if it turned its link."""
-        e = ca.SX.sym("e", len(self.free))
+        q, changes = self.equations.q, [ca.SX.sym(name, len(self.free)) for name in "ef"]
+        moved = [ca.sqrt(ca.vertcat(*self._squared_displacements(each))) for each in changes]
+        return ca.Function("displacements", [q, *changes], [*ca.cse(moved)])
+
+    def _squared_displacements(self, change: Any) -> list[Any]:
         chain, q = self.equations.chain, self.equations.q
-        dq = self.whole(e, ca.SX.zeros(len(self.driven)))
+        dq = self.whole(change, ca.SX.zeros(len(self.driven)))
         squares = []
         for i, (body, twist) in enumerate(zip(chain.bodies, chain.twists(q, dq), strict=True)):
             x, dx = chain.part(q, i), chain.part(dq, i)
@@ -182,12 +186,12 @@ class Plant:
             elif body.local.joint is not None:
                 turned.append(body.local.joint)
             squares += [(lever * dx[place]) ** 2 for place in turned]
-        return ca.Function("displacement", [q, e], [ca.cse(ca.sqrt(ca.vertcat(*squares)))])
+        return squares
 
     @property
     def measures(self) -> int:
         """How many displacements there are."""
-        return int(self.displacement.numel_out(0))
+        return int(self.displacements.numel_out(0))
 
     @cached_property
     def forces(self) -> ca.Function:

@@ -14,7 +14,6 @@ import numpy as np
 
 from flexarm._version import __version__
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics.evaluate import Evaluator
 from flexarm.mechanics.system import System, Vector
 from flexarm.motion import methods
 from flexarm.motion.events import Watch
@@ -128,7 +127,7 @@ def simulate(
         "sample": float(wanted[1] - wanted[0]),
     }
     run = _gather(system, schedule, loop, points or {}, options, begin)
-    _warn(run, loop.reason)
+    _warn(run, system.robot, loop.reason)
     return run
 
 
@@ -163,7 +162,9 @@ def _stepper(
         if method in SUNDIALS:
             kept[key] = SundialsStepper(schedule.plant(stabilization), method, count, rtol, rtol / 10 + atol)
         else:
-            kept[key] = Stepper(schedule.plant(stabilization), METHODS[method](radius, iterations), count, native)
+            fixed = [system.model, *key] if law is None else None
+            plant = schedule.plant(stabilization)
+            kept[key] = Stepper(plant, METHODS[method](radius, iterations), count, native, fixed)
     stepper: Stepper | SundialsStepper = kept[key]
     return stepper
 
@@ -210,16 +211,16 @@ def _gather(
     n, times, samples = system.nq, np.array(loop.times), np.array(loop.samples)
     q, v, a = samples[:, :n], samples[:, n : 2 * n], samples[:, 2 * n : 3 * n]
     forces = None
+    inputs = schedule.inputs(times, _held(loop, times))
     if (bracing := loop.stepper.plant.bracing) is not None:
-        columns = (q.T, v.T, a.T, schedule.inputs(times, _held(loop, times)).T)
+        columns = (q.T, v.T, a.T, inputs.T)
         if bracing.projects:  # samples lie between steps
             q, v, a, forces = (part.full().T for part in bracing.settled(*columns))
         else:
             forces = bracing.multipliers(*columns).full().T
-    energy = system.energy(q, v)
+    energies, tip_rotation, tip, driving = loop.stepper.report(q, v, a, inputs)
     work, lost = samples[:, 4 * n], samples[:, 4 * n + 1]
-    total = energy.total
-    tip = system.frame(system.robot.links[-1].name, None, q)
+    total = energies.sum(axis=1)
     statistics = {
         **vars(loop.statistics),
         "wall_time": clock.perf_counter() - begin,
@@ -227,7 +228,7 @@ def _gather(
     }
     attributes = {
         "robot": system.robot.name,
-        "model": system.robot.model_dump_json(),
+        "model": system.model,
         "options": json.dumps(options, default=float),
         "statistics": json.dumps(statistics, default=float),
         "reason": loop.reason,
@@ -245,16 +246,13 @@ def _gather(
             q=q,
             v=v,
             a=a,
-            tip=tip[:, :3, 3],
-            tip_rotation=tip[:, :3, :3],
+            tip=tip,
+            tip_rotation=tip_rotation,
             deflection=_deflections(system, q),
-            torque=_torques(system, schedule, loop, times, q, v, a, forces),
+            torque=_torques(system, schedule, loop, times, q, v, driving, forces),
             points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
             attributes=attributes,
-            kinetic=energy.kinetic,
-            elastic=energy.elastic,
-            gravity=energy.gravity,
-            drive=energy.drive,
+            **dict(zip(("kinetic", "elastic", "gravity", "drive"), energies.T, strict=True)),
             work=work,
             dissipated=lost,
             balance=total - total[0] - work + lost,
@@ -301,7 +299,7 @@ def _torques(
     times: Array,
     q: Array,
     v: Array,
-    a: Array,
+    driving: Array,
     forces: Array | None,
 ) -> Array:
     out = np.stack([each(times) for each in schedule.torques], axis=1) if system.nu else np.zeros((len(times), 0))
@@ -311,18 +309,16 @@ def _torques(
     elif (held := _held(loop, times)) is not None:
         out = held.T.copy()
     if schedule.driven:
-        residual = Evaluator(loop.stepper.plant.residual, [1], native=False)
-        missing = residual(q, v, a, schedule.inputs(times))[0]
         if forces is not None and (bracing := loop.stepper.plant.bracing) is not None:
-            missing = missing + bracing.pull(q.T, forces.T).full().T
-        for place in schedule.driven:
-            out[:, int(system.input_matrix[place].argmax())] = missing[:, place]
+            driving = driving + bracing.pull(q.T, forces.T).full().T[:, schedule.driven]
+        for place, force in zip(schedule.driven, driving.T, strict=True):
+            out[:, int(system.input_matrix[place].argmax())] = force
     return out
 
 
-def _warn(run: Run, reason: str) -> None:
+def _warn(run: Run, robot: Robot, reason: str) -> None:
     if reason != "completed":
-        truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in run.robot.links)
+        truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
         hint = ""
         if reason.startswith("diverged") and truncated:  # its mass matrix may lose definiteness
             hint = "; stiffening='full' bears larger deflections than 'shortening'"
@@ -334,10 +330,10 @@ def _warn(run: Run, reason: str) -> None:
             ValidityWarning,
             stacklevel=3,
         )
-    for link in run.robot.links:
+    for place, link in enumerate(robot.links):
         if link.flexible is None:
             continue
-        bend = np.abs(run.data["deflection"].sel(link=link.name).values[:, 1:]).max(axis=1)
+        bend = np.abs(run.data["deflection"].values[:, place, 1:]).max(axis=1)
         worst = int(bend.argmax())
         if bend[worst] > LARGE_DEFLECTION * link.length:
             warnings.warn(

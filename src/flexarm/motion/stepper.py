@@ -4,35 +4,71 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics.native import compiled
+from flexarm.mechanics.native import kept
 from flexarm.motion.methods import Method, State
 from flexarm.motion.plant import Plant
+from flexarm.motion.report import Report, report
+
+REPORTED = 250  # samples a call
 
 
 class Stepper:
-    """`count` steps of a method. The arrays tied to the compiled function stay in place from call to call."""
+    """Up to `count` steps of a method; a step that is not accurate enough is the last.
 
-    def __init__(self, plant: Plant, method: Method, count: int, native: bool) -> None:
+    The arrays tied to the compiled function stay in place from call to call.
+    """
+
+    def __init__(self, plant: Plant, method: Method, count: int, native: bool, depends: list[object] | None) -> None:
+        """`depends`: all that decides the functions but `count`, unless that cannot be told (a traced law)."""
         self.plant, self.method, self.count = plant, method, count
-        chain = method.step(plant).mapaccum("chunk", count)
-        self.function = compiled(chain) if native else chain
-        stages = len(method.nodes)
-        self.state = np.zeros(State.size(plant.n, plant.rows))
+
+        def make() -> list[ca.Function]:
+            chunk = _guarded(method.step(plant)).mapaccum("chunk", count)
+            return [chunk, plant.start, report(plant, REPORTED)]
+
+        names = ["chunk", "start", "report"]
+        functions = kept(names, make, None if depends is None else [*depends, count]) if native else make()
+        self.function, self.start, of_samples = functions
+        self.report = Report(of_samples, REPORTED)
+        stages, size, measures = len(method.nodes), State.size(plant.n, plant.rows), self.function.size1_out(1)
+        self._first = np.ones(size + 1)  # the state, and whether to go on
         self.inputs = np.zeros((count * stages, plant.input_count))  # a row per stage: a column to CasADi
         self.dt = np.zeros(count)
-        self.states = np.zeros((count, State.size(plant.n, plant.rows)))
-        self.errors, self.left = np.zeros((2, count, plant.measures))
+        self.limits = np.zeros((count, 2))
+        self._after = np.zeros((count, size + 1))
+        self.states = self._after[:, :size]
+        self.errors, self.left = np.zeros((2, count, measures))
         self._buffer: Any
         self._buffer, self._evaluate = self.function.buffer()
-        for k, slot in enumerate((self.state, self.inputs, self.dt)):
+        for k, slot in enumerate((self._first, self.inputs, self.dt, self.limits)):
             self._buffer.set_arg(k, slot.reshape(-1).data)
-        for k, slot in enumerate((self.states, self.errors, self.left)):
+        for k, slot in enumerate((self._after, self.errors, self.left)):
             self._buffer.set_res(k, slot.reshape(-1).data)
 
-    def __call__(self, state: Array, inputs: Array, dt: float) -> None:
-        """Fill `states` (after each step), and `errors` and what is `left` of the iteration, as displacements."""
-        self.state[:], self.inputs[:], self.dt[:] = state, inputs, dt
+    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
+        """Take up to `steps` steps, and return how many were: the last is where errors, or what is left of the
+        iteration, first exceed their limits. Fills `states` (after each step), `errors` and `left`."""
+        self._first[:-1], self.inputs[:], self.limits[:] = state, inputs, limits
+        self.dt[:steps], self.dt[steps:] = dt, 0.0
         self._evaluate()
+        return min(steps, int(self._after[:steps, -1].sum()) + 1)
+
+
+def _guarded(step: ca.Function) -> ca.Function:
+    """A step that is taken only while all went well before, and dt is not zero."""
+    names = ["state", "inputs", "dt"]
+    sizes = [step.sparsity_in(k) for k in range(3)]
+    before = ca.MX.sym("before", sizes[0].size1() + 1)
+    given = [before, *(ca.MX.sym(name, size) for name, size in zip(names[1:], sizes[1:])), ca.MX.sym("limits", 2)]
+    after, error, left = step(before[:-1], given[1], given[2])
+    well = ca.mmin(ca.vertcat(1, error <= given[3][0], left <= given[3][1]))  # a nan is never well
+    taken = ca.Function("taken", given, [ca.vertcat(after, well), error, left])
+    idle = [ca.MX.zeros(size.numel()) for size in (error, left)]
+    skipped = ca.Function("skipped", given, [ca.vertcat(before[:-1], 0), *idle])
+    either = ca.Function.if_else("either", taken, skipped)
+    outcome: Any = either(ca.logic_and(before[-1], given[2] > 0), *given)
+    return ca.Function("guarded", given, [*outcome])

@@ -13,6 +13,7 @@ from numpy.polynomial import legendre
 from flexarm.beam.polynomials import Array
 from flexarm.motion.methods import State
 from flexarm.motion.plant import Plant
+from flexarm.motion.report import Report, report
 
 
 class Multistep:
@@ -45,6 +46,8 @@ class SundialsStepper:
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
+        self.start = plant.start
+        self.report = Report(report(plant, count), count)
         self._integrator = self._made(count)
         self._one_interval: ca.Function | None = None
 
@@ -77,7 +80,8 @@ class SundialsStepper:
         ode = u[1] * ca.vertcat(dq / scale, dv / scale, given, drained)
         return {"x": x, "u": u, "t": clock, "ode": ode}
 
-    def __call__(self, state: Array, inputs: Array, dt: float) -> None:
+    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
+        """As a Stepper does; CVODES keeps the limits itself."""
         plant, n, free = self.plant, self.plant.n, self.plant.free
         scale = self.sizes[free]
         first = State.of(state, n)
@@ -93,6 +97,7 @@ class SundialsStepper:
             out[:, free], out[:, plant.driven] = values * scale, places
         a, given, drained, *forces = (part.full() for part in plant.start(q.T, v.T, ends.T, 0, 0))
         self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0], *(f.T for f in forces)])
+        return steps
 
     def _integrated(self, x0: Array, u: Array) -> Array:
         """A row per interval; not numbers from where CVODES gives up."""

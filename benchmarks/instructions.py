@@ -1,0 +1,68 @@
+"""What a step costs in CasADi instructions, which no machine disturbs: `python benchmarks/instructions.py`.
+
+`benchmarks/instructions.json` holds the counts that were reached. A test compares: a change that makes steps costlier
+fails it; one that makes them cheaper (or a new robot here) is recorded with `--record`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import flexarm as fa
+from flexarm.motion.plant import Plant
+from robots import planar_chain, sliding_pair, spatial_chain
+
+RECORD = Path(__file__).with_suffix(".json")
+SLACK = 1.02  # versions of CasADi differ a little in what they find to share
+
+# how often a step of generalised-alpha with two iterations calls each function
+CALLS = {"residual": 2, "factor": 1, "substitute": 2, "resolved": 2, "displacements": 1, "forces": 2}
+
+
+def robots() -> dict[str, tuple[fa.Robot, list[str]]]:
+    """By name: the robot, and its driven links."""
+    return {
+        "two-link arm": (fa.library.two_link_arm(damping=1e-3), []),
+        "rotating beam, driven": (fa.library.rotating_beam(), ["beam"]),
+        "RRR arm": (fa.library.rrr_arm(), []),
+        "RRR arm, elastic joints": (fa.library.rrr_arm(elastic_joints=True), []),
+        "20 planar links": (planar_chain(20), []),
+        "5 spatial links": (spatial_chain(5, damping=1e-4), []),
+        "R-Pa": (sliding_pair("Pa"), []),
+        "R-Pb": (sliding_pair("Pb"), []),
+    }
+
+
+def counts(robot: fa.Robot, driven: list[str]) -> dict[str, int]:
+    """Instructions of each function, and of a whole step."""
+    system = fa.System(robot, native=False)
+    plant = Plant(system, [system.index(f"{name}.q") for name in driven], [], None)
+    found = {name: getattr(plant, name).n_instructions() for name in CALLS}
+    # a driven joint's force, for the energy that it puts in, is in the residual: one more at each end of the step
+    extra = 2 * found["residual"] if driven else 0
+    return found | {"step": sum(times * found[name] for name, times in CALLS.items()) + extra}
+
+
+def recorded() -> dict[str, dict[str, int]]:
+    return dict(json.loads(RECORD.read_text()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Count the instructions of a step.")
+    parser.add_argument("--record", action="store_true", help="write the counts to instructions.json")
+    wanted = parser.parse_args()
+    found = {name: counts(*robot) for name, robot in robots().items()}
+    before = recorded() if RECORD.exists() else {}
+    print(f"{'robot':<26}" + "".join(f"{name:>13}" for name in [*CALLS, "step", "recorded"]))
+    for name, each in found.items():
+        old = before.get(name, {}).get("step", "")
+        print(f"{name:<26}" + "".join(f"{value:>13}" for value in [*each.values(), old]))
+    if wanted.record:
+        RECORD.write_text(json.dumps(found, indent=2) + "\n")
+        print(f"recorded in {RECORD.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""The page of a study: text, tables, figures and data, written in the order in which they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+from flexarm.motion.run import Run, atomically
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+DPI = 110
+
+
+class Page:
+    """`FOLDER/index.md`, its figures beside it and its data in `FOLDER/data`. `write()` comes last."""
+
+    def __init__(self, folder: Path, title: str) -> None:
+        self.folder = folder
+        self.data_folder = folder / "data"
+        self.data_folder.mkdir(parents=True, exist_ok=True)
+        self._parts = [f"# {title}"]
+
+    def text(self, words: str) -> None:
+        """Markdown, indented as the program is."""
+        self._parts.append(dedent(words).strip())
+
+    def heading(self, words: str) -> None:
+        self._parts.append(f"## {words}")
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        lines = [head, ["---"] * len(head), *rows]
+        self._parts.append("\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines))
+
+    def chosen(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """What the paper leaves out: (what, our value, why)."""
+        self._parts.append("What the paper leaves out, and what was chosen:")
+        self.table(["missing", "chosen", "why"], rows)
+
+    def statements(self, rows: Iterable[tuple[str, str, bool]]) -> None:
+        """What the paper states, what is found here, and whether that agrees: computed, not written by hand."""
+        self._parts.append("What the paper states, and what is found here:")
+        marked = [(said, found, "yes" if holds else "**no**") for said, found, holds in rows]
+        self.table(["the paper", "found here", "agrees"], marked)
+
+    def figure(self, name: str, picture: Figure, caption: str) -> None:
+        """`name`.png with a caption below it."""
+        atomically(self.folder / f"{name}.png", lambda part: picture.savefig(part, dpi=DPI))
+        self._parts.append(f"![{caption}]({name}.png)\n\n*{caption}*")
+
+    def data(self, name: str, results: Run | xr.Dataset) -> None:
+        """`data/name.nc`."""
+        data = results.data if isinstance(results, Run) else results
+        atomically(self.data_folder / f"{name}.nc", lambda part: data.to_netcdf(part, engine="h5netcdf"))
+
+    def write(self) -> Path:
+        target = self.folder / "index.md"
+        words = "\n\n".join(self._parts) + "\n"
+        atomically(target, lambda part: Path(part).write_text(words, encoding="utf-8"))
+        return target
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split()).replace("|", r"\|")
