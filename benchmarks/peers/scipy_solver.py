@@ -78,3 +78,8 @@ def two_link_arm(upper: fa.Flexible, fore: fa.Flexible, method: str, rtol: float
     system = fa.System(fa.library.two_link_arm(damping=1e-3).with_(flexible))
     stretches = [(begin, end, (sign * 0.02, sign * 0.005)) for begin, end, sign in ((0, 1, 1), (1, 2, -1), (2, 10, 0))]
     return solve(system, stretches, 0.01, method, rtol, atol)
+
+
+def rrr_arm(shapes: fa.Flexible, elastic: bool, method: str, rtol: float, atol: float) -> Result:
+    system = fa.System(fa.library.rrr_arm(elastic).with_({f"links.{k}.flexible": shapes for k in range(3)}))
+    return solve(system, [(0.0, 1.0, (400.0, 400.0, 400.0))], 0.005, method, rtol, atol)
