@@ -33,7 +33,7 @@ def angle(t: np.ndarray, speed: float, ramp: float) -> np.ndarray:
 def deflection(times: np.ndarray, speed: float, ramp: float, shapes: int, rtol: float) -> np.ndarray:
     """(times, 1): the tip's distance from the root's tangent (m)."""
     nodes, weights = legendre.leggauss(NODES)
-    s, w = LENGTH * (nodes + 1) / 2, LENGTH * weights / 2
+    w = LENGTH * weights / 2
     slopes = [Legendre.basis(k) for k in range(shapes)]
     phi = np.stack([LENGTH / 2 * each.integ(lbnd=-1)(nodes) for each in slopes], axis=1)
     bend = np.stack([each(nodes) for each in slopes], axis=1)

@@ -102,7 +102,10 @@ def survey(
     for candidate in candidates:
         trial = attempt(candidate, error, 1, limit)
         found.trials.append(trial)
-        say(f"  {trial.tool:<22}{trial.setting:<44}" + (trial.failure or f"{trial.error:10.2e}{1e3 * trial.loop:10.2f} ms"))
+        say(
+            f"  {trial.tool:<22}{trial.setting:<44}"
+            + (trial.failure or f"{trial.error:10.2e}{1e3 * trial.loop:10.2f} ms")
+        )
     for place in sorted(_contenders(found)):
         again = attempt(candidates[place], error, repeats, limit * repeats)
         found.trials[place] = again if not again.failure else replace(found.trials[place], failure=again.failure)

@@ -8,6 +8,7 @@ Torques that jump are given in stretches of constant torque, which is faster tha
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from typing import Any
@@ -137,7 +138,7 @@ def rrr_arm(elements: int, dt: float, radius: float, tolerance: float) -> Result
         for x in np.linspace(0, length, elements + 1):
             pose = [*(place + frame @ [x, 0, 0]), *eu.RotationMatrix2EulerParameters(frame)]
             nodes.append(mbs.AddNode(eu.NodeRigidBodyEP(referenceCoordinates=pose)))
-        for pair in zip(nodes, nodes[1:]):
+        for pair in itertools.pairwise(nodes):
             beam = eu.ObjectBeamGeometricallyExact(
                 nodeNumbers=list(pair), length=length / elements, sectionData=section
             )

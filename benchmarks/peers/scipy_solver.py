@@ -59,9 +59,7 @@ def solve(
     for begin, end, torque in stretches:
         side.tau[:] = torque
         wanted = np.linspace(begin, end, round((end - begin) / sample) + 1)
-        found = solve_ivp(
-            side.rates, (begin, end), state, method, t_eval=wanted, rtol=rtol, atol=atol, **options
-        )
+        found = solve_ivp(side.rates, (begin, end), state, method, t_eval=wanted, rtol=rtol, atol=atol, **options)
         if not found.success:
             raise Failed(found.message)
         state = found.y[:, -1]
