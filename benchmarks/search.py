@@ -20,7 +20,8 @@ from scipy.interpolate import CubicSpline
 
 from peers.result import Candidate, Failed, Result
 
-LIMIT = 60.0  # s for a candidate
+LIMIT = 20.0  # s for a candidate
+COMPILES = 10  # times that limit for tools that compile at the first call
 CONTENDERS = 3  # of each tool for each target are measured again
 REPEATS = 7
 
@@ -65,9 +66,12 @@ class Survey:
     def tools(self) -> list[str]:
         return list(dict.fromkeys(trial.tool for trial in self.trials))
 
-    def best(self, tool: str, target: float, of: str = "loop") -> Trial | None:
-        """The cheapest trial of a tool that meets the target; those measured often count before those tried once."""
-        fit = [trial for trial in self.trials if trial.tool == tool and trial.meets(target)]
+    def best(self, tool: str, target: float, of: str = "loop", same: str = "") -> Trial | None:
+        """The cheapest trial of a tool that meets the target; those measured often count before those tried once.
+
+        `same`: of those whose setting begins with it.
+        """
+        fit = [t for t in self.trials if t.tool == tool and t.setting.startswith(same) and t.meets(target)]
         often = [trial for trial in fit if len(trial.loops) > 1]
         return min(often or fit, key=lambda trial: getattr(trial, of), default=None)
 
@@ -96,29 +100,31 @@ def survey(
     targets: Iterable[float],
     limit: float = LIMIT,
     repeats: int = REPEATS,
+    same: Sequence[str] = (),
     say: Callable[[str], None] = lambda line: None,
 ) -> Survey:
     found = Survey(targets=tuple(targets))
     for candidate in candidates:
-        trial = attempt(candidate, error, 1, limit)
+        compiles = candidate.tool.startswith(("flexarm", "solve_ivp"))
+        trial = attempt(candidate, error, 1, limit * COMPILES if compiles else limit)
         found.trials.append(trial)
         say(
             f"  {trial.tool:<22}{trial.setting:<44}"
             + (trial.failure or f"{trial.error:10.2e}{1e3 * trial.loop:10.2f} ms")
         )
-    for place in sorted(_contenders(found)):
+    for place in sorted(set().union(*(_contenders(found, begin) for begin in ("", *same)))):
         again = attempt(candidates[place], error, repeats, limit * repeats)
         found.trials[place] = again if not again.failure else replace(found.trials[place], failure=again.failure)
     return found
 
 
-def _contenders(found: Survey) -> set[int]:
+def _contenders(found: Survey, same: str) -> set[int]:
     """Places of the trials that may win: the quickest few of each tool for each target, by loop and by whole call."""
     places: set[int] = set()
     for tool in found.tools:
         own = [k for k, trial in enumerate(found.trials) if trial.tool == tool and not math.isnan(trial.error)]
         for target in found.targets:
-            fit = [k for k in own if found.trials[k].meets(target)]
+            fit = [k for k in own if found.trials[k].meets(target) and found.trials[k].setting.startswith(same)]
             for cost in ("loop", "whole"):
                 places.update(sorted(fit, key=lambda k: getattr(found.trials[k], cost))[:CONTENDERS])
         places.update(sorted(own, key=lambda k: found.trials[k].error)[:1])

@@ -45,7 +45,7 @@ def rivals(survey: Survey, peer: str) -> list[str]:
     return [tool for tool in survey.tools if tool.startswith(peer)]
 
 
-def duel(survey: Survey, peer: str, accuracy: float) -> Duel | None:
+def duel(survey: Survey, peer: str, accuracy: float, same: str = "") -> Duel | None:
     found = _cheapest(survey, peer, accuracy, "loop")
     if found is None:
         accurate = [best for tool in rivals(survey, peer) if (best := survey.most_accurate(tool))]
@@ -56,7 +56,8 @@ def duel(survey: Survey, peer: str, accuracy: float) -> Duel | None:
     whole = _cheapest(survey, peer, accuracy, "whole")
     assert found is not None
     assert whole is not None
-    return Duel(found, accuracy, survey.best("flexarm", accuracy), survey.best("flexarm", accuracy, "whole"), whole)
+    own, own_whole = (survey.best("flexarm", accuracy, of, same) for of in ("loop", "whole"))
+    return Duel(found, accuracy, own, own_whole, whole)
 
 
 def _cheapest(survey: Survey, peer: str, accuracy: float, of: str) -> Trial | None:
@@ -69,11 +70,13 @@ def of_goals(workload: Workload, survey: Survey) -> list[Verdict]:
 
 
 def _of_goal(workload: Workload, survey: Survey, goal: Goal) -> list[Verdict]:
-    found = duel(survey, goal.peer, goal.accuracy)
+    found = duel(survey, goal.peer, goal.accuracy, goal.same)
     if found is None:
         return [Verdict(f"{workload.name}: faster than {goal.peer}", f"{goal.peer} gave no result", False)]
     where = f"{workload.name} at {1e3 * found.accuracy:.3g} mm"
-    if found.accuracy < goal.accuracy or found.accuracy > goal.accuracy:
+    if goal.same:
+        where += f" on the same equations ({goal.same})"
+    if found.accuracy != goal.accuracy:
         where += f" (all that {goal.peer} reaches)"
     pairs = (("solver loop", goal.loop, found.loop), ("whole call", goal.whole, found.whole))
     return [
