@@ -24,6 +24,7 @@ LIMIT = 20.0  # s for a candidate
 COMPILES = 10  # times that limit for tools that compile at the first call
 CONTENDERS = 3  # of each tool for each target are measured again
 REPEATS = 7
+ENOUGH = 10.0  # s: slow settings are repeated less often, but twice
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ def survey(
             + (trial.failure or f"{trial.error:10.2e}{1e3 * trial.loop:10.2f} ms")
         )
     for place in sorted(set().union(*(_contenders(found, begin) for begin in ("", *same)))):
-        again = attempt(candidates[place], error, repeats, limit * repeats)
+        often = max(2, min(repeats, int(ENOUGH / found.trials[place].whole)))
+        again = attempt(candidates[place], error, often, limit * COMPILES)
         found.trials[place] = again if not again.failure else replace(found.trials[place], failure=again.failure)
     return found
 
