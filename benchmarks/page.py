@@ -63,10 +63,11 @@ flexarm against what a user would pick instead, on the same work, side by side i
 
 Every tool runs many settings in one thread. A setting counts only with its error against a converged reference: the
 largest distance at any sampled time. For each accuracy the tables show each tool's cheapest setting that meets it,
-measured {search.REPEATS} times (slow ones less often) after one call to warm up; times are medians, with the quickest and slowest in brackets.
-"Solver loop" is the time stepping alone; "whole call" builds the model from its description, with a warm cache for
-flexarm, solves it and has the results in arrays. Small errors may be lucky, for every tool alike: the errors of a
-coarse mesh and of long steps can cancel.
+measured {search.REPEATS} times (slow ones less often) after one call to warm up; times are medians, with the quickest
+and slowest in brackets. "Solver loop" is the time stepping alone; "whole call" builds the model from its description,
+with a warm cache for flexarm, solves it and has the results in arrays. Small errors may be lucky, for every tool alike:
+the errors of a coarse mesh and of long steps can cancel. Where the reference is farther from the other solutions than a
+target, errors of that size are not resolved.
 
 Machine: {_processor()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, flexarm
 {_version("flexarm")}, {packages}; Exudyn runs its fast build.
