@@ -150,7 +150,8 @@ def _footprints(found: Findings) -> str:
 
 Each tool in a process of its own, imports not counted, with its setting for the second accuracy above: the first call
 with nothing compiled (cold), the first call in a new process when the compiled code is in the cache (warm), the second
-call there (again), and the peak of the memory (every process imports all the tools). Only flexarm and solve_ivp on its equations compile.
+call there (again), and the peak of the memory (every process imports all the tools). Only flexarm and solve_ivp on its
+equations compile.
 
 """
     counted = ", ".join(f"{tool} {count}" for tool, count in found.lines.items())
