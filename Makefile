@@ -21,7 +21,8 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)
+bench: $(READY) $(VENV)/.bench
+	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/equations.py
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/constraints.py
@@ -34,6 +35,10 @@ docs: $(READY) $(VENV)/.docs
 	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
 	@echo "the site is in build/site/index.html"
+
+$(VENV)/.bench: pyproject.toml | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	@touch $(VENV)/.bench
 
 $(VENV)/.docs: pyproject.toml | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"

@@ -1,0 +1,216 @@
+"""docs/benchmarks.md, written from the numbers of one run."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+import search
+from footprint import Footprint
+from growth import TITLES, Cost, exponent
+from search import Survey, Trial
+from verdicts import Verdict
+from workloads import Workload
+
+SILENT = 10  # times the loosest target: a setting that ended well and is this far off is silently wrong
+
+
+@dataclass
+class Findings:
+    """Everything one run of compare.py measured."""
+
+    surveys: dict[str, tuple[Workload, Survey, dict[str, float]]] = field(default_factory=dict)
+    footprints: dict[tuple[str, str], Footprint] = field(default_factory=dict)
+    costs: dict[str, list[Cost]] = field(default_factory=dict)
+    formulation: dict[str, float] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    losses: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def written(found: Findings) -> str:
+    parts = [_opening(found), _verdicts(found), _losses(found)]
+    parts += [_workload(*each) for each in found.surveys.values()]
+    if found.footprints:
+        parts.append(_footprints(found))
+    if found.costs:
+        parts.append(_growth(found.costs))
+    if found.formulation:
+        parts.append(_formulation(found.formulation))
+    return "\n".join(parts)
+
+
+def _opening(found: Findings) -> str:
+    packages = ", ".join(
+        f"{name} {_version(name)}" for name in ("numpy", "scipy", "casadi", "exudyn", "mujoco", "sympy")
+    )
+    return f"""# Benchmarks
+
+flexarm against what a user would pick instead, on the same work, side by side in one run of `make bench`
+(`benchmarks/compare.py`, {found.seconds / 60:.0f} minutes). No number on this page is typed in.
+
+Every tool runs many settings in one thread. A setting counts only with its error against a converged reference: the
+largest distance at any sampled time. For each accuracy the tables show each tool's cheapest setting that meets it,
+measured {search.REPEATS} times (slow ones less often) after one call to warm up; times are medians, with the quickest
+and slowest in brackets. "Solver loop" is the time stepping alone; "whole call" builds the model from its description,
+with a warm cache for flexarm, solves it and has the results in arrays. Small errors may be lucky, for every tool alike:
+the errors of a coarse mesh and of long steps can cancel. Where the reference is farther from the other solutions than a
+target, errors of that size are not resolved.
+
+Machine: {_processor()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, flexarm
+{_version("flexarm")}, {packages}; Exudyn runs its fast build.
+"""
+
+
+def _verdicts(found: Findings) -> str:
+    rows = [(each.claim, each.measured, "yes" if each.holds else "**no**") for each in found.verdicts]
+    return "## Goals\n\n" + table(("goal", "measured", "holds"), rows)
+
+
+def _losses(found: Findings) -> str:
+    said = "\n".join(f"- {sentence}" for sentence in found.losses) or "Nowhere in this run."
+    return f"## Where flexarm loses\n\n{said}\n"
+
+
+def _workload(workload: Workload, survey: Survey, checks: dict[str, float]) -> str:
+    parts = [f"## {workload.name}: {workload.title}\n"]
+    parts.append(f"Reference: {workload.converged}. How far it is from others:\n")
+    parts.append(table(("compared with", "mm"), [(name, f"{1e3 * gap:.2g}") for name, gap in checks.items()]))
+    for target in workload.targets:
+        rows = [_row(workload, survey, tool, target) for tool in survey.tools]
+        parts.append(f"### {workload.observed} within {1e3 * target:.3g} mm\n")
+        heads = (
+            "tool",
+            "setting",
+            "error mm",
+            "steps",
+            "solver loop ms",
+            "us a step",
+            "simulated s per s",
+            "whole call ms",
+        )
+        parts.append(table(heads, rows))
+    parts.append(f"![error against time](images/benchmark_{workload.name.lower()}.png)\n")
+    parts.append(_failures(workload, survey))
+    return "\n".join(parts)
+
+
+def _row(workload: Workload, survey: Survey, tool: str, target: float) -> tuple[str, ...]:
+    best, whole = survey.best(tool, target), survey.best(tool, target, "whole")
+    if best is None or whole is None:
+        nearest = survey.most_accurate(tool)
+        said = f"none of {sum(t.tool == tool for t in survey.trials)} settings"
+        if nearest:
+            said += f"; the best: {nearest.setting}, {1e3 * nearest.error:.2g} mm in {1e3 * nearest.loop:.3g} ms"
+        return (tool, said, *("",) * 6)
+    low, high = best.spread
+    return (
+        tool,
+        best.setting,
+        f"{1e3 * best.error:.2g}",
+        str(best.steps),
+        f"{1e3 * best.loop:.3g} ({1e3 * low:.3g} ... {1e3 * high:.3g})",
+        f"{1e6 * best.loop / best.steps:.3g}",
+        f"{workload.duration / best.loop:.3g}",
+        f"{1e3 * whole.whole:.3g}",
+    )
+
+
+def _failures(workload: Workload, survey: Survey) -> str:
+    far = SILENT * max(workload.targets)
+    wrong = [trial for trial in survey.trials if not trial.failure and trial.error > far]
+    rows = [(trial.tool, trial.setting, trial.failure) for trial in survey.failures()]
+    rows += [(trial.tool, trial.setting, f"no complaint, but {1e3 * trial.error:.3g} mm off") for trial in wrong]
+    if not rows:
+        return "Every setting that was tried gave a result.\n"
+    return "Settings that failed, or ended without complaint and are far off:\n\n" + table(
+        ("tool", "setting", "what happened"), rows
+    )
+
+
+def _footprints(found: Findings) -> str:
+    rows = [
+        (name, tool, f"{each.cold:.3g}", f"{each.warm:.3g}", f"{each.again:.3g}", f"{each.memory:.0f}")
+        for (name, tool), each in found.footprints.items()
+    ]
+    heads = ("workload", "tool", "cold s", "warm s", "again s", "memory MB")
+    text = """## First call and memory
+
+Each tool in a process of its own, imports not counted, with its setting for the second accuracy above: the first call
+with nothing compiled (cold), the first call in a new process when the compiled code is in the cache (warm), the second
+call there (again), and the peak of the memory (every process imports all the tools). Only flexarm and solve_ivp on its
+equations compile.
+
+"""
+    counted = ", ".join(f"{tool} {count}" for tool, count in found.lines.items())
+    return text + table(heads, rows) + f"\nLines of user code that build and solve W1: {counted}.\n"
+
+
+def _growth(costs: dict[str, list[Cost]]) -> str:
+    parts = [
+        "## W5: growth\n",
+        "Implicit steps of 1 ms; a simulated second at rtol 1e-3; set-up with an empty cache.\n",
+    ]
+    for kind, found in costs.items():
+        heads = (kind, "coordinates N", "set-up s", "us a step", "ms a simulated second", "memory MB")
+        rows = [
+            (c.size, c.coordinates, f"{c.setup:.2f}", f"{1e6 * c.step:.3g}", f"{1e3 * c.second:.3g}", f"{c.memory:.0f}")
+            if not c.failure
+            else (c.size, c.coordinates, c.failure, "", "", "")
+            for c in found
+        ]
+        parts.append(f"{TITLES[kind][0].upper()}{TITLES[kind][1:]}: a step costs N^{exponent(found, 'step'):.2f}, ")
+        parts.append(f"set-up N^{exponent(found, 'setup'):.2f}.\n")
+        parts.append(table(heads, rows))
+    parts.append("![growth](images/benchmark_growth.png)\n")
+    return "\n".join(parts)
+
+
+def _formulation(times: dict[str, float]) -> str:
+    rows = [(name, f"{seconds:.3g}") for name, seconds in times.items()]
+    return (
+        "## Closed forms\n\nM, C, K and G of the two-link arm in symbols, two elements a link "
+        "(`benchmarks/formulation.py`):\n\n" + table(("tool", "s"), rows)
+    )
+
+
+def summary(found: Findings) -> str:
+    width = max((len(each.claim) for each in found.verdicts), default=0)
+    return "\n".join(f"{'holds' if v.holds else 'FAILS':<7}{v.claim:<{width}}  {v.measured}" for v in found.verdicts)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except Exception:
+        return "not installed"
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def told(trial: Trial | None) -> str:
+    """One line about a trial, for the terminal."""
+    if trial is None:
+        return "none"
+    loop = f"{1e3 * trial.loop:.3g} ms" if not math.isnan(trial.loop) else trial.failure
+    return f"{trial.setting}: {1e3 * trial.error:.2g} mm, loop {loop}, whole call {1e3 * trial.whole:.3g} ms"

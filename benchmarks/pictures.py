@@ -1,0 +1,62 @@
+"""Plots of the benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from growth import TITLES, Cost, exponent
+from search import Survey
+from workloads import Workload
+
+COLOURS = {
+    "flexarm": "tab:blue",
+    "Exudyn": "tab:orange",
+    "MuJoCo": "tab:green",
+    "solve_ivp Radau": "tab:red",
+    "solve_ivp DOP853": "tab:purple",
+}
+
+
+def work_precision(workload: Workload, survey: Survey, path: Path) -> None:
+    """Error against the time of the solver loop, every tool and setting that gave a result."""
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for tool in survey.tools:
+        known = [trial for trial in survey.trials if trial.tool == tool and not trial.failure]
+        axes.loglog(
+            [1e3 * trial.loop for trial in known],
+            [1e3 * trial.error for trial in known],
+            "o",
+            color=COLOURS.get(tool, "tab:gray"),
+            alpha=0.7,
+            markersize=5,
+            label=tool,
+        )
+    for target in workload.targets:
+        axes.axhline(1e3 * target, color="0.6", linewidth=0.8, linestyle="--")
+    axes.set(xlabel="solver loop (ms)", ylabel=f"largest error of the {workload.observed} (mm)", title=workload.title)
+    axes.grid(which="both", alpha=0.2)
+    axes.legend()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def growth(costs: dict[str, list[Cost]], path: Path) -> None:
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    for kind, found in costs.items():
+        known = [cost for cost in found if not cost.failure]
+        n = [cost.coordinates for cost in known]
+        for axes, of, scale in ((panels[0], "step", 1e6), (panels[1], "setup", 1.0)):
+            label = f"{TITLES[kind]}: N^{exponent(found, of):.2f}"
+            axes.loglog(n, [scale * getattr(cost, of) for cost in known], "o-", label=label)
+    panels[0].set(xlabel="coordinates N", ylabel="a step (us)", title="cost of a step")
+    panels[1].set(xlabel="coordinates N", ylabel="set-up (s)", title="set-up and compile time, empty cache")
+    for axes in panels:
+        axes.grid(which="both", alpha=0.2)
+        axes.legend(fontsize=8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

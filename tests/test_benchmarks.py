@@ -1,0 +1,133 @@
+"""The comparison's own machinery; no peer is needed."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+
+import growth
+import page
+import search
+import verdicts
+from peers.result import Candidate, Failed, Result, lines
+
+TIMES = np.linspace(0, 1, 101)
+REFERENCE = CubicSpline(TIMES, np.sin(TIMES)[:, None])
+
+
+def result(error: float = 0.0, loop: float = 1.0, times: np.ndarray = TIMES) -> Result:
+    return Result(times, np.sin(times)[:, None] + error, loop, 2 * loop, 100)
+
+
+def candidate(tool: str, setting: str, **fields: float) -> Candidate:
+    return Candidate(tool, setting, lambda: result(**fields))
+
+
+def deviation(found: Result) -> float:
+    return search.deviation(found, REFERENCE)
+
+
+def survey(*candidates: Candidate, targets: tuple[float, ...] = (1e-2, 1e-3)) -> search.Survey:
+    return search.survey(candidates, deviation, targets, limit=20.0, repeats=2)
+
+
+def test_cheapest_setting_that_meets_the_target() -> None:
+    found = survey(
+        candidate("a", "cheap but wrong", error=0.5, loop=0.1),
+        candidate("a", "just right", error=9e-4, loop=1.0),
+        candidate("a", "needlessly fine", error=1e-6, loop=5.0),
+        candidate("a", "coarse", error=5e-3, loop=0.4),
+    )
+    best = [found.best("a", target) for target in found.targets]
+    assert [each.setting for each in best if each] == ["coarse", "just right"]
+    assert all(each and len(each.loops) == 2 for each in best)  # measured again
+    assert found.best("a", 1e-9) is None
+    assert found.most_accurate("a").setting == "needlessly fine"
+
+
+def fails() -> Result:
+    raise Failed("Newton gave up")
+
+
+def breaks() -> Result:
+    raise ZeroDivisionError("oh")
+
+
+def crawls() -> Result:
+    time.sleep(60)
+    return result()
+
+
+def test_failed_and_wrong_settings_never_win() -> None:
+    not_a_number = result()
+    not_a_number.track[50] = math.nan
+    short = result(times=TIMES[:80])
+    found = survey(
+        Candidate("a", "fails", fails),
+        Candidate("a", "breaks", breaks),
+        Candidate("a", "nan", lambda: not_a_number),
+        Candidate("a", "short", lambda: short),
+        candidate("a", "good", error=1e-4, loop=9.0),
+    )
+    assert found.best("a", 1e-2).setting == "good"
+    assert {trial.setting: trial.failure for trial in found.failures()} == {
+        "fails": "Newton gave up",
+        "breaks": "ZeroDivisionError: oh",
+        "nan": "the answer is not a number or ends early",
+        "short": "the answer is not a number or ends early",
+    }
+
+
+def test_a_setting_that_crawls_is_stopped() -> None:
+    trial = search.attempt(Candidate("a", "crawls", crawls), deviation, 1, limit=0.5)
+    assert trial.failure == "not finished after 0 s" or trial.failure == "not finished after 1 s"
+    assert not trial.meets(math.inf)
+
+
+def test_error_is_the_largest_distance_at_the_tools_own_times() -> None:
+    own = np.linspace(0, 1, 37)
+    assert deviation(result(times=own)) < 1e-8
+    assert deviation(result(error=3e-3, times=own)) == pytest.approx(3e-3, rel=1e-4)
+
+
+def test_duel_is_fought_at_the_accuracy_that_the_peer_reaches() -> None:
+    found = survey(
+        candidate("flexarm", "coarse", error=4e-3, loop=0.1),
+        candidate("flexarm", "fine", error=1e-4, loop=1.0),
+        candidate("peer", "its best", error=5e-3, loop=2.0),
+    )
+    fought = verdicts.duel(found, "peer", 1e-3)
+    assert fought.accuracy == pytest.approx(5e-3, rel=1e-4)
+    assert fought.own.setting == "coarse"
+    assert fought.loop == pytest.approx(20.0)
+    assert verdicts.duel(found, "absent", 1e-3) is None
+
+
+def test_growth_is_a_power_of_the_coordinates() -> None:
+    costs = [growth.Cost("links", n, n, setup=2.0 * n, step=3.0 * n**1.3) for n in (2, 10, 50)]
+    costs.append(growth.Cost("links", 100, 100, failure="not finished"))
+    assert growth.exponent(costs, "step") == pytest.approx(1.3)
+    assert growth.exponent(costs, "setup") == pytest.approx(1.0)
+
+
+def test_lines_leave_out_comments_and_docstrings() -> None:
+    def three() -> int:
+        """Not counted."""
+        # nor this
+
+        one = 1
+        return one
+
+    assert lines(three) == 3
+
+
+def test_page_is_written_from_an_empty_run() -> None:
+    assert page.written(page.Findings()).startswith("# Benchmarks")
