@@ -35,6 +35,19 @@ def test_all_methods_agree(soft, method):
     assert_allclose(found.energy["dissipated"].values, exact.energy["dissipated"].values, atol=2e-6)
 
 
+def test_a_single_joint_that_is_driven_leaves_nothing_to_solve_for():
+    driven = run(ROD, 1.0, motion={"rod": fa.cycloid(0.0, 1.0, 1.0)})
+    assert driven["rod.q"].values[-1] == 1.0
+    assert np.ptp(driven.energy["balance"].values) < 1e-3 * np.ptp(driven.energy["work"].values)
+
+
+def test_a_run_that_loses_its_energy_by_its_integration_says_so():
+    """The vibration of a beam in steps that are longer than its period, with all the numerical damping there is."""
+    beam = fa.library.rotating_beam(modes=1)
+    with pytest.warns(fa.ValidityWarning, match=r"the integration itself took out .* take a smaller dt"):
+        run(beam, 20.0, motion={"beam": 0.0}, q0={"beam.bend_y[1]": 0.1}, dt=4.0, sample=1.0, radius=0.0)
+
+
 def test_no_step_is_computed_in_vain_but_those_that_are_too_long(soft):
     told = run(soft, 0.4, torque={"upper": fa.bang_bang(1.0, (0.1, 0.2))}).statistics
     assert told["rejected"] > 0

@@ -77,7 +77,9 @@ def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) 
     a = np.random.default_rng(7).uniform(-1, 1, system.nq)
     whole = system.inverse_dynamics(q, v, a) - _dry_friction(system, v)
     pairs["inverse dynamics"] = (found["M"] @ a + found["C"] @ v + found["K"] @ q + found["D"] @ v + found["G"], whole)
-    off = {name: _largest(own - other) / (_largest(other) or 1.0) for name, (own, other) in pairs.items()}
+    scales = {name: _largest(other) for name, (_, other) in pairs.items()}
+    scales["Cv"] = _largest(np.abs(C) @ np.abs(v))  # its terms cancel
+    off = {name: _largest(own - other) / (scales[name] or 1.0) for name, (own, other) in pairs.items()}
     return max((value, name) for name, value in off.items())
 
 

@@ -262,4 +262,4 @@ class Plant:
         return ca.vertcat(*(ahead[k] if k in slides else q[k] for k in range(self.n))) if slides else q
 
     def of_free(self, vector: Any) -> Any:
-        return vector[self.free] if self.driven else vector
+        return vector[self.free, 0] if self.driven else vector

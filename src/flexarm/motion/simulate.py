@@ -20,7 +20,7 @@ from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration, Tolerance
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
-from flexarm.motion.run import Run, dataset
+from flexarm.motion.run import ENERGIES, Run, dataset
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
@@ -352,10 +352,12 @@ def _warn_of_leaks(run: Run, robot: Robot) -> None:
     joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
     if any(joint.contact == "nodal" or getattr(joint, "rear", "") == "none" for joint in joints):
         return  # energy goes where a node changes, and comes with material that appears
-    flows = [np.ptp(run.data[name].values) for name in ("kinetic", "elastic", "gravity", "drive", "work", "dissipated")]
+    energies = [run.data[name].values for name in ENERGIES if name != "balance"]
+    flows = [np.ptp(each) for each in energies]
+    at_rest = max(flows) <= 1e-9 * max(np.abs(each).max() for each in energies)
     balance = run.data["balance"].values
     worst = int(np.abs(balance).argmax())
-    if run.reason == "completed" and abs(balance[worst]) > LEAK * max(flows) > 0:
+    if run.reason == "completed" and not at_rest and abs(balance[worst]) > LEAK * max(flows):
         did = "put in" if balance[worst] > 0 else "took out"
         warnings.warn(
             f"the integration itself {did} {abs(balance[worst]):.3g} J until t = {run.time.values[worst]:.4g} s, where "
