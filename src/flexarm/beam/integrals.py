@@ -60,26 +60,49 @@ class LinkIntegrals:
         that move the root, since the link is held elsewhere."""
         self.link = link
         self.length = link.length
-        self.mass_per_length = self._along(link.mass_per_length)
-        counts = link.flexible.counts if link.flexible else {}
-        self.families: dict[str, Family] = {name: self._family(name) for name in FAMILIES if name in counts}
-        self.shapes: dict[str, PiecewisePolynomials] = {
-            name: bases.shapes(link, family, counts[name], smooth, clamped) for name, family in self.families.items()
-        }
+        self.smooth, self.clamped = smooth, clamped
         self.stiffening: str = link.flexible.stiffening if link.flexible else "none"
-        self.columns: dict[str, slice] = {}
-        self._stations: dict[float, Station] = {}
+        self.columns: dict[str, slice] = {}  # of each family in eta
         self.count = 0
-        for name, space in self.shapes.items():
-            self.columns[name] = slice(self.count, self.count + space.count)
-            self.count += space.count
+        for name in FAMILIES:
+            if width := self._width(name):
+                self.columns[name] = slice(self.count, self.count + width)
+                self.count += width
+        self._stations: dict[float, Station] = {}
+
+    def _width(self, family: str) -> int:
+        """How many shapes a family has, known before they are computed."""
+        flexible = self.link.flexible
+        if flexible is None or family not in flexible.counts:
+            return 0
+        moving_root = 0 if self.clamped or flexible.loose else bases.ORDER[family]
+        return flexible.basis.coordinates(family, flexible.counts[family]) + moving_root
 
     @property
     def coordinate_names(self) -> list[str]:
         """`bend_y[1]`, ... in the order of eta."""
-        return [f"{name}[{k + 1}]" for name, space in self.shapes.items() for k in range(space.count)]
+        return [f"{name}[{k + 1}]" for name, place in self.columns.items() for k in range(place.stop - place.start)]
+
+    @cached_property
+    def shapes(self) -> dict[str, PiecewisePolynomials]:
+        """Shape functions of each family."""
+        flexible = self.link.flexible
+        if flexible is None:
+            return {}
+        return {
+            name: bases.shapes(self.link, family, flexible.counts[name], self.smooth, self.clamped)
+            for name, family in self.families.items()
+        }
+
+    @cached_property
+    def families(self) -> dict[str, Family]:
+        return {name: self._family(name) for name in self.columns}
 
     # --- what the link is made of, per length ---
+
+    @cached_property
+    def mass_per_length(self) -> PiecewisePolynomials:
+        return self._along(self.link.mass_per_length)
 
     def _along(self, value: Callable[[float], float]) -> PiecewisePolynomials:
         """A property given at fractions of the length, as a function of x."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flexarm.beam.integrals import LinkIntegrals, Station
+from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.coordinates import Local
 from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
@@ -13,7 +13,7 @@ from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPris
 
 @dataclass(frozen=True)
 class Body:
-    """A link with its integrals, its coordinates, and where it hangs on which other body.
+    """A link with its integrals, its coordinates, and where (x) it hangs on which other body.
 
     A link that slides through its joint has its root frame where the joint grips it, unless it moves as a whole. Its
     `integrals` are those of the part in front, `rear` those of the part behind the joint (without shapes if that is
@@ -25,7 +25,7 @@ class Body:
     rear: SlidingIntegrals | None
     local: Local
     parent: int | None
-    hangs_at: Station | None
+    hangs_at: float | None
 
     @property
     def gripped(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Coordinates:
         self.names: list[str] = []
         self.locals: list[Local] = []
         self.inputs: list[str] = []
-        self.sizes: list[float] = []
+        self._parts: list[tuple[int, list[LinkIntegrals]]] = []  # of each link: coordinates before its elastic ones
         self.units: list[str] = []
         self.input_units: list[str] = []
         actuated: list[int] = []
@@ -70,17 +71,26 @@ class Coordinates:
                 self.input_units.append("N m" if link.joint.unit == "rad" else "N")
                 actuated.append(len(self.names) - 1)  # an actuator acts on the motor where there is one
             first = len(self.names) - start
-            self.sizes += [1.0] * first
+            self._parts.append((first, [part for part in (integral, rear) if part is not None]))
             for part, prefix in ((integral, ""), (rear, "rear.")):
                 if part is not None:
                     self.names += [f"{link.name}.{prefix}{name}" for name in part.coordinate_names]
-                    self.sizes += part.sizes.tolist()
                     self.units += ["1"] * part.count
             count = len(self.names) - start
             self.locals.append(Local(start, joint, motor, slice(first, count), count))
         self.count = len(self.names)
         self.input_matrix: Array = np.zeros((self.count, len(actuated)))
         self.input_matrix[actuated, range(len(actuated))] = 1.0
+
+    @cached_property
+    def sizes(self) -> list[float]:
+        """What is large for each coordinate."""
+        out: list[float] = []
+        for first, parts in self._parts:
+            out += [1.0] * first
+            for part in parts:
+                out += part.sizes.tolist()
+        return out
 
     def index(self, name: str) -> int:
         """The place of a coordinate by its name."""

@@ -36,11 +36,10 @@ class Chain:
         self.bodies: list[Body] = []
         for i, link in enumerate(robot.links):
             parent = robot.parents[i]
-            station = None
+            where = None
             if parent is not None and not isinstance(link.joint, SlidingPrismatic):
                 where = robot.links[parent].length if link.at is None else link.at
-                station = integrals[parent].station(where)
-            self.bodies.append(Body(link, integrals[i], rears[i], self.coordinates.locals[i], parent, station))
+            self.bodies.append(Body(link, integrals[i], rears[i], self.coordinates.locals[i], parent, where))
 
     def part(self, vector: Any, body: int) -> Any:
         """A body's own part of a vector of all coordinates."""
@@ -89,7 +88,8 @@ class Chain:
             steps = moving_place(carrier, own.of(body.local.joint), above, nodal)
         else:
             assert body.hangs_at is not None
-            steps = place(self.bodies[body.parent], body.hangs_at, above)
+            carrier = self.bodies[body.parent]
+            steps = place(carrier, carrier.integrals.station(body.hangs_at), above)
         if any(body.link.offset):
             steps.append(_constant_shift(body.link.offset))
         steps.append(Mount(joint.mount_matrix))

@@ -39,7 +39,6 @@ class Watch:
 
     def __init__(self, system: System, stop: Any) -> None:
         self.names = system.names
-        self.sizes = np.array(system._chain.coordinates.sizes)
         self.elastic = np.array(["[" in name for name in self.names], dtype=bool)
         self.limits = {
             system.index(f"{link.name}.q"): (travel, link.joint.unit)
@@ -61,18 +60,18 @@ class Watch:
             *(_condition(function) for function in given),
         ]
 
-    def first(self, times: Array, states: Array, n: int) -> Event | None:
-        """The first event on a stretch of nodes (the first of them is known to be well)."""
+    def first(self, times: Array, states: Array, n: int, sizes: Array) -> Event | None:
+        """The first event on a stretch of nodes (the first of them is known to be well); `sizes` say what is large."""
         found = [
-            *self._runaways(times, states, n),
+            *self._runaways(times, states, n, sizes),
             *self._limits(times, states, n),
             *self._overrun_stops(times, states),
             *self._conditions(times, states, n),
         ]
         return min(found, key=lambda event: event.time, default=None)
 
-    def _runaways(self, times: Array, states: Array, n: int) -> list[Event]:
-        far = np.abs(states[:, :n] / self.sizes) * self.elastic > BEYOND_REASON
+    def _runaways(self, times: Array, states: Array, n: int, sizes: Array) -> list[Event]:
+        far = np.abs(states[:, :n] / sizes) * self.elastic > BEYOND_REASON
         if not far.any():
             return []
         row = int(far.any(axis=1).argmax())

@@ -37,6 +37,26 @@ class Piece(Protocol):
 
 
 @dataclass(frozen=True)
+class Wave:
+    """offset + slope t + bend t^2 / 2 + amplitude sin(frequency t + phase), frequency in rad/s."""
+
+    offset: float
+    slope: float = 0.0
+    bend: float = 0.0
+    amplitude: float = 0.0
+    frequency: float = 0.0
+    phase: float = 0.0
+
+    def value(self, t: Array, rate: int) -> Array:
+        terms = [self.offset, self.slope, self.bend][rate:]
+        smooth = sum(term * t**k / max(k, 1) for k, term in enumerate(terms) if term)
+        if not self.amplitude:
+            return np.broadcast_to(np.asarray(smooth, dtype=float), t.shape)
+        angle = self.frequency * t + self.phase + rate * np.pi / 2
+        return np.asarray(smooth + self.amplitude * self.frequency**rate * np.sin(angle))
+
+
+@dataclass(frozen=True)
 class Formula:
     """A formula of t in plain arithmetic and numpy functions; its rates come from CasADi."""
 
@@ -102,10 +122,11 @@ class Profile:
     def __call__(self, t: Any, rate: int = 0) -> Any:
         """Value (or its first or second rate) at a time or an array of times."""
         times = np.atleast_1d(np.asarray(t, dtype=float))
-        out = np.empty(times.shape)
         which = np.searchsorted(np.array(self.breaks), times, side="right")
-        for k in np.unique(which):
-            here = which == k
+        first, last = int(which.min(initial=len(self.breaks))), int(which.max(initial=0))
+        out = np.empty(times.shape)
+        for k in range(first, last + 1):
+            here = slice(None) if first == last else which == k
             out[here] = self.pieces[k].value(times[here], rate)
         return out if np.ndim(t) else float(out[0])
 
@@ -113,13 +134,13 @@ class Profile:
         return self.name
 
 
-def _pieces(name: str, *pieces: tuple[float, Function]) -> Profile:
-    return Profile(tuple(start for start, _ in pieces), tuple(Formula(function) for _, function in pieces), name)
+def _pieces(name: str, *pieces: tuple[float, Piece]) -> Profile:
+    return Profile(tuple(start for start, _ in pieces), tuple(piece for _, piece in pieces), name)
 
 
 def constant(value: float) -> Profile:
     """Always the same."""
-    return _pieces(f"constant({value:g})", (0.0, lambda t: value + 0 * t))
+    return _pieces(f"constant({value:g})", (0.0, Wave(value)))
 
 
 def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
@@ -130,15 +151,13 @@ def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
     starts = [0.0, *times]
     return _pieces(
         f"bang_bang({amplitude:g}, {tuple(times)})",
-        *((start, lambda t, sign=sign: sign * amplitude + 0 * t) for start, sign in zip(starts, signs, strict=True)),
+        *((start, Wave(sign * amplitude)) for start, sign in zip(starts, signs, strict=True)),
     )
 
 
 def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
     """`before` until time `at`, then `amplitude`."""
-    return _pieces(
-        f"step({amplitude:g}, at={at:g})", (0.0, lambda t: before + 0 * t), (at, lambda t: amplitude + 0 * t)
-    )
+    return _pieces(f"step({amplitude:g}, at={at:g})", (0.0, Wave(before)), (at, Wave(amplitude)))
 
 
 def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
@@ -147,9 +166,9 @@ def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     slope = (end - start) / (finish - begin)
     return _pieces(
         f"ramp({start:g}, {end:g}, {begin:g}, {finish:g})",
-        (0.0, lambda t: start + 0 * t),
-        (begin, lambda t: start + slope * (t - begin)),
-        (finish, lambda t: end + 0 * t),
+        (0.0, Wave(start)),
+        (begin, Wave(start - slope * begin, slope)),
+        (finish, Wave(end)),
     )
 
 
@@ -157,7 +176,7 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
     """offset + amplitude sin(2 pi frequency t + phase), frequency in Hz."""
     return _pieces(
         f"sine({amplitude:g}, {frequency:g} Hz)",
-        (0.0, lambda t: offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)),
+        (0.0, Wave(offset, amplitude=amplitude, frequency=2 * np.pi * frequency, phase=phase)),
     )
 
 
@@ -167,8 +186,8 @@ def chirp(amplitude: float, start: float, end: float, duration: float) -> Profil
     rate = (end - start) / duration
     return _pieces(
         f"chirp({amplitude:g}, {start:g} to {end:g} Hz)",
-        (0.0, lambda t: amplitude * np.sin(2 * np.pi * (start * t + rate / 2 * t**2))),
-        (duration, lambda t: 0 * t),
+        (0.0, Formula(lambda t: amplitude * np.sin(2 * np.pi * (start * t + rate / 2 * t**2)))),
+        (duration, Wave(0.0)),
     )
 
 
@@ -178,8 +197,8 @@ def cycloid(start: float, end: float, duration: float) -> Profile:
     T, rise = duration, end - start
     return _pieces(
         f"cycloid({start:g}, {end:g}, {duration:g})",
-        (0.0, lambda t: start + rise / T * (t - T / (2 * np.pi) * np.sin(2 * np.pi * t / T))),
-        (T, lambda t: end + 0 * t),
+        (0.0, Wave(start, rise / T, amplitude=-rise / (2 * np.pi), frequency=2 * np.pi / T)),
+        (T, Wave(end)),
     )
 
 
@@ -187,11 +206,9 @@ def spin_up(speed: float, duration: float) -> Profile:
     """An angle whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays."""
     _positive("duration", duration)
     T = duration
-
-    def rising(t: Any) -> Any:
-        return speed / T * (t**2 / 2 + (T / (2 * np.pi)) ** 2 * (np.cos(2 * np.pi * t / T) - 1))
-
-    return _pieces(f"spin_up({speed:g}, {duration:g})", (0.0, rising), (T, lambda t: speed * (t - T / 2)))
+    swing = speed * T / (2 * np.pi) ** 2
+    rising = Wave(-swing, bend=speed / T, amplitude=swing, frequency=2 * np.pi / T, phase=np.pi / 2)
+    return _pieces(f"spin_up({speed:g}, {duration:g})", (0.0, rising), (T, Wave(-speed * T / 2, speed)))
 
 
 def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
@@ -203,7 +220,7 @@ def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
     if x.shape != t.shape or len(t) < 2:
         raise ValueError(f"spline: {len(t)} times and {x.size} values; give at least two points of each")
     inside: Piece = Spline(CubicSpline(t, x))
-    ends = (Formula(lambda s: float(x[0]) + 0 * s), Formula(lambda s: float(x[-1]) + 0 * s))
+    ends = (Wave(float(x[0])), Wave(float(x[-1])))
     return Profile((-np.inf, float(t[0]), float(t[-1])), (ends[0], inside, ends[1]), f"spline({len(t)} points)")
 
 

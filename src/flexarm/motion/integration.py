@@ -174,8 +174,8 @@ class Integration:
         return True
 
     def _failure(self, t: float, what: str, step: int) -> str:
-        n, sizes = self.stepper.plant.n, self.stepper.plant.system._chain.coordinates.sizes
-        q = np.abs(self.stepper.states[step, :n] / sizes)
+        n = self.stepper.plant.n
+        q = np.abs(self.stepper.states[step, :n] / self.stepper.sizes)
         worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if n else 0
         return f"diverged at t = {t:.6g} s: '{self.stepper.plant.system.names[worst]}' {what}{self._singularity()}"
 
@@ -199,7 +199,7 @@ class Integration:
     def _accept(self, times: Array, states: Array) -> None:
         """Keep the samples of these steps; stop where something that is watched happens."""
         n = self.stepper.plant.n
-        event = self.watch.first(times, states, n)
+        event = self.watch.first(times, states, n, self.stepper.sizes)
         end = float(times[-1]) if event is None else event.time
         have = len(self.times)
         count = int(np.searchsorted(self.wanted, end, side="right"))

@@ -220,7 +220,7 @@ def _gather(
             q, v, a, forces = (part.full().T for part in bracing.settled(*columns))
         else:
             forces = bracing.multipliers(*columns).full().T
-    energies, tip_rotation, tip, driving = loop.stepper.report(q, v, a, inputs)
+    energies, tip_rotation, tip, driving, deflection = loop.stepper.report(q, v, a, inputs)
     work, lost = samples[:, 4 * n], samples[:, 4 * n + 1]
     total = energies.sum(axis=1)
     statistics = {
@@ -250,7 +250,7 @@ def _gather(
             a=a,
             tip=tip,
             tip_rotation=tip_rotation,
-            deflection=_deflections(system, q),
+            deflection=deflection,
             torque=_torques(system, schedule, loop, times, q, v, driving, forces),
             points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
             attributes=attributes,
@@ -272,18 +272,6 @@ def _constraint_results(system: System, q: Array, forces: Array | None) -> dict[
         "reaction": -forces,
         "violation": np.abs(system.constraint(q)).max(axis=1, initial=0.0),
     }
-
-
-def _deflections(system: System, q: Array) -> Array:
-    out = np.zeros((len(q), len(system.robot.links), 3))
-    for k, body in enumerate(system._chain.bodies):
-        tip = body.integrals.station(body.link.length)
-        own = q[:, body.local.all]
-        eta = own[:, body.local.elastic][:, : body.integrals.count]
-        scale = own[:, body.local.joint] / body.link.length if body.gripped else 1.0
-        out[:, k] = eta @ tip.U.T
-        out[:, k, 0] -= np.einsum("ti,ij,tj->t", eta, tip.H, eta) / 2 / scale
-    return out
 
 
 def _held(loop: Integration, times: Array) -> Array | None:

@@ -28,12 +28,14 @@ class Stepper:
 
         def make() -> list[ca.Function]:
             chunk = _guarded(method.step(plant)).mapaccum("chunk", count)
-            return [chunk, plant.start, report(plant, REPORTED)]
+            sizes = ca.Function("sizes", [], [ca.DM(plant.system._chain.coordinates.sizes)])
+            return [chunk, plant.start, report(plant, REPORTED), sizes]
 
-        names = ["chunk", "start", "report"]
+        names = ["chunk", "start", "report", "sizes"]
         functions = kept(names, make, None if depends is None else [*depends, count]) if native else make()
-        self.function, self.start, of_samples = functions
+        self.function, self.start, of_samples, sizes = functions
         self.report = Report(of_samples, REPORTED)
+        self.sizes = np.asarray(sizes()["o0"].full()[:, 0])
         stages, size, measures = len(method.nodes), State.size(plant.n, plant.rows), self.function.size1_out(1)
         self._first = np.ones(size + 1)  # the state, and whether to go on
         self.inputs = np.zeros((count * stages, plant.input_count))  # a row per stage: a column to CasADi
