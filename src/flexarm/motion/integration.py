@@ -64,7 +64,7 @@ class Tolerance:
 
 @dataclass
 class Integration:
-    """One run: `samples` at the wanted times as far as it came, and the `reason` why it ended."""
+    """One run: samples at the wanted times as far as it came, and the `reason` why it ended."""
 
     schedule: Schedule
     steppers: Callable[[int], Stepper | SundialsStepper]  # by the number of iterations in a step
@@ -75,7 +75,7 @@ class Integration:
     watch: Watch
     report: Callable[[float], None]
     times: list[float] = field(default_factory=list)
-    samples: list[Array] = field(default_factory=list)
+    blocks: list[Array] = field(default_factory=list)  # of states at these times, in rows
     commands: list[tuple[float, Array]] = field(default_factory=list)  # of a digital controller
     statistics: Statistics = field(default_factory=Statistics)
     reason: str = "completed"
@@ -94,10 +94,11 @@ class Integration:
             self._listen(state, 0.0)
         except StopIteration as event:  # nothing is lost yet
             raise ValueError(str(event)) from None
-        self.times, self.samples = [0.0], [self._restarted(state, 0.0, 0.0)]
-        a = self.samples[0][2 * n : 3 * n]
+        first = self._restarted(state, 0.0, 0.0)
+        self.times, self.blocks = [0.0], [first[None, :]]
+        a = first[2 * n : 3 * n]
         if not np.isfinite(a).all():
-            raise ValueError(self.stepper.plant.system._why_not_finite(self.samples[0][:n], a))
+            raise ValueError(self.stepper.plant.system._why_not_finite(first[:n], a))
         try:
             for stop in self._stops():
                 self._listen(state, t)
@@ -189,7 +190,7 @@ class Integration:
 
     def _compute(self, t: float, state: Array, dt: float, stop: float, steps: int, limits: tuple[float, float]) -> int:
         nodes = np.array(self.stepper.method.nodes)
-        times = (t + dt * (np.arange(self.stepper.count)[:, None] + nodes)).ravel()
+        times = (t + dt * (np.arange(steps)[:, None] + nodes)).ravel()
         inputs = self.schedule.inputs(np.minimum(times, np.nextafter(stop, -np.inf)), self._held)
         start = clock.perf_counter()
         taken = self.stepper(state, inputs, dt, steps, limits)
@@ -205,12 +206,12 @@ class Integration:
         count = int(np.searchsorted(self.wanted, end, side="right"))
         if count > have:
             self.times += self.wanted[have:count].tolist()
-            self.samples += list(between(times, states, self.wanted[have:count], n))
+            self.blocks.append(between(times, states, self.wanted[have:count], n))
         self.report(end)
         if event is not None:
             if end > self.times[-1]:
                 self.times.append(end)
-                self.samples += list(between(times, states, np.array([end]), n))
+                self.blocks.append(between(times, states, np.array([end]), n))
             raise StopIteration(event.sentence)
 
     def _listen(self, state: Array, t: float) -> None:

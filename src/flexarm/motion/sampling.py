@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from flexarm.beam.polynomials import Array
-from flexarm.motion.methods import State
+
+# Polynomials in s through values and (scaled) derivatives at s = 0 and 1: rows are powers of s, columns the data.
+QUINTIC = np.array(  # of (q, h v, h^2 a) at both ends
+    [
+        [1, 0, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0, 0],
+        [0, 0, 0.5, 0, 0, 0],
+        [-10, -6, -1.5, 10, -4, 0.5],
+        [15, 8, 1.5, -15, 7, -1],
+        [-6, -3, -0.5, 6, -3, 0.5],
+    ]
+)
+CUBIC = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [-3, -2, 3, -1], [2, 1, -2, 1]])  # of (x, h dx) at both ends
 
 
 def between(times: Array, states: Array, wanted: Array, n: int) -> Array:
@@ -16,32 +30,23 @@ def between(times: Array, states: Array, wanted: Array, n: int) -> Array:
     left = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
     h = (times[left + 1] - times[left])[:, None]
     s = (wanted - times[left])[:, None] / h
-    first, last = State.of(states[left].T, n), State.of(states[left + 1].T, n)
-    q, v, a = _quintic(s, h, *(part.T for part in (first.q, first.v, first.a, last.q, last.v, last.a)))
-    energies = [
-        _cubic(s[:, 0], h[:, 0], x, dx, y, dy)
-        for x, dx, y, dy in (
-            (first.work, first.given, last.work, last.given),
-            (first.lost, first.drained, last.lost, last.drained),
-        )
-    ]
-    powers = [x + s[:, 0] * (y - x) for x, y in ((first.given, last.given), (first.drained, last.drained))]
-    forces = [] if first.forces is None else [(first.forces + s[:, 0] * (last.forces - first.forces)).T]
-    return np.column_stack([q, v, a, a, *energies, *powers, *forces])
+    first, last = states[left], states[left + 1]
+    out = first + s * (last - first)  # for powers, and multipliers of constraints
+    place = [slice(k * n, (k + 1) * n) for k in range(4)]
+    ends = [h**k * end[:, place[k]] for end in (first, last) for k in range(3)]
+    for k, values in enumerate(_hermite(QUINTIC, s, np.stack(ends, axis=1))):
+        out[:, place[k]] = values / h**k
+    out[:, place[3]] = out[:, place[2]]
+    energies, powers = slice(4 * n, 4 * n + 2), slice(4 * n + 2, 4 * n + 4)
+    ends = [each for end in (first, last) for each in (end[:, energies], h * end[:, powers])]
+    out[:, energies] = next(_hermite(CUBIC, s, np.stack(ends, axis=1)))
+    return out
 
 
-def _quintic(s: Array, h: Array, q0: Array, v0: Array, a0: Array, q1: Array, v1: Array, a1: Array) -> tuple[Array, ...]:
-    rise = q1 - q0
-    c2 = h**2 * a0 / 2
-    c3 = 10 * rise - h * (6 * v0 + 4 * v1) - h**2 * (3 * a0 - a1) / 2
-    c4 = -15 * rise + h * (8 * v0 + 7 * v1) + h**2 * (3 * a0 / 2 - a1)
-    c5 = 6 * rise - 3 * h * (v0 + v1) - h**2 * (a0 - a1) / 2
-    q = q0 + s * (h * v0 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
-    v = v0 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5))) / h
-    a = (2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / h**2
-    return q, v, a
-
-
-def _cubic(s: Array, h: Array, x: Array, dx: Array, y: Array, dy: Array) -> Array:
-    rise = y - x
-    return np.asarray(x + s * (h * dx + s * (3 * rise - h * (2 * dx + dy) + s * (h * (dx + dy) - 2 * rise))))
+def _hermite(polynomials: Array, s: Array, data: Array) -> Iterator[Array]:
+    """Values at s, then derivatives, of polynomials through data (samples, kinds, columns)."""
+    degrees = np.arange(len(polynomials))
+    weights = polynomials
+    for _ in range(3):
+        yield (((s ** degrees[: len(weights)]) @ weights)[:, None, :] @ data)[:, 0, :]
+        weights = weights[1:] * degrees[1 : len(weights), None]

@@ -210,7 +210,7 @@ def _sample_times(duration: float, sample: float | None) -> Array:
 def _gather(
     system: System, schedule: Schedule, loop: Integration, points: Mapping[str, Any], options: Any, begin: float
 ) -> Run:
-    n, times, samples = system.nq, np.array(loop.times), np.array(loop.samples)
+    n, times, samples = system.nq, np.array(loop.times), np.concatenate(loop.blocks)
     q, v, a = samples[:, :n], samples[:, n : 2 * n], samples[:, 2 * n : 3 * n]
     forces = None
     inputs = schedule.inputs(times, _held(loop, times))

@@ -54,7 +54,7 @@ class Stepper:
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
         """Take up to `steps` steps, and return how many were: the last is where errors, or what is left of the
         iteration, first exceed their limits. Fills `states` (after each step), `errors` and `left`."""
-        self._first[:-1], self.inputs[:], self.limits[:] = state, inputs, limits
+        self._first[:-1], self.inputs[: len(inputs)], self.limits[:] = state, inputs, limits
         self.dt[:steps], self.dt[steps:] = dt, 0.0
         self._evaluate()
         return min(steps, int(self._after[:steps, -1].sum()) + 1)

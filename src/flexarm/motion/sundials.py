@@ -86,7 +86,9 @@ class SundialsStepper:
         scale = self.sizes[free]
         first = State.of(state, n)
         x0 = np.concatenate([first.q[free] / scale, first.v[free] / scale, [first.work, first.lost]])
-        rows = inputs.reshape(self.count, len(Multistep.nodes), plant.input_count)
+        rows = np.empty((self.count, len(Multistep.nodes), plant.input_count))
+        rows[:steps] = inputs.reshape(steps, len(Multistep.nodes), plant.input_count)
+        rows[steps:] = inputs[-1]  # what lies beyond is not used
         coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
         u = np.column_stack([np.arange(self.count), np.full(self.count, dt), coefficients.reshape(self.count, -1)])
         x = self._integrated(x0, u)
