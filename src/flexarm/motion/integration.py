@@ -252,11 +252,12 @@ class Integration:
         if plant.bracing is not None and plant.bracing.projects:  # a driven joint's speed may have jumped
             q, v, *_ = plant.bracing.settled(out[:n], out[n : 2 * n], out[2 * n : 3 * n], u)
             out[:n], out[n : 2 * n] = q.full()[:, 0], v.full()[:, 0]
-        a, given, drained, *forces = self.stepper.start(out[:n], out[n : 2 * n], u, *softening)
-        out[2 * n : 3 * n] = out[3 * n : 4 * n] = a.full()[:, 0]
-        out[4 * n + 2], out[4 * n + 3] = float(given), float(drained)
+        scales = (np.array([float(each)]) for each in softening)
+        a, given, drained, *forces = self.stepper.start(out[:n], out[n : 2 * n], u, *scales)
+        out[2 * n : 3 * n] = out[3 * n : 4 * n] = a
+        out[4 * n + 2], out[4 * n + 3] = given, drained
         if forces:
-            out[4 * n + 4 :] = forces[0].full()[:, 0]
+            out[4 * n + 4 :] = forces[0]
         return out
 
 

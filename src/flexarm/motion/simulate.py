@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import platform
 import time as clock
-import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -16,19 +15,19 @@ from flexarm._version import __version__
 from flexarm.beam.polynomials import Array
 from flexarm.mechanics.system import System, Vector
 from flexarm.motion import methods
+from flexarm.motion.doubts import warn_of_doubts
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration, Tolerance
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
-from flexarm.motion.run import ENERGIES, Run, dataset
+from flexarm.motion.run import Run, dataset
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
-from flexarm.motion.start import ValidityWarning, initial_state
+from flexarm.motion.start import initial_state
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
 from flexarm.robot import Robot
-from flexarm.robot.joints import Prismatic
 
 SUNDIALS = ("adams", "bdf")
 METHODS: dict[str, Callable[[float, int], Method]] = {
@@ -43,9 +42,6 @@ CHUNK = 250  # steps a call
 CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
 
 FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project
-
-LEAK = 0.1  # of the energy that was moved about: an integration that gains or loses more is not to be trusted
-LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
 
 
 def simulate(
@@ -129,7 +125,7 @@ def simulate(
         "sample": float(wanted[1] - wanted[0]),
     }
     run = _gather(system, schedule, loop, points or {}, options, begin)
-    _warn(run, system.robot, loop.reason)
+    warn_of_doubts(run, system.robot)
     return run
 
 
@@ -304,53 +300,3 @@ def _torques(
         for place, force in zip(schedule.driven, driving.T, strict=True):
             out[:, int(system.input_matrix[place].argmax())] = force
     return out
-
-
-def _warn(run: Run, robot: Robot, reason: str) -> None:
-    if reason != "completed":
-        truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
-        hint = ""
-        if reason.startswith("diverged") and truncated:  # its mass matrix may lose definiteness
-            hint = "; stiffening='full' bears larger deflections than 'shortening'"
-        warnings.warn(f"the run ended early: {reason}; what was computed is kept{hint}", ValidityWarning, stacklevel=3)
-    if unsolved := run.statistics["unsolved"]:
-        warnings.warn(
-            f"Newton's iteration did not converge in {unsolved} of {run.statistics['steps']} steps of "
-            f"dt = {run.options['dt']:g} s; take a shorter step, or leave dt out",
-            ValidityWarning,
-            stacklevel=3,
-        )
-    _warn_of_leaks(run, robot)
-    for place, link in enumerate(robot.links):
-        if link.flexible is None:
-            continue
-        bend = np.abs(run.data["deflection"].values[:, place, 1:]).max(axis=1)
-        worst = int(bend.argmax())
-        if bend[worst] > LARGE_DEFLECTION * link.length:
-            warnings.warn(
-                f"link '{link.name}' bends by {bend[worst] / link.length:.0%} of its length at "
-                f"t = {run.time.values[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}",
-                ValidityWarning,
-                stacklevel=3,
-            )
-
-
-def _warn_of_leaks(run: Run, robot: Robot) -> None:
-    """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
-    joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
-    if any(joint.contact == "nodal" or getattr(joint, "rear", "") == "none" for joint in joints):
-        return  # energy goes where a node changes, and comes with material that appears
-    energies = [run.data[name].values for name in ENERGIES if name != "balance"]
-    flows = [np.ptp(each) for each in energies]
-    at_rest = max(flows) <= 1e-9 * max(np.abs(each).max() for each in energies)
-    balance = run.data["balance"].values
-    worst = int(np.abs(balance).argmax())
-    if run.reason == "completed" and not at_rest and abs(balance[worst]) > LEAK * max(flows):
-        did = "put in" if balance[worst] > 0 else "took out"
-        warnings.warn(
-            f"the integration itself {did} {abs(balance[worst]):.3g} J until t = {run.time.values[worst]:.4g} s, where "
-            f"no more than {max(flows):.3g} J changed their form: do not trust this run; take a smaller "
-            f"{'dt' if run.options['dt'] else 'rtol'}, or another method",
-            ValidityWarning,
-            stacklevel=4,
-        )

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.evaluate import Evaluator
 from flexarm.mechanics.native import kept
 from flexarm.motion.methods import Method, State
 from flexarm.motion.plant import Plant
@@ -33,7 +34,8 @@ class Stepper:
 
         names = ["chunk", "start", "report", "sizes"]
         functions = kept(names, make, None if depends is None else [*depends, count]) if native else make()
-        self.function, self.start, of_samples, sizes = functions
+        self.function, start, of_samples, sizes = functions
+        self.start = Evaluator(start, [1, 0, 0, 1][: start.n_out()], native=False)
         self.report = Report(of_samples, REPORTED)
         self.sizes = np.asarray(sizes()["o0"].full()[:, 0])
         stages, size, measures = len(method.nodes), State.size(plant.n, plant.rows), self.function.size1_out(1)

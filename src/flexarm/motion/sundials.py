@@ -11,6 +11,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from flexarm.beam.polynomials import Array
+from flexarm.mechanics.evaluate import Evaluator
 from flexarm.motion.methods import State
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
@@ -46,7 +47,7 @@ class SundialsStepper:
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
-        self.start = plant.start
+        self.start = Evaluator(plant.start, [1, 0, 0, 1][: plant.start.n_out()], native=False)
         self.report = Report(report(plant, count), count)
         self._integrator = self._made(count)
         self._one_interval: ca.Function | None = None

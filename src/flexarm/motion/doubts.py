@@ -1,0 +1,77 @@
+"""What a user should know of a run that looks like any other: warnings about its validity."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from flexarm.motion.run import ENERGIES, Run
+from flexarm.motion.start import ValidityWarning
+from flexarm.robot import Robot
+from flexarm.robot.joints import Prismatic
+
+LEAK = 0.1  # of the energy that was moved about: an integration that gains or loses more is not to be trusted
+LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
+
+
+def warn_of_doubts(run: Run, robot: Robot) -> None:
+    """Warn where a run ended early, did not converge, leaks energy or bends too far."""
+    for sentence in (*_early_end(run, robot), *_unsolved(run), *_leak(run, robot), *_large_deflections(run, robot)):
+        warnings.warn(sentence, ValidityWarning, stacklevel=3)
+
+
+def _early_end(run: Run, robot: Robot) -> list[str]:
+    if run.reason == "completed":
+        return []
+    truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
+    hint = ""
+    if run.reason.startswith("diverged") and truncated:  # its mass matrix may lose definiteness
+        hint = "; stiffening='full' bears larger deflections than 'shortening'"
+    return [f"the run ended early: {run.reason}; what was computed is kept{hint}"]
+
+
+def _unsolved(run: Run) -> list[str]:
+    statistics = run.statistics
+    if not statistics["unsolved"]:
+        return []
+    return [
+        f"Newton's iteration did not converge in {statistics['unsolved']} of {statistics['steps']} steps of "
+        f"dt = {run.options['dt']:g} s; take a shorter step, or leave dt out"
+    ]
+
+
+def _leak(run: Run, robot: Robot) -> list[str]:
+    """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
+    joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
+    if run.reason != "completed" or any(
+        each.contact == "nodal" or getattr(each, "rear", "") == "none" for each in joints
+    ):
+        return []  # energy goes where a node changes, and comes with material that appears
+    values = {name: run.data.variables[name].values for name in ENERGIES}
+    balance = values.pop("balance")
+    moved = max(np.ptp(each) for each in values.values())
+    at_rest = moved <= 1e-9 * max(np.abs(each).max() for each in values.values())
+    worst = int(np.abs(balance).argmax())
+    if at_rest or abs(balance[worst]) <= LEAK * moved:
+        return []
+    did = "put in" if balance[worst] > 0 else "took out"
+    return [
+        f"the integration itself {did} {abs(balance[worst]):.3g} J until t = {run.time.values[worst]:.4g} s, where "
+        f"no more than {moved:.3g} J changed their form: do not trust this run; take a smaller "
+        f"{'dt' if run.options['dt'] else 'rtol'}, or another method"
+    ]
+
+
+def _large_deflections(run: Run, robot: Robot) -> list[str]:
+    found = []
+    deflection = run.data.variables["deflection"].values
+    for place, link in enumerate(robot.links):
+        bend = np.abs(deflection[:, place, 1:]).max(axis=1)
+        worst = int(bend.argmax())
+        if link.flexible is not None and bend[worst] > LARGE_DEFLECTION * link.length:
+            found.append(
+                f"link '{link.name}' bends by {bend[worst] / link.length:.0%} of its length at "
+                f"t = {run.time.values[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}"
+            )
+    return found
