@@ -19,6 +19,7 @@ from pathlib import Path
 import footprint
 import formulation
 import growth
+import history
 import page
 import pictures
 import search
@@ -75,7 +76,7 @@ def closed_forms() -> dict[str, float]:
 
 
 def main() -> None:
-    known = [*workloads.ALL, "W5", "forms"]
+    known = [*workloads.ALL, "W5", "forms", "history"]
     parser = argparse.ArgumentParser()
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(known))
     parser.add_argument("--write", action="store_true", help="write the page even if not everything was run")
@@ -94,6 +95,8 @@ def main() -> None:
         found.verdicts += verdicts.of_growth(found.costs)
     if "forms" in wanted:
         found.formulation = closed_forms()
+    if "history" in wanted:
+        found.now = history.now()
     found.verdicts += verdicts.of_footprints(found.footprints)
     found.seconds = time.perf_counter() - start
     print("\n" + page.summary(found) + "\n\nwhere flexarm loses\n" + "\n".join(f"  {line}" for line in found.losses))

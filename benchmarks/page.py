@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
+import history
 import search
 from footprint import Footprint
 from growth import TITLES, Cost, exponent
@@ -28,6 +29,7 @@ class Findings:
     footprints: dict[tuple[str, str], Footprint] = field(default_factory=dict)
     costs: dict[str, list[Cost]] = field(default_factory=dict)
     formulation: dict[str, float] = field(default_factory=dict)
+    now: dict[str, float] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
@@ -49,6 +51,8 @@ def written(found: Findings) -> str:
         parts.append(_growth(found.costs))
     if found.formulation:
         parts.append(_formulation(found.formulation))
+    if found.now:
+        parts.append(_faster(found.now))
     return "\n".join(parts)
 
 
@@ -59,15 +63,16 @@ def _opening(found: Findings) -> str:
     return f"""# Benchmarks
 
 flexarm against what a user would pick instead, on the same work, side by side in one run of `make bench`
-(`benchmarks/compare.py`, {found.seconds / 60:.0f} minutes). No number on this page is typed in.
+(`benchmarks/compare.py`, {found.seconds / 60:.0f} minutes). No number on this page is typed in, but for the column
+"before" of the last table.
 
 Every tool runs many settings in one thread. A setting counts only with its error against a converged reference: the
 largest distance at any sampled time. For each accuracy the tables show each tool's cheapest setting that meets it,
 measured {search.REPEATS} times (slow ones less often) after one call to warm up; times are medians, with the quickest
 and slowest in brackets. "Solver loop" is the time stepping alone; "whole call" builds the model from its description,
-with a warm cache for flexarm, solves it and has the results in arrays. Small errors may be lucky, for every tool alike:
-the errors of a coarse mesh and of long steps can cancel. Where the reference is farther from the other solutions than a
-target, errors of that size are not resolved.
+solves it and has the results in arrays; flexarm has met the robot before, so that what it compiled is in its caches.
+Small errors may be lucky, for every tool alike: the errors of a coarse mesh and of long steps can cancel. Where the
+reference is farther from the other solutions than a target, errors of that size are not resolved.
 
 Machine: {_processor()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, flexarm
 {_version("flexarm")}, {packages}; Exudyn runs its fast build.
@@ -184,6 +189,11 @@ def _formulation(times: dict[str, float]) -> str:
         "## Closed forms\n\nM, C, K and G of the two-link arm in symbols, two elements a link "
         "(`benchmarks/formulation.py`):\n\n" + table(("tool", "s"), rows)
     )
+
+
+def _faster(now: dict[str, float]) -> str:
+    rows = [(name, f"{history.BEFORE[name]:.6g}", f"{value:.5g}") for name, value in now.items()]
+    return f"## What was made faster\n\n{history.REMARK}\n\n" + table(("cost", "before", "now"), rows)
 
 
 def summary(found: Findings) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -223,21 +224,27 @@ def atomically(path: Path, write: Callable[[str], object]) -> None:
         os.replace(part, path)
 
 
+@lru_cache(maxsize=64)
+def _labels(columns: tuple[tuple[str, str, tuple[str, ...]], ...]) -> xr.Coordinates:
+    """Coordinates (name, dimension, labels) with their indexes, made once for runs of the same robot."""
+    import xarray as xr
+
+    return xr.Coordinates({name: (dimension, list(labels)) for name, dimension, labels in columns})
+
+
 def dataset(**parts: Any) -> xr.Dataset:
     """The Dataset of a run from its arrays (`simulate` knows them)."""
     import xarray as xr
 
-    names = list(parts["names"])
-    coords = {
-        "time": ("time", parts["time"], {"units": "s"}),
-        "coordinate": names,
-        "axis": AXES,
-        "column": AXES,
-        "input": list(parts["inputs"]),
-        "link": list(parts["links"]),
-        "unit": ("coordinate", list(parts["units"])),
-        "input_unit": ("input", list(parts["input_units"])),
-    }
+    columns = [
+        ("coordinate", "coordinate", parts["names"]),
+        ("axis", "axis", AXES),
+        ("column", "column", AXES),
+        ("input", "input", parts["inputs"]),
+        ("link", "link", parts["links"]),
+        ("unit", "coordinate", parts["units"]),
+        ("input_unit", "input", parts["input_units"]),
+    ]
     layout = {
         "q": (("coordinate",), "", "coordinates"),
         "v": (("coordinate",), "", "rates of the coordinates"),
@@ -249,12 +256,11 @@ def dataset(**parts: Any) -> xr.Dataset:
         **{name: ((), "J", meaning) for name, meaning in ENERGIES.items()},
     }
     if parts["points"]:
-        coords["point"] = list(parts["points"])
+        columns.append(("point", "point", parts["points"]))
         parts["points"] = np.stack(list(parts["points"].values()), axis=1)
         layout["points"] = (("point", "axis"), "m", "positions of chosen points")
     if "reaction" in parts:
-        coords["row"] = list(parts["rows"])
-        coords["row_unit"] = ("row", list(parts["rows"].values()))
+        columns += [("row", "row", parts["rows"]), ("row_unit", "row", parts["rows"].values())]
         layout["reaction"] = (
             ("row",),
             "",
@@ -265,4 +271,6 @@ def dataset(**parts: Any) -> xr.Dataset:
         name: (("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
         for name, (dims, unit, meaning) in layout.items()
     }
-    return xr.Dataset(variables, coords, parts["attributes"])
+    labels = _labels(tuple((name, dimension, tuple(values)) for name, dimension, values in columns))
+    time = xr.Coordinates({"time": ("time", parts["time"], {"units": "s"})})
+    return xr.Dataset(variables, labels.merge(time).coords, parts["attributes"])
