@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from flexarm.beam.polynomials import Array
@@ -20,6 +18,8 @@ QUINTIC = np.array(  # of (q, h v, h^2 a) at both ends
     ]
 )
 CUBIC = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [-3, -2, 3, -1], [2, 1, -2, 1]])  # of (x, h dx) at both ends
+RATE = np.diag(np.arange(1.0, 6.0), 1)  # from coefficients of powers to those of the derivative
+WITH_RATES = np.hstack([QUINTIC, RATE @ QUINTIC, RATE @ RATE @ QUINTIC])
 
 
 def between(times: Array, states: Array, wanted: Array, n: int) -> Array:
@@ -30,23 +30,13 @@ def between(times: Array, states: Array, wanted: Array, n: int) -> Array:
     left = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
     h = (times[left + 1] - times[left])[:, None]
     s = (wanted - times[left])[:, None] / h
+    powers, scales = s ** np.arange(6), (h ** np.arange(3))[:, :, None]
     first, last = states[left], states[left + 1]
-    out = first + s * (last - first)  # for powers, and multipliers of constraints
-    place = [slice(k * n, (k + 1) * n) for k in range(4)]
-    ends = [h**k * end[:, place[k]] for end in (first, last) for k in range(3)]
-    for k, values in enumerate(_hermite(QUINTIC, s, np.stack(ends, axis=1))):
-        out[:, place[k]] = values / h**k
-    out[:, place[3]] = out[:, place[2]]
-    energies, powers = slice(4 * n, 4 * n + 2), slice(4 * n + 2, 4 * n + 4)
-    ends = [each for end in (first, last) for each in (end[:, energies], h * end[:, powers])]
-    out[:, energies] = next(_hermite(CUBIC, s, np.stack(ends, axis=1)))
+    out = first + s * (last - first)  # for powers of forces, and multipliers of constraints
+    ends = [end[:, : 3 * n].reshape(len(s), 3, n) * scales for end in (first, last)]
+    moved = (powers @ WITH_RATES).reshape(len(s), 3, 6) @ np.concatenate(ends, axis=1) / scales
+    out[:, : 3 * n] = moved.reshape(len(s), 3 * n)
+    out[:, 3 * n : 4 * n] = moved[:, 2]
+    ends = [end[:, 4 * n : 4 * n + 4].reshape(len(s), 2, 2) * scales[:, :2] for end in (first, last)]
+    out[:, 4 * n : 4 * n + 2] = ((powers[:, :4] @ CUBIC)[:, None, :] @ np.concatenate(ends, axis=1))[:, 0]
     return out
-
-
-def _hermite(polynomials: Array, s: Array, data: Array) -> Iterator[Array]:
-    """Values at s, then derivatives, of polynomials through data (samples, kinds, columns)."""
-    degrees = np.arange(len(polynomials))
-    weights = polynomials
-    for _ in range(3):
-        yield (((s ** degrees[: len(weights)]) @ weights)[:, None, :] @ data)[:, 0, :]
-        weights = weights[1:] * degrees[1 : len(weights), None]

@@ -247,7 +247,7 @@ def _gather(
             tip=tip,
             tip_rotation=tip_rotation,
             deflection=deflection,
-            torque=_torques(system, schedule, loop, times, q, v, driving, forces),
+            torque=_torques(system, schedule, loop, inputs, q, v, driving, forces),
             points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
             attributes=attributes,
             **dict(zip(("kinetic", "elastic", "gravity", "drive"), energies.T, strict=True)),
@@ -282,18 +282,16 @@ def _torques(
     system: System,
     schedule: Schedule,
     loop: Integration,
-    times: Array,
+    inputs: Array,
     q: Array,
     v: Array,
     driving: Array,
     forces: Array | None,
 ) -> Array:
-    out = np.stack([each(times) for each in schedule.torques], axis=1) if system.nu else np.zeros((len(times), 0))
+    out = inputs[:, 1 : 1 + system.nu].copy()
     feedback = schedule.feedback
     if feedback is not None and feedback.rate is None:
-        out = np.array([schedule.command(float(t), *state) for t, *state in zip(times, q, v, strict=True)])
-    elif (held := _held(loop, times)) is not None:
-        out = held.T.copy()
+        out = np.array([schedule.command(float(t), *state) for t, *state in zip(inputs[:, 0], q, v, strict=True)])
     if schedule.driven:
         if forces is not None and (bracing := loop.stepper.plant.bracing) is not None:
             driving = driving + bracing.pull(q.T, forces.T).full().T[:, schedule.driven]
