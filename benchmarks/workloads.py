@@ -300,7 +300,7 @@ W3 = Workload(
 
 W3E = Workload(
     name="W3e",
-    title="the same arm with elastic joints, 1 s",
+    title="the same arm with elastic joints, 1 s (Exudyn has no such rotor among its elements)",
     observed="tip",
     duration=1.0,
     targets=(1e-2, 1e-3),
