@@ -13,12 +13,12 @@ from growth import TITLES, Cost, exponent
 from search import Survey
 from workloads import Workload
 
-COLOURS = {
-    "flexarm": "tab:blue",
-    "Exudyn": "tab:orange",
-    "MuJoCo": "tab:green",
-    "solve_ivp Radau": "tab:red",
-    "solve_ivp DOP853": "tab:purple",
+LOOKS = {  # different markers, to be told apart in grey
+    "flexarm": ("tab:blue", "o"),
+    "Exudyn": ("tab:orange", "s"),
+    "MuJoCo": ("tab:green", "^"),
+    "solve_ivp Radau": ("tab:red", "x"),
+    "solve_ivp DOP853": ("tab:purple", "+"),
 }
 
 
@@ -30,8 +30,9 @@ def work_precision(workload: Workload, survey: Survey, path: Path) -> None:
         axes.loglog(
             [1e3 * trial.loop for trial in known],
             [1e3 * trial.error for trial in known],
-            "o",
-            color=COLOURS.get(tool, "tab:gray"),
+            linestyle="",
+            color=LOOKS[tool][0],
+            marker=LOOKS[tool][1],
             alpha=0.7,
             markersize=5,
             label=tool,
@@ -40,19 +41,19 @@ def work_precision(workload: Workload, survey: Survey, path: Path) -> None:
         axes.axhline(1e3 * target, color="0.6", linewidth=0.8, linestyle="--")
     axes.set(xlabel="solver loop (ms)", ylabel=f"largest error of the {workload.observed} (mm)", title=workload.title)
     axes.grid(which="both", alpha=0.2)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=3, fontsize=8)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
 def growth(costs: dict[str, list[Cost]], path: Path) -> None:
     figure, panels = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-    for kind, found in costs.items():
+    for marker, (kind, found) in zip("os", costs.items()):
         known = [cost for cost in found if not cost.failure]
         n = [cost.coordinates for cost in known]
         for axes, of, scale in ((panels[0], "step", 1e6), (panels[1], "setup", 1.0)):
             label = f"{TITLES[kind]}: N^{exponent(found, of):.2f}"
-            axes.loglog(n, [scale * getattr(cost, of) for cost in known], "o-", label=label)
+            axes.loglog(n, [scale * getattr(cost, of) for cost in known], f"{marker}-", label=label)
     panels[0].set(xlabel="coordinates N", ylabel="a step (us)", title="cost of a step")
     panels[1].set(xlabel="coordinates N", ylabel="set-up (s)", title="set-up and compile time, empty cache")
     for axes in panels:
