@@ -51,7 +51,9 @@ def _leak(run: Run, robot: Robot) -> list[str]:
     values = {name: run.data.variables[name].values for name in ENERGIES}
     balance = values.pop("balance")
     moved = max(np.ptp(each) for each in values.values())
-    at_rest = moved <= 1e-9 * max(np.abs(each).max() for each in values.values())
+    speed = sum(link.length for link in robot.links) / float(run.time.values[-1])
+    nothing = 1e-12 * sum(link.total_mass for link in robot.links) * speed**2  # J, beside moving about once
+    at_rest = moved <= max(nothing, 1e-9 * max(np.abs(each).max() for each in values.values()))
     worst = int(np.abs(balance).argmax())
     if at_rest or abs(balance[worst]) <= LEAK * moved:
         return []
