@@ -1,11 +1,17 @@
-"""Figures that the studies share: curves in panels."""
+"""Figures of the studies: curves in panels, strips of poses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from flexarm.motion.run import Run
+from flexarm.show.moments import Moments
+from flexarm.show.sketch import PAYLOAD, Sketch
 from flexarm.show.style import Picture, grid, line, plain
+from flexarm.show.view import View
 
 Curves = Mapping[str, tuple[Any, Any]]  # by label: abscissa, ordinate
 
@@ -42,3 +48,22 @@ def legend_columns(labels: Sequence[str], width: float) -> int:
     most = min(4, int(13 * width / (max(map(len, labels)) + 9)))  # 13 letters to an inch; 9 for line and gap
     rows = -(-len(labels) // max(1, most))
     return -(-len(labels) // rows)
+
+
+def strip_of_poses(run: Run, times: Sequence[float], columns: int = 4) -> Picture:
+    """A spatial arm at some times side by side, with the way of its tip so far."""
+    moments, chosen = Moments(run), np.asarray(times, dtype=float)
+    arm, (moment, way) = moments.arm(chosen), moments.way(chosen)
+    view = View.of(np.concatenate([arm.cloud, way]))
+    rows = -(-len(chosen) // columns)
+    figure = Picture(figsize=(2.9 * columns, 3.0 * rows))
+    for k, time in enumerate(chosen):
+        plot = view.plot(figure, rows, columns, k + 1)
+        Sketch(plot, view, arm, width=1.8).show(k)
+        plot.plot(*view.data(way[moment <= time]), color=PAYLOAD, linewidth=0.9)
+        plot.set_title(f"t = {time:.3g} s", fontsize=9, y=0.97)
+        plot.set_box_aspect(view.high - view.low, zoom=0.92)
+        for axis in "xyz":  # close to the small picture
+            plot.tick_params(axis, pad=-1, labelsize=7)
+            getattr(plot, f"set_{axis}label")(f"{axis} (m)", fontsize=8, labelpad=-4)
+    return figure

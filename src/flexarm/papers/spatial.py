@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import flexarm as fa
-from flexarm.papers.figures import Curves, curves
+from flexarm.papers.figures import Curves, curves, strip_of_poses
 from flexarm.papers.page import Page
 from flexarm.papers.study import Study
 from flexarm.show.style import Picture
@@ -337,7 +337,7 @@ def dropping(page: Page) -> None:
     tell_choices(page)
     run = dropped(canadarm2())
     page.data("drop", run)
-    picture = run.plot_trajectory((0.0, 0.5, 1.0, 1.5, 2.0, 2.3, 2.6, 3.0))
+    picture = strip_of_poses(run, (0.0, 0.5, 1.0, 1.5, 2.0, 2.3, 2.6, 3.0))
     page.figure("figure_8", picture, "Figure 8: the arm drops from rest; red is the way of its tip.")
     full = tip_apart(run, dropped(every_order(canadarm2())))
     rigid = tip_apart(run, dropped(canadarm2().rigid()))
