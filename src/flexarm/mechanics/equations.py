@@ -20,6 +20,7 @@ from flexarm.beam.polynomials import Array
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
 from flexarm.mechanics.bodies import nodally_held
+from flexarm.mechanics.constants import constant
 from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Chain
@@ -241,6 +242,14 @@ class Equations:
         own = Jet.slow(self.chain.part(self.q, link))
         steps = moving_place(self.chain.bodies[link], Jet.slow(x), own)
         return pose_along(steps[:1], ca.SX.eye(3), ca.SX.zeros(3))[1]
+
+    def tip_deflection(self, link: int) -> Any:
+        """(u - s, v, w) of a link's tip in its root frame."""
+        body, x = self.chain.bodies[link], self.chain.part(self.q, link)
+        tip, eta = body.integrals.station(body.link.length), body.front(x)
+        scale = x[body.local.joint] / body.link.length if body.gripped else 1.0
+        shortened = ca.dot(eta, constant(tip.H) @ eta) / 2 / scale
+        return constant(tip.U) @ eta - ca.vertcat(shortened, 0, 0)
 
     def twist(self, link: int, x: float) -> Any:
         """(omega, v) of the section at x of a link, in its own axes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import casadi as ca
@@ -15,6 +16,21 @@ Native = Literal["auto"] | bool
 
 # gcc takes about as long for a function as the virtual machine takes to evaluate it this often.
 WORTH_COMPILING = 10_000
+
+
+def tied(function: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], None]:
+    """The function tied to arrays that stay in place: far cheaper than handing it new ones at each call."""
+    buffer: Any
+    buffer, evaluate = function.buffer()
+    for k, slot in enumerate(inputs):
+        buffer.set_arg(k, slot.reshape(-1).data)
+    for k, slot in enumerate(outputs):
+        buffer.set_res(k, slot.reshape(-1).data)
+
+    def call(_kept: Any = buffer) -> None:  # the buffer must live as long as what evaluates it
+        evaluate()
+
+    return call
 
 
 class Evaluator:
@@ -53,16 +69,10 @@ class Evaluator:
         return out.swapaxes(-1, -2) if len(shape) == 2 else out  # CasADi stores column after column
 
     def _connect(self) -> None:
-        """Tie the function to arrays that stay in place: far cheaper than handing it new ones at each call."""
         f = self.function
         self._inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
         self._outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
-        self._buffer: Any
-        self._buffer, self._evaluate = f.buffer()
-        for k, slot in enumerate(self._inputs):
-            self._buffer.set_arg(k, slot.data)
-        for k, slot in enumerate(self._outputs):
-            self._buffer.set_res(k, slot.data)
+        self._evaluate = tied(f, self._inputs, self._outputs)
 
     def _compile_if_worth_it(self, count: int) -> None:
         self.calls_left -= count

@@ -207,13 +207,10 @@ class Plant:
 
     # --- for the methods, as MX ---
 
-    def acceleration(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> Any:
-        """Accelerations of all coordinates; with `stiff` and `damp`, those of S instead of M: modes that a step cannot
-        resolve then start as if they had given way already, instead of being thrown far by their first acceleration."""
-        return self.motion(q, v, u, stiff, damp)[0]
-
     def motion(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> tuple[Any, Any]:
-        """The same accelerations, and the multipliers of the constraints (None without)."""
+        """Accelerations of all coordinates, and the multipliers of the constraints (None without). With `stiff` and
+        `damp`, those of S instead of M: modes that a step cannot resolve then start as if they had given way already,
+        instead of being thrown far by their first acceleration."""
         _, _, _, (_, _, a_driven) = self.split(u)
         still = self.whole(ca.MX.zeros(len(self.free)), a_driven)
         missing = self.of_free(self.residual(q, v, still, u))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics.bodies import Body
-from flexarm.mechanics.constants import constant
+from flexarm.mechanics.evaluate import tied
 from flexarm.motion.plant import Plant
 
 
@@ -21,18 +18,10 @@ def report(plant: Plant, count: int) -> ca.Function:
     R, p = e.frame(last, e.chain.bodies[last].link.length)
     q, v, a, u = e.q, e.v, e.a, ca.SX.sym("u", plant.input_count)
     missing = plant.residual(q, v, a, u)[plant.driven] if plant.driven else ca.SX(0, 1)
-    bends = ca.horzcat(*(_deflection(body, e.chain.part(q, i)) for i, body in enumerate(e.chain.bodies)))
+    bends = ca.horzcat(*(e.tip_deflection(link) for link in range(last + 1)))
     found = [ca.densify(each) for each in (ca.vertcat(*e.energies), R, p, missing, bends)]
     one = ca.Function("sample", [q, v, a, u], [*ca.cse(found)])
     return one.map("report", "serial", count, [], [], {})
-
-
-def _deflection(body: Body, x: Any) -> Any:
-    """Of a link's tip in its root frame."""
-    tip, eta = body.integrals.station(body.link.length), body.front(x)
-    scale = x[body.local.joint] / body.link.length if body.gripped else 1.0
-    shortened = ca.dot(eta, constant(tip.H) @ eta) / 2 / scale
-    return constant(tip.U) @ eta - ca.vertcat(shortened, 0, 0)
 
 
 class Report:
@@ -42,12 +31,7 @@ class Report:
         self.count = count
         self._inputs = [np.zeros((count, function.size1_in(k))) for k in range(4)]
         self._outputs = [np.zeros((count, function.numel_out(k) // count)) for k in range(function.n_out())]
-        self._buffer: Any
-        self._buffer, self._evaluate = function.buffer()
-        for k, slot in enumerate(self._inputs):
-            self._buffer.set_arg(k, slot.reshape(-1).data)
-        for k, slot in enumerate(self._outputs):
-            self._buffer.set_res(k, slot.reshape(-1).data)
+        self._evaluate = tied(function, self._inputs, self._outputs)
 
     def __call__(self, *columns: Array) -> tuple[Array, ...]:
         """Energies (n, 4), rotations (n, 3, 3), positions (n, 3), forces (n, driven) and deflections (n, links, 3) for

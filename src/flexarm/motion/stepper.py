@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.polynomials import Array
-from flexarm.mechanics.evaluate import Evaluator
+from flexarm.mechanics.evaluate import Evaluator, tied
 from flexarm.mechanics.native import kept
 from flexarm.motion.methods import Method, State
 from flexarm.motion.plant import Plant
@@ -46,12 +46,8 @@ class Stepper:
         self._after = np.zeros((count, size + 1))
         self.states = self._after[:, :size]
         self.errors, self.left = np.zeros((2, count, measures))
-        self._buffer: Any
-        self._buffer, self._evaluate = self.function.buffer()
-        for k, slot in enumerate((self._first, self.inputs, self.dt, self.limits)):
-            self._buffer.set_arg(k, slot.reshape(-1).data)
-        for k, slot in enumerate((self._after, self.errors, self.left)):
-            self._buffer.set_res(k, slot.reshape(-1).data)
+        arguments = (self._first, self.inputs, self.dt, self.limits)
+        self._evaluate = tied(self.function, arguments, (self._after, self.errors, self.left))
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
         """Take up to `steps` steps, and return how many were: the last is where errors, or what is left of the
@@ -64,15 +60,14 @@ class Stepper:
 
 def _guarded(step: ca.Function) -> ca.Function:
     """A step that is taken only while all went well before, and dt is not zero."""
-    names = ["state", "inputs", "dt"]
-    sizes = [step.sparsity_in(k) for k in range(3)]
-    before = ca.MX.sym("before", sizes[0].size1() + 1)
-    given = [before, *(ca.MX.sym(name, size) for name, size in zip(names[1:], sizes[1:])), ca.MX.sym("limits", 2)]
-    after, error, left = step(before[:-1], given[1], given[2])
-    well = ca.mmin(ca.vertcat(1, error <= given[3][0], left <= given[3][1]))  # a nan is never well
+    before = ca.MX.sym("before", step.size1_in(0) + 1)  # the state, and whether to go on
+    inputs, dt, limits = ca.MX.sym("inputs", step.sparsity_in(1)), ca.MX.sym("dt"), ca.MX.sym("limits", 2)
+    given = [before, inputs, dt, limits]
+    after, error, left = step(before[:-1], inputs, dt)
+    well = ca.mmin(ca.vertcat(1, error <= limits[0], left <= limits[1]))  # a nan is never well
     taken = ca.Function("taken", given, [ca.vertcat(after, well), error, left])
     idle = [ca.MX.zeros(size.numel()) for size in (error, left)]
     skipped = ca.Function("skipped", given, [ca.vertcat(before[:-1], 0), *idle])
     either = ca.Function.if_else("either", taken, skipped)
-    outcome: Any = either(ca.logic_and(before[-1], given[2] > 0), *given)
+    outcome: Any = either(ca.logic_and(before[-1], dt > 0), *given)
     return ca.Function("guarded", given, [*outcome])

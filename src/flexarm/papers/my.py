@@ -20,6 +20,7 @@ from flexarm.papers.figures import Curves, curves
 from flexarm.papers.page import Page
 from flexarm.papers.study import Study
 from flexarm.show.arm import Arm
+from flexarm.show.series import series
 from flexarm.show.sketch import Sketch
 from flexarm.show.style import Picture
 from flexarm.show.view import View
@@ -301,15 +302,15 @@ def inputs_of_the_two_robots(page: Page) -> None:
         page.data(f"{name}_rigid", rigid_run(name))
 
 
-def beside_the_rigid(name: str, values: Callable[[fa.Run], Any]) -> Curves:
+def beside_the_rigid(name: str, quantity: str) -> Curves:
     runs = {"flexible": flexible_run(name), "rigid": rigid_run(name)}
-    return {label: (run.time, values(run)) for label, run in runs.items()}
+    return {label: (run.time, series(run, quantity).values) for label, run in runs.items()}
 
 
 def joint_displacements(page: Page) -> None:
     joints = {"C_PaR": ("d1 (m)", "theta2 (rad)"), "C_RPb": ("theta1 (rad)", "d2 (m)")}
     panels = {
-        f"{name}: {joint}": beside_the_rigid(name, lambda run, k=k: run[f"link{k}.q"])  # type: ignore[misc]
+        f"{name}: {joint}": beside_the_rigid(name, f"link{k}.q")
         for name in ROBOTS
         for k, joint in enumerate(joints[name], start=1)
     }
@@ -339,11 +340,7 @@ def displacements_and_slopes(page: Page) -> None:
 
 
 def trajectories(page: Page) -> None:
-    ways = {
-        f"{name}: {axis} (m)": beside_the_rigid(name, lambda run, axis=axis: run.tip.sel(axis=axis))  # type: ignore[misc]
-        for name in ROBOTS
-        for axis in "xy"
-    }
+    ways = {f"{name}: {axis} (m)": beside_the_rigid(name, f"tip.{axis}") for name in ROBOTS for axis in "xy"}
     page.figure("figures_7_8", curves(ways, columns=2), "Figures 7 and 8: the end-effector along OX and OY.")
     apart = {
         f"{name}: {axis} off (mm)": {"deviation": (flexible_run(name).time, 1000 * deviation(name)[:, k])}
@@ -470,8 +467,8 @@ def robot_of_the_experiment(page: Page) -> None:
     panels: dict[str, Curves] = {
         "force 1 (N)": {"input": (time, driven["link1"](time))},
         "torque 2 (N m)": {"input": (time, driven["link2"](time))},
-        "d1 (m)": beside_the_rigid("experiment", lambda run: run["link1.q"]),
-        "theta2 (rad)": beside_the_rigid("experiment", lambda run: run["link2.q"]),
+        "d1 (m)": beside_the_rigid("experiment", "link1.q"),
+        "theta2 (rad)": beside_the_rigid("experiment", "link2.q"),
     }
     caption = "Figures 12 and 13, simulated: inputs during their first second, and joint displacements."
     page.figure("figures_12_13", curves(panels, columns=2), caption)
