@@ -41,12 +41,12 @@ def instructions(system: fa.System, iterations: int = 2) -> int:
         plant.displacements: 1,
         plant.forces: 2,
     }
-    if plant.bracing is not None:
+    if plant.constraint_solver is not None:
         calls |= {
-            plant.bracing.brace: 1,
-            plant.bracing.trial: iterations,
-            plant.bracing.value: 2,
-            plant.bracing.rate: 1,
+            plant.constraint_solver.constrained: 1,
+            plant.constraint_solver.trial: iterations,
+            plant.constraint_solver.value: 2,
+            plant.constraint_solver.rate: 1,
         }
     return sum(times * function.n_instructions() for function, times in calls.items())
 

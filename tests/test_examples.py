@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.orders import order
+from flexarm.motion.simulation_file import simulation_options
 from flexarm.robot.files import read
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -121,7 +121,7 @@ def test_12_closed_loop(example):
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)
-    run = fa.simulate(robot, **order({**section, "duration": 0.1}, str(path)))
+    run = fa.simulate(robot, **simulation_options({**section, "duration": 0.1}, str(path)))
     assert run.reason == "completed"
 
 

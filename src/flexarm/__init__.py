@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flexarm.motion.schedule import Feedback, PointLoad
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
-    from flexarm.motion.start import ValidityWarning
+    from flexarm.motion.validity import ValidityWarning
     from flexarm.robot import (
         Damping,
         DescriptionError,
@@ -81,7 +81,7 @@ _LATER = {
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.schedule": ("Feedback", "PointLoad"),
     "flexarm.motion.simulate": ("simulate",),
-    "flexarm.motion.start": ("ValidityWarning",),
+    "flexarm.motion.validity": ("ValidityWarning",),
     "flexarm.motion.stabilization": ("Baumgarte",),
     "flexarm.robot": (
         "Damping",

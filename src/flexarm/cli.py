@@ -58,7 +58,7 @@ def run(
     from rich.console import Console
 
     import flexarm
-    from flexarm.motion.orders import order
+    from flexarm.motion.simulation_file import simulation_options
     from flexarm.robot.files import read
     from flexarm.show.runs import run_figure
     from flexarm.show.tables import run_table
@@ -73,7 +73,7 @@ def run(
     }
     if wanted:
         robot = robot.with_(wanted)
-    options = order(section if duration is None else section | {"duration": duration}, str(file))
+    options = simulation_options(section if duration is None else section | {"duration": duration}, str(file))
     print(robot)
     found = flexarm.simulate(robot, **options)
     twin = flexarm.simulate(robot.rigid(), **_of_rigid(options, robot.rigid())) if rigid else None
@@ -318,7 +318,7 @@ def _picture(option: str, name: str) -> Path:
 
 
 def _draw(figure: Any, picture: Path) -> None:
-    from flexarm.motion.run import atomically
+    from flexarm.foundation.files import atomically
 
     atomically(picture, lambda part: figure.savefig(part, dpi=150))
 

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.mechanics.closure import Closure
+from flexarm.mechanics.assembly import Assembly
 from tests.helpers import unit_link
 
 SOFT = {
@@ -64,9 +64,9 @@ def test_rows_and_their_names():
         f"end.{row}" for row in ("x", "y", "z", "rx", "ry", "rz")
     )
     assert spatial(fa.OnLine("b", direction="y"), fa.OnPlane("b", at=0.1)).constraints == (
-        "on_line[0].x",
-        "on_line[0].z",
-        "on_plane[1].normal",
+        "on-line[0].x",
+        "on-line[0].z",
+        "on-plane[1].normal",
     )
     assert spatial().constraints == ()
     assert spatial().constraint(np.zeros((4, 18))).shape == (4, 0)
@@ -76,8 +76,8 @@ def test_what_a_planar_robot_cannot_violate_is_left_out():
     assert planar(fa.Loop("b", "ground", position=(0.5, 0.2, 0))).constraints == ("loop[0].x", "loop[0].y")
     weld = fa.Loop("b", "ground", joint="weld", position=(0.5, 0.2, 0))
     assert planar(weld).constraints == ("loop[0].x", "loop[0].y", "loop[0].rz")
-    assert planar(fa.PointSupport("b", (0.8, 0, 0))).constraints == ("point_support[0].y",)
-    assert planar(fa.OnLine("b", direction=(1, 1, 0))).constraints == ("on_line[0].1",)
+    assert planar(fa.PointSupport("b", (0.8, 0, 0))).constraints == ("point-support[0].y",)
+    assert planar(fa.OnLine("b", direction=(1, 1, 0))).constraints == ("on-line[0].1",)
 
 
 def test_rows_of_a_robot_in_a_plane_askew_are_turned_into_it():
@@ -102,7 +102,7 @@ def test_a_loop_out_of_the_plane_of_motion_cannot_close():
 
 def test_the_nearest_closed_state_holds_what_is_held():
     system = planar(fa.Loop("b", "c"), links=four_bar_links())
-    q, v = Closure(system, [0]).state(np.array([1.0, -0.5, 1.5]), np.array([2.0, 0.0, 0.0]))
+    q, v = Assembly(system, [0]).state(np.array([1.0, -0.5, 1.5]), np.array([2.0, 0.0, 0.0]))
     assert q[0] == 1.0
     assert v[0] == 2.0
     assert_allclose(system.constraint(q), 0, atol=1e-12)
@@ -111,7 +111,7 @@ def test_the_nearest_closed_state_holds_what_is_held():
 
 def test_joints_close_a_loop_rather_than_links_bend():
     system = planar(fa.Loop("b", "c"), links=four_bar_links(**SOFT | {"flexible": fa.Flexible(bend_y=2)}))
-    q = Closure(system, []).posture(system.vector({"a.q": 1.0, "b.q": -0.5, "c.q": 1.5}))
+    q = Assembly(system, []).posture(system.vector({"a.q": 1.0, "b.q": -0.5, "c.q": 1.5}))
     assert np.abs(q[[k for k, name in enumerate(system.names) if "[" in name]]).max() < 1e-4
 
 
@@ -130,11 +130,11 @@ def four_bar_links(**fields):
         ([fa.Loop("b", "ground", position=(3, 0, 0))], r"'loop\[0\]' cannot close: a gap of 2.3 m remains"),
         (
             [fa.OnLine("b", point=(0, 0.1, 0)), fa.OnLine("b", point=(0, 0.12, 0))],
-            r"'on_line\[0\]' and 'on_line\[1\]' contradict each other: a gap of 0.01 m remains",
+            r"'on-line\[0\]' and 'on-line\[1\]' contradict each other: a gap of 0.01 m remains",
         ),
         (
             [fa.OnLine("b", point=(0, 0.1, 0)), fa.OnLine("b", point=(1, 0.1, 0), name="again")],
-            r"redundant constraints 'on_line\[0\]' and 'again': by 1 they say the same twice, without contradicting",
+            r"redundant constraints 'on-line\[0\]' and 'again': by 1 they say the same twice, without contradicting",
         ),
         (
             [fa.Loop("b", "c"), fa.Loop("c", "b", name="again")],
@@ -149,24 +149,24 @@ def four_bar_links(**fields):
 def test_constraints_that_cannot_be_met(constraints, expected):
     system = planar(*constraints, links=four_bar_links())
     with pytest.raises(ValueError, match=expected):
-        Closure(system, []).posture(np.array([1.0, -0.7, 1.3]))
+        Assembly(system, []).posture(np.array([1.0, -0.7, 1.3]))
 
 
 def test_a_posture_that_is_singular_is_told_from_redundant_constraints():
     system = planar(fa.OnLine("b", point=(0.7, 0, 0), direction="y"), links=four_bar_links())
-    with pytest.raises(ValueError, match=r"is singular: to first order no free coordinate moves 'on_line\[0\].x'"):
-        Closure(system, []).posture(np.zeros(3))
+    with pytest.raises(ValueError, match=r"is singular: to first order no free coordinate moves 'on-line\[0\].x'"):
+        Assembly(system, []).posture(np.zeros(3))
     parallelogram = [
         fa.Link("a", 0.2, mass=1.0),
         fa.Link("b", 0.4, mass=1.0),
         fa.Link("c", 0.2, mass=1.0, parent="ground", offset=(0.4, 0, 0)),
     ]
     with pytest.raises(ValueError, match=r"is singular: the equations 'loop\[0\].y' hold|is singular"):
-        Closure(planar(fa.Loop("b", "c"), links=parallelogram), []).posture(np.zeros(3))
+        Assembly(planar(fa.Loop("b", "c"), links=parallelogram), []).posture(np.zeros(3))
     third = fa.Link("d", 0.2, mass=1.0, parent="ground", offset=(0.2, 0, 0))
     twice = planar(fa.Loop("b", "c"), fa.Loop("d", "b", second_at=0.2), links=[*parallelogram, third])
     with pytest.raises(ValueError, match=r"redundant constraints 'loop\[0\]' and 'loop\[1\]': by 1"):
-        Closure(twice, []).posture(np.array([1.0, -1.0, 1.0, 1.0]))
+        Assembly(twice, []).posture(np.array([1.0, -1.0, 1.0, 1.0]))
 
 
 # --- equilibrium and modes ---

@@ -161,21 +161,21 @@ def test_compiled_code_that_cannot_be_kept_is_removed_at_the_end(tmp_path):
 
 @needs_compiler
 def test_what_is_kept_by_what_it_depends_on_is_not_made_again(own_cache, monkeypatch):
-    made = native.kept(["f"], lambda: [function(3.0)], depends=["three"])
-    again = native.kept(["f"], lambda: pytest.fail("made again"), depends=["three"])
+    made = native.compiled_library(["f"], lambda: [function(3.0)], depends=["three"])
+    again = native.compiled_library(["f"], lambda: pytest.fail("made again"), depends=["three"])
     assert float(made[0]([1.0, 2.0])) == float(again[0]([1.0, 2.0])) == 6 * np.sin(1.0)
-    other = native.kept(["f"], lambda: [function(4.0)], depends=["four"])
+    other = native.compiled_library(["f"], lambda: [function(4.0)], depends=["four"])
     assert float(other[0]([1.0, 2.0])) == 8 * np.sin(1.0)
     monkeypatch.setattr(native, "_sources", lambda: ("edited",))  # code that has changed makes everything anew
-    edited = native.kept(["f"], lambda: [function(5.0)], depends=["three"])
+    edited = native.compiled_library(["f"], lambda: [function(5.0)], depends=["three"])
     assert float(edited[0]([1.0, 2.0])) == 10 * np.sin(1.0)
 
 
 @needs_compiler
 def test_a_damaged_library_is_made_anew_by_what_it_depends_on(own_cache):
-    native.kept(["f"], lambda: [function(3.0)], depends=["three"])
+    native.compiled_library(["f"], lambda: [function(3.0)], depends=["three"])
     next(own_cache.iterdir()).write_bytes(b"junk")
-    again = native.kept(["f"], lambda: [function(3.0)], depends=["three"])
+    again = native.compiled_library(["f"], lambda: [function(3.0)], depends=["three"])
     assert float(again[0]([1.0, 2.0])) == 6 * np.sin(1.0)
 
 

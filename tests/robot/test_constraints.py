@@ -24,7 +24,7 @@ def test_constraints_are_part_of_the_robot_and_survive_files(tmp_path):
     tied.save(tmp_path / "tied.yaml")
     assert fa.load(tmp_path / "tied.yaml") == tied
     lines = (tmp_path / "tied.yaml").read_text().splitlines()
-    assert "  - {type: on_plane, link: a, normal: y}" in lines
+    assert "  - {type: on-plane, link: a, normal: y}" in lines
     assert tied.rigid().constraints == tied.constraints
     assert fa.schema()["properties"]["constraints"]["type"] == "array"
 
@@ -68,7 +68,7 @@ def test_constraints_are_part_of_the_robot_and_survive_files(tmp_path):
         ),
         (
             lambda: robot({"type": "spring"}),
-            "constraints[0].type = 'spring': unknown (allowed: loop, on_line, on_plane, point_support)",
+            "constraints[0].type = 'spring': unknown (allowed: loop, on-line, on-plane, point-support)",
         ),
     ],
 )

@@ -7,13 +7,11 @@ import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import flexarm.robot as fa
-from flexarm.robot import errors
 from flexarm.robot.library import rrr_arm, two_link_arm
 from flexarm.robot.sections import Rectangle
 
@@ -196,10 +194,3 @@ def test_importing_the_room_is_light():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_values_stay_on_a_line_and_empty_lists_are_left_out():
-    assert errors.shown(1e300) == "1e300"
-    assert "\n" not in errors.shown(np.zeros((3, 3)))
-    assert errors.unknown("no such link", "a", []) == "no such link"
-    assert errors.unknown("no such link", "a", ["b"]) == "no such link (allowed: b)"

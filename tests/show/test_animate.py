@@ -6,7 +6,7 @@ from PIL import Image
 
 from flexarm.show.animate import Stage
 from flexarm.show.films import Camera
-from flexarm.show.moments import coordinates
+from flexarm.show.snapshots import coordinates
 
 from .runs import cart, spatial, telescope, two_link
 

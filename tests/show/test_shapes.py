@@ -32,7 +32,7 @@ def test_a_rigid_robot_has_no_mode_to_draw():
 
 
 def test_names_are_drawn_as_they_are_written_and_wrapped(tmp_path):
-    name = "a $1 arm with {a $brace" + " and a very long name" * 20
+    name = "a $1 arm with {a $constrained" + " and a very long name" * 20
     figure = plot_modes(fa.modes(fa.library.two_link_arm().with_(name=name)), most=2)
     figure.savefig(tmp_path / "a.png")
     lines = figure.get_suptitle().splitlines()

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from flexarm.beam.bases import all_modes
-from flexarm.beam.polynomials import Array
-from flexarm.mechanics.closure import Closure
+from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import suggestion
+from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
-from flexarm.mechanics.coordinates import suggestion
 from flexarm.mechanics.system import System, Vector
 from flexarm.robot import Robot
 
@@ -131,7 +131,7 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
     """Modes among the displacements that respect the constraints."""
     if speed.any():
         raise ValueError("v: modes in steady rotation are those of robots without constraints")
-    q = Closure(system, [k for k in range(system.nq) if k not in kept]).posture(q)
+    q = Assembly(system, [k for k in range(system.nq) if k not in kept]).posture(q)
     here = np.ix_(kept, kept)
     _require_inertia(system, kept, system.mass_matrix(q)[here])
     independent, Z = displacements(system, q, kept)

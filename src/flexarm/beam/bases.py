@@ -1,7 +1,7 @@
 """Shape functions of a link: finite elements, assumed modes, reduced meshes.
 
 A family of deformation needs functions that vanish at the clamped root: bending with their first derivative
-(`ORDER` 2: the energy holds the second derivative), stretch and twist by themselves (`ORDER` 1).
+(order 2: the energy holds the second derivative), stretch and twist by themselves (order 1).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array, PiecewisePolynomials, gauss, merged
+from flexarm.beam.polynomials import PiecewisePolynomials, gauss, merged
+from flexarm.foundation.families import FAMILIES
+from flexarm.foundation.numbers import Array
 from flexarm.robot import Elements, Link, Modes, Reduced
-
-ORDER = {"bend_y": 2, "bend_z": 2, "twist": 1, "stretch": 1}
 
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
 EXTRA_DEGREES = 12
@@ -32,7 +32,7 @@ class Family:
 
     @property
     def order(self) -> int:
-        return ORDER[self.name]
+        return FAMILIES[self.name].order
 
 
 def shapes(link: Link, family: Family, count: int, smooth: bool = False, clamped: bool = True) -> PiecewisePolynomials:

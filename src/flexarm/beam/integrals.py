@@ -15,7 +15,9 @@ import numpy as np
 
 from flexarm.beam import bases
 from flexarm.beam.bases import Family, weighted
-from flexarm.beam.polynomials import Array, PiecewisePolynomials, fit, fit_within, gauss, merged
+from flexarm.beam.polynomials import PiecewisePolynomials, fit, fit_within, gauss, merged
+from flexarm.foundation.families import FAMILIES
+from flexarm.foundation.numbers import Array
 from flexarm.robot import Link
 
 # Rounding leaves some 1e-12 where orthogonality makes a zero; a true zero costs the equations nothing.
@@ -25,9 +27,6 @@ ROUNDING = 1e-11
 # tapering rectangle) are cut into pieces until they are met to FIT of their value.
 TAPER_DEGREE = 12
 FIT = 1e-11
-
-
-FAMILIES = ("bend_y", "bend_z", "twist", "stretch")  # in the order of eta
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class LinkIntegrals:
         flexible = self.link.flexible
         if flexible is None or family not in flexible.counts:
             return 0
-        moving_root = 0 if self.clamped or flexible.loose else bases.ORDER[family]
+        moving_root = 0 if self.clamped or flexible.loose else FAMILIES[family].order
         return flexible.basis.coordinates(family, flexible.counts[family]) + moving_root
 
     @property
@@ -126,8 +125,8 @@ class LinkIntegrals:
         section, material = self.link.section, self.link.material
         assert section is not None
         assert material is not None
-        modulus = material.shear_modulus if name == "twist" else material.E
-        resists = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}[name]
+        resists = FAMILIES[name].resists
+        modulus = material.E if FAMILIES[name].modulus == "E" else material.shear_modulus
         return Family(
             name,
             steps=self._steps,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+from flexarm.foundation.numbers import Array
 
 MOST_HALVINGS = 12
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from flexarm.beam.bases import weighted
 from flexarm.beam.integrals import LinkIntegrals, clean
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 
 
 class SlidingIntegrals(LinkIntegrals):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
-from flexarm.mechanics.closure import Closure
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.system import System
 
 ITERATIONS = 50
@@ -14,8 +14,8 @@ RANK = 1e-6  # against the largest: below this a column adds nothing to the othe
 
 def constrained_equilibrium(system: System, q: Array) -> Array:
     """Where the robot comes to rest under gravity on its constraints, by Newton's method on coordinates and forces."""
-    held = _held(system, Closure(system, ()).posture(q))
-    q = Closure(system, held).posture(q)
+    held = _held(system, Assembly(system, ()).posture(q))
+    q = Assembly(system, held).posture(q)
     loose = [k for k in range(system.nq) if k not in held]
     scale = np.array(system._chain.coordinates.sizes, dtype=float)[loose]
     forces = multipliers(system, q, loose)

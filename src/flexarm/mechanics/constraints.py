@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.bodies import nodally_held
 from flexarm.mechanics.jets import Jet
-from flexarm.mechanics.places import moving_place
+from flexarm.mechanics.moving_shapes import values_at_nodes
 from flexarm.mechanics.rotations import Shift
-from flexarm.mechanics.stations import values_at_nodes
+from flexarm.mechanics.section_poses import moving_place
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix

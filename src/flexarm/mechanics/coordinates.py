@@ -7,7 +7,6 @@ elastic coordinates `upper.bend_y[1]`, ..., and those of a part behind a joint t
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array, real_array, real_number
+from flexarm.foundation.sentences import suggestion
 from flexarm.robot import Drive, Link, MovingJoint, Robot
-from flexarm.robot.errors import shown
-from flexarm.robot.quantities import Quantity
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ class Coordinates:
         if isinstance(values, Mapping):
             out = np.zeros(self.count)
             for name, value in values.items():
-                out[self.index(name)] = real_number(f"{what} of '{name}'", value)
+                out[self.index(name)] = real_number(f"{what}['{name}']", value)
             return out
         return real_array(what, values)
 
@@ -114,37 +112,3 @@ def elastic_drive(link: Link) -> Drive | None:
     """The drive behind a link's joint if it is elastic: then its motor has a coordinate of its own."""
     drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
     return drive if drive is not None and drive.elastic else None
-
-
-def real_number(what: str, value: object) -> float:
-    """A finite number; anything else is refused in a sentence about `what`."""
-    try:
-        return Quantity("").check(value)
-    except ValueError as error:
-        raise ValueError(f"{what} is {shown(value)}: {error}") from None
-
-
-def real_array(what: str, values: Any) -> Array:
-    """An array of floats; text, booleans, complex numbers and ragged lists are refused in a sentence about `what`."""
-    try:
-        given = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{what} is {shown(values)}: its rows must be equally long") from None
-    if given.dtype.kind not in "iuf":
-        raise ValueError(f"{what} is {shown(values)}: must be an array of real numbers, not of {_kind(given)}")
-    return given.astype(float, copy=False)
-
-
-def _kind(array: np.ndarray[Any, Any]) -> str:
-    kinds = {"b": "booleans", "c": "complex numbers", "U": "text", "S": "text", "O": "objects"}
-    return kinds.get(array.dtype.kind, str(array.dtype))
-
-
-def suggestion(name: object, known: list[str]) -> str:
-    """The end of a sentence about an unknown name: the nearest one, or all of them if few."""
-    if not known:
-        return "; there are none"
-    near = difflib.get_close_matches(str(name), known, n=1)
-    if near:
-        return f"; did you mean '{near[0]}'?"
-    return f"; there are {', '.join(known[:12])}{', ...' if len(known) > 12 else ''}"

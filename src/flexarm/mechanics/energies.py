@@ -9,15 +9,15 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics import gripped, stops
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.constants import AXIAL_SHARE, constant
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Chain
-from flexarm.mechanics.places import deflected, place, section_turn, shortening
 from flexarm.mechanics.rotations import pose_along, twist_along
+from flexarm.mechanics.section_poses import deflected, place, section_turn, shortening
 from flexarm.robot import Drive, MovingJoint, PointMass
 
 

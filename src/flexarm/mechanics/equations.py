@@ -16,7 +16,7 @@ from typing import Any
 
 import casadi as ca
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
 from flexarm.mechanics.bodies import nodally_held
@@ -24,8 +24,8 @@ from flexarm.mechanics.constants import constant
 from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Chain
-from flexarm.mechanics.places import moving_place, place
 from flexarm.mechanics.rotations import Step, pose_along, twist_along
+from flexarm.mechanics.section_poses import moving_place, place
 
 
 class Equations:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
 from flexarm.mechanics.system import System, Vector
 

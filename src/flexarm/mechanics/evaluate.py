@@ -9,7 +9,7 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.native import compiled
 
 Native = Literal["auto"] | bool

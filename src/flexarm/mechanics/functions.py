@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from flexarm.mechanics.coordinates import suggestion
+from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.equations import Equations
 
 # What each output is: a number (0), a vector (1) or a matrix (2).
@@ -59,7 +59,7 @@ class Functions(Mapping[str, ca.Function]):
     def __getitem__(self, name: str) -> ca.Function:
         if name not in self._recipes:
             raise KeyError(f"there is no function '{name}'{suggestion(name, list(self._recipes))}")
-        return self._kept(name, name, self._recipes[name])
+        return self._cached(name, name, self._recipes[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._recipes)
@@ -70,12 +70,12 @@ class Functions(Mapping[str, ca.Function]):
     def frame(self, link: int, x: float) -> ca.Function:
         """q -> (R, p) of the section at x in the world."""
         e = self._equations
-        return self._kept(("frame", link, x), "frame", lambda: ([e.q], list(e.frame(link, x)), ["q"], ["R", "p"]))
+        return self._cached(("frame", link, x), "frame", lambda: ([e.q], list(e.frame(link, x)), ["q"], ["R", "p"]))
 
     def root(self, link: int) -> ca.Function:
         """q -> (R, p) of a link's root frame in the world."""
         e = self._equations
-        return self._kept(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
+        return self._cached(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
 
     def axis(self, link: int) -> ca.Function:
         """(q, x) -> point of the link's deformed axis in its root frame."""
@@ -85,14 +85,14 @@ class Functions(Mapping[str, ca.Function]):
             x = ca.SX.sym("x")
             return [e.q, x], [e.point(link, x)], ["q", "x"], ["p"]
 
-        return self._kept(("axis", link), "axis", recipe)
+        return self._cached(("axis", link), "axis", recipe)
 
     def jacobian(self, link: int, x: float) -> ca.Function:
         """q -> (6, nq), twist per v of the section at x, in its own axes."""
         e = self._equations
-        return self._kept(("jacobian", link, x), "jacobian", lambda: ([e.q], [e.jacobian(link, x)], ["q"], ["J"]))
+        return self._cached(("jacobian", link, x), "jacobian", lambda: ([e.q], [e.jacobian(link, x)], ["q"], ["J"]))
 
-    def _kept(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
+    def _cached(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
         with self._lock:  # expressions are built once, whoever asks first
             if key not in self._made:
                 inputs, outputs, name_in, name_out = recipe()

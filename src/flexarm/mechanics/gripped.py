@@ -12,12 +12,12 @@ from typing import Any
 import casadi as ca
 
 from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.foundation.families import FAMILIES
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.constants import AXIAL_SHARE, constant
 from flexarm.mechanics.rotations import Step, Turn, X, Y, Z, twist_along
 
 TURNED = ca.DM([-1, 1, -1])
-SIGNS = {"bend_y": 1, "bend_z": -1, "twist": -1, "stretch": -1}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def parts(body: Body, x: Any, dx: Any) -> list[Part]:
 
 def _signs(integrals: SlidingIntegrals) -> Any:
     """How deflections change their sign when the axes are turned."""
-    return ca.DM([SIGNS[name] for name, space in integrals.shapes.items() for _ in range(space.count)])
+    return ca.DM([FAMILIES[name].reversed for name, space in integrals.shapes.items() for _ in range(space.count)])
 
 
 def kinetic(part: Part, omega: Any, v: Any) -> Any:

@@ -10,7 +10,6 @@ import casadi as ca
 from flexarm.mechanics.bodies import Body, link_integrals, rear_integrals
 from flexarm.mechanics.coordinates import Coordinates
 from flexarm.mechanics.jets import Jet
-from flexarm.mechanics.places import along_x, moving_place, place
 from flexarm.mechanics.rotations import (
     Mount,
     Shift,
@@ -21,6 +20,7 @@ from flexarm.mechanics.rotations import (
     simplified,
     twist_along,
 )
+from flexarm.mechanics.section_poses import along_x, moving_place, place
 from flexarm.robot import FixedPrismatic, Revolute, Robot, SlidingPrismatic
 
 

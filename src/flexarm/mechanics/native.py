@@ -42,10 +42,10 @@ _said: set[str] = set()
 
 def compiled(function: ca.Function) -> ca.Function:
     """The same function as machine code, or the function itself where that cannot be had (one line says why)."""
-    return kept([function.name()], lambda: [function])[0]
+    return compiled_library([function.name()], lambda: [function])[0]
 
 
-def kept(
+def compiled_library(
     names: Sequence[str], make: Callable[[], Sequence[ca.Function]], depends: Sequence[object] | None = None
 ) -> Sequence[ca.Function]:
     """Functions as machine code in one library, or as `make` gives them where that cannot be had.

@@ -11,14 +11,13 @@ from typing import Literal
 import casadi as ca
 import numpy as np
 
-from flexarm.beam.polynomials import Array
-from flexarm.mechanics.coordinates import real_array, real_number, suggestion
+from flexarm.foundation.numbers import Array, real_array, real_number
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import RANKS, Functions
 from flexarm.mechanics.kinematics import Chain
 from flexarm.robot import Robot
-from flexarm.robot.errors import shown
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
 
@@ -354,7 +353,7 @@ class System:
             for name, torque in tau.items():
                 if name not in self.inputs:
                     raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
-                torques[self.inputs.index(name)] = real_number(f"tau of '{name}'", torque)
+                torques[self.inputs.index(name)] = real_number(f"tau['{name}']", torque)
             return self._chain.coordinates.input_matrix @ torques
         given = real_array("tau", tau)
         if given.ndim and given.shape[-1] == self.nu != self.nq:

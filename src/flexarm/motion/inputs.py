@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 
 Function = Callable[[Any], Any]
 

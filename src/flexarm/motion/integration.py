@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
-from flexarm.mechanics.closure import Closure
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.assembly import Assembly
 from flexarm.motion.events import Watch
 from flexarm.motion.methods import State
 from flexarm.motion.sampling import between
@@ -183,9 +183,9 @@ class Integration:
     def _singularity(self) -> str:
         """The end of a sentence about a failure where constraints are at fault."""
         plant = self.stepper.plant
-        if plant.bracing is None:
+        if plant.constraint_solver is None:
             return ""
-        names = Closure(plant.system, plant.driven).nearly_singular(self._last[: plant.n])
+        names = Assembly(plant.system, plant.driven).nearly_singular(self._last[: plant.n])
         return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""
 
     def _compute(self, t: float, state: Array, dt: float, stop: float, steps: int, limits: tuple[float, float]) -> int:
@@ -249,8 +249,10 @@ class Integration:
             out[k], out[n + k] = each(t), each(t, 1)
         u = self.schedule.inputs(np.array([t]), self._held)[0]
         plant, softening = self.stepper.plant, self.stepper.method.softening(dt)
-        if plant.bracing is not None and plant.bracing.projects:  # a driven joint's speed may have jumped
-            q, v, *_ = plant.bracing.settled(out[:n], out[n : 2 * n], out[2 * n : 3 * n], u)
+        if (
+            plant.constraint_solver is not None and plant.constraint_solver.projects
+        ):  # a driven joint's speed may have jumped
+            q, v, *_ = plant.constraint_solver.settled(out[:n], out[n : 2 * n], out[2 * n : 3 * n], u)
             out[:n], out[n : 2 * n] = q.full()[:, 0], v.full()[:, 0]
         scales = (np.array([float(each)]) for each in softening)
         a, given, drained, *forces = self.stepper.start(out[:n], out[n : 2 * n], u, *scales)

@@ -122,32 +122,32 @@ class GeneralizedAlpha(Method):
         new = a
         ahead = plant.switched(state.q, at(new)[0])
         factors = plant.factor(ahead, state.v, u, stiff, damp)
-        bracing, forces = plant.bracing, state.forces
-        brace = None if bracing is None else bracing.at(at(new)[0], factors)
+        constraint_solver, forces = plant.constraint_solver, state.forces
+        constrained = None if constraint_solver is None else constraint_solver.at(at(new)[0], factors)
         change = 0 * a
         for _ in range(self.iterations):
             trial = at(new)
             missing = plant.residual(*trial, u)
-            if bracing is None or brace is None:
+            if constraint_solver is None or constrained is None:
                 change = plant.substitute(factors, -plant.of_free(missing))
             else:
-                pull, across = bracing.trial(*trial, forces)
+                pull, across = constraint_solver.trial(*trial, forces)
                 change = plant.substitute(factors, -plant.of_free(missing + pull))
-                more = brace.forces(brace.J @ change + across)
-                forces, change = forces + more, change - brace.G @ more
+                more = constrained.forces(constrained.J @ change + across)
+                forces, change = forces + more, change - constrained.G @ more
             new = new + change
         q_next, v_next, a_next = at(new)
         drifted = q_next
-        if brace is not None and brace.bracing.projects:
-            q_next, v_next = brace.projected(q_next, v_next)
+        if constrained is not None and constrained.constraint_solver.projects:
+            q_next, v_next = constrained.projected(q_next, v_next)
         energies = self._energies(plant, state, (q_next, v_next, a_next, forces), before, u)
         after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, *[forces])
         error = (self.beta - 1 / 6) * dt**2 * (new - a)
         for _ in range(2):
             error = plant.resolved(factors, ahead, error, stiff, damp)
-            if brace is not None and brace.bracing.projects:
-                error = brace.along(error)
-        if brace is not None and brace.bracing.projects and not plant.nodal_slides:
+            if constrained is not None and constrained.constraint_solver.projects:
+                error = constrained.along(error)
+        if constrained is not None and constrained.constraint_solver.projects and not plant.nodal_slides:
             error = error + plant.of_free(q_next - drifted)  # across the constraints it is what projection took away
         return after, *plant.displacements(state.q, error, change)
 

@@ -19,7 +19,7 @@ from flexarm.mechanics import energies, stops
 from flexarm.mechanics.articulated import packed, substitute, unpacked
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.system import System
-from flexarm.motion.bracing import Bracing
+from flexarm.motion.constraint_solver import ConstraintSolver
 from flexarm.motion.stabilization import Stabilization
 from flexarm.robot.joints import Prismatic
 
@@ -52,12 +52,12 @@ class Plant:
         self.free = [k for k in range(self.n) if k not in driven]
         self.loads = loads
         self.law = law
-        self.bracing = Bracing(self, stabilization) if system.constraints else None
+        self.constraint_solver = ConstraintSolver(self, stabilization) if system.constraints else None
 
     @property
     def rows(self) -> int:
         """How many constraint equations there are."""
-        return 0 if self.bracing is None else self.bracing.count
+        return 0 if self.constraint_solver is None else self.constraint_solver.count
 
     @property
     def input_count(self) -> int:
@@ -216,23 +216,23 @@ class Plant:
         missing = self.of_free(self.residual(q, v, still, u))
         factors = self.factor(q, v, u, stiff, damp)
         a = self.substitute(factors, -missing)
-        if self.bracing is None:
+        if self.constraint_solver is None:
             return self.whole(a, a_driven), None
-        brace = self.bracing.at(q, factors)
-        forces = brace.forces(self.bracing.acceleration(q, v, self.whole(a, a_driven)))
-        return self.whole(a - brace.G @ forces, a_driven), forces
+        constrained = self.constraint_solver.at(q, factors)
+        forces = constrained.forces(self.constraint_solver.acceleration(q, v, self.whole(a, a_driven)))
+        return self.whole(a - constrained.G @ forces, a_driven), forces
 
     def projected(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> tuple[Any, Any]:
         """q and v moved onto the constraints, as far as these want that."""
-        if self.bracing is None or not self.bracing.projects:
+        if self.constraint_solver is None or not self.constraint_solver.projects:
             return q, v
-        return self.bracing.at(q, self.factor(q, v, u, stiff, damp)).projected(q, v)
+        return self.constraint_solver.at(q, self.factor(q, v, u, stiff, damp)).projected(q, v)
 
     def energy_forces(self, q: Any, v: Any, a: Any, u: Any, forces: Any = None) -> Any:
         """(forces that put energy in, forces that take it out) in a motion with these multipliers."""
         left = self.residual(q, v, a, u) if self.driven else ca.MX.zeros(self.n)
-        if self.driven and self.bracing is not None:
-            left = left + self.bracing.pull(q, forces)
+        if self.driven and self.constraint_solver is not None:
+            left = left + self.constraint_solver.pull(q, forces)
         return self.forces(q, v, u, left)
 
     @cached_property

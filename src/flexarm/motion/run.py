@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from flexarm._version import __version__
+from flexarm.foundation.files import atomically
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ class Run:
             return self.data["q"].sel(coordinate=name)
         if name in self.data:
             return self.data[name]
-        from flexarm.mechanics.coordinates import suggestion
+        from flexarm.foundation.sentences import suggestion
 
         raise KeyError(f"there is no '{name}' in this run{suggestion(name, [*names, *map(str, self.data)])}")
 
     def deflection(self, link: str) -> xr.DataArray:
         """Deflection of a link's tip in its root frame (time, axis): (u - s, v, w)."""
-        from flexarm.mechanics.coordinates import suggestion
+        from flexarm.foundation.sentences import suggestion
 
         links = self.data["link"].values.tolist()
         if link not in links:
@@ -212,16 +212,6 @@ class Run:
             "\n".join(",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True)) + "\n"
         )
         atomically(Path(path), lambda part: Path(part).write_text(text))
-
-
-def atomically(path: Path, write: Callable[[str], object]) -> None:
-    """Write beside the place and move there in one step: no half-written file, the earlier one intact on failure."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        part = os.path.join(folder, path.name)  # a file of its own making has the permissions that the user wants
-        write(part)
-        os.replace(part, path)
 
 
 @lru_cache(maxsize=64)

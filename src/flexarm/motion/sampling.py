@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 
 # Polynomials in s through values and (scaled) derivatives at s = 0 and 1: rows are powers of s, columns the data.
 QUINTIC = np.array(  # of (q, h v, h^2 a) at both ends

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
-from flexarm.mechanics.coordinates import suggestion
+from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import Profile, constant, profile, traced
 from flexarm.motion.plant import Load, Plant

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from flexarm._version import __version__
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System, Vector
 from flexarm.motion import methods
-from flexarm.motion.doubts import warn_of_doubts
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration, Tolerance
 from flexarm.motion.methods import Method
@@ -27,6 +26,7 @@ from flexarm.motion.stabilization import checked as checked_stabilization
 from flexarm.motion.start import initial_state
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.sundials import SundialsStepper
+from flexarm.motion.validity import warn_of_validity
 from flexarm.robot import Robot
 
 SUNDIALS = ("adams", "bdf")
@@ -125,7 +125,7 @@ def simulate(
         "sample": float(wanted[1] - wanted[0]),
     }
     run = _gather(system, schedule, loop, points or {}, options, begin)
-    warn_of_doubts(run, system.robot)
+    warn_of_validity(run, system.robot)
     return run
 
 
@@ -210,12 +210,12 @@ def _gather(
     q, v, a = samples[:, :n], samples[:, n : 2 * n], samples[:, 2 * n : 3 * n]
     forces = None
     inputs = schedule.inputs(times, _held(loop, times))
-    if (bracing := loop.stepper.plant.bracing) is not None:
+    if (constraint_solver := loop.stepper.plant.constraint_solver) is not None:
         columns = (q.T, v.T, a.T, inputs.T)
-        if bracing.projects:  # samples lie between steps
-            q, v, a, forces = (part.full().T for part in bracing.settled(*columns))
+        if constraint_solver.projects:  # samples lie between steps
+            q, v, a, forces = (part.full().T for part in constraint_solver.settled(*columns))
         else:
-            forces = bracing.multipliers(*columns).full().T
+            forces = constraint_solver.multipliers(*columns).full().T
     energies, tip_rotation, tip, driving, deflection = loop.stepper.report(q, v, a, inputs)
     work, lost = samples[:, 4 * n], samples[:, 4 * n + 1]
     total = energies.sum(axis=1)
@@ -293,8 +293,8 @@ def _torques(
     if feedback is not None and feedback.rate is None:
         out = np.array([schedule.command(float(t), *state) for t, *state in zip(inputs[:, 0], q, v, strict=True)])
     if schedule.driven:
-        if forces is not None and (bracing := loop.stepper.plant.bracing) is not None:
-            driving = driving + bracing.pull(q.T, forces.T).full().T[:, schedule.driven]
+        if forces is not None and (constraint_solver := loop.stepper.plant.constraint_solver) is not None:
+            driving = driving + constraint_solver.pull(q.T, forces.T).full().T[:, schedule.driven]
         for place, force in zip(schedule.driven, driving.T, strict=True):
             out[:, int(system.input_matrix[place].argmax())] = force
     return out

@@ -7,18 +7,15 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
-from flexarm.mechanics.closure import Closure
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.mechanics.system import System, Vector
 from flexarm.motion.schedule import Schedule
+from flexarm.motion.validity import ValidityWarning
 from flexarm.robot import MovingJoint
 
 NOTICED = 1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported
-
-
-class ValidityWarning(UserWarning):
-    """A result that the model's assumptions do not cover."""
 
 
 def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vector) -> tuple[Array, Array]:
@@ -77,7 +74,7 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
     q, v = q.copy(), v.copy()
     for k, each in schedule.motions.items():
         q[k], v[k] = each(0.0), each(0.0, 1)
-    found = Closure(system, schedule.driven).state(q, v)
+    found = Assembly(system, schedule.driven).state(q, v)
     sizes = np.array(system._chain.coordinates.sizes)
     for what, old, new, per, heard in (("q0", q, found[0], "", True), ("v0", v, found[1], "/s", v_given)):
         moved = np.abs(new - old) / sizes

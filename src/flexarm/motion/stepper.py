@@ -7,9 +7,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.evaluate import Evaluator, tied
-from flexarm.mechanics.native import kept
+from flexarm.mechanics.native import compiled_library
 from flexarm.motion.methods import Method, State
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
@@ -33,7 +33,7 @@ class Stepper:
             return [chunk, plant.start, report(plant, REPORTED), sizes]
 
         names = ["chunk", "start", "report", "sizes"]
-        functions = kept(names, make, None if depends is None else [*depends, count]) if native else make()
+        functions = compiled_library(names, make, None if depends is None else [*depends, count]) if native else make()
         self.function, start, of_samples, sizes = functions
         self.start = Evaluator(start, [1, 0, 0, 1][: start.n_out()], native=False)
         self.report = Report(of_samples, REPORTED)

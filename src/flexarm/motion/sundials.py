@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.evaluate import Evaluator
 from flexarm.motion.methods import State
 from flexarm.motion.plant import Plant

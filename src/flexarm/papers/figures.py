@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from flexarm.motion.run import Run
-from flexarm.show.moments import Moments
 from flexarm.show.sketch import PAYLOAD, Sketch
+from flexarm.show.snapshots import Snapshots
 from flexarm.show.style import Picture, grid, line, plain
 from flexarm.show.view import View
 
@@ -52,7 +52,7 @@ def legend_columns(labels: Sequence[str], width: float) -> int:
 
 def strip_of_poses(run: Run, times: Sequence[float], columns: int = 4) -> Picture:
     """A spatial arm at some times side by side, with the way of its tip so far."""
-    moments, chosen = Moments(run), np.asarray(times, dtype=float)
+    moments, chosen = Snapshots(run), np.asarray(times, dtype=float)
     arm, (moment, way) = moments.arm(chosen), moments.way(chosen)
     view = View.of(np.concatenate([arm.cloud, way]))
     rows = -(-len(chosen) // columns)

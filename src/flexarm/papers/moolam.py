@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.papers.figures import curves
 from flexarm.papers.page import Page
 from flexarm.papers.study import Study

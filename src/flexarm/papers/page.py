@@ -7,7 +7,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from flexarm.motion.run import Run, atomically
+from flexarm.foundation.files import atomically
+from flexarm.motion.run import Run
 
 if TYPE_CHECKING:
     import xarray as xr

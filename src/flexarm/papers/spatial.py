@@ -19,7 +19,7 @@ from flexarm.show.style import Picture
 if TYPE_CHECKING:
     import xarray as xr
 
-    from flexarm.beam.polynomials import Array
+    from flexarm.foundation.numbers import Array
 
 # --- 4.1 the rotating beam ---
 

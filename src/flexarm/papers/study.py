@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flexarm.motion.run import atomically
+from flexarm.foundation.files import atomically
 from flexarm.papers.page import Page
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Study:
 def study(name: str) -> Study:
     """A study by name."""
     if name not in NAMES:
-        from flexarm.mechanics.coordinates import suggestion
+        from flexarm.foundation.sentences import suggestion
 
         raise ValueError(f"there is no study '{name}'{suggestion(name, [*NAMES, 'all'])}")
     found: Study = import_module(f"flexarm.papers.{name}").STUDY

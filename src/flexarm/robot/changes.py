@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flexarm.foundation.sentences import unknown
+
 from .description import Description
-from .errors import DescriptionError, Problem, unknown
+from .errors import DescriptionError, Problem
 
 
 def changed(description: Description, changes: Mapping[str, object]) -> Any:

@@ -14,6 +14,7 @@ from .joints import AxisCheck, unit_axis
 from .links import GROUND, NameCheck
 from .pose import LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees
 from .quantities import Vector, Vector3, nonnegative
+from .unions import Shorthand
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -94,14 +95,14 @@ class Loop(Constraint):
         if self.second != GROUND and any(self.position):
             yield Problem("position", self.position, f"is for second = ground only; here it is {self.second!r}")
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
 
 
 class OnLine(Constraint):
     """A point of a link stays on a line that is fixed in space."""
 
-    type: Literal["on_line"] = Field("on_line", description="kind of constraint")
+    type: Literal["on-line"] = Field("on-line", description="kind of constraint")
     link: str = Field(description="name of the link")
     at: Place | None = Field(None, description="where on the link, from its root (m); its tip unless given")
     point: Point = Field((0.0, 0.0, 0.0), description="a point of the line in the world (m)")
@@ -132,7 +133,7 @@ class OnLine(Constraint):
 class OnPlane(Constraint):
     """A point of a link stays on a plane that is fixed in space."""
 
-    type: Literal["on_plane"] = Field("on_plane", description="kind of constraint")
+    type: Literal["on-plane"] = Field("on-plane", description="kind of constraint")
     link: str = Field(description="name of the link")
     at: Place | None = Field(None, description="where on the link, from its root (m); its tip unless given")
     point: Point = Field((0.0, 0.0, 0.0), description="a point of the plane in the world (m)")
@@ -163,7 +164,7 @@ class OnPlane(Constraint):
 class PointSupport(Constraint):
     """A support fixed in space on which a link slides; it holds the link's axis on both sides."""
 
-    type: Literal["point_support"] = Field("point_support", description="kind of constraint")
+    type: Literal["point-support"] = Field("point-support", description="kind of constraint")
     link: str = Field(description="name of the link")
     position: Point = Field(description="the support in the world (m)")
     directions: Literal["yz", "y", "z"] = Field(
@@ -180,7 +181,7 @@ class PointSupport(Constraint):
         return {"link": (self.link, None, None)}
 
 
-AnyConstraint = Annotated[Loop | OnLine | OnPlane | PointSupport, Field(discriminator="type")]
+AnyConstraint = Annotated[Loop | OnLine | OnPlane | PointSupport, Field(discriminator="type"), Shorthand()]
 
 
 def constraint_names(constraints: tuple[Constraint, ...]) -> list[str]:

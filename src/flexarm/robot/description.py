@@ -1,4 +1,4 @@
-"""The base of everything a robot is made of: frozen, validated, comparable, with errors and doubts in sentences."""
+"""The base of everything a robot is made of: frozen, validated, comparable, with errors and warnings in sentences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DescriptionMeta(ModelMetaclass):
                 description = super().__call__(**given)
             except ValidationError as error:
                 raise DescriptionError(problems_of(error, cls)) from None
-            warn_of_new_doubts(description, given)
+            warn_of_new_units(description, given)
             return description
 
         def _by_name(cls, args, fields):
@@ -56,7 +56,7 @@ def _require_tag(schema: dict[str, Any], model: type[Description]) -> None:
 
 
 class Description(BaseModel, metaclass=DescriptionMeta):
-    """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `doubts` about their units."""
+    """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `unit_warnings`."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", json_schema_extra=_require_tag)
 
@@ -67,7 +67,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         """What is wrong between fields that are each right on their own; paths start at this description."""
         return iter(())
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         """Values that look like another unit: (field, sentence)."""
         return []
 
@@ -91,10 +91,10 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         for name in type(self).model_fields:
             yield from _parts_of(getattr(self, name), join(path, name))
 
-    def every_doubt(self) -> Iterator[Problem]:
-        """The doubts about this description and everything inside it."""
+    def every_unit_warning(self) -> Iterator[Problem]:
+        """The unit warnings of this description and everything inside it."""
         for path, part in self.parts():
-            for problem in _doubts_about(part):
+            for problem in _unit_warnings_of(part):
                 yield problem.under(path)
 
     def given(self) -> Iterator[tuple[str, Any]]:
@@ -125,7 +125,7 @@ def warn_of_units(message: str) -> None:
     warnings.warn(message, UnitsWarning, stacklevel=level)
 
 
-def warn_of_new_doubts(description: Description, given: Mapping[str, object], known: Collection[Problem] = ()) -> None:
+def warn_of_new_units(description: Description, given: Mapping[str, object], known: Collection[Problem] = ()) -> None:
     """Warn about this description and the parts made for it from plain data, but for what is `known`.
 
     Ready-made parts have warned already.
@@ -133,13 +133,13 @@ def warn_of_new_doubts(description: Description, given: Mapping[str, object], kn
     ready = set(_ids_of_descriptions(given.values()))
     for path, part in description.parts():
         if id(part) not in ready:
-            for doubt in (each.under(path) for each in _doubts_about(part)):
+            for doubt in (each.under(path) for each in _unit_warnings_of(part)):
                 if doubt not in known:
                     warn_of_units(str(doubt))
 
 
-def _doubts_about(part: Description) -> Iterator[Problem]:
-    for field, sentence in part.doubts():
+def _unit_warnings_of(part: Description) -> Iterator[Problem]:
+    for field, sentence in part.unit_warnings():
         value: Any = part
         for name in field.split("."):
             value = getattr(value, name)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 60
-_SHORT.maxlist = _SHORT.maxtuple = 12
+from flexarm.foundation.sentences import shown
 
 
 @dataclass(frozen=True)
@@ -57,25 +52,3 @@ def located(file: str | None, line: int | None = None, column: int | None = None
 def join(parent: str, child: str) -> str:
     """`links[0]` and `length` make `links[0].length`; indices follow without a dot."""
     return parent + child if not parent or not child or child.startswith("[") else f"{parent}.{child}"
-
-
-def shown(value: object) -> str:
-    """A value as the user would have typed it, on one line, cut when long."""
-    return _digits(value) if isinstance(value, float) else re.sub(r"\n\s*", " ", _SHORT.repr(value))
-
-
-def short(number: float) -> str:
-    """A number without a needless `.0`."""
-    return _digits(number).removesuffix(".0")
-
-
-def _digits(number: float) -> str:
-    return repr(float(number)).replace("e+", "e")
-
-
-def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
-    """`unknown field; did you mean 'length'? (allowed: name, joint, length)`; nothing allowed leaves the list out."""
-    names = list(allowed)
-    near = get_close_matches(str(word), names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{kind}{hint} (allowed: {', '.join(names)})" if names else kind

@@ -43,7 +43,7 @@ def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
     if problems:
         lines = [replace(problem, line=source.line(problem.path)) for problem in problems]
         raise DescriptionError(lines, source.file) from None
-    for doubt in robot.every_doubt():
+    for doubt in robot.every_unit_warning():
         warn_of_units(located(source.file, source.line(doubt.path)) + str(doubt))
     return robot, simulation or {}
 

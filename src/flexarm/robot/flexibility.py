@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from flexarm.foundation.families import FAMILIES
+
 from .description import Description
 from .errors import Problem
 from .quantities import Checked, Count, finite_numbers, nonnegative
 from .unions import Shorthand
 
-FAMILIES = ("stretch", "bend_y", "bend_z", "twist")
 MOST = 2000
 """More shapes or elements than this are a slip of the keyboard."""
 

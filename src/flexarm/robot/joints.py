@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
+from flexarm.foundation.sentences import short, unknown
+
 from .description import Description
-from .errors import Problem, short, unknown
+from .errors import Problem
 from .pose import LARGE_ANGLE, LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees, rotation_matrix
 from .quantities import (
     Checked,
@@ -148,7 +150,7 @@ class Joint(Description):
     def coordinates(self) -> int:
         """How many coordinates the joint and its drive add."""
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
 
     def rigid(self) -> Joint:
@@ -230,9 +232,9 @@ class Revolute(MovingJoint):
         if self.stop is not None and self.limits is None:
             yield Problem("limits", ..., "is required (rad), since the joint has a stop")
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         wide = self.limits is not None and max(map(abs, self.limits)) > LARGE_ANGLE
-        return super().doubts() + ([("limits", LOOKS_LIKE_DEGREES)] if wide else [])
+        return super().unit_warnings() + ([("limits", LOOKS_LIKE_DEGREES)] if wide else [])
 
 
 class Prismatic(MovingJoint):
@@ -255,9 +257,9 @@ class Prismatic(MovingJoint):
             sentence = f"must be left out with angle = {short(self.angle)} (rad): it is given instead of the angle"
             yield Problem("mount", self.mount, sentence)
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         turned = abs(self.angle) > LARGE_ANGLE
-        return super().doubts() + ([("angle", LOOKS_LIKE_DEGREES)] if turned else [])
+        return super().unit_warnings() + ([("angle", LOOKS_LIKE_DEGREES)] if turned else [])
 
     def rigid(self) -> Self:
         """The same joint between rigid links, which have no nodes, and without elasticity in its drive."""

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from flexarm.foundation.sentences import short
+
 from .description import Description
-from .errors import Problem, short
+from .errors import Problem
 from .flexibility import Elements, Flexible
 from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, SlidingPrismatic
 from .masses import PointMass
@@ -216,7 +218,7 @@ class Link(Description):
             sentence = f"must be left out: {self.name!r} slides through a guide, only a hub and a payload stay clear"
             yield Problem("masses", self.masses, sentence)
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         found = [("length", "looks like mm; length is in m")] if self.length > 100 else []
         for field, size in self.section.extents().items() if self.section is not None else ():
             if size > self.length:

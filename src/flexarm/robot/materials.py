@@ -43,7 +43,7 @@ class Material(Description):
         if self.G is not None and self.nu is not None:
             yield Problem("nu", self.nu, "must be left out when G is given, since E and G determine it")
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         found = []
         if self.E < 1e6:
             unit = "GPa" if self.E < 1e4 else "MPa"

@@ -82,5 +82,5 @@ class Pose(Description):
         """The rotation as a 3x3 matrix."""
         return rotation_matrix(self.rotation)
 
-    def doubts(self) -> list[tuple[str, str]]:
+    def unit_warnings(self) -> list[tuple[str, str]]:
         return [("rotation", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.rotation) else []

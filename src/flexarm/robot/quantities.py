@@ -6,12 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
+
+from flexarm.foundation.numbers import Bounds, real
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -34,44 +36,12 @@ class Checked(ABC):
 
 
 @dataclass(frozen=True)
-class Quantity(Checked):
-    """A finite number in a unit, possibly bounded: above < value, least <= value <= most."""
-
-    unit: str
-    above: float | None = None
-    least: float | None = None
-    most: float | None = None
-
-    def check(self, value: object) -> float:
-        number = _real(value)
-        if number is None:
-            raise ValueError(f"must be a number{self._in_unit}, {_not_a_number(value)}")
-        if not math.isfinite(number):
-            raise ValueError(f"must be a finite number{self._in_unit}")
-        if (
-            (self.above is not None and not number > self.above)
-            or (self.least is not None and not number >= self.least)
-            or (self.most is not None and not number <= self.most)
-        ):
-            raise ValueError(f"must be {self._allowed}{self._in_unit}")
-        return number
+class Quantity(Bounds, Checked):
+    """A finite number in a unit, possibly bounded."""
 
     def json_schema(self) -> dict[str, Any]:
         bounds = {"exclusiveMinimum": self.above, "minimum": self.least, "maximum": self.most}
         return {"type": "number", "unit": self.unit or "1"} | {key: b for key, b in bounds.items() if b is not None}
-
-    @property
-    def _in_unit(self) -> str:
-        return f" ({self.unit})" if self.unit else ""
-
-    @property
-    def _allowed(self) -> str:
-        if self.most is None and self.above == 0:
-            return "positive"
-        if self.most is None and self.least == 0:
-            return "zero or positive"
-        words = {"above": self.above, "at least": self.least, "at most": self.most}
-        return " and ".join(f"{word} {bound:g}" for word, bound in words.items() if bound is not None)
 
 
 def positive(unit: str) -> Quantity:
@@ -119,7 +89,7 @@ class Vector(Checked):
 def finite_numbers(value: object) -> tuple[float, ...] | None:
     """The value as a tuple of floats, None when it is anything but a sequence of finite numbers."""
     items = _items(value)
-    numbers = [_real(item) for item in items] if items is not None else [None]
+    numbers = [real(item) for item in items] if items is not None else [None]
     if any(number is None or not math.isfinite(number) for number in numbers):
         return None
     return tuple(number for number in numbers if number is not None)
@@ -145,18 +115,3 @@ def _items(value: object) -> Sequence[object] | None:
     if isinstance(value, np.ndarray) and value.ndim:
         return list(value)
     return value if isinstance(value, (list, tuple)) else None
-
-
-def _real(value: object) -> float | None:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return None
-    try:
-        return float(value)
-    except OverflowError:  # a whole number beyond the range of floats
-        return math.inf
-
-
-def _not_a_number(value: object) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "not true or false"
-    return "not text" if isinstance(value, str) else f"not {type(value).__name__}"

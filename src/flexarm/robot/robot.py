@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from flexarm.foundation.sentences import short, unknown
+
 from .changes import changed
 from .constraints import AnyConstraint, Constraint, constraint_names
-from .description import Description, warn_of_new_doubts
-from .errors import DescriptionError, Problem, short, unknown
+from .description import Description, warn_of_new_units
+from .errors import DescriptionError, Problem
 from .flexibility import Elements, Modes
 from .joints import FixedPrismatic, MovingJoint, SlidingPrismatic
 from .links import GROUND, Link, no_mesh
@@ -122,7 +124,7 @@ class Robot(Description):
         """
         wanted = {**(changes or {}), **top_level}
         robot = Robot.model_validate(changed(self, wanted))
-        warn_of_new_doubts(robot, wanted, list(self.every_doubt()))
+        warn_of_new_units(robot, wanted, list(self.every_unit_warning()))
         return robot
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from flexarm.foundation.sentences import short
+
 from .description import Description
-from .errors import Problem, short
+from .errors import Problem
 from .quantities import Quantity, positive
 
 

@@ -6,7 +6,8 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from .errors import short
+from flexarm.foundation.sentences import short
+
 from .flexibility import Flexible, Reduced
 from .joints import FixedPrismatic, Joint, MovingJoint, Prismatic, Revolute
 from .links import Link

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from .errors import DescriptionError, Problem, join, unknown
+from flexarm.foundation.sentences import unknown
+
+from .errors import DescriptionError, Problem, join
 
 if TYPE_CHECKING:
     from .description import Description

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
-from flexarm.motion.run import atomically
+from flexarm.foundation.files import atomically
+from flexarm.foundation.numbers import Array
 from flexarm.show import films
-from flexarm.show.moments import Moments, checked_times
 from flexarm.show.sketch import PAYLOAD, Sketch
+from flexarm.show.snapshots import Snapshots, checked_times
 from flexarm.show.style import TWIN, Picture, plain
 from flexarm.show.view import View
 
@@ -71,9 +71,9 @@ class Stage:
 
     def __init__(self, animation: Animation, times: Array) -> None:
         self.times = times
-        actors = [(Moments(animation.run, animation.magnify), False)]
+        actors = [(Snapshots(animation.run, animation.magnify), False)]
         if animation.other is not None:
-            actors.insert(0, (Moments(animation.other), True))
+            actors.insert(0, (Snapshots(animation.other), True))
         arms = [moments.arm(times) for moments, _ in actors]
         ways = [moments.way(times) for moments, _ in actors]
         self.view = View.of(np.concatenate([*(arm.cloud for arm in arms), *(way for _, way in ways)]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.robot import FixedPrismatic, Link, Loop, PointSupport, Revolute, SlidingPrismatic
 from flexarm.robot.pose import rotation_matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 
 if TYPE_CHECKING:
     from flexarm.motion.run import Run
@@ -30,7 +30,7 @@ def series(run: Run, name: str) -> Series:
     """A quantity of a run by name; those of `available`."""
     table = _table(run)
     if name not in table:
-        from flexarm.mechanics.coordinates import suggestion
+        from flexarm.foundation.sentences import suggestion
 
         raise KeyError(f"there is no '{name}' in this run{suggestion(name, list(table))}")
     variable, choice, unit = table[name]

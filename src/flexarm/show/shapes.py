@@ -7,7 +7,7 @@ from textwrap import fill
 import numpy as np
 
 from flexarm.analysis.modes import ModeSet
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.show.style import JOINT, STYLES, Picture
 from flexarm.show.view import View

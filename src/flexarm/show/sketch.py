@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.show.arm import Arm
 from flexarm.show.style import JOINT, TWIN
 from flexarm.show.view import View

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.show.moments import Moments, checked_times
 from flexarm.show.series import beside
 from flexarm.show.sketch import Sketch
+from flexarm.show.snapshots import Snapshots, checked_times
 from flexarm.show.style import STYLES, TWIN, Picture, plain, wrapped
 from flexarm.show.view import View
 
@@ -27,9 +27,9 @@ def trajectory_figure(
     from matplotlib import colormaps
 
     chosen = checked_times(run, times)
-    moments = Moments(run, magnify)
+    moments = Snapshots(run, magnify)
     (_, way), arm = moments.way(chosen), moments.arm(chosen)
-    theirs = None if other is None else Moments(other).arm(chosen)
+    theirs = None if other is None else Snapshots(other).arm(chosen)
     cloud = [way, arm.cloud] + ([] if other is None or theirs is None else [other.tip.values, theirs.cloud])
     view = View.of(np.concatenate(cloud))
     figure, plot = view.figure(legend=0.5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.show.style import Picture, grid
 
 FLAT = 1e-6  # of the size: what counts as nothing

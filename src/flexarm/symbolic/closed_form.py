@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
-from flexarm.robot.errors import shown
 from flexarm.symbolic import code, latex, size, supported
 from flexarm.symbolic.abbreviations import Abbreviations
 from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, total

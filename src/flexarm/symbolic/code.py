@@ -17,8 +17,8 @@ from sympy.printing.octave import OctaveCodePrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from flexarm._version import __version__
-from flexarm.mechanics.coordinates import real_array, real_number, suggestion
-from flexarm.robot.errors import shown
+from flexarm.foundation.numbers import real_array, real_number
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.symbolic.algebra import shared, to_sympy
 from flexarm.symbolic.symbols import word_of_a_language
 
@@ -199,7 +199,7 @@ def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
         for name, value in given.items():
             if name not in names:
                 raise ValueError(f"{what}: there is no coordinate {name!r}{suggestion(str(name), list(names))}")
-            out[names.index(name)] = real_number(f"{what} of '{name}'", value)
+            out[names.index(name)] = real_number(f"{what}['{name}']", value)
     elif given is not None:
         out = real_array(what, given)
     if out.shape != (len(names),):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import Array
 from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.bodies import link_integrals, rear_integrals
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
 from flexarm.robot.joints import Prismatic

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flexarm.beam.bases import ORDER
-from flexarm.beam.polynomials import Array
 from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.foundation.families import FAMILIES
+from flexarm.foundation.numbers import Array
 from flexarm.symbolic import hermite
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, cross, number, plus, ratio, times
 from flexarm.symbolic.beams import Beam, Shapes, displacement
@@ -20,7 +20,6 @@ from flexarm.symbolic.scales import Power
 
 X: Vector = (1, 0, 0)
 ROWS = {"bend_y": 2, "bend_z": 1, "twist": 0}  # the axis about which a family turns the sections
-SIGNS = {"bend_y": 1, "bend_z": -1, "twist": -1, "stretch": -1}  # of deflections in axes turned half about y
 
 
 @dataclass
@@ -117,7 +116,7 @@ class _Part:
         self.slides, self.shapes = slides, shapes
         self.outward = 1 if slides is None else slides[1]
         self.families = [name for name, space in self.integrals.shapes.items() for _ in range(space.count)]
-        self.signs = [1 if self.outward == 1 else SIGNS[name] for name in self.families]
+        self.signs = [1 if self.outward == 1 else FAMILIES[name].reversed for name in self.families]
         self.eta = [sign * eta for sign, eta in zip(self.signs, shapes.eta, strict=True)]
         self.flow = 0 if slides is None else self.outward / (scale * beam.l)
         self.n = len(self.eta)
@@ -199,7 +198,7 @@ class _Part:
         """K, and a D of zeros of the same size; the elastic energy goes with 1/scale^3 (bending) or 1/scale."""
         K: Rows = [[0] * self.n for _ in range(self.n)]
         for name, inside in self.integrals.columns.items():
-            order = ORDER[name]
+            order = FAMILIES[name].order
             EI, value = self.beam.rigidity[name]
             whole = self._pairs(self.integrals.K, Power(l=1 - 2 * order), EI, value)
             for p in range(inside.start, inside.stop):
@@ -217,7 +216,9 @@ class _Part:
                 if self.damped.mass != 0:
                     entry += self.damped.mass * self.scale * (_trace(P, p, q) + turning[p][q])
                 if self.damped.ratios is not None and self.damped.ratios[p, q]:
-                    entry += number(float(self.damped.ratios[p, q])) * self.scale ** (1 - ORDER[self.families[p]])
+                    entry += number(float(self.damped.ratios[p, q])) * self.scale ** (
+                        1 - FAMILIES[self.families[p]].order
+                    )
                 piece.D[first + p][first + q] += entry
 
     @property
@@ -302,7 +303,7 @@ class _Part:
         assert isinstance(self.integrals, SlidingIntegrals)
         D = self.damped.stiffness
         for name, inside in self.integrals.columns.items():
-            power = 2 * ORDER[name] - 1
+            power = 2 * FAMILIES[name].order - 1
             _, mixed, flowing = (
                 self._pairs(_embedded(each, inside, self.n), Power(l=-power), *self.beam.rigidity[name])
                 for each in self.integrals.damped[name]

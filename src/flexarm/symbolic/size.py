@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flexarm.foundation.sentences import shown
 from flexarm.robot import Elements, Link, MovingJoint, Reduced, Robot
-from flexarm.robot.errors import shown
 from flexarm.symbolic.supported import planar
 
 LIMIT = 60_000

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.bodies import gripped
-from flexarm.mechanics.coordinates import suggestion
 from flexarm.robot import Elements, FixedPrismatic, Link, Revolute, Robot
-from flexarm.robot.errors import shown
 from flexarm.robot.joints import Prismatic
 from flexarm.symbolic.frames import yaw
 

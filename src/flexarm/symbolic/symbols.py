@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword, softkwlist
 
-from flexarm.mechanics.coordinates import suggestion
-from flexarm.robot.errors import shown
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.symbolic.algebra import Expr, number, symbol
 
 # What generated functions call their arguments, results and intermediate values.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flexarm.mechanics.coordinates import suggestion
+from flexarm.foundation.sentences import suggestion
 from flexarm.motion.inputs import profile
 from flexarm.motion.schedule import PointLoad
 from flexarm.motion.stabilization import Baumgarte
@@ -14,7 +14,7 @@ PLAIN = ("duration", "q0", "v0", "method", "radius", "rtol", "atol", "dt", "samp
 FIELDS = (*PLAIN, "torque", "motion", "loads", "points", "stabilization")
 
 
-def order(section: Mapping[str, Any], file: str) -> dict[str, Any]:
+def simulation_options(section: Mapping[str, Any], file: str) -> dict[str, Any]:
     """Arguments of `simulate` from the section of a file."""
     for name in section:
         if name not in FIELDS:

@@ -22,10 +22,10 @@ PROJECTIONS = 2  # corrections of q after a step; the second takes what the firs
 
 
 @dataclass(frozen=True)
-class Brace:
+class ConstraintsAt:
     """The constraints about one posture, as MX: J = Phi_q, G = S^-1 J^T, inverse = (J G)^-1, at free coordinates."""
 
-    bracing: Bracing
+    constraint_solver: ConstraintSolver
     J: Any
     G: Any
     inverse: Any
@@ -41,15 +41,15 @@ class Brace:
     def projected(self, q: Any, v: Any) -> tuple[Any, Any]:
         """q and v moved onto the constraints."""
         for _ in range(PROJECTIONS):
-            q = q - self._whole(self.bracing.value(q))
-        return q, v - self._whole(self.bracing.rate(q, v))
+            q = q - self._whole(self.constraint_solver.value(q))
+        return q, v - self._whole(self.constraint_solver.rate(q, v))
 
     def _whole(self, violation: Any) -> Any:
-        plant = self.bracing.plant
+        plant = self.constraint_solver.plant
         return plant.whole(self.G @ self.forces(violation), ca.MX.zeros(len(plant.driven)))
 
 
-class Bracing:
+class ConstraintSolver:
     """CasADi functions of a plant's constraints."""
 
     def __init__(self, plant: Plant, stabilization: Stabilization) -> None:
@@ -100,7 +100,7 @@ class Bracing:
         return ca.Function("pull", [self.plant.equations.q, forces], [ca.densify(self.constraints.pull(forces))])
 
     @cached_property
-    def brace(self) -> ca.Function:
+    def constrained(self) -> ca.Function:
         """(q, factors of S) -> J, G, (J G)^-1 at the free coordinates."""
         plant = self.plant
         _, _, links = plant._eliminated
@@ -109,27 +109,29 @@ class Bracing:
         tree, order = unpacked(factors, links), plant.equations.chain.order
         G = ca.horzcat(*(substitute(tree, order, J[k, :].T) for k in range(self.count)))
         inverse = ca.ldl_solve(ca.SX.eye(self.count), *ca.ldl(ca.densify(J @ G)))
-        return ca.Function("brace", [plant.equations.q, factors], [*ca.cse([J, ca.densify(G), ca.densify(inverse)])])
+        return ca.Function(
+            "constrained", [plant.equations.q, factors], [*ca.cse([J, ca.densify(G), ca.densify(inverse)])]
+        )
 
-    def at(self, q: Any, factors: Any) -> Brace:
-        return Brace(self, *self.brace(q, factors))
+    def at(self, q: Any, factors: Any) -> ConstraintsAt:
+        return ConstraintsAt(self, *self.constrained(q, factors))
 
     @cached_property
     def settled(self) -> ca.Function:
         """(q, v, a, u) -> the same on the constraints, and the multipliers that this motion takes."""
-        plant, (q, v, a, u), brace = self.plant, *self._motion()
-        new_q, new_v = brace.projected(q, v)
-        new_a = a - brace._whole(self.acceleration(new_q, new_v, a))
-        forces = self._multipliers(brace, plant.residual(new_q, new_v, new_a, u))
+        plant, (q, v, a, u), constrained = self.plant, *self._motion()
+        new_q, new_v = constrained.projected(q, v)
+        new_a = a - constrained._whole(self.acceleration(new_q, new_v, a))
+        forces = self._multipliers(constrained, plant.residual(new_q, new_v, new_a, u))
         return ca.Function("settled", [q, v, a, u], [new_q, new_v, new_a, forces])
 
     @cached_property
     def multipliers(self) -> ca.Function:
         """(q, v, a, u) -> multipliers of a motion as it is."""
-        plant, (q, v, a, u), brace = self.plant, *self._motion()
-        return ca.Function("multipliers", [q, v, a, u], [self._multipliers(brace, plant.residual(q, v, a, u))])
+        plant, (q, v, a, u), constrained = self.plant, *self._motion()
+        return ca.Function("multipliers", [q, v, a, u], [self._multipliers(constrained, plant.residual(q, v, a, u))])
 
-    def _motion(self) -> tuple[Any, Brace]:
+    def _motion(self) -> tuple[Any, ConstraintsAt]:
         """Symbols (q, v, a, u), and the constraints there with M for S."""
         plant = self.plant
         sizes = (plant.n, plant.n, plant.n, plant.input_count)
@@ -137,6 +139,6 @@ class Bracing:
         q, v, _, u = symbols
         return symbols, self.at(q, plant.factor(q, v, u, 0, 0))
 
-    def _multipliers(self, brace: Brace, residual: Any) -> Any:
+    def _multipliers(self, constrained: ConstraintsAt, residual: Any) -> Any:
         """What balances the residual best: exactly, where the motion satisfies the equations."""
-        return -brace.inverse @ (brace.G.T @ self.plant.of_free(residual))
+        return -constrained.inverse @ (constrained.G.T @ self.plant.of_free(residual))

@@ -13,8 +13,8 @@ from flexarm.beam.polynomials import PiecewisePolynomials
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.constants import constant
 from flexarm.mechanics.jets import Jet
+from flexarm.mechanics.moving_shapes import shortening_at, values_at, values_at_nodes
 from flexarm.mechanics.rotations import Shift, Step, Turn, X, Y, Z
-from flexarm.mechanics.stations import shortening_at, values_at, values_at_nodes
 
 
 def place(body: Body, station: Station, own: Jet) -> list[Step]:

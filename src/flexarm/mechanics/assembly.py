@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.system import System
 
@@ -22,7 +22,7 @@ STEP_ASIDE = 1e-2  # how far a second posture lies from the first when it is ask
 
 
 @dataclass(frozen=True)
-class Closure:
+class Assembly:
     """The constraints of a system with some coordinates held."""
 
     system: System

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.beam.polynomials import Array
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.show.arm import Arm, magnified
 
@@ -27,7 +27,7 @@ def coordinates(run: Run, times: Array) -> Array:
     return np.asarray(PchipInterpolator(t, q, axis=0)(np.clip(times, t[0], t[-1])))
 
 
-class Moments:
+class Snapshots:
     """A run's robot as it is drawn, at any times; `magnify` multiplies deflections."""
 
     def __init__(self, run: Run, magnify: float = 1.0) -> None:

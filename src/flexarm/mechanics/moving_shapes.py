@@ -9,7 +9,8 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import Array, PiecewisePolynomials
+from flexarm.beam.polynomials import PiecewisePolynomials
+from flexarm.foundation.numbers import Array
 
 
 def values_at(functions: PiecewisePolynomials, x: Any) -> Any:

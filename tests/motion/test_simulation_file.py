@@ -1,7 +1,7 @@
 import pytest
 
 import flexarm as fa
-from flexarm.motion.orders import order
+from flexarm.motion.simulation_file import simulation_options
 
 
 def test_a_file_orders_what_python_would():
@@ -14,7 +14,7 @@ def test_a_file_orders_what_python_would():
         "rtol": 1e-4,
         "q0": {"fore.q": 0.3},
     }
-    found = order(section, "arm.yaml")
+    found = simulation_options(section, "arm.yaml")
     assert found["torque"]["upper"](1.5) == -0.02
     assert found["torque"]["fore"](7.0) == 0.1
     assert found["motion"]["base"](5.0) == 1.0
@@ -24,8 +24,10 @@ def test_a_file_orders_what_python_would():
 
 
 def test_a_file_chooses_how_constraints_are_kept():
-    assert order({"duration": 1, "stabilization": "projection"}, "arm.yaml")["stabilization"] == "projection"
-    found = order({"duration": 1, "stabilization": {"gamma": 10, "beta": 20}}, "arm.yaml")
+    assert (
+        simulation_options({"duration": 1, "stabilization": "projection"}, "arm.yaml")["stabilization"] == "projection"
+    )
+    found = simulation_options({"duration": 1, "stabilization": {"gamma": 10, "beta": 20}}, "arm.yaml")
     assert found["stabilization"] == fa.Baumgarte(10.0, 20.0)
 
 
@@ -53,4 +55,4 @@ def test_a_file_chooses_how_constraints_are_kept():
 )
 def test_mistakes_in_a_file_are_sentences(section, sentence):
     with pytest.raises(ValueError, match=sentence):
-        order(section, "arm.yaml")
+        simulation_options(section, "arm.yaml")

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 
 from flexarm.motion.run import ENERGIES, Run
-from flexarm.motion.start import ValidityWarning
 from flexarm.robot import Robot
 from flexarm.robot.joints import Prismatic
 
@@ -16,7 +15,11 @@ LOSS = 0.5  # and one that takes out more has damped what should have moved (som
 LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
 
 
-def warn_of_doubts(run: Run, robot: Robot) -> None:
+class ValidityWarning(UserWarning):
+    """A result that the model's assumptions do not cover."""
+
+
+def warn_of_validity(run: Run, robot: Robot) -> None:
     """Warn where a run ended early, did not converge, leaks energy or bends too far."""
     for sentence in (*_early_end(run, robot), *_unsolved(run), *_leak(run, robot), *_large_deflections(run, robot)):
         warnings.warn(sentence, ValidityWarning, stacklevel=3)

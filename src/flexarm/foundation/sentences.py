@@ -1,0 +1,46 @@
+"""Parts of sentences for users: values as they would be typed, names with the nearest that is known."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlist = _SHORT.maxtuple = 12
+
+LISTED = 12  # names that a sentence lists before it says "..."
+
+
+def shown(value: object) -> str:
+    """A value as the user would have typed it, on one line, cut when long."""
+    return _digits(value) if isinstance(value, float) else re.sub(r"\n\s*", " ", _SHORT.repr(value))
+
+
+def short(number: float) -> str:
+    """A number without a needless `.0`."""
+    return _digits(number).removesuffix(".0")
+
+
+def _digits(number: float) -> str:
+    return repr(float(number)).replace("e+", "e")
+
+
+def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
+    """`unknown field; did you mean 'length'? (allowed: name, joint, length)`; nothing allowed leaves the list out."""
+    names = list(allowed)
+    near = get_close_matches(str(word), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{kind}{hint} (allowed: {', '.join(names)})" if names else kind
+
+
+def suggestion(name: object, known: Sequence[str]) -> str:
+    """The end of a sentence about an unknown name: the nearest one, or all of them if few."""
+    if not known:
+        return "; there are none"
+    near = get_close_matches(str(name), known, n=1)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    return f"; there are {', '.join(known[:LISTED])}{', ...' if len(known) > LISTED else ''}"
