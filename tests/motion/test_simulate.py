@@ -387,7 +387,7 @@ def test_explicit_methods_do_not_flutter_at_the_limit_of_stability(method):
 
 
 def test_a_law_that_gives_no_number_and_a_joint_without_inertia_are_named(soft):
-    with pytest.raises(ValueError, match="the feedback law gave nan for 'upper' at t = 0 s"):
+    with pytest.raises(ValueError, match=r"the feedback law failed at t = 0 s \(ValueError: it gave nan for 'upper'\)"):
         run(soft, 0.1, torque=fa.Feedback(lambda t, q, v: [float("nan"), 0.0], rate=100))
     links = [fa.Link("arm", 1.0, mass=1.0), fa.Link("pen", 0.2, fa.Revolute("x"), mass=0.1)]
     with pytest.raises(ValueError, match=r"the mass matrix is singular: 'pen\.q' has no inertia"):
