@@ -145,7 +145,7 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
     ratios = _damping_ratios(eigenvalues, vectors, M, np.zeros_like(M), D)
     bias = system.inverse_dynamics(q, None, None)[kept]
     start = Z @ np.linalg.solve(M, Z.T @ bias) if len(independent) else np.zeros(len(kept))
-    sizes = np.array(system._chain.coordinates.sizes)[kept]
+    sizes = system.sizes[kept]
     imbalance = float(np.abs(start / sizes).max(initial=0.0))
     return ModeSet(eigenvalues, shapes, ratios, imbalance, system, q)
 
@@ -154,17 +154,17 @@ def _speeds(system: System, v: Array) -> tuple[Array, set[int]]:
     """Speeds of all coordinates, a motor turning with its joint, and the actuated coordinates that hold them."""
     speed, held, actuated = np.zeros(system.nq), set(), _actuated(system)
     for place in np.flatnonzero(v):
-        link, kind = system.names[place].rsplit(".", 1)
-        if kind not in ("q", "motor"):
-            raise ValueError(f"v: '{system.names[place]}' is a deflection; only joints turn steadily")
-        speed[system.index(f"{link}.q")] = speed[actuated[link]] = v[place]
-        held.add(actuated[link])
+        each = system.coordinates[place]
+        if each.kind == "elastic":
+            raise ValueError(f"v: '{each.name}' is a deflection; only joints turn steadily")
+        speed[system.joint(each.link).index] = speed[actuated[each.link]] = v[place]
+        held.add(actuated[each.link])
     return speed, held
 
 
 def _actuated(system: System) -> dict[str, int]:
     """Which coordinate each joint's actuator acts on, by link name."""
-    return {name: int(np.flatnonzero(column)[0]) for name, column in zip(system.inputs, system.input_matrix.T)}
+    return {each.link: each.coordinate.index for each in system.actuators}
 
 
 def _kept(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
@@ -210,13 +210,14 @@ def _motions(system: System, kept: list[int], K: Array, geometric: Array) -> Arr
     """
     n = len(kept)
     change = np.eye(n)
-    joints = []
+    joints, actuated = [], {each.coordinate.index for each in system.actuators}
     for place, k in enumerate(kept):
-        link, kind = system.names[k].rsplit(".", 1)
-        if kind == "motor" or (kind == "q" and f"{link}.motor" not in system.names):
-            joints.append(place)
-        if kind == "motor" and system.index(f"{link}.q") in kept:
-            change[kept.index(system.index(f"{link}.q")), place] = 1.0  # the link turns with its motor
+        if k not in actuated:
+            continue
+        joints.append(place)
+        turned = system.joint(system.coordinates[k].link).index
+        if turned in kept:
+            change[kept.index(turned), place] = 1.0  # the link turns with its motor
     others = [k for k in range(n) if k not in joints]
     stiffness = change.T @ K @ change
     follow = np.zeros((n, len(joints)))
@@ -296,4 +297,4 @@ def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array
         return 0.0
     bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping_matrix(q) @ speed
     start = np.linalg.solve(M, bias[kept])
-    return float(np.abs(start / np.array(system._chain.coordinates.sizes)[kept]).max())
+    return float(np.abs(start / system.sizes[kept]).max())

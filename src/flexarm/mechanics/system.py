@@ -10,9 +10,12 @@ from typing import Literal
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.constraints import Row
+from flexarm.mechanics.coordinates import Actuator, Coordinate
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import RANKS, Functions
@@ -20,6 +23,7 @@ from flexarm.mechanics.kinematics import Chain
 from flexarm.robot import Robot
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
+Mask = NDArray[np.bool_]
 
 
 # Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
@@ -92,14 +96,51 @@ class System:
     # --- coordinates ---
 
     @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """What each entry of q is: its name, link, kind, unit, ..."""
+        return tuple(self._chain.coordinates.all)
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What each input is: its link, its unit, the coordinate on which it acts."""
+        return tuple(self._chain.coordinates.actuators)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Coordinates in order: `upper.q`, `upper.motor`, `upper.bend_y[1]`, ..."""
         return tuple(self._chain.coordinates.names)
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """Of the coordinates: rad or m of joints and motors, 1 of elastic ones."""
+        return tuple(self._chain.coordinates.units)
+
+    @property
+    def sizes(self) -> Array:
+        """What is large for each coordinate: one radian or metre of a joint, a deflection as long as its link."""
+        return self._chain.coordinates.sizes.copy()
+
+    @property
+    def elastic(self) -> Mask:
+        """Which coordinates are elastic."""
+        return np.array([each.kind == "elastic" for each in self.coordinates], dtype=bool)
+
+    def joint(self, link: str) -> Coordinate:
+        """The coordinate of a link's joint."""
+        for each in self.coordinates:
+            if each.link == link and each.kind == "joint":
+                return each
+        raise KeyError(f"there is no joint that moves link {shown(link)}{suggestion(link, self.inputs)}")
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Links whose joint has an actuator, in order."""
         return tuple(self._chain.coordinates.inputs)
+
+    @property
+    def input_units(self) -> tuple[str, ...]:
+        """Of the actuators: N m or N."""
+        return tuple(self._chain.coordinates.input_units)
 
     @property
     def nq(self) -> int:
@@ -204,11 +245,19 @@ class System:
     # --- constraints ---
 
     @property
+    def equations(self) -> Equations:
+        """The same as CasADi expressions, on which other rooms build."""
+        return self._equations
+
+    @property
+    def constraint_rows(self) -> tuple[Row, ...]:
+        """The constraint equations with their units and what they belong to."""
+        return tuple(self._equations.constraints.rows) if self._equations.constrained else ()
+
+    @property
     def constraints(self) -> tuple[str, ...]:
         """Rows of the constraint equations by name: `loop[0].x`, ..."""
-        if not self._equations.constrained:
-            return ()
-        return tuple(row.name for row in self._equations.constraints.rows)
+        return tuple(row.name for row in self.constraint_rows)
 
     def constraint(self, q: Vector = None) -> Array:
         """Phi(q), (..., rows): zero where the constraints hold; m and rad."""
@@ -258,7 +307,7 @@ class System:
         x = np.linspace(0, length, points)
         if self._chain.bodies[number].gripped:
             straight = self.vector(q).copy()
-            straight[..., ["[" in name for name in self.names]] = 0.0
+            straight[..., self.elastic] = 0.0
             return x, self._along(number, q, x) - self._along(number, straight, x)
         shapes = self._chain.bodies[number].integrals.displacement(x)
         return x, np.einsum("pin,...n->...pi", shapes, self._eta(number, q))
@@ -283,10 +332,9 @@ class System:
         """Coordinates with drives that are not mentioned not wound up: motors where their joints are given."""
         out = self.vector(q, name).copy()
         given = q if isinstance(q, Mapping) else {}
-        for place, motor in enumerate(self.names):
-            joint = motor.removesuffix(".motor") + ".q"
-            if motor.endswith(".motor") and motor not in given and joint in given:
-                out[place] = out[self.index(joint)]
+        for each in self.coordinates:
+            if each.kind == "motor" and each.name not in given and self.joint(each.link).name in given:
+                out[each.index] = out[self.joint(each.link).index]
         return out
 
     def _eta(self, link: int, q: Vector) -> Array:

@@ -125,13 +125,13 @@ class Arm:
         return [each.name for each in self.system.robot.links].index(link.name)
 
     def _d(self, link: Link) -> Array:
-        return np.asarray(self.q[:, self.system.index(f"{link.name}.q")])
+        return np.asarray(self.q[:, self.system.joint(link.name).index])
 
 
 def magnified(system: System, q: Array, magnify: float) -> Array:
     """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied."""
     out = np.array(q, dtype=float)
-    out[:, ["[" in name for name in system.names]] *= magnify
+    out[:, system.elastic] *= magnify
     return out
 
 
