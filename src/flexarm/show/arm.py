@@ -9,9 +9,19 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
-from flexarm.robot import FixedPrismatic, Link, Loop, PointSupport, Revolute, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, Loop, OnLine, OnPlane, PointSupport, Revolute, SlidingPrismatic, Weld
+from flexarm.robot.constraints import Constraint
+from flexarm.robot.joints import Joint
+from flexarm.robot.kinds import Kinds
 from flexarm.robot.pose import rotation_matrix
 
+DRAWN = Kinds(
+    "the drawing",
+    {
+        Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),
+        Constraint: (Loop, OnLine, OnPlane, PointSupport),
+    },
+)
 GUIDE = 0.035  # half the length of a guide, as a fraction of the robot's
 
 
@@ -23,6 +33,7 @@ class Arm:
     """
 
     def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41) -> None:
+        DRAWN.require(system.robot)
         self.system = system
         self.q = magnified(system, q, magnify)
         self.links = {link.name: self._axis(link, points) for link in system.robot.links}
