@@ -233,3 +233,18 @@ def test_a_linearization_by_columns_is_that_of_one_expression(monkeypatch):
     for name in ("M", "K", "G", "D"):
         assert getattr(columns, name).shape == (2, 1, system.nq, system.nq)
         assert_allclose(getattr(columns, name), getattr(whole, name), rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("at", [-2.6e-14, 0.0, 1.0, 1.0 + 1e-12])
+@pytest.mark.parametrize("rear", ["none", "rigid", "flexible"])
+def test_a_rigid_slide_may_stand_at_its_end_up_to_rounding(rear, at):
+    slide = fa.Link("slide", 1.0, fa.FixedPrismatic(rear=rear), mass=1.0, payload=fa.PointMass(1.0))
+    system = fa.System(fa.Robot(links=[slide], gravity=(0, -9.81, 0)), native=False)
+    assert np.isfinite(system.energy([at], [1.0]).total)
+    assert np.isfinite(system.forward_dynamics([at], [1.0])).all()
+
+
+def test_a_slide_beyond_its_end_is_refused():
+    rigid = fa.Link("slide", 1.0, fa.FixedPrismatic(rear="none"), mass=1.0, payload=fa.PointMass(1.0))
+    with pytest.raises(ValueError, match=r"q of 'slide.q' is -1e-08: it must lie between 0 and 1 m, since"):
+        fa.System(fa.Robot(links=[rigid]), native=False).energy([-1e-8])

@@ -13,6 +13,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
+from flexarm.mechanics.singularity import idle_motions
 from flexarm.mechanics.system import System, Vector
 from flexarm.robot import Robot
 
@@ -99,7 +100,7 @@ def modes(
     there (see `imbalance`). Damping is left out of the frequencies and given as ratios.
     """
     system = robot if isinstance(robot, System) else System(robot, native=False)
-    posture = system.vector(q)
+    posture = system.posture(q)
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
     speed, held = _speeds(system, system.vector(v, "v"))
@@ -185,16 +186,12 @@ def _kept(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> 
 
 def _require_inertia(system: System, kept: list[int], M: Array) -> None:
     """Every motion must move some mass."""
-    if not kept:
+    motions = idle_motions(M, system.sizes[kept])
+    if not motions.size:
+        if np.linalg.eigvalsh(M).min(initial=np.inf) <= 0:
+            raise ValueError("q: links bend too far at this posture: their mass matrix is not positive definite")
         return
-    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
-    if (scale > 0).all():
-        values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-        if values[0] > 1e-13:
-            return
-        worst = int(np.abs(vectors[:, 0]).argmax())
-    else:
-        worst = int(scale.argmin())
+    worst = int(np.abs(motions).max(axis=1).argmax())
     raise ValueError(
         f"'{system.names[kept[worst]]}' can move without moving any mass, so it has no vibration; "
         "give its link a mass, a hub or a payload with inertia"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -20,6 +20,7 @@ from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import RANKS, Functions
 from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.robot import Robot
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
@@ -28,6 +29,14 @@ Mask = NDArray[np.bool_]
 
 # Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
 MANY = 40
+
+TOO_LARGE = "the accelerations are not finite: q, v or tau is too large"
+
+# Of a link's length: a slide at its end may be beyond it by this much.
+ROUNDING = 1e-9
+
+# Accelerations per second squared, in units of what is large for a coordinate, at which the mass matrix is looked at.
+ABSURD = 1e9
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,7 @@ class System:
         self._equations = Equations(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
         self._lock = threading.Lock()
+        self._looked = False  # whether the mass matrix was looked at
         self.casadi = Functions(self._equations)
 
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
@@ -178,9 +188,23 @@ class System:
         Those of the tree of links: constraints count in simulations only.
         """
         a = self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
-        if not np.isfinite(a).all():
-            raise ValueError(self._why_not_finite(q, a))
+        self._require_inertia(q, a)
         return a
+
+    def singularity(self, q: Vector = None, held: Sequence[int] = ()) -> str | None:
+        """Which motions at the posture q move no mass, in a sentence; None where the mass matrix is regular.
+
+        `held`: places of coordinates that do not move freely and need no inertia.
+        """
+        posture = self._checked("q", q)
+        if posture.ndim != 1:
+            raise ValueError(f"q has shape {posture.shape}: one posture at a time is looked at")
+        free = [k for k in range(self.nq) if k not in held]
+        M = self._call("momentum", q=posture, v=np.eye(self.nq))[0][np.ix_(free, free)]
+        if not free or not np.isfinite(M).all():
+            return None
+        motions = idle_motions(M, self.sizes[free])
+        return without_inertia(motions, [self.names[k] for k in free]) if motions.size else None
 
     def mass_matrix(self, q: Vector = None) -> Array:
         """M(q), (..., nq, nq)."""
@@ -385,11 +409,14 @@ class System:
             place, length = body.local.place(body.local.joint), body.link.length
             shortest = float(np.min(q[..., place], initial=length))
             longest = float(np.max(q[..., place], initial=0.0))
+            slack = ROUNDING * length  # to a part that bends, nothing: without a length it has no finite stiffness
+            short = shortest <= 0 if body.integrals.count else shortest < -slack
             behind = body.rear is not None and body.rear.count
-            if shortest <= 0 or (behind and longest >= length) or longest > length * (1 + 1e-9):
+            if short or (longest >= length if behind else longest > length + slack):
+                ends = " without the end of a part that bends" if body.integrals.count else ""
                 raise ValueError(
-                    f"q of '{self.names[place]}' is {shortest if shortest <= 0 else longest:g}: it must lie between 0 "
-                    f"and {length:g} m, since link '{body.link.name}' slides through its joint"
+                    f"q of '{self.names[place]}' is {shortest if short else longest:g}: it must lie between 0 "
+                    f"and {length:g} m{ends}, since link '{body.link.name}' slides through its joint"
                 )
 
     def _forces(self, tau: Vector) -> Array:
@@ -413,17 +440,21 @@ class System:
             )
         return given
 
+    def _require_inertia(self, q: Vector, a: Array) -> None:
+        """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""
+        q = np.broadcast_to(self._checked("q", q), a.shape)
+        doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < ABSURD)
+        postures = list(q[doubtful])
+        if not self._looked and q.size:
+            postures.append(q.reshape(-1, self.nq)[0])
+            self._looked = True
+        for posture in postures:
+            if sentence := self.singularity(posture):
+                self._looked = False  # at the next call again
+                raise ValueError(sentence)
+        if not np.isfinite(a).all():
+            raise ValueError(TOO_LARGE)
+
     def _why_not_finite(self, q: Vector, a: Array) -> str:
-        """Why an acceleration came out infinite: the coordinates that move without moving any mass."""
-        where = tuple(np.argwhere(~np.isfinite(a))[0][:-1])
-        M = np.broadcast_to(self.mass_matrix(q), (*a.shape, self.nq))[where]
-        inertias, motions = np.linalg.eigh(M if np.isfinite(M).all() else np.eye(self.nq))
-        free = motions[:, np.abs(inertias) <= 1e-12 * np.abs(inertias).max()]
-        if not free.size:
-            return "the accelerations are not finite: q, v or tau is too large"
-        size = np.linalg.norm(free, axis=1)
-        idle = [f"'{self.names[k]}'" for k in np.flatnonzero(size > 0.1 * size.max())]
-        lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
-        return (
-            f"the mass matrix is singular: {', '.join(idle)} {lack} no inertia; give {their} a mass, a hub or a payload"
-        )
+        """Why an acceleration came out infinite at a posture."""
+        return self.singularity(q) or TOO_LARGE
