@@ -93,7 +93,7 @@ class Arm:
         for link in self.system.robot.links:
             lumps = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
             for lump, x in lumps:
-                if lump is not None:
+                if lump is not None and not lump.empty:
                     pose = self.system.frame(link.name, x, self.q)
                     yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
 
