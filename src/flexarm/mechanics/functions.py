@@ -46,6 +46,7 @@ class Functions(Mapping[str, ca.Function]):
             ),
             "linearization_along": lambda: _linearization_along(e),
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
+            "momentum": lambda: ([e.q, e.v], [e.momentum], ["q", "v"], ["p"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
         if e.constrained:
