@@ -139,6 +139,7 @@ def equations(
 ) -> None:
     """Print the equations of motion of a robot in closed form."""
     import flexarm
+    from flexarm.foundation.files import write_text
 
     kind = _format(form, output)
     path = None if output is None else _writable("--output", output)
@@ -153,10 +154,7 @@ def equations(
     if path is None:
         print(written)
         return
-    try:
-        path.write_text(written, encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"--output {output}: cannot be written: {error.strerror}") from None
+    write_text(path, written)
     print(f"{found}, written to {path}")
 
 

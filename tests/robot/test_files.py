@@ -1,6 +1,8 @@
 """Robots in files: round trips, and every way a file can be wrong."""
 
+import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,28 @@ def test_saving_leaves_nothing_else_behind(tmp_path, monkeypatch):
         fa.save(library.two_link_arm(), path)
     assert path.read_text() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["arm.yaml"]
+
+
+def test_many_threads_may_save_and_load_one_file(tmp_path):
+    path, arms = tmp_path / "arm.yaml", [library.two_link_arm(), library.rrr_arm(True)]
+    arms[0].save(path)
+
+    def work(k):
+        arms[k % 2].save(path)
+        return fa.load(path) in arms
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(24)))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["arm.yaml"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links as POSIX has them")
+def test_a_link_at_the_place_is_replaced_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "arm.yaml").symlink_to("victim")
+    library.two_link_arm().save(tmp_path / "arm.yaml")
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert fa.load(tmp_path / "arm.yaml") == library.two_link_arm()
 
 
 # --- round trips over random robots ---

@@ -6,12 +6,10 @@ serve as torques, as loads and as motions of driven joints, for which their two 
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ import numpy as np
 from flexarm.foundation.numbers import real_array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Wave
+from flexarm.motion.tables import TableSource, points
 from flexarm.motion.tracing import at_symbol, is_symbol, traced
 
 
@@ -204,34 +203,9 @@ def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
     return Profile((-np.inf, float(t[0]), float(t[-1])), (ends[0], inside, ends[1]), f"spline({len(t)} points)")
 
 
-def table(source: str | Path | Mapping[str, Sequence[float]], column: str | None = None) -> Profile:
+def table(source: TableSource, column: str | None = None) -> Profile:
     """A spline through a table: a CSV file with a header (first column the time), or {"t": ..., name: ...}."""
-    if isinstance(source, Mapping):
-        columns = {str(name): [float(x) for x in values] for name, values in source.items()}
-    else:
-        columns = _read_csv(Path(source))
-    names = list(columns)
-    chosen = column if column is not None else names[1] if len(names) == 2 else None
-    if chosen not in names[1:]:
-        raise ValueError(f"table {source}: column={column!r}: give one of {', '.join(names[1:])}")
-    return spline(columns[names[0]], columns[chosen])
-
-
-def _read_csv(path: Path) -> dict[str, list[float]]:
-    with open(path, newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
-    if len(rows) < 3:
-        raise ValueError(f"{path}: a table needs a header and at least two rows")
-    columns: dict[str, list[float]] = {name.strip(): [] for name in rows[0]}
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            raise ValueError(f"{path}:{number}: {len(row)} values in a row, but the header has {len(rows[0])}")
-        for name, text in zip(columns, row, strict=True):
-            try:
-                columns[name].append(float(text))
-            except ValueError:
-                raise ValueError(f"{path}:{number}: {name} = {text!r}: must be a number") from None
-    return columns
+    return spline(*points(source, column))
 
 
 def profile(given: Any, where: str) -> Profile:

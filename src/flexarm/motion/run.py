@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from flexarm._version import __version__
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_bytes, write_text
+from flexarm.motion.netcdf import netcdf
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write NetCDF4, readable by xarray alone; an earlier file stays intact until the new one is complete."""
-        atomically(Path(path), lambda part: self.data.to_netcdf(part, engine="h5netcdf"))
+        write_bytes(path, netcdf(self.data))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
@@ -211,7 +212,7 @@ class Run:
         text += (
             "\n".join(",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True)) + "\n"
         )
-        atomically(Path(path), lambda part: Path(part).write_text(text))
+        write_text(path, text)
 
 
 @lru_cache(maxsize=64)

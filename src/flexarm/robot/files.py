@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from flexarm.foundation.files import write_text
 
 from .description import Description, warn_of_units
 from .errors import DescriptionError, Problem, located
 from .robot import Robot
-from .yaml_source import Source, checked_path, refusal
+from .yaml_source import Source, checked_path
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
@@ -50,21 +51,12 @@ def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
 
 def save(robot: Robot, path: FilePath) -> None:
     """Write a robot as YAML, without defaults. The file is replaced in one step: no reader sees half of it."""
-    target = Path(checked_path(path))
-    if os.path.isdir(target):
-        raise refusal(str(path), "is a directory, not a file")
-    if not os.path.isdir(target.parent):
-        raise refusal(str(path), f"there is no folder '{target.parent}'")
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    target, text = checked_path(path), io.StringIO()
+    _writer().dump(_block(plain(robot)), text)
     try:
-        with draft.open("w", encoding="utf-8") as stream:
-            _writer().dump(_block(plain(robot)), stream)
-        os.replace(draft, target)
+        write_text(target, text.getvalue())
     except OSError as error:
-        raise refusal(str(path), f"cannot be written: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+        raise DescriptionError([Problem("", ..., str(error))]) from None
 
 
 def schema() -> dict[str, Any]:
