@@ -70,7 +70,7 @@ class Watch:
 
     def __init__(self, system: System, stop: Any) -> None:
         self.names = system.names
-        self.elastic = np.array(["[" in name for name in self.names], dtype=bool)
+        self.elastic = system.elastic
         self.limits = {
             system.index(f"{link.name}.q"): (travel, link.joint.unit)
             for link in system.robot.links
@@ -142,7 +142,7 @@ def _supports(system: System) -> list[Condition]:
         return []
     return [
         _support(name, link, where, system.robot.link(link).length)
-        for name, link, where in system._equations.constraints.supports
+        for name, link, where in system.equations.constraints.supports
     ]
 
 

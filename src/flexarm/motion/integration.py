@@ -11,6 +11,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.events import Watch
+from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
 from flexarm.motion.schedule import Schedule
@@ -35,6 +36,7 @@ class Integration:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
         self.watch, self.recorder, self.report = watch, recorder, report
         self.plant, self.layout = stepper.plant, stepper.plant.layout
+        self.inertia = InertiaWatch(stepper)
         self.reason = "completed"
 
     @property
@@ -54,9 +56,7 @@ class Integration:
             first = self._restarted(0.0)
         except Ending as ending:  # nothing is lost yet
             raise ValueError(str(ending)) from ending.__cause__
-        a = first[self.layout.a]
-        if not np.isfinite(a).all():
-            raise ValueError(self.plant.system._why_not_finite(first[self.layout.q], a))
+        self.inertia.require_at_start(first)
         self.recorder.start(first)
         try:
             for stop in self.schedule.stops(duration):
@@ -84,7 +84,9 @@ class Integration:
             times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
             if verdict.good == steps:
                 times[-1] = stop
-            self._accept(times, np.vstack([before, self.stepper.states[: verdict.good]]))
+            nodes = np.vstack([before, self.stepper.states[: verdict.good]])
+            self._accept(times, nodes)
+            self.inertia.require(self.t, nodes)
             self._jumped, self._size = False, size
         if not self.step_size.adapt(verdict, size, self.stepper.estimate):
             raise Ending(self._failure(min(verdict.good, used - 1)))

@@ -46,7 +46,7 @@ class Plant:
         stabilization: Stabilization = "projection",
     ) -> None:
         self.system = system
-        self.equations = system._equations
+        self.equations = system.equations
         self.n, self.nu = system.nq, system.nu
         self.driven = driven
         self.free = [k for k in range(self.n) if k not in driven]
@@ -150,7 +150,7 @@ class Plant:
         e = self.equations
         K = ca.sparsify(ca.DM(e.K))
         varying, _ = ca.hessian(energies.varying_potential(e.chain, e.q), e.q)
-        elastic = np.array(["[" in name for name in self.system.names], dtype=float)
+        elastic = self.system.elastic.astype(float)
         keep = ca.sparsify(ca.DM(np.outer(elastic, elastic)))  # how it changes with joints may be negative
         stopped = sum((stops.potential(e.chain, body, e.chain.part(e.q, i)) for i, body in self._bodies), ca.SX(0))
         return K + keep * varying + ca.hessian(stopped, e.q)[0], e.linear_damping

@@ -47,9 +47,9 @@ def results(
     return Run(
         dataset(
             names=system.names,
-            units=system._chain.coordinates.units,
+            units=system.units,
             inputs=system.inputs,
-            input_units=system._chain.coordinates.input_units,
+            input_units=system.input_units,
             links=[link.name for link in system.robot.links],
             time=times,
             q=q,
@@ -81,9 +81,8 @@ def results(
 def _constraint_results(system: System, q: Array, forces: Array | None) -> dict[str, Any]:
     if forces is None:
         return {}
-    rows = system._equations.constraints.rows
     return {
-        "rows": {row.name: row.force_unit for row in rows},
+        "rows": {row.name: row.force_unit for row in system.constraint_rows},
         "reaction": -forces,
         "violation": np.abs(system.constraint(q)).max(axis=1, initial=0.0),
     }
@@ -106,7 +105,8 @@ def _torques(
     if schedule.driven:
         if forces is not None and (solver := loop.plant.constraint_solver) is not None:
             driving = driving + solver.pull(q.T, forces.T).full().T[:, schedule.driven]
-        for place, force in zip(schedule.driven, driving.T, strict=True):
-            actuator = int(system.input_matrix[place].argmax())
-            out[:, actuator] = force / system.input_matrix[place, actuator]
+        forces_at = dict(zip(schedule.driven, driving.T, strict=True))
+        for column, actuator in enumerate(system.actuators):
+            if (place := actuator.coordinate.index) in forces_at:
+                out[:, column] = forces_at[place] / actuator.gear
     return out

@@ -131,8 +131,8 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
     for name, given in (motion or {}).items():
         if name not in system.inputs:
             raise KeyError(f"motion: there is no joint at '{name}'{suggestion(name, system.inputs)}")
-        actuated = int(system.input_matrix[:, system.inputs.index(name)].argmax())
-        found[actuated] = profile(given, f"motion.{name}")
+        actuator = system.actuators[system.inputs.index(name)]
+        found[actuator.coordinate.index] = profile(given, f"motion.{name}")
     return dict(sorted(found.items()))
 
 

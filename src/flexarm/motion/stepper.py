@@ -70,7 +70,7 @@ class Code:
 
         def make() -> list[ca.Function]:
             chunk = _guarded(method.step(plant)).mapaccum("chunk", count)
-            sizes = ca.Function("sizes", [], [ca.DM(plant.system._chain.coordinates.sizes)])
+            sizes = ca.Function("sizes", [], [ca.DM(plant.system.sizes)])
             return [chunk, plant.start, report(plant, REPORTED), sizes]
 
         decides = None if method.identity is None else (*plant.identity, method.identity, count, native)

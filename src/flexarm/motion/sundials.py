@@ -25,7 +25,7 @@ class SundialsStepper:
 
     def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float) -> None:
         self.plant, self.count, self.nodes = plant, count, NODES
-        self.sizes = np.array(plant.system._chain.coordinates.sizes)
+        self.sizes = plant.system.sizes
         self.states = np.zeros((count, plant.layout.size))
         self.errors, self.left = np.zeros((2, count, plant.measures))
         nodes = np.array(NODES)
