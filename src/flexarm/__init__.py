@@ -22,9 +22,9 @@ if TYPE_CHECKING:
         table,
     )
     from flexarm.motion.laws import Feedback
+    from flexarm.motion.loads import PointLoad
     from flexarm.motion.methods import GeneralizedAlpha, Method, Newmark, RungeKutta
     from flexarm.motion.run import Run
-    from flexarm.motion.schedule import PointLoad
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
     from flexarm.motion.validity import ValidityWarning
@@ -83,7 +83,7 @@ _LATER = {
     "flexarm.motion.laws": ("Feedback",),
     "flexarm.motion.methods": ("GeneralizedAlpha", "Method", "Newmark", "RungeKutta"),
     "flexarm.motion.run": ("Run",),
-    "flexarm.motion.schedule": ("PointLoad",),
+    "flexarm.motion.loads": ("PointLoad",),
     "flexarm.motion.simulate": ("simulate",),
     "flexarm.motion.validity": ("ValidityWarning",),
     "flexarm.motion.stabilization": ("Baumgarte",),

@@ -41,6 +41,8 @@ class Profile:
         if is_symbol(t):
             return at_symbol(self, t, rate)
         times = np.atleast_1d(real_array("t", t))
+        if np.isnan(times).any():
+            raise ValueError("t = nan: must be a time (s)")
         which = np.searchsorted(np.array(self.breaks), times, side="right")
         first, last = int(which.min(initial=len(self.breaks))), int(which.max(initial=0))
         out = np.empty(times.shape)

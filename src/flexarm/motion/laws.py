@@ -32,7 +32,7 @@ class Feedback:
     rate: without it the law is traced into the compiled step, anew for each run (plain arithmetic, numpy functions and
         profiles). With it (Hz) the law is called as a digital controller, its output held until the next sample; then
         it may be any Python function.
-    limit: saturates torques: one number for all, one for each actuator, or by link name.
+    limit: saturates torques (N m or N): one number for all, one for each actuator, or by link name.
     """
 
     law: Callable[[Any, Any, Any], Any]
@@ -43,6 +43,8 @@ class Feedback:
         _require_law(self.law, "Feedback: law")
         if self.rate is not None:
             real_number("Feedback: rate", self.rate, "Hz", above=0)
+        if isinstance(self.limit, (Mapping, list, tuple)) and not self.limit:
+            raise ValueError(f"Feedback: limit = {shown(self.limit)}: is empty; leave it out for no limit")
         if isinstance(self.limit, Mapping):
             for name, value in self.limit.items():
                 real_number(f"Feedback: limit['{name}']", value, "N m or N", above=0)

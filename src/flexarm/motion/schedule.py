@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,9 @@ from flexarm.mechanics.system import System
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.inputs import Profile, constant, profile
 from flexarm.motion.laws import DigitalLaw, TracedLaw, feedback_of
-from flexarm.motion.plant import Load, Plant
+from flexarm.motion.loads import loads_of
+from flexarm.motion.plant import Plant
 from flexarm.motion.stabilization import Stabilization
-
-
-@dataclass(frozen=True)
-class PointLoad:
-    """A force (N) and a torque (N m) in world axes on the section at x (m) of a link (None: its tip).
-
-    Three numbers or profiles each.
-    """
-
-    link: str
-    x: float | None = None
-    force: Any = (0.0, 0.0, 0.0)
-    torque: Any = (0.0, 0.0, 0.0)
 
 
 class Schedule:
@@ -39,7 +26,7 @@ class Schedule:
         self.feedback = feedback_of(torque)
         self.torques = _torques(system, torque if self.feedback is None else None)
         self.motions = _motions(system, motion)
-        self.loads = _loads(system, loads)
+        self.loads = loads_of(system, loads)
         self.driven = list(self.motions)
         digital = self.feedback is not None and self.feedback.rate is not None
         self.controller = DigitalLaw(self.feedback, system) if self.feedback and digital else None
@@ -134,26 +121,3 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
         actuator = system.actuators[system.inputs.index(name)]
         found[actuator.coordinate.index] = profile(given, f"motion.{name}")
     return dict(sorted(found.items()))
-
-
-def _loads(system: System, loads: Any) -> list[tuple[Load, list[Profile]]]:
-    if loads is None:
-        return []
-    if not isinstance(loads, (list, tuple)):
-        raise TypeError(f"loads = {shown(loads)}: must be a list of fa.PointLoad")
-    return [_load(system, f"loads[{k}]", load) for k, load in enumerate(loads)]
-
-
-def _load(system: System, where: str, load: Any) -> tuple[Load, list[Profile]]:
-    if not isinstance(load, PointLoad):
-        raise TypeError(f"{where} = {shown(load)}: must be a fa.PointLoad")
-    parts = []
-    for name in ("force", "torque"):
-        values = getattr(load, name)
-        if not isinstance(values, (list, tuple, np.ndarray)) or len(values) != 3:
-            raise ValueError(f"{where}.{name} = {shown(values)}: give three numbers or profiles, in world axes")
-        parts += [profile(value, f"{where}.{name}[{k}]") for k, value in enumerate(values)]
-    try:
-        return Load(*system._place(load.link, load.x)), parts
-    except (KeyError, ValueError, TypeError) as error:
-        raise type(error)(f"{where}: {error.args[0]}") from None

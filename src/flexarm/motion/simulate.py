@@ -80,7 +80,7 @@ def simulate(
     ends the run; what was computed is kept and the reason is in `run.reason`.
     """
     begin = clock.perf_counter()
-    system = robot if isinstance(robot, System) else _system(robot)
+    system = robot if isinstance(robot, System) else _system(robot) if isinstance(robot, Robot) else System(robot)
     duration = real_number("duration", duration, "s", above=0)
     dt, sample = (
         x if x is None else real_number(name, x, "s", above=0) for name, x in (("dt", dt), ("sample", sample))
@@ -159,7 +159,7 @@ def _points(system: System, points: Any) -> dict[str, tuple[str, float | None]]:
             )
         link, x = given
         try:
-            system._place(link, x)
+            system._place(link, None if x is None else real_number("x", x, "m"))
         except (KeyError, TypeError, ValueError) as error:
             raise type(error)(f"points[{name!r}]: {error.args[0]}") from None
         found[name] = (link, x)
