@@ -69,7 +69,7 @@ class Coordinate:
 class Actuator:
     """One input: the link whose joint it drives, its unit (N m or N), the coordinate on which it acts.
 
-    gear: generalised force per unit of the input.
+    gear: generalised force per unit of the input; the gear ratio where torques are those at the motor's shaft.
     """
 
     link: str
@@ -109,7 +109,9 @@ class Coordinates:
         if elastic_drive(link):
             moved = Coordinate(f"{link.name}.motor", link.name, "motor", joint.unit, self.count)
             self.all.append(moved)
-        self.actuators.append(Actuator(link.name, "N m" if joint.unit == "rad" else "N", moved))
+        at_motor = joint.drive is not None and joint.drive.torque_at == "motor"
+        gear = 1.0 if joint.drive is None else joint.drive.force_per_input
+        self.actuators.append(Actuator(link.name, "N m" if at_motor or joint.unit == "rad" else "N", moved, gear))
 
     def _add_shapes(self, link: Link, integrals: LinkIntegrals, part: Literal["front", "rear"]) -> None:
         stem = link.name if part == "front" else f"{link.name}.rear"

@@ -162,7 +162,8 @@ class System:
 
     @property
     def input_matrix(self) -> Array:
-        """B (nq, nu): generalised forces of the actuators; an elastic drive's acts on its motor."""
+        """B (nq, nu): generalised forces per torque of the actuators; an elastic drive's acts on its motor. An entry is
+        the gear ratio where a drive's torque is that at the motor's shaft, else 1."""
         return self._chain.coordinates.input_matrix.copy()
 
     def index(self, name: str) -> int:
@@ -183,7 +184,8 @@ class System:
         return self._call("inverse_dynamics", q=q, v=v, a=a)[0]
 
     def forward_dynamics(self, q: Vector, v: Vector, tau: Vector = None) -> Array:
-        """Accelerations (..., nq) under tau: nu actuator torques (or a mapping by link), or nq generalised forces.
+        """Accelerations (..., nq) under tau: nu actuator torques or nq generalised forces; or a mapping, torques by
+        link and generalised forces by coordinate.
 
         Those of the tree of links: constraints count in simulations only.
         """
@@ -424,21 +426,36 @@ class System:
         if tau is None:
             return np.zeros(self.nq)
         if isinstance(tau, Mapping):
-            torques = np.zeros(self.nu)
-            for name, torque in tau.items():
-                if name not in self.inputs:
-                    raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
-                torques[self.inputs.index(name)] = real_number(f"tau['{name}']", torque)
-            return self._chain.coordinates.input_matrix @ torques
+            return self._forces_by_name(tau)
         given = real_array("tau", tau)
-        if given.ndim and given.shape[-1] == self.nu != self.nq:
-            return np.asarray(given @ self._chain.coordinates.input_matrix.T)
-        if given.ndim == 0 or given.shape[-1] != self.nq:
+        if given.ndim == 0 or given.shape[-1] not in (self.nu, self.nq):
             raise ValueError(
                 f"tau has shape {given.shape}: its last dimension must be {self.nu} (actuators "
                 f"{', '.join(self.inputs)}) or {self.nq} (generalised forces)"
             )
+        if self.nu != self.nq:
+            return np.asarray(given @ self.input_matrix.T) if given.shape[-1] == self.nu else given
+        for each in self.actuators:
+            if each.gear != 1:
+                raise ValueError(
+                    f"tau = {shown(tau)}: could be torques at motors or generalised forces, which differ where "
+                    f"torque_at = 'motor'; give torques by link, {{'{each.link}': ...}}, or forces by coordinate, "
+                    f"{{'{each.coordinate.name}': ...}}"
+                )
         return given
+
+    def _forces_by_name(self, tau: Mapping[str, float]) -> Array:
+        """From torques by link and generalised forces by coordinate."""
+        out = np.zeros(self.nq)
+        for name, value in tau.items():
+            number = real_number(f"tau['{name}']", value)
+            if name in self.inputs:
+                out += self.input_matrix[:, self.inputs.index(name)] * number
+            elif name in self.names:
+                out[self.index(name)] += number
+            else:
+                raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
+        return out
 
     def _require_inertia(self, q: Vector, a: Array) -> None:
         """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""

@@ -79,7 +79,8 @@ class Drive(Description):
 
     The rotor's kinetic energy counts its spin relative to its own link only. The units are those of a hinge; in a
     prismatic joint stiffness is in N/m, damping in N s/m and gear_ratio in rad/m, and the motor's coordinate is a
-    length too.
+    length too. The motor's coordinate is its angle divided by the gear ratio, and actuator torques are multiplied by
+    it: both are as the joint feels them. With torque_at = motor torques are those of the motor's shaft.
     """
 
     stiffness: Annotated[float, positive(_STIFFNESS)] | None = Field(
@@ -93,8 +94,14 @@ class Drive(Description):
     )
     gear_ratio: Annotated[float, positive("")] = Field(
         1.0,
-        description="turns of the rotor for one turn of the joint (no unit); "
-        "in a prismatic joint its angle for one metre (rad/m)",
+        description="turns of the rotor for one turn of the joint (no unit); in a prismatic joint its angle for one "
+        "metre (rad/m). It multiplies the rotor's inertia; actuator torques are those at the joint, after the gear, "
+        "unless torque_at says otherwise",
+    )
+    torque_at: Literal["joint", "motor"] = Field(
+        "joint",
+        description="where actuator torques count: at the joint, after the gear, or at the motor's shaft (N m, also in "
+        "a prismatic joint), of which the joint feels gear_ratio times as much",
     )
 
     @property
@@ -105,6 +112,11 @@ class Drive(Description):
     def reflected_inertia(self) -> float:
         """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint)."""
         return self.rotor_inertia * self.gear_ratio**2
+
+    @property
+    def force_per_input(self) -> float:
+        """Generalised force, in the joint's unit, per unit of the actuator."""
+        return self.gear_ratio if self.torque_at == "motor" else 1.0
 
     def conflicts(self) -> Iterator[Problem]:
         if self.elastic and self.rotor_inertia == 0:

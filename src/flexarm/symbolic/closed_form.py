@@ -68,6 +68,7 @@ class ClosedForm:
         self._symbols = model.symbols
         self._drives = model.drives()
         self._friction = model.dry_friction()
+        self._gears = model.gears()
         self._symbols.check(self.variables)
 
     # --- symbols ---
@@ -183,13 +184,8 @@ class ClosedForm:
     @cached_property
     def F(self) -> Any:
         """Actuator torques and forces, less Coulomb friction."""
-        torques, friction = self._model.coordinates.torques, self._friction
-        return matrix(
-            [
-                [(symbol(torques[a].symbol) if a in torques else number(0)) - friction.get(a, 0)]
-                for a in range(self._model.size)
-            ]
-        )
+        forces = {a: symbol(each.symbol) * self._gears.get(a, 1) for a, each in self._model.coordinates.torques.items()}
+        return matrix([[forces.get(a, number(0)) - self._friction.get(a, 0)] for a in range(self._model.size)])
 
     def link_mass(self, link: str) -> tuple[list[str], Any]:
         """The coordinates that move a link, and its own mass matrix over them (Bien & My, eq. 5 and 9)."""
