@@ -8,7 +8,7 @@ from typing import Any
 
 import flexarm
 from flexarm.motion.inputs import PROFILES
-from flexarm.motion.simulate import METHODS, SUNDIALS
+from flexarm.motion.method_names import METHODS, SUNDIALS
 
 PAGE = Path(__file__).parent / "format.md"
 

@@ -3,7 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.motion.inputs import Formula, Opaque, from_mapping, profile
+from flexarm.motion.inputs import from_mapping, profile
+from flexarm.motion.pieces import Formula, Opaque
 
 T = np.linspace(0.05, 9.95, 67)
 PROFILES = [
@@ -66,10 +67,10 @@ def test_functions_of_t_are_traced_where_they_can_be_and_called_where_not():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: fa.bang_bang(1.0, (2.0, 1.0)), "must be finite times in ascending order"),
+        (lambda: fa.bang_bang(1.0, (2.0, 1.0)), "must be a list of finite times in ascending order"),
         (lambda: fa.cycloid(0, 1, -2.0), r"duration = -2.0: must be positive \(s\)"),
         (lambda: profile("much", "torque.upper"), "torque.upper = 'much': must be a number, a profile"),
-        (lambda: profile(float("nan"), "torque.upper"), "torque.upper = nan: must be finite"),
+        (lambda: profile(float("nan"), "torque.upper"), "torque.upper = nan: must be a finite number"),
         (lambda: profile(lambda: 1.0, "torque.upper"), "calling the function at t = 0 failed"),
         (lambda: from_mapping({"profile": "bang"}, "torque.upper"), "must be one of constant, bang-bang"),
         (lambda: from_mapping({"profile": "sine", "amp": 2}, "x"), "sine takes amplitude, frequency, phase, offset"),

@@ -2,6 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from flexarm.motion.sampling import between
+from flexarm.motion.state import Layout
 
 
 def test_quintic_motions_and_cubic_energies_are_interpolated_exactly():
@@ -13,6 +14,6 @@ def test_quintic_motions_and_cubic_energies_are_interpolated_exactly():
 
     times = np.array([0.0, 0.3, 1.0])
     wanted = np.array([0.0, 0.1, 0.3, 0.77, 1.0])
-    found = between(times, np.array([state(t) for t in times]), wanted, 2)
+    found = between(times, np.array([state(t) for t in times]), wanted, Layout(2))
     expected = np.array([state(t) for t in wanted])
     assert_allclose(found[:, :10], expected[:, :10], atol=1e-12)

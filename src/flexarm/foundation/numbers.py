@@ -71,6 +71,8 @@ def real_number(
 
 def real_array(name: str, values: Any) -> Array:
     """An array of floats; text, booleans, complex numbers and ragged lists are refused in a sentence that names it."""
+    if isinstance(values, (list, tuple)) and any(isinstance(each, bool) for each in values):
+        raise ValueError(f"{name} = {shown(values)}: must be an array of real numbers, not of booleans")
     try:
         given = np.asarray(values)
     except ValueError:

@@ -20,12 +20,12 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     out = system.posture(q)
     if system.constraints:
         return constrained_equilibrium(system, out)
-    held = set(system.input_matrix.argmax(axis=0).tolist()) if system.nu else set()
+    held = {each.coordinate.index for each in system.actuators}
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
         return out
     here = np.ix_(loose, loose)
-    scale = np.array(system._chain.coordinates.sizes)[loose]
+    scale = system.sizes[loose]
     for _ in range(ITERATIONS):
         force = (system.gravity(out) + system.spring_forces(out))[loose]
         change = np.linalg.solve((system.stiffness_matrix(out) + system.gravity_stiffness(out))[here], -force)

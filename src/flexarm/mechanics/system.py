@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.constraints import Row
+from flexarm.mechanics.coordinates import Actuator, Coordinate
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import RANKS, Functions
 from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.robot import Robot
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
+Mask = NDArray[np.bool_]
 
 
 # Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
 MANY = 40
+
+TOO_LARGE = "the accelerations are not finite: q, v or tau is too large"
+
+# Of a link's length: a slide at its end may be beyond it by this much.
+ROUNDING = 1e-9
+
+# Accelerations per second squared, in units of what is large for a coordinate, at which the mass matrix is looked at.
+ABSURD = 1e9
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,7 @@ class System:
         self._equations = Equations(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
         self._lock = threading.Lock()
+        self._looked = False  # whether the mass matrix was looked at
         self.casadi = Functions(self._equations)
 
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
@@ -92,14 +106,51 @@ class System:
     # --- coordinates ---
 
     @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """What each entry of q is: its name, link, kind, unit, ..."""
+        return tuple(self._chain.coordinates.all)
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What each input is: its link, its unit, the coordinate on which it acts."""
+        return tuple(self._chain.coordinates.actuators)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Coordinates in order: `upper.q`, `upper.motor`, `upper.bend_y[1]`, ..."""
         return tuple(self._chain.coordinates.names)
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """Of the coordinates: rad or m of joints and motors, 1 of elastic ones."""
+        return tuple(self._chain.coordinates.units)
+
+    @property
+    def sizes(self) -> Array:
+        """What is large for each coordinate: one radian or metre of a joint, a deflection as long as its link."""
+        return self._chain.coordinates.sizes.copy()
+
+    @property
+    def elastic(self) -> Mask:
+        """Which coordinates are elastic."""
+        return np.array([each.kind == "elastic" for each in self.coordinates], dtype=bool)
+
+    def joint(self, link: str) -> Coordinate:
+        """The coordinate of a link's joint."""
+        for each in self.coordinates:
+            if each.link == link and each.kind == "joint":
+                return each
+        raise KeyError(f"there is no joint that moves link {shown(link)}{suggestion(link, self.inputs)}")
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Links whose joint has an actuator, in order."""
         return tuple(self._chain.coordinates.inputs)
+
+    @property
+    def input_units(self) -> tuple[str, ...]:
+        """Of the actuators: N m or N."""
+        return tuple(self._chain.coordinates.input_units)
 
     @property
     def nq(self) -> int:
@@ -137,9 +188,23 @@ class System:
         Those of the tree of links: constraints count in simulations only.
         """
         a = self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
-        if not np.isfinite(a).all():
-            raise ValueError(self._why_not_finite(q, a))
+        self._require_inertia(q, a)
         return a
+
+    def singularity(self, q: Vector = None, held: Sequence[int] = ()) -> str | None:
+        """Which motions at the posture q move no mass, in a sentence; None where the mass matrix is regular.
+
+        `held`: places of coordinates that do not move freely and need no inertia.
+        """
+        posture = self._checked("q", q)
+        if posture.ndim != 1:
+            raise ValueError(f"q has shape {posture.shape}: one posture at a time is looked at")
+        free = [k for k in range(self.nq) if k not in held]
+        M = self._call("momentum", q=posture, v=np.eye(self.nq))[0][np.ix_(free, free)]
+        if not free or not np.isfinite(M).all():
+            return None
+        motions = idle_motions(M, self.sizes[free])
+        return without_inertia(motions, [self.names[k] for k in free]) if motions.size else None
 
     def mass_matrix(self, q: Vector = None) -> Array:
         """M(q), (..., nq, nq)."""
@@ -204,11 +269,19 @@ class System:
     # --- constraints ---
 
     @property
+    def equations(self) -> Equations:
+        """The same as CasADi expressions, on which other rooms build."""
+        return self._equations
+
+    @property
+    def constraint_rows(self) -> tuple[Row, ...]:
+        """The constraint equations with their units and what they belong to."""
+        return tuple(self._equations.constraints.rows) if self._equations.constrained else ()
+
+    @property
     def constraints(self) -> tuple[str, ...]:
         """Rows of the constraint equations by name: `loop[0].x`, ..."""
-        if not self._equations.constrained:
-            return ()
-        return tuple(row.name for row in self._equations.constraints.rows)
+        return tuple(row.name for row in self.constraint_rows)
 
     def constraint(self, q: Vector = None) -> Array:
         """Phi(q), (..., rows): zero where the constraints hold; m and rad."""
@@ -258,7 +331,7 @@ class System:
         x = np.linspace(0, length, points)
         if self._chain.bodies[number].gripped:
             straight = self.vector(q).copy()
-            straight[..., ["[" in name for name in self.names]] = 0.0
+            straight[..., self.elastic] = 0.0
             return x, self._along(number, q, x) - self._along(number, straight, x)
         shapes = self._chain.bodies[number].integrals.displacement(x)
         return x, np.einsum("pin,...n->...pi", shapes, self._eta(number, q))
@@ -283,10 +356,9 @@ class System:
         """Coordinates with drives that are not mentioned not wound up: motors where their joints are given."""
         out = self.vector(q, name).copy()
         given = q if isinstance(q, Mapping) else {}
-        for place, motor in enumerate(self.names):
-            joint = motor.removesuffix(".motor") + ".q"
-            if motor.endswith(".motor") and motor not in given and joint in given:
-                out[place] = out[self.index(joint)]
+        for each in self.coordinates:
+            if each.kind == "motor" and each.name not in given and self.joint(each.link).name in given:
+                out[each.index] = out[self.joint(each.link).index]
         return out
 
     def _eta(self, link: int, q: Vector) -> Array:
@@ -337,11 +409,14 @@ class System:
             place, length = body.local.place(body.local.joint), body.link.length
             shortest = float(np.min(q[..., place], initial=length))
             longest = float(np.max(q[..., place], initial=0.0))
+            slack = ROUNDING * length  # to a part that bends, nothing: without a length it has no finite stiffness
+            short = shortest <= 0 if body.integrals.count else shortest < -slack
             behind = body.rear is not None and body.rear.count
-            if shortest <= 0 or (behind and longest >= length) or longest > length * (1 + 1e-9):
+            if short or (longest >= length if behind else longest > length + slack):
+                ends = " without the end of a part that bends" if body.integrals.count else ""
                 raise ValueError(
-                    f"q of '{self.names[place]}' is {shortest if shortest <= 0 else longest:g}: it must lie between 0 "
-                    f"and {length:g} m, since link '{body.link.name}' slides through its joint"
+                    f"q of '{self.names[place]}' is {shortest if short else longest:g}: it must lie between 0 "
+                    f"and {length:g} m{ends}, since link '{body.link.name}' slides through its joint"
                 )
 
     def _forces(self, tau: Vector) -> Array:
@@ -365,17 +440,21 @@ class System:
             )
         return given
 
+    def _require_inertia(self, q: Vector, a: Array) -> None:
+        """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""
+        q = np.broadcast_to(self._checked("q", q), a.shape)
+        doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < ABSURD)
+        postures = list(q[doubtful])
+        if not self._looked and q.size:
+            postures.append(q.reshape(-1, self.nq)[0])
+            self._looked = True
+        for posture in postures:
+            if sentence := self.singularity(posture):
+                self._looked = False  # at the next call again
+                raise ValueError(sentence)
+        if not np.isfinite(a).all():
+            raise ValueError(TOO_LARGE)
+
     def _why_not_finite(self, q: Vector, a: Array) -> str:
-        """Why an acceleration came out infinite: the coordinates that move without moving any mass."""
-        where = tuple(np.argwhere(~np.isfinite(a))[0][:-1])
-        M = np.broadcast_to(self.mass_matrix(q), (*a.shape, self.nq))[where]
-        inertias, motions = np.linalg.eigh(M if np.isfinite(M).all() else np.eye(self.nq))
-        free = motions[:, np.abs(inertias) <= 1e-12 * np.abs(inertias).max()]
-        if not free.size:
-            return "the accelerations are not finite: q, v or tau is too large"
-        size = np.linalg.norm(free, axis=1)
-        idle = [f"'{self.names[k]}'" for k in np.flatnonzero(size > 0.1 * size.max())]
-        lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
-        return (
-            f"the mass matrix is singular: {', '.join(idle)} {lack} no inertia; give {their} a mass, a hub or a payload"
-        )
+        """Why an acceleration came out infinite at a posture."""
+        return self.singularity(q) or TOO_LARGE

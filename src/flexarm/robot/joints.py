@@ -150,6 +150,10 @@ class Joint(Description):
     def coordinates(self) -> int:
         """How many coordinates the joint and its drive add."""
 
+    @abstractmethod
+    def describe(self) -> str:
+        """What it is in a few words, for the table of a robot."""
+
     def unit_warnings(self) -> list[tuple[str, str]]:
         return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
 
@@ -175,6 +179,15 @@ class MovingJoint(Joint):
     @property
     def coordinates(self) -> int:
         return 2 if self.drive is not None and self.drive.elastic else 1
+
+    @property
+    @abstractmethod
+    def words(self) -> list[str]:
+        """What it is, without its drive."""
+
+    def describe(self) -> str:
+        elastic = self.drive is not None and self.drive.elastic
+        return ", ".join([*self.words, *(["elastic"] if elastic else [])])
 
     def conflicts(self) -> Iterator[Problem]:
         if self.limits is not None and self.limits[0] >= self.limits[1]:
@@ -227,6 +240,11 @@ class Revolute(MovingJoint):
         """The axis as a unit vector in the joint's frame."""
         return unit_axis(self.axis)
 
+    @property
+    def words(self) -> list[str]:
+        axis = self.axis if isinstance(self.axis, str) else f"({', '.join(map(short, self.axis))})"
+        return [f"revolute {axis}"]
+
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
         if self.stop is not None and self.limits is None:
@@ -250,6 +268,10 @@ class Prismatic(MovingJoint):
     def mount_matrix(self) -> Matrix3:
         """The turn by `angle` about z, or the mount, as a 3x3 matrix."""
         return rotation_matrix((0.0, 0.0, self.angle) if self.angle else self.mount)
+
+    @property
+    def words(self) -> list[str]:
+        return [*([f"{self.angle:.4g} rad"] if self.angle else []), *(["nodal"] if self.contact == "nodal" else [])]
 
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
@@ -323,6 +345,10 @@ class SlidingPrismatic(Prismatic):
             stop: Stop | None = None,
         ) -> None: ...
 
+    @property
+    def words(self) -> list[str]:
+        return ["sliding prismatic", *super().words]
+
 
 class FixedPrismatic(Prismatic):
     """A guide fixed to the previous link through which this link slides.
@@ -366,6 +392,11 @@ class FixedPrismatic(Prismatic):
             stop: Stop | None = None,
         ) -> None: ...
 
+    @property
+    def words(self) -> list[str]:
+        rear = [f"rear {self.rear}"] if self.rear != "flexible" else []
+        return ["fixed prismatic", *super().words, *rear]
+
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
         if self.contact == "nodal" and self.rear != "flexible":
@@ -386,6 +417,9 @@ class Weld(Joint):
     @property
     def coordinates(self) -> int:
         return 0
+
+    def describe(self) -> str:
+        return "weld"
 
 
 AnyJoint = Annotated[

@@ -48,9 +48,9 @@ class Section(Description):
         return ()
 
     @property
+    @abstractmethod
     def uniform(self) -> bool:
         """Whether the section is the same along the whole link."""
-        return True
 
     def extents(self) -> dict[str, float]:
         """The outer dimensions by field (m)."""
@@ -107,6 +107,10 @@ class Plain(Section):
     def at(self, xi: float) -> SectionProperties:
         _check_fraction(xi)
         return self.numbers()
+
+    @property
+    def uniform(self) -> bool:
+        return True
 
 
 Length = Annotated[float, positive("m")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.series import available, beside, series
+from flexarm.show.series import available, beside, joints, series
 from flexarm.show.style import Picture, grid, line, plain, wrapped
 
 if TYPE_CHECKING:
@@ -78,8 +78,9 @@ def _legend(figure: Picture, plot: Any, runs: Mapping[str, Run]) -> None:
 def _shared(runs: Mapping[str, Run]) -> list[str]:
     """Joints that all runs have, and where a tip moves."""
     first = next(iter(runs.values()))
-    joints = [str(name) for name in first.data["coordinate"].values if str(name).endswith(".q")]
-    found = [name for name in joints if all(name in run.data["coordinate"].values for run in runs.values())]
+    found = [
+        name for name in joints(first, "joint") if all(name in run.data["coordinate"].values for run in runs.values())
+    ]
     size = sum(link.length for link in first.robot.links)
     for axis in "xyz":
         values = np.concatenate([run.tip.sel(axis=axis).values for run in runs.values()])

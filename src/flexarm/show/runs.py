@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.series import beside
+from flexarm.show.series import beside, joints
 from flexarm.show.style import TWIN, Picture, grid, line, plain, wrapped
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ def run_figure(run: Run, other: Run | None = None) -> Picture:
     figure = Picture(figsize=(10.5, 7.2))
     axes: Any = figure.subplots(2, 2, sharex=True)
     t = run.time.values
-    joints = [name for name in run.data["coordinate"].values if str(name).endswith((".q", ".motor"))]
-    for k, name in enumerate(joints):
-        line(axes[0, 0], k, t, run[str(name)].values, str(name))
+    names = joints(run, "joint", "motor")
+    for k, name in enumerate(names):
+        line(axes[0, 0], k, t, run[name].values, name)
     if other is not None:
-        shared = [str(name) for name in joints if name in other.data["coordinate"].values]
+        shared = [name for name in names if name in other.data["coordinate"].values]
         for k, name in enumerate(shared):
             label = None if k else plain(beside(run, other))
             axes[0, 0].plot(other.time, other[name].values, color=TWIN, linewidth=0.9, zorder=0, label=label)

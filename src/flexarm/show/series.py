@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.system import System
 
 if TYPE_CHECKING:
     from flexarm.motion.run import Run
@@ -35,6 +36,11 @@ def series(run: Run, name: str) -> Series:
         raise KeyError(f"there is no '{name}' in this run{suggestion(name, list(table))}")
     variable, choice, unit = table[name]
     return Series(name, run.data[variable].sel(choice).values, unit)
+
+
+def joints(run: Run, *kinds: str) -> list[str]:
+    """Names of the coordinates of these kinds: "joint", "motor"."""
+    return [each.name for each in System(run.robot, native=False).coordinates if each.kind in kinds]
 
 
 def beside(run: Run, other: Run) -> str:

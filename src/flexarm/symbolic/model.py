@@ -308,7 +308,7 @@ def _lumps(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
     """What is fixed to a link: a tag for its symbols, the mass, its place."""
     found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
     found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
-    return [(tag, lump, at) for tag, lump, at in found if lump is not None]
+    return [(tag, lump, at) for tag, lump, at in found if lump is not None and not lump.empty]
 
 
 def _numbers(vector: tuple[float, float, float]) -> Vector:
