@@ -10,13 +10,19 @@ from difflib import get_close_matches
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = 12
+_SHORT.maxlevel = 3  # twelve lists of twelve lists of twelve are long enough
 
 LISTED = 12  # names that a sentence lists before it says "..."
 
 
 def shown(value: object) -> str:
     """A value as the user would have typed it, on one line, cut when long."""
-    return _digits(value) if isinstance(value, float) else re.sub(r"\n\s*", " ", _SHORT.repr(value))
+    return _digits(value) if isinstance(value, float) else cut(re.sub(r"\n\s*", " ", _SHORT.repr(value)), 300)
+
+
+def cut(text: str, most: int) -> str:
+    """A text with its middle left out when it is longer than so many letters."""
+    return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 3) :]}"
 
 
 def short(number: float) -> str:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+MOST_PARTS = 1000
+"""Links, and constraints, of a robot: far beyond what can be computed with."""
+
+
 class TitleCheck(Checked):
     """Text on one line."""
 
@@ -42,7 +46,8 @@ class Robot(Description):
 
     name: Annotated[str, TitleCheck()] = Field("robot", description="name of the robot")
     links: tuple[Link, ...] = Field(
-        description="the links; each hangs on the previous one unless it says", json_schema_extra={"minItems": 1}
+        description="the links, at most 1000; each hangs on the previous one unless it says",
+        json_schema_extra={"minItems": 1, "maxItems": MOST_PARTS},
     )
     gravity: Annotated[Vector3, Vector("m/s2")] = Field(
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
@@ -154,6 +159,9 @@ class Robot(Description):
         return None if parent == GROUND else self._names.index(parent)
 
     def conflicts(self) -> Iterator[Problem]:
+        if crowded := [*self._crowds()]:  # the other questions would take long
+            yield from crowded
+            return
         if not self.links:
             yield Problem("links", self.links, "must have at least one link")
         found = [*self._repeated_names(), *self._wrong_parents()]
@@ -162,6 +170,11 @@ class Robot(Description):
         yield from found
         yield from self._wrong_constraints()
         yield from self._loose_links()
+
+    def _crowds(self) -> Iterator[Problem]:
+        for name, parts in (("links", self.links), ("constraints", self.constraints)):
+            if len(parts) > MOST_PARTS:
+                yield Problem(name, ..., f"there are {len(parts)}, but a robot has at most {MOST_PARTS}")
 
     def _loose_links(self) -> Iterator[Problem]:
         """Links whose root is free need something to hold them."""
