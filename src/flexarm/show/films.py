@@ -146,14 +146,10 @@ def _with_white(image: Image.Image) -> Image.Image:
 class _Drawing(Progress):
     """Frames drawn so far."""
 
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    doing = "drawing"
 
-        columns = (TextColumn("drawing"), BarColumn(), MofNCompleteColumn(), TextColumn("frames"))
-        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("", total=self.duration)
-        self._bar.start()
+    def words(self, t: float, pace: float) -> str:
+        return f"{t:g} of {self.duration:g} frames"
 
 
 def _stage(animation: Animation, fps: float) -> Stage:
