@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.series import available, beside, series
+from flexarm.motion.series import available, named
 from flexarm.show.style import Picture, grid, line, plain, wrapped
 
 if TYPE_CHECKING:
@@ -36,6 +36,12 @@ def history_figure(run: Run, what: Sequence[str], other: Run | None = None) -> P
     return _figure(runs, list(what), apart=False)
 
 
+def beside(run: Run, other: Run) -> str:
+    """What another run is called in a figure of this one."""
+    name = str(other.data.attrs["robot"])
+    return "rigid twin" if name == f"{run.data.attrs['robot']} (rigid)" else name
+
+
 def _figure(runs: Mapping[str, Run], names: list[str], apart: bool) -> Picture:
     panels = len(names) + apart
     columns = 1 if panels <= 3 else 2
@@ -44,10 +50,10 @@ def _figure(runs: Mapping[str, Run], names: list[str], apart: bool) -> Picture:
     plots: list[Any] = list(figure.subplots(rows, columns, sharex=True, squeeze=False).T.flat)
     for plot, name in zip(plots, names):
         for k, (label, run) in enumerate(runs.items()):
-            if name not in available(run) and any(name in available(each) for each in runs.values()):
+            if name not in available(run.data) and any(name in available(each.data) for each in runs.values()):
                 continue  # a rigid twin has no elastic coordinates
-            found = series(run, name)
-            line(plot, k, run.time.values, found.values, label)
+            found = named(run.data, name)
+            line(plot, k, run.time.values, found.of(run.data).values, label)
             plot.set_ylabel(plain(found.label))
     if apart:
         one, two = runs.values()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.series import beside
+from flexarm.show.histories import beside
 from flexarm.show.style import TWIN, Picture, grid, line, plain, wrapped
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.show.series import beside
+from flexarm.show.histories import beside
 from flexarm.show.sketch import Sketch
 from flexarm.show.snapshots import Snapshots, checked_times
 from flexarm.show.style import STYLES, TWIN, Picture, plain, wrapped
