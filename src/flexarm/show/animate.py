@@ -63,7 +63,7 @@ class Animation:
         return Stage(self, times).show(int(np.searchsorted(times, time)))
 
     def _repr_html_(self) -> str:
-        return films.player(self)
+        return films.filmed(self)
 
 
 class Stage:

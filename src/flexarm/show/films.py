@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.motion.progress import Progress
+from flexarm.show.player import page, player
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -66,8 +67,7 @@ class Mp4(Film):
 
 class Html(Film):
     def write(self, animation: Animation, path: str) -> None:
-        head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>flexarm</title></head><body>\n'
-        Path(path).write_text(head + player(animation) + "\n</body></html>\n", encoding="utf-8")
+        Path(path).write_text(page(filmed(animation)), encoding="utf-8")
 
 
 KINDS: dict[str, Film] = {".gif": Gif(), ".mp4": Mp4(), ".html": Html()}
@@ -87,19 +87,11 @@ def kind_of(path: str | os.PathLike[str]) -> Film:
     return kind
 
 
-def player(animation: Animation) -> str:
+def filmed(animation: Animation) -> str:
     """Frames and buttons as HTML."""
-    from matplotlib.animation import HTMLWriter
-
     stage = _stage(animation, animation.fps)
-    writer: Any = HTMLWriter(fps=animation.fps, embed_frames=True, embed_limit=1e6)  # type: ignore[arg-type]
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "player.html"
-        with writer.saving(stage.figure, str(page), animation.dpi):
-            writer.fig = Camera(stage)  # it saves frames as the figure does, but quicker and smaller
-            for _ in _watched(stage, animation):
-                writer.grab_frame()
-        return page.read_text()
+    camera = Camera(stage)
+    return player((camera.png() for _ in _watched(stage, animation)), animation.fps)
 
 
 class Camera:
@@ -122,9 +114,10 @@ class Camera:
         """What the stage shows now, in the same few colours every time."""
         return self._shot().quantize(palette=self._palette, dither=0)  # type: ignore[arg-type]
 
-    def savefig(self, file: Any, **_: Any) -> None:
-        """As a figure does it: a PNG."""
+    def png(self) -> bytes:
+        file = io.BytesIO()
         self.image().save(file, format="PNG")
+        return file.getvalue()
 
     def _shot(self) -> Image.Image:
         from PIL import Image
