@@ -41,7 +41,7 @@ def test_the_deflection_is_that_of_the_tip_in_the_root_frame(run):
 def test_unknown_names_are_sentences(run):
     with pytest.raises(KeyError, match=r"there is no 'uper\.q' in this run; did you mean 'upper\.q'"):
         run["uper.q"]
-    with pytest.raises(KeyError, match="there is no link 'for'; did you mean 'fore'"):
+    with pytest.raises(KeyError, match="there is no link 'for' in this run; did you mean 'fore'"):
         run.deflection("for")
 
 

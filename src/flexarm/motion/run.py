@@ -13,6 +13,7 @@ import numpy as np
 
 from flexarm._version import __version__
 from flexarm.foundation.files import atomically
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.series import AXES, available, named
 from flexarm.robot import Robot
 
@@ -94,17 +95,17 @@ class Run:
 
     def deflection(self, link: str) -> xr.DataArray:
         """Deflection of a link's tip in its root frame (time, axis): (u - s, v, w)."""
-        from flexarm.foundation.sentences import suggestion
-
         links = self.data["link"].values.tolist()
         if link not in links:
-            raise KeyError(f"there is no link '{link}'{suggestion(link, links)}")
+            raise KeyError(f"there is no link {shown(link)} in this run{suggestion(link, links)}")
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
         """This run minus another, at this run's times: `tip` and the coordinates that both have."""
         import xarray as xr
 
+        if not isinstance(other, Run):
+            raise TypeError(f"other = {shown(other)}: must be a run, as fa.simulate gives it")
         theirs = other.data.interp(time=self.data["time"])
         shared = [name for name in self.data["coordinate"].values if name in theirs["coordinate"].values]
         return xr.Dataset(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.motion.progress import Progress
+from flexarm.show.arguments import file_name
 from flexarm.show.player import page, player
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ KINDS: dict[str, Film] = {".gif": Gif(), ".mp4": Mp4(), ".html": Html()}
 
 def kind_of(path: str | os.PathLike[str]) -> Film:
     """The film that a file name asks for, checked before any work."""
-    target = Path(path)
+    target = file_name("path", path)
     kind = KINDS.get(target.suffix.lower())
     if kind is None:
         raise ValueError(f"{target}: an animation must end in .gif, .mp4 or .html")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.foundation.sentences import shown
 from flexarm.motion.series import available, named
+from flexarm.show.arguments import a_run, a_run_or_none, names
 from flexarm.show.style import Picture, grid, line, plain, wrapped
 
 if TYPE_CHECKING:
@@ -23,17 +25,18 @@ def plot_compare(runs: Mapping[str, Run], *what: str) -> Picture:
     without names also show how far apart their tips are.
     """
     if not isinstance(runs, Mapping) or not runs:
-        raise TypeError('plot_compare needs runs by label: {"flexible": run, "rigid": twin}')
-    return _figure(runs, list(what) or _shared(runs), apart=not what and len(runs) == 2)
+        raise TypeError(f'runs = {shown(runs)}: must be runs by label, {{"flexible": run, "rigid": twin}}')
+    labelled = {str(label): a_run(f"runs[{label!r}]", run) for label, run in runs.items()}
+    return _figure(labelled, names("what", what) or _shared(labelled), apart=not what and len(runs) == 2)
 
 
 def history_figure(run: Run, what: Sequence[str], other: Run | None = None) -> Picture:
     """Chosen quantities of a run over time; `other` beside it."""
     runs = {str(run.data.attrs["robot"]): run}
-    if other is not None:
+    if (other := a_run_or_none("other", other)) is not None:
         label = beside(run, other)
         runs[label if label not in runs else f"{label} (other)"] = other
-    return _figure(runs, list(what), apart=False)
+    return _figure(runs, names("what", what), apart=False)
 
 
 def beside(run: Run, other: Run) -> str:
@@ -42,13 +45,13 @@ def beside(run: Run, other: Run) -> str:
     return "rigid twin" if name == f"{run.data.attrs['robot']} (rigid)" else name
 
 
-def _figure(runs: Mapping[str, Run], names: list[str], apart: bool) -> Picture:
-    panels = len(names) + apart
+def _figure(runs: Mapping[str, Run], chosen: list[str], apart: bool) -> Picture:
+    panels = len(chosen) + apart
     columns = 1 if panels <= 3 else 2
     rows = -(-panels // columns)
     figure = Picture(figsize=(7.0 if columns == 1 else 10.5, 1.0 + 1.9 * rows))
     plots: list[Any] = list(figure.subplots(rows, columns, sharex=True, squeeze=False).T.flat)
-    for plot, name in zip(plots, names):
+    for plot, name in zip(plots, chosen):
         for k, (label, run) in enumerate(runs.items()):
             if name not in available(run.data) and any(name in available(each.data) for each in runs.values()):
                 continue  # a rigid twin has no elastic coordinates
@@ -58,8 +61,8 @@ def _figure(runs: Mapping[str, Run], names: list[str], apart: bool) -> Picture:
     if apart:
         one, two = runs.values()
         distance = 1000 * np.linalg.norm(one.compare(two)["tip"].values, axis=1)
-        line(plots[len(names)], 0, one.time.values, distance, "")
-        plots[len(names)].set_ylabel("tips apart (mm)")
+        line(plots[len(chosen)], 0, one.time.values, distance, "")
+        plots[len(chosen)].set_ylabel("tips apart (mm)")
     for k, plot in enumerate(plots):
         if k >= panels:
             plot.remove()

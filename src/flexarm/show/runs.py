@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.show.arguments import a_run_or_none
 from flexarm.show.histories import beside
 from flexarm.show.style import TWIN, Picture, grid, line, plain, wrapped
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def run_figure(run: Run, other: Run | None = None) -> Picture:
     """Joints, tip deflections, torques and energies of a run; `other` (the rigid twin, say) is drawn thin and grey."""
+    other = a_run_or_none("other", other)
     figure = Picture(figsize=(10.5, 7.2))
     axes: Any = figure.subplots(2, 2, sharex=True)
     t = run.time.values

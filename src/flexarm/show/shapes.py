@@ -8,7 +8,9 @@ import numpy as np
 
 from flexarm.analysis.modes import ModeSet
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
+from flexarm.show.arguments import count
 from flexarm.show.style import JOINT, STYLES, Picture
 from flexarm.show.view import View
 
@@ -18,6 +20,9 @@ SWING = 0.15  # largest displacement drawn, as a fraction of the robot's size
 
 def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
     """The first vibration modes of a robot, each drawn both ways against its posture at rest."""
+    if not isinstance(modes, ModeSet):
+        raise TypeError(f"modes = {shown(modes)}: must be what fa.modes gives")
+    most = count("most", most)
     chosen = [k for k, kind in enumerate(modes.kinds) if kind != "rigid body"][:most]
     if not chosen:
         raise ValueError(f"'{modes.system.robot.name}' has no vibration mode to draw: nothing in it is elastic")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexarm.show.arguments import a_run_or_none, times_of
 from flexarm.show.histories import beside
 from flexarm.show.sketch import Sketch
-from flexarm.show.snapshots import Snapshots, checked_times
+from flexarm.show.snapshots import Snapshots
 from flexarm.show.style import STYLES, TWIN, Picture, plain, wrapped
 from flexarm.show.view import View
 
@@ -26,7 +27,7 @@ def trajectory_figure(
     """
     from matplotlib import colormaps
 
-    chosen = checked_times(run, times)
+    chosen, other = times_of("times", run, times), a_run_or_none("other", other)
     moments = Snapshots(run, magnify)
     (_, way), arm = moments.way(chosen), moments.arm(chosen)
     theirs = None if other is None else Snapshots(other).arm(chosen)
