@@ -10,7 +10,8 @@ import numpy as np
 from flexarm.foundation.sentences import shown
 from flexarm.motion.series import available, named
 from flexarm.show.arguments import a_run, a_run_or_none, names
-from flexarm.show.style import Picture, grid, line, plain, wrapped
+from flexarm.show.panels import panels
+from flexarm.show.style import Picture, line, plain, wrapped
 
 if TYPE_CHECKING:
     from flexarm.motion.run import Run
@@ -46,11 +47,8 @@ def beside(run: Run, other: Run) -> str:
 
 
 def _figure(runs: Mapping[str, Run], chosen: list[str], apart: bool) -> Picture:
-    panels = len(chosen) + apart
-    columns = 1 if panels <= 3 else 2
-    rows = -(-panels // columns)
-    figure = Picture(figsize=(7.0 if columns == 1 else 10.5, 1.0 + 1.9 * rows))
-    plots: list[Any] = list(figure.subplots(rows, columns, sharex=True, squeeze=False).T.flat)
+    count = len(chosen) + apart
+    figure, plots = panels(count, height=1.9, columns=1 if count <= 3 else 2)
     for plot, name in zip(plots, chosen):
         for k, (label, run) in enumerate(runs.items()):
             if name not in available(run.data) and any(name in available(each.data) for each in runs.values()):
@@ -63,14 +61,7 @@ def _figure(runs: Mapping[str, Run], chosen: list[str], apart: bool) -> Picture:
         distance = 1000 * np.linalg.norm(one.compare(two)["tip"].values, axis=1)
         line(plots[len(chosen)], 0, one.time.values, distance, "")
         plots[len(chosen)].set_ylabel("tips apart (mm)")
-    for k, plot in enumerate(plots):
-        if k >= panels:
-            plot.remove()
-            continue
-        grid(plot)
-        if k == panels - 1 or (k + 1) % rows == 0:
-            plot.set_xlabel("time (s)")
-            plot.xaxis.set_tick_params(labelbottom=True)
+    figure.align_ylabels()
     _legend(figure, plots[0], runs)
     return figure
 

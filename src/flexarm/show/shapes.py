@@ -32,8 +32,8 @@ def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
     swings = [_displacements(system, modes.q, modes.shapes[:, mode].real, SWING * size) for mode in chosen]
     moves = [np.concatenate(list(swing.values())) for swing in swings]
     view = View.of(np.concatenate([cloud, *(cloud + move for move in moves), *(cloud - move for move in moves)]))
-    columns = min(2, len(chosen))
-    rows = -(-len(chosen) // columns)
+    columns = 2 if len(chosen) % 2 == 0 else 1  # no gaps
+    rows = len(chosen) // columns
     figure = Picture(figsize=(4.6 * columns, view.height(4.6) * rows + 0.4))
     colour = STYLES[0][0]
     for place, (mode, swing) in enumerate(zip(chosen, swings, strict=True)):
@@ -44,7 +44,9 @@ def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
                 plot.plot(*view.data(points + sign * swing[name]), color=colour, linestyle=dashes, linewidth=width)
         for points in rest.values():
             plot.plot(*view.data(points), color=REST, linewidth=1.0, zorder=0)
-            plot.plot(*view.data(points[:1]), color=JOINT, marker="o", markersize=3.5)
+        for name, points in rest.items():
+            hinge = (points + swing[name])[:1]  # where the swinging link has it
+            plot.plot(*view.data(hinge), markeredgecolor=JOINT, markerfacecolor="white", marker="o", markersize=5)
         plot.set_title(f"mode {mode + 1}: {modes.frequencies[mode]:.4g} Hz", fontsize=10)
     title = fill(f"{system.robot.name}: vibration modes (displacements magnified)", 48 * columns)
     figure.suptitle(title, fontsize=11, parse_math=False)  # a $ in a name is a $
