@@ -1,32 +1,33 @@
-"""A first arm: two slender links in a horizontal plane, pushed to and fro by their motors.
+"""A first arm: two strips of steel in a horizontal plane, pushed to and fro by their motors.
 
 A robot is a chain of links. Each hangs on the one before it by a hinge unless it says otherwise.
 """
 
 import flexarm as fa
 
-steel = fa.Material(E=2e10, rho=7850.0, damping=1e-3)  # Pa, kg/m3, s
-bar = fa.Section.rectangle(0.005, 0.005)  # m
+steel = fa.Material(E=2.1e11, rho=7850.0, damping=1e-3)  # Pa, kg/m3, s
+strip = fa.Section.rectangle(width=0.002, height=0.010)  # m
 bending = fa.Flexible(bend_y=3)  # three shapes of bending in the plane
 
 arm = fa.Robot(
     "two-link flexible arm",
     links=[
-        fa.Link("upper", length=1.0, section=bar, material=steel, flexible=bending),
-        fa.Link("fore", length=0.5, section=bar, material=steel, flexible=bending, payload=fa.PointMass(0.15)),
+        fa.Link("upper", length=1.0, section=strip, material=steel, flexible=bending),
+        fa.Link("fore", length=0.5, section=strip, material=steel, flexible=bending, payload=fa.PointMass(0.15)),
     ],
 )
 print(arm)
 
-# +0.02 N m for a second, -0.02 N m for another one, then nothing
-torque = {"upper": fa.bang_bang(0.02, (1, 2)), "fore": fa.bang_bang(0.005, (1, 2))}
-run = fa.simulate(arm, 10.0, torque=torque)
-rigid = fa.simulate(arm.rigid(), 10.0, torque=torque)
+# +0.15 N m for a second, -0.15 N m for another one, then nothing
+torque = {"upper": fa.bang_bang(0.15, (1, 2)), "fore": fa.bang_bang(0.04, (1, 2))}
+run = fa.simulate(arm, 5.0, torque=torque)
+rigid = fa.simulate(arm.rigid(), 5.0, torque=torque)
 
 peak = abs(run.deflection("upper")).max()
 print(f"the upper link bends by up to {1000 * float(peak):.1f} mm")
-print(f"after 10 s the tip is at {run.tip.values[-1].round(3)} m,")
+print(f"after 5 s the tip is at {run.tip.values[-1].round(3)} m,")
 print(f"that of the rigid twin at {rigid.tip.values[-1].round(3)} m")
 
 run.plot(other=rigid).savefig("first_arm.png")  # joints, deflections, torques, energies
+run.to_csv("first_arm.csv")  # a table for other programs
 run.save("first_arm.nc")  # all of it, for later: fa.Run.load("first_arm.nc")

@@ -1,16 +1,19 @@
-"""A film of the moving arm, its rigid twin in grey.
+"""Films of the moving arm, its rigid twin in grey.
 
+The joints are driven, as by stiff servos: `motion` prescribes them. They stop after 4 s, the arm does not.
 `run.animate("arm.gif")` needs nothing more; .mp4 needs ffmpeg, .html is a player for any browser, and in a notebook
 `run.animate()` alone shows one.
 """
 
+from pathlib import Path
+
 import flexarm as fa
 
-arm = fa.library.two_link_arm(damping=1e-3)
-torque = {"upper": fa.bang_bang(0.1, (1.5, 3)), "fore": fa.bang_bang(0.02, (1.5, 3))}
-run = fa.simulate(arm, 5.0, torque=torque)
-rigid = fa.simulate(arm.rigid(), 5.0, torque=torque)
+arm = fa.load(Path(__file__).parent / "two_link.yaml")
+motion = {"upper": fa.cycloid(0, 1.2, 4), "fore": fa.cycloid(0, -1.2, 4)}
+run = fa.simulate(arm, 8.0, motion=motion)
+rigid = fa.simulate(arm.rigid(), 8.0, motion=motion)
 
-run.animate("two_link_arm.gif", fps=20, other=rigid, dpi=80)
-run.animate("slow_and_large.gif", fps=10, speed=0.5, magnify=3, dpi=60)
-run.plot_trajectory(times=[0.0, 1.0, 2.0, 3.0, 5.0], other=rigid).savefig("trajectory.png")
+run.animate("two_link_arm.gif", fps=20, speed=2, magnify=2, other=rigid, dpi=80)  # deflections twice as large as life
+run.animate("true_scale.gif", fps=10, dpi=60)
+run.plot_trajectory(times=[0, 1, 2, 3, 4, 5.2], other=rigid, magnify=2).savefig("trajectory.png")

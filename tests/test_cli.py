@@ -82,7 +82,7 @@ def test_warnings_about_units_are_one_line_each(tmp_path):
         (["modes", EXAMPLE, "--q", "fore=1"], "there is no coordinate 'fore'"),
         (["modes", EXAMPLE, "--q", "fore.q"], "--q fore.q: must look like name=value"),
         (["modes", EXAMPLE, "--q", "fore.q=[1"], "cannot be read as a value"),
-        (["modes", EXAMPLE, "--q", "fore.q=much"], "'fore.q' is 'much': must be a number"),
+        (["modes", EXAMPLE, "--q", "fore.q=much"], "q['fore.q'] = 'much': must be a number, not text"),
         (["modes", EXAMPLE, "--joints", "loose"], "--joints loose: must be free, locked, or"),
         (["modes", EXAMPLE, "--set", "links.for.length=2"], "did you mean 'fore'"),
         (["modes", EXAMPLE, "--set", "links.fore.length=-2"], "links[1].length = -2: must be positive (m)"),
@@ -212,6 +212,114 @@ def test_run_says_what_is_wrong_before_any_work(arm, tmp_path):
     arm.write_text(arm.read_text().replace("switch:", "switches:"))
     assert "simulation.torque.upper: bang-bang takes amplitude, switch" in refused("run", arm)
     assert not list(tmp_path.glob("*.nc"))
+
+
+PENDULUM = """
+links:
+  - {name: rod, length: 1.0, mass: 1.0, joint: {type: revolute, limits: [-1, 1]}}
+"""
+
+
+@pytest.fixture
+def rod(tmp_path, monkeypatch) -> Path:
+    """A rigid rod turned by a motor until its joint's limit, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "rod.yaml"
+    file.write_text(PENDULUM + "simulation: {duration: 2, torque: {rod: 1.0}}\n")
+    return file
+
+
+def altered(change: str, *words: object) -> subprocess.CompletedProcess[str]:
+    """The command after a change of the package, say one that makes a disk fail."""
+    code = f"import flexarm\n{change}\nfrom flexarm.cli import main\nmain()"
+    return subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True)
+
+
+def test_a_joint_limit_is_a_normal_end(rod):
+    done = flexarm("run", rod, COLUMNS="100")
+    assert done.returncode == 0, done.stderr
+    assert "'rod.q' reached its upper limit 1 rad" in done.stdout
+
+
+def test_a_run_that_diverged_fails_and_keeps_what_it_has(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text(EXAMPLE.read_text().replace("amplitude: 0.02", "amplitude: 2e3"))
+    results = tmp_path / "a.nc"
+    done = flexarm("run", file, "-o", results, "--set", "simulation.dt=0.01", "--set", "simulation.method=rk4")
+    assert done.returncode == 1, done.stdout
+    assert "error: the run diverged at t = " in done.stderr
+    import flexarm as fa
+
+    assert fa.Run.load(results).reason.startswith("diverged")
+
+
+SIGNAL = """
+import os, signal
+from flexarm.motion.progress import Progress
+def update(self, t):
+    if t > 0.3:
+        os.kill(os.getpid(), signal.{name})
+Progress.update = update
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+@pytest.mark.parametrize(("name", "code", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_signals_end_a_run_but_its_results_are_written(arm, tmp_path, name, code, word):
+    done = altered(SIGNAL.format(name=name), "run", arm, "--rigid", "-o", tmp_path / "a.nc")
+    assert done.returncode == code, done.stderr
+    assert done.stderr.splitlines()[-1] == word
+    import flexarm as fa
+
+    found = fa.Run.load(tmp_path / "a.nc")
+    assert found.reason.startswith("interrupted at t = ")
+    assert 0.2 < found.time.values[-1] < 1.0
+    assert (tmp_path / "a.png").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody can write")
+def test_an_unwritable_place_is_found_before_the_run(rod, tmp_path):
+    never = "flexarm.simulate = lambda *_, **__: exit('the run began')"
+    for words in (["-o", "/proc/a.nc"], ["--plot", "/proc/a.png"], ["--animate", "/proc/a.gif"]):
+        done = altered(never, "run", rod, *words)
+        assert f"{words[1]}: nothing can be written in '/proc'" in done.stderr
+        assert done.returncode == 1
+
+
+def test_results_that_cannot_be_saved_are_kept_elsewhere(rod, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    change = f"""
+import shutil
+simulate = flexarm.simulate
+def simulate_and_lose_the_folder(*words, **options):
+    found = simulate(*words, **options)
+    shutil.rmtree({str(gone)!r})
+    return found
+flexarm.simulate = simulate_and_lose_the_folder
+"""
+    done = altered(change, "run", rod, "-o", gone / "a.nc", "--plot", tmp_path / "a.png")
+    assert done.returncode == 1
+    problem, _, refuge = done.stderr.splitlines()[-1].partition("; the results are kept in ")
+    assert problem.startswith(f"error: {gone / 'a.nc'}: cannot be written")
+    import flexarm as fa
+
+    assert fa.Run.load(refuge).reason.startswith("'rod.q' reached")
+    assert f"results in {refuge}" in done.stdout.replace("\n", " ")
+
+
+def test_the_picture_follows_the_results_and_replacing_is_said(rod, tmp_path):
+    (tmp_path / "rod.png").write_text("mine")
+    done = flexarm("run", rod, "-o", "other.nc")
+    assert "results in other.nc, figure in other.png" in done.stdout
+    assert (tmp_path / "rod.png").read_text() == "mine"
+    done = flexarm("run", rod, "-o", "other.nc", "--plot", "new.png")
+    assert "results in other.nc (replaced), figure in new.png\n" in done.stdout
+
+
+def test_help_says_how_commands_end():
+    assert "143 after SIGTERM" in " ".join(flexarm("--help").stdout.split())
+    assert "130 after Ctrl-C" in " ".join(flexarm("run", "--help").stdout.split())
 
 
 # --- flexarm plot, flexarm animate ---

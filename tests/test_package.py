@@ -33,14 +33,39 @@ def test_every_field_of_every_description_is_documented(name):
         assert info.description or field in ("type", "shape"), f"{name}.{field}"
 
 
-def test_the_readmes_program_prints_what_it_says():
-    program, output = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.S).groups()
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(program, {})
-    assert [line.rstrip() for line in printed.getvalue().splitlines()] == [
-        line.rstrip() for line in output.splitlines()
-    ]
+@pytest.fixture(scope="module")
+def readme(tmp_path_factory) -> dict:
+    """The variables of the README's programs, run one after the other; each printed what stands below it."""
+    names: dict = {}
+    with contextlib.chdir(tmp_path_factory.mktemp("readme")):
+        for program, said in re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", README, re.S):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(program, names)
+            assert [line.rstrip() for line in printed.getvalue().splitlines()] == said.splitlines()
+    return names
+
+
+def test_the_readmes_programs_print_what_they_say(readme):
+    assert README.count("```python") == 2
+    assert readme["run"].reason == "completed"
+    assert readme["M"].shape == (8, 8)
+
+
+def test_the_demo_is_the_readmes_robot_and_run(readme):
+    from flexarm.motion.simulation_file import simulation_options
+    from flexarm.robot.files import read
+
+    file = Path(__file__).parent.parent / "examples" / "two_link.yaml"
+    robot, section = read(file)
+    assert robot == readme["arm"]
+    run = fa.simulate(robot, **simulation_options(section, str(file)))
+    assert (run.tip.values == readme["run"].tip.values).all()
+
+
+def test_what_the_readme_calls_steel_is_steel(readme):
+    assert pytest.approx(2.1e11, rel=0.05) == readme["steel"].E
+    assert readme["steel"].rho == pytest.approx(7850, rel=0.02)
 
 
 def test_every_link_of_the_readme_leads_somewhere():

@@ -45,7 +45,7 @@ def test_the_deflection_is_that_of_the_tip_in_the_root_frame(run):
 def test_unknown_names_are_sentences(run):
     with pytest.raises(KeyError, match=r"there is no 'uper\.q' in this run; did you mean 'upper\.q'"):
         run["uper.q"]
-    with pytest.raises(KeyError, match="there is no link 'for'; did you mean 'fore'"):
+    with pytest.raises(KeyError, match="there is no link 'for' in this run; did you mean 'fore'"):
         run.deflection("for")
 
 
@@ -137,13 +137,28 @@ def test_files_that_are_no_runs_are_refused(tmp_path, run):
         fa.Run.load(tmp_path / "d.nc")
 
 
-def test_csv_has_a_column_for_everything(run, tmp_path):
+def test_csv_has_a_column_for_every_quantity(run, tmp_path):
     run.to_csv(tmp_path / "run.csv")
     with open(tmp_path / "run.csv") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(run.time)
-    assert float(rows[-1]["upper.q"]) == pytest.approx(float(run["upper.q"][-1]), rel=1e-9)
-    assert {"time", "tip.x", "torque.upper", "kinetic", "balance"} <= set(rows[0])
+    assert list(rows[0]) == ["time", *run.names]
+    for name in ("upper.q", "v.upper.q", "deflection.fore.y", "elbow.x", "torque.upper", "kinetic"):
+        assert float(rows[-1][name]) == pytest.approx(float(run[name][-1]), rel=1e-9), name
+
+
+def test_a_table_has_a_row_for_each_sample(run):
+    table = run.to_dataframe()
+    assert table.shape == (len(run.time), len(run.names))
+    assert table.index.name == "time"
+    assert_allclose(table["deflection.fore.y"], run.deflection("fore").sel(axis="y"), rtol=0)
+
+
+@pytest.mark.parametrize("name", ["r.xlsx", "r.csv", "r"])
+def test_results_are_not_written_under_a_name_that_says_otherwise(run, tmp_path, name):
+    with pytest.raises(ValueError, match=r"results are NetCDF, so it must end in \.nc; to_csv"):
+        run.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
 def test_compare_with_the_rigid_twin(run):

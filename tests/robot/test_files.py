@@ -55,7 +55,7 @@ def message(path):
     return str(caught.value)
 
 
-def test_the_file_of_the_readme_is_the_two_link_arm(file):
+def test_a_file_describes_the_two_link_arm(file):
     robot, simulation = files.read(file(ARM))
     assert robot == library.two_link_arm()
     assert simulation == {

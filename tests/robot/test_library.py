@@ -9,7 +9,7 @@ import flexarm.robot as fa
 from flexarm.robot import library
 
 
-def test_two_link_arm_is_that_of_the_readme():
+def test_two_link_arm_is_that_of_the_paper():
     steel, bar = fa.Material(E=2e10, rho=7850.0), fa.Section.rectangle(0.005, 0.005)
     flexible = fa.Flexible(bend_y=3)
     assert library.two_link_arm() == fa.Robot(

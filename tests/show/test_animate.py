@@ -68,7 +68,9 @@ def test_a_notebook_gets_a_player_and_html_is_a_page(tmp_path):
     html = animation._repr_html_()
     assert html.count("data:image/png;base64") == 6
     animation.save(tmp_path / "a.html")
-    assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")
+    written = (tmp_path / "a.html").read_text()
+    assert written.startswith("<!DOCTYPE html>")
+    assert written.count("data:image/png;base64") == 6
 
 
 def test_the_trace_is_as_fine_as_the_samples_whatever_the_frames():

@@ -4,7 +4,7 @@ import pytest
 
 import flexarm as fa
 from benchmarks.robots import planar_chain, spatial_chain
-from flexarm.cli import _format
+from flexarm.cli.equations import format_of
 from flexarm.symbolic import size
 from flexarm.symbolic.code import listing
 from tests.symbolic.cases import arm, bending, joint, link
@@ -97,10 +97,10 @@ def test_symbols_can_be_renamed():
 
 
 def test_endings_of_files_say_the_format():
-    assert _format(None, "arm.tex") == "latex"
-    assert _format("c", "arm.h") == "c"
+    assert format_of(None, "arm.tex") == "latex"
+    assert format_of("c", "arm.h") == "c"
     with pytest.raises(ValueError, match=r"--output arm\.doc: must end in one of \.txt, \.tex, \.py, \.c, \.m"):
-        _format(None, "arm.doc")
+        format_of(None, "arm.doc")
 
 
 # --- size ---

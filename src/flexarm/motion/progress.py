@@ -1,4 +1,4 @@
-"""A progress bar for long runs, silent when nobody watches."""
+"""A progress bar for long work, silent when nobody watches."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ PATIENCE = 0.5  # seconds before a bar appears
 
 
 class Progress:
-    """Simulated time and how it compares with real time. `wanted`: None shows it on a terminal only."""
+    """Simulated time, how it compares with real time, and how long it will still take.
+
+    `wanted`: None shows it on a terminal only.
+    """
+
+    doing = "simulating"
 
     def __init__(self, duration: float, wanted: bool | None) -> None:
         self.duration = duration
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
-        self.begin = clock.perf_counter()
+        self._begin = clock.perf_counter()
+        self._first: tuple[float, float] | None = None  # when the first update came, and how far it was
         self._bar: Any = None
         self._task: Any = None
 
@@ -27,25 +33,40 @@ class Progress:
             self._bar.stop()
 
     def update(self, t: float) -> None:
-        spent = clock.perf_counter() - self.begin
-        if not self.wanted or spent < PATIENCE:
+        if not self.wanted:
+            return
+        now = clock.perf_counter()
+        # from the first update on: tracing and compiling, which come before it, say nothing about the rest
+        since, done = self._first or (self._begin, 0.0)
+        self._first = self._first or (now, t)
+        if now - self._begin < PATIENCE:
             return
         if self._bar is None:
             self._show()
-        self._bar.update(self._task, completed=t, factor=f"{t / spent:.3g} x real time")
+        pace = (t - done) / max(now - since, 1e-9)
+        self._bar.update(self._task, completed=t, words=f"{left(self.duration - t, pace)}; {self.words(t, pace)}")
+
+    def words(self, t: float, pace: float) -> str:
+        """How far it is; `pace` in simulated seconds a second."""
+        return f"{t:.3g} of {self.duration:.3g} s, {pace:.3g} x real time"
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
-        self._bar = Progress(
-            TextColumn("simulating"),
-            BarColumn(),
-            TextColumn("{task.completed:.3g} of {task.total:.3g} s"),
-            TextColumn("{task.fields[factor]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bar.add_task("", total=self.duration, factor="")
+        columns = (TextColumn(self.doing), BarColumn(bar_width=16), TextColumn("{task.fields[words]}"))
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("", total=self.duration, words="")
         self._bar.start()
+
+
+def left(rest: float, pace: float) -> str:
+    """Time that the rest takes at this pace, in words."""
+    if pace <= 0:
+        return "time left unknown"
+    seconds = round(rest / pace)
+    if seconds < 60:
+        return f"{seconds} s left"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60:02d} s left"
+    return f"{seconds // 3600} h {seconds % 3600 // 60:02d} min left"

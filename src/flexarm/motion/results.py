@@ -48,6 +48,7 @@ def results(
         dataset(
             names=system.names,
             units=system.units,
+            kinds=[each.kind for each in system.coordinates],
             inputs=system.inputs,
             input_units=system.input_units,
             links=[link.name for link in system.robot.links],

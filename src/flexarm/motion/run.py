@@ -13,16 +13,18 @@ import numpy as np
 
 from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes, write_text
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.netcdf import netcdf
+from flexarm.motion.series import AXES, available, named
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 
     from flexarm.show.animate import Animation
 
-AXES = ["x", "y", "z"]
 ENERGIES = {
     "kinetic": "kinetic energy",
     "elastic": "elastic energy of the links",
@@ -81,29 +83,30 @@ class Run:
         return self.data[list(ENERGIES)]
 
     def __getitem__(self, name: str) -> xr.DataArray:
-        """A coordinate by name (`upper.q`), or a variable of the data."""
-        names = self.data["coordinate"].values.tolist()
-        if name in names:
-            return self.data["q"].sel(coordinate=name)
-        if name in self.data:
+        """A quantity over time by name, one of `run.names`, or a whole variable of the data (`tip`, `q`)."""
+        if isinstance(name, str) and name in self.data:
             return self.data[name]
-        from flexarm.foundation.sentences import suggestion
+        return named(self.data, name).of(self.data)
 
-        raise KeyError(f"there is no '{name}' in this run{suggestion(name, [*names, *map(str, self.data)])}")
+    @property
+    def names(self) -> list[str]:
+        """Names of all quantities: `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`,
+        `kinetic`, a recorded point's `elbow.x`, ..."""
+        return list(available(self.data))
 
     def deflection(self, link: str) -> xr.DataArray:
         """Deflection of a link's tip in its root frame (time, axis): (u - s, v, w)."""
-        from flexarm.foundation.sentences import suggestion
-
         links = self.data["link"].values.tolist()
         if link not in links:
-            raise KeyError(f"there is no link '{link}'{suggestion(link, links)}")
+            raise KeyError(f"there is no link {shown(link)} in this run{suggestion(link, links)}")
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
         """This run minus another, at this run's times: `tip` and the coordinates that both have."""
         import xarray as xr
 
+        if not isinstance(other, Run):
+            raise TypeError(f"other = {shown(other)}: must be a run, as fa.simulate gives it")
         theirs = other.data.interp(time=self.data["time"])
         shared = [name for name in self.data["coordinate"].values if name in theirs["coordinate"].values]
         return xr.Dataset(
@@ -118,8 +121,7 @@ class Run:
     def plot(self, *what: str, other: Run | None = None) -> Figure:
         """Joints, tip deflections, torques and energies in one figure, or chosen quantities, one panel each.
 
-        what: `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, `kinetic`, a recorded
-            point's `elbow.x`, ...
+        what: `upper.q`, `v.upper.q`, `tip.x`, ...: names of `run.names`.
         other: another run beside this one, say the rigid twin's.
         """
         from flexarm.show.histories import history_figure
@@ -172,6 +174,7 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write NetCDF4, readable by xarray alone; an earlier file stays intact until the new one is complete."""
+        _check_ending(path)
         write_bytes(path, netcdf(self.data))
 
     @staticmethod
@@ -198,21 +201,23 @@ class Run:
             )
         return Run(data)
 
+    def to_dataframe(self) -> pd.DataFrame:
+        """A pandas table: a row for each sample, by time, and a column for each of `run.names`."""
+        import pandas as pd
+
+        columns = {name: series.of(self.data).values for name, series in available(self.data).items()}
+        return pd.DataFrame(columns, index=pd.Index(self.data["time"].values, name="time"))
+
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write time, coordinates, tip, torques, forces of constraints and energies as columns with a header."""
-        columns = {"time": self.data["time"].values}
-        tables = [("q", "coordinate"), ("tip", "axis"), ("torque", "input")]
-        tables += [("reaction", "row")] if "reaction" in self.data else []
-        for name, dimension in tables:
-            for label in self.data[dimension].values:
-                key = str(label) if name == "q" else f"{name}.{label}"
-                columns[key] = self.data[name].sel({dimension: label}).values
-        columns |= {name: self.data[name].values for name in ENERGIES}
-        text = ",".join(columns) + "\n"
-        text += (
-            "\n".join(",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True)) + "\n"
-        )
+        """Write the table of `to_dataframe` with a header, to ten digits."""
+        text = self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n")
         write_text(path, text)
+
+
+def _check_ending(path: str | os.PathLike[str]) -> None:
+    if Path(path).suffix.lower() != ".nc":
+        others = "to_csv writes a table as text, to_dataframe() gives one to pandas"
+        raise ValueError(f"path = {str(path)!r}: results are NetCDF, so it must end in .nc; {others}")
 
 
 @lru_cache(maxsize=64)
@@ -234,6 +239,7 @@ def dataset(**parts: Any) -> xr.Dataset:
         ("input", "input", parts["inputs"]),
         ("link", "link", parts["links"]),
         ("unit", "coordinate", parts["units"]),
+        ("kind", "coordinate", parts["kinds"]),
         ("input_unit", "input", parts["input_units"]),
     ]
     layout = {

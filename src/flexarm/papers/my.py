@@ -20,7 +20,6 @@ from flexarm.papers.figures import Curves, curves
 from flexarm.papers.page import Page
 from flexarm.papers.study import Study
 from flexarm.show.arm import Arm
-from flexarm.show.series import series
 from flexarm.show.sketch import Sketch
 from flexarm.show.style import Picture
 from flexarm.show.view import View
@@ -304,7 +303,7 @@ def inputs_of_the_two_robots(page: Page) -> None:
 
 def beside_the_rigid(name: str, quantity: str) -> Curves:
     runs = {"flexible": flexible_run(name), "rigid": rigid_run(name)}
-    return {label: (run.time, series(run, quantity).values) for label, run in runs.items()}
+    return {label: (run.time, run[quantity].values) for label, run in runs.items()}
 
 
 def joint_displacements(page: Page) -> None:

@@ -20,19 +20,19 @@ def two_link_arm(damping: float = 0.0) -> Robot:
     Bien & My (seeds/002): lengths, E, rho, A = 2.5e-5 m2 and the payload. Chosen: the 5 x 5 mm square that fits A,
     three modes for each link, and `damping`, the Kelvin-Voigt time constant (s).
     """
-    steel = Material(E=2e10, rho=7850.0, damping=damping)
+    soft = Material(E=2e10, rho=7850.0, damping=damping)  # a tenth as stiff as steel, but as heavy
     bar = Section.rectangle(0.005, 0.005)
     shapes = Flexible(bend_y=3)
     return Robot(
         name="two-link flexible arm",
         links=[
-            Link("upper", length=1.0, joint=Revolute("z"), section=bar, material=steel, flexible=shapes),
+            Link("upper", length=1.0, joint=Revolute("z"), section=bar, material=soft, flexible=shapes),
             Link(
                 "fore",
                 length=0.5,
                 joint=Revolute("z"),
                 section=bar,
-                material=steel,
+                material=soft,
                 flexible=shapes,
                 payload=PointMass(0.15),
             ),

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.foundation.files import atomically
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.numbers import Array, real_number
 from flexarm.show import films
+from flexarm.show.arguments import a_run, a_run_or_none, flag, magnification, times_of
 from flexarm.show.sketch import PAYLOAD, Sketch
-from flexarm.show.snapshots import Snapshots, checked_times
+from flexarm.show.snapshots import Snapshots
 from flexarm.show.style import TWIN, Picture, plain
 from flexarm.show.view import View
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from flexarm.motion.run import Run
 
 WIDTH = 7.0  # inches
+MOST_FRAMES = 20_000  # more than half an hour of film
+MOST_DPI = 1000  # a frame of 7000 pixels
 
 
 class Animation:
@@ -38,12 +41,15 @@ class Animation:
         dpi: float = 100.0,
         progress: bool | None = None,
     ) -> None:
-        for name, value in (("fps", fps), ("speed", speed), ("dpi", dpi)):
-            if not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{name} = {value}: must be positive")
-        self.run, self.other = run, other
-        self.fps, self.speed, self.magnify = float(fps), float(speed), float(magnify)
-        self.trace, self.dpi, self.progress = trace, float(dpi), progress
+        self.run, self.other = a_run("run", run), a_run_or_none("other", other)
+        self.fps, self.speed = real_number("fps", fps, above=0), real_number("speed", speed, above=0)
+        self.magnify = magnification(magnify)
+        self.trace, self.dpi = flag("trace", trace), real_number("dpi", dpi, above=0, most=MOST_DPI)
+        self.progress = None if progress is None else flag("progress", progress)
+        frames = float(run.time.values[-1] - run.time.values[0]) * self.fps / self.speed
+        if frames > MOST_FRAMES:
+            given = f"fps = {self.fps:g} and speed = {self.speed:g}"
+            raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MOST_FRAMES}")
 
     def times(self, fps: float | None = None) -> Array:
         """Simulated times of the frames (s): evenly spaced, the first and the last of the run among them."""
@@ -59,11 +65,11 @@ class Animation:
 
     def figure(self, time: float) -> Picture:
         """A single frame, the way of the tip up to it included."""
-        times = np.union1d(self.times(), checked_times(self.run, [time]))
+        times = np.union1d(self.times(), times_of("time", self.run, [time]))
         return Stage(self, times).show(int(np.searchsorted(times, time)))
 
     def _repr_html_(self) -> str:
-        return films.player(self)
+        return films.filmed(self)
 
 
 class Stage:

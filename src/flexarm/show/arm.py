@@ -29,13 +29,14 @@ class Arm:
     """A robot in the postures q (n, nq).
 
     `magnify` multiplies the elastic coordinates, so that each link deflects that much more and carries what hangs on it
-    along. Points are (n, ..., 3).
+    along. In a closed loop that would tear it open: there joints stay where they are, and each link bows that much more
+    between them. Points are (n, ..., 3).
     """
 
     def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41) -> None:
         DRAWN.require(system.robot)
         self.system = system
-        self.q = magnified(system, q, magnify)
+        self.q, self._bow = magnified(system, q, magnify), magnify if closed(system) else 1.0
         self.links = {link.name: self._axis(link, points) for link in system.robot.links}
         n = len(self.q)
         hinges = [self._root(link) for link in self._jointed(Revolute)]
@@ -55,7 +56,27 @@ class Arm:
     # --- parts ---
 
     def _axis(self, link: Link, points: int) -> Array:
-        return self.system.axis(link.name, self.q, points if link.flexible is not None else 2)
+        if link.flexible is None:
+            return self.system.axis(link.name, self.q, 2)
+        true = self.system.axis(link.name, self.q, points)
+        if self._bow == 1:
+            return true
+        x, held = np.linspace(0, link.length, points), self._held(link)
+        anchors = np.stack([self.system.frame(link.name, place, self.q)[:, :3, 3] for place in held], axis=1)
+        chords = _between(x, held, anchors)
+        return chords + self._bow * (true - chords)
+
+    def _held(self, link: Link) -> list[float]:
+        """Where something hangs on a link (m), its ends among it."""
+        robot = self.system.robot
+        found = {0.0, link.length, *(mass.at for mass in link.masses if mass.at is not None)}
+        for child, parent in zip(robot.links, robot.parents, strict=True):
+            if parent is not None and robot.links[parent].name == link.name and child.at is not None:
+                found.add(child.at)
+        for loop in self._constraints(Loop):
+            ends = ((loop.first, loop.first_at), (loop.second, loop.second_at))
+            found |= {at for name, at in ends if name == link.name and at is not None}
+        return sorted(found)
 
     def _jointed(self, *kinds: type) -> list[Link]:
         return [link for link in self.system.robot.links if isinstance(link.joint, kinds)]
@@ -140,10 +161,24 @@ class Arm:
 
 
 def magnified(system: System, q: Array, magnify: float) -> Array:
-    """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied."""
+    """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied, unless that would tear a loop open."""
     out = np.array(q, dtype=float)
-    out[:, system.elastic] *= magnify
+    if not closed(system):
+        out[:, system.elastic] *= magnify
     return out
+
+
+def closed(system: System) -> bool:
+    """Whether links form a closed loop."""
+    return any(isinstance(each, Loop) for each in system.robot.constraints)
+
+
+def _between(x: Array, places: list[float], anchors: Array) -> Array:
+    """Points (n, len(x), 3) of the straight lines that join the anchors (n, len(places), 3)."""
+    piece = np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)
+    start, end = np.array(places)[piece], np.array(places)[piece + 1]
+    share = ((x - start) / (end - start))[:, None]
+    return np.asarray((1 - share) * anchors[:, piece] + share * anchors[:, piece + 1])
 
 
 def _stacked(parts: list[Array], empty: tuple[int, ...]) -> Array:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.motion.progress import Progress
+from flexarm.show.arguments import file_name
+from flexarm.show.player import page, player
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -66,8 +68,7 @@ class Mp4(Film):
 
 class Html(Film):
     def write(self, animation: Animation, path: str) -> None:
-        head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>flexarm</title></head><body>\n'
-        Path(path).write_text(head + player(animation) + "\n</body></html>\n", encoding="utf-8")
+        Path(path).write_text(page(filmed(animation)), encoding="utf-8")
 
 
 KINDS: dict[str, Film] = {".gif": Gif(), ".mp4": Mp4(), ".html": Html()}
@@ -75,7 +76,7 @@ KINDS: dict[str, Film] = {".gif": Gif(), ".mp4": Mp4(), ".html": Html()}
 
 def kind_of(path: str | os.PathLike[str]) -> Film:
     """The film that a file name asks for, checked before any work."""
-    target = Path(path)
+    target = file_name("path", path)
     kind = KINDS.get(target.suffix.lower())
     if kind is None:
         raise ValueError(f"{target}: an animation must end in .gif, .mp4 or .html")
@@ -87,19 +88,11 @@ def kind_of(path: str | os.PathLike[str]) -> Film:
     return kind
 
 
-def player(animation: Animation) -> str:
+def filmed(animation: Animation) -> str:
     """Frames and buttons as HTML."""
-    from matplotlib.animation import HTMLWriter
-
     stage = _stage(animation, animation.fps)
-    writer: Any = HTMLWriter(fps=animation.fps, embed_frames=True, embed_limit=1e6)  # type: ignore[arg-type]
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "player.html"
-        with writer.saving(stage.figure, str(page), animation.dpi):
-            writer.fig = Camera(stage)  # it saves frames as the figure does, but quicker and smaller
-            for _ in _watched(stage, animation):
-                writer.grab_frame()
-        return page.read_text()
+    camera = Camera(stage)
+    return player((camera.png() for _ in _watched(stage, animation)), animation.fps)
 
 
 class Camera:
@@ -122,9 +115,10 @@ class Camera:
         """What the stage shows now, in the same few colours every time."""
         return self._shot().quantize(palette=self._palette, dither=0)  # type: ignore[arg-type]
 
-    def savefig(self, file: Any, **_: Any) -> None:
-        """As a figure does it: a PNG."""
+    def png(self) -> bytes:
+        file = io.BytesIO()
         self.image().save(file, format="PNG")
+        return file.getvalue()
 
     def _shot(self) -> Image.Image:
         from PIL import Image
@@ -146,14 +140,10 @@ def _with_white(image: Image.Image) -> Image.Image:
 class _Drawing(Progress):
     """Frames drawn so far."""
 
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    doing = "drawing"
 
-        columns = (TextColumn("drawing"), BarColumn(), MofNCompleteColumn(), TextColumn("frames"))
-        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("", total=self.duration)
-        self._bar.start()
+    def words(self, t: float, pace: float) -> str:
+        return f"{t:g} of {self.duration:g} frames"
 
 
 def _stage(animation: Animation, fps: float) -> Stage:

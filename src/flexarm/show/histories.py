@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.series import available, beside, joints, series
-from flexarm.show.style import Picture, grid, line, plain, wrapped
+from flexarm.foundation.sentences import shown
+from flexarm.motion.series import available, coordinates_of, named
+from flexarm.show.arguments import a_run, a_run_or_none, names
+from flexarm.show.panels import panels
+from flexarm.show.style import Picture, line, plain, wrapped
 
 if TYPE_CHECKING:
     from flexarm.motion.run import Run
@@ -23,45 +26,42 @@ def plot_compare(runs: Mapping[str, Run], *what: str) -> Picture:
     without names also show how far apart their tips are.
     """
     if not isinstance(runs, Mapping) or not runs:
-        raise TypeError('plot_compare needs runs by label: {"flexible": run, "rigid": twin}')
-    return _figure(runs, list(what) or _shared(runs), apart=not what and len(runs) == 2)
+        raise TypeError(f'runs = {shown(runs)}: must be runs by label, {{"flexible": run, "rigid": twin}}')
+    labelled = {str(label): a_run(f"runs[{label!r}]", run) for label, run in runs.items()}
+    return _figure(labelled, names("what", what) or _shared(labelled), apart=not what and len(runs) == 2)
 
 
 def history_figure(run: Run, what: Sequence[str], other: Run | None = None) -> Picture:
     """Chosen quantities of a run over time; `other` beside it."""
     runs = {str(run.data.attrs["robot"]): run}
-    if other is not None:
+    if (other := a_run_or_none("other", other)) is not None:
         label = beside(run, other)
         runs[label if label not in runs else f"{label} (other)"] = other
-    return _figure(runs, list(what), apart=False)
+    return _figure(runs, names("what", what), apart=False)
 
 
-def _figure(runs: Mapping[str, Run], names: list[str], apart: bool) -> Picture:
-    panels = len(names) + apart
-    columns = 1 if panels <= 3 else 2
-    rows = -(-panels // columns)
-    figure = Picture(figsize=(7.0 if columns == 1 else 10.5, 1.0 + 1.9 * rows))
-    plots: list[Any] = list(figure.subplots(rows, columns, sharex=True, squeeze=False).T.flat)
-    for plot, name in zip(plots, names):
+def beside(run: Run, other: Run) -> str:
+    """What another run is called in a figure of this one."""
+    name = str(other.data.attrs["robot"])
+    return "rigid twin" if name == f"{run.data.attrs['robot']} (rigid)" else name
+
+
+def _figure(runs: Mapping[str, Run], chosen: list[str], apart: bool) -> Picture:
+    count = len(chosen) + apart
+    figure, plots = panels(count, height=1.9, columns=1 if count <= 3 else 2)
+    for plot, name in zip(plots, chosen):
         for k, (label, run) in enumerate(runs.items()):
-            if name not in available(run) and any(name in available(each) for each in runs.values()):
+            if name not in available(run.data) and any(name in available(each.data) for each in runs.values()):
                 continue  # a rigid twin has no elastic coordinates
-            found = series(run, name)
-            line(plot, k, run.time.values, found.values, label)
+            found = named(run.data, name)
+            line(plot, k, run.time.values, found.of(run.data).values, label)
             plot.set_ylabel(plain(found.label))
     if apart:
         one, two = runs.values()
         distance = 1000 * np.linalg.norm(one.compare(two)["tip"].values, axis=1)
-        line(plots[len(names)], 0, one.time.values, distance, "")
-        plots[len(names)].set_ylabel("tips apart (mm)")
-    for k, plot in enumerate(plots):
-        if k >= panels:
-            plot.remove()
-            continue
-        grid(plot)
-        if k == panels - 1 or (k + 1) % rows == 0:
-            plot.set_xlabel("time (s)")
-            plot.xaxis.set_tick_params(labelbottom=True)
+        line(plots[len(chosen)], 0, one.time.values, distance, "")
+        plots[len(chosen)].set_ylabel("tips apart (mm)")
+    figure.align_ylabels()
     _legend(figure, plots[0], runs)
     return figure
 
@@ -79,7 +79,9 @@ def _shared(runs: Mapping[str, Run]) -> list[str]:
     """Joints that all runs have, and where a tip moves."""
     first = next(iter(runs.values()))
     found = [
-        name for name in joints(first, "joint") if all(name in run.data["coordinate"].values for run in runs.values())
+        name
+        for name in coordinates_of(first.data, "joint")
+        if all(name in run.data["coordinate"].values for run in runs.values())
     ]
     size = sum(link.length for link in first.robot.links)
     for axis in "xyz":

@@ -8,7 +8,9 @@ import numpy as np
 
 from flexarm.analysis.modes import ModeSet
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
+from flexarm.show.arguments import count
 from flexarm.show.style import JOINT, STYLES, Picture
 from flexarm.show.view import View
 
@@ -18,6 +20,9 @@ SWING = 0.15  # largest displacement drawn, as a fraction of the robot's size
 
 def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
     """The first vibration modes of a robot, each drawn both ways against its posture at rest."""
+    if not isinstance(modes, ModeSet):
+        raise TypeError(f"modes = {shown(modes)}: must be what fa.modes gives")
+    most = count("most", most)
     chosen = [k for k, kind in enumerate(modes.kinds) if kind != "rigid body"][:most]
     if not chosen:
         raise ValueError(f"'{modes.system.robot.name}' has no vibration mode to draw: nothing in it is elastic")
@@ -27,8 +32,8 @@ def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
     swings = [_displacements(system, modes.q, modes.shapes[:, mode].real, SWING * size) for mode in chosen]
     moves = [np.concatenate(list(swing.values())) for swing in swings]
     view = View.of(np.concatenate([cloud, *(cloud + move for move in moves), *(cloud - move for move in moves)]))
-    columns = min(2, len(chosen))
-    rows = -(-len(chosen) // columns)
+    columns = 2 if len(chosen) % 2 == 0 else 1  # no gaps
+    rows = len(chosen) // columns
     figure = Picture(figsize=(4.6 * columns, view.height(4.6) * rows + 0.4))
     colour = STYLES[0][0]
     for place, (mode, swing) in enumerate(zip(chosen, swings, strict=True)):
@@ -39,7 +44,9 @@ def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
                 plot.plot(*view.data(points + sign * swing[name]), color=colour, linestyle=dashes, linewidth=width)
         for points in rest.values():
             plot.plot(*view.data(points), color=REST, linewidth=1.0, zorder=0)
-            plot.plot(*view.data(points[:1]), color=JOINT, marker="o", markersize=3.5)
+        for name, points in rest.items():
+            hinge = (points + swing[name])[:1]  # where the swinging link has it
+            plot.plot(*view.data(hinge), markeredgecolor=JOINT, markerfacecolor="white", marker="o", markersize=5)
         plot.set_title(f"mode {mode + 1}: {modes.frequencies[mode]:.4g} Hz", fontsize=10)
     title = fill(f"{system.robot.name}: vibration modes (displacements magnified)", 48 * columns)
     figure.suptitle(title, fontsize=11, parse_math=False)  # a $ in a name is a $

@@ -57,9 +57,9 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
             rows.append((f"peak deflection of {link.name}", f"{1000 * bend[peak]:.4g} mm {when}"))
     rows.append(("final tip", _point(run.tip.values[-1])))
     if rigid is not None:
-        apart = run.compare(rigid)["tip"].values
+        apart = np.linalg.norm(run.compare(rigid)["tip"].values, axis=1)  # not a number where the twin ended earlier
         rows.append(("final tip of the rigid twin", _point(rigid.tip.values[-1])))
-        rows.append(("largest distance from the rigid twin", f"{1000 * np.linalg.norm(apart, axis=1).max():.4g} mm"))
+        rows.append(("largest distance from the rigid twin", f"{1000 * np.nanmax(apart):.4g} mm"))
     scale = max(float(np.abs(run.energy[name].values).max()) for name in ("kinetic", "elastic", "work", "dissipated"))
     balance = statistics["energy_balance"]
     share = f" ({balance / scale:.1e} of the largest energy)" if scale > 0 else ""

@@ -30,8 +30,11 @@ class View:
         extent = high - low
         size = float(extent.max()) or 1.0
         drawn = next((pair for pair in ((0, 1), (0, 2), (1, 2)) if _rest(extent, pair) < FLAT * size), (0, 1, 2))
-        middle, half = (low + high) / 2, np.maximum(extent, LEAST * size) / 2 + MARGIN * size
-        return View(drawn, middle - half, middle + half)
+        return View(drawn, *_limits(cloud))
+
+    def close(self, cloud: Array) -> View:
+        """The same view of a part of what it shows."""
+        return View(self.axes, *_limits(cloud))
 
     @property
     def flat(self) -> bool:
@@ -89,6 +92,14 @@ class View:
             axis.set_tick_params(labelsize=8)
             axis.label.set_fontsize(9)
             axis.set_major_locator(_few(5 * extent[k] / extent.max()))
+
+
+def _limits(cloud: Array) -> tuple[Array, Array]:
+    low, high = cloud.min(axis=0), cloud.max(axis=0)
+    extent = high - low
+    size = float(extent.max()) or 1.0
+    middle, half = (low + high) / 2, np.maximum(extent, LEAST * size) / 2 + MARGIN * size
+    return middle - half, middle + half
 
 
 def _rest(extent: Array, pair: tuple[int, int]) -> float:

@@ -1,0 +1,54 @@
+"""Where the program begins and ends. A user of it never sees a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from io import TextIOWrapper
+from typing import Any
+
+import typer
+
+from flexarm.cli.app import app
+from flexarm.cli.equations import equations
+from flexarm.cli.exits import INTERRUPTED, TERMINATED, Termination
+from flexarm.cli.figures import animate, plot
+from flexarm.cli.modes import modes
+from flexarm.cli.paper import paper
+from flexarm.cli.run import run
+from flexarm.cli.schema import schema
+
+for command in (run, modes, equations, plot, animate, paper, schema):  # in the order of --help
+    app.command()(command)
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # click's, or that of the copy of click inside newer typers
+
+
+def main() -> None:
+    """Entry point: errors become one sentence on stderr and a non-zero exit code."""
+    warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console that lacks a letter shows a question mark
+    termination = Termination()
+    termination.listen()
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except (ValueError, KeyError, OSError) as error:
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        sys.exit(f"error: {text}")
+    except Exception as error:
+        if os.environ.get("FLEXARM_DEBUG"):
+            raise
+        where = "run again with FLEXARM_DEBUG=1 to see where, and report it"
+        sys.exit(f"error: flexarm failed where it should not ({type(error).__name__}: {error}); {where}")
+    if code == INTERRUPTED:
+        print("terminated" if termination.asked else "interrupted", file=sys.stderr)
+        code = TERMINATED if termination.asked else INTERRUPTED
+    sys.exit(code)

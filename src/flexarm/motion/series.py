@@ -1,0 +1,112 @@
+"""Quantities of a run over time, by name: `upper.q`, `v.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flexarm.foundation.families import FAMILIES
+from flexarm.foundation.sentences import shown, suggestion
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+AXES = ("x", "y", "z")
+ENERGY_WORDS = {
+    "kinetic": "kinetic energy",
+    "elastic": "elastic energy",
+    "gravity": "energy of gravity",
+    "drive": "energy of drives",
+    "work": "work of inputs",
+    "dissipated": "dissipated energy",
+    "balance": "energy lost or gained by integration",
+}
+RATES = {"q": ("", ""), "v": ("rate of ", "/s"), "a": ("acceleration of ", "/s2")}
+DEFORMATIONS = dict(zip(FAMILIES, ("bending y", "bending z", "twist", "stretch"), strict=True))
+
+
+@dataclass(frozen=True)
+class Series:
+    """One quantity: which part of which variable it is, its unit, and what a figure calls it."""
+
+    variable: str
+    words: str
+    unit: str = ""
+    part: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return f"{self.words} ({self.unit})" if self.unit not in ("", "1") else self.words
+
+    def of(self, data: xr.Dataset) -> xr.DataArray:
+        return data[self.variable].sel(self.part)
+
+
+def named(data: xr.Dataset, name: object) -> Series:
+    """The quantity of that name, one of `available`."""
+    table = available(data)
+    if not isinstance(name, str) or name not in table:
+        raise KeyError(f"there is no {shown(name)} in this run{suggestion(name, list(table))}")
+    return table[name]
+
+
+def available(data: xr.Dataset) -> dict[str, Series]:
+    """All quantities by name; a point whose name is taken (`tip`) is `points.tip.x`."""
+    out: dict[str, Series] = {}
+    for name, series in _all(data):
+        out[name if name not in out else f"{series.variable}.{name}"] = series
+    return out
+
+
+def _all(data: xr.Dataset) -> Iterator[tuple[str, Series]]:
+    units = dict(zip(_labels(data, "coordinate"), data["unit"].values.tolist(), strict=True))
+    for variable, (word, per) in RATES.items():
+        for name, unit in units.items():
+            link, what = _coordinate(name, unit)
+            series = Series(variable, f"{link}: {word}{what}", f"{unit or '1'}{per}", {"coordinate": name})
+            yield name if variable == "q" else f"{variable}.{name}", series
+    for axis in AXES:
+        yield f"tip.{axis}", Series("tip", f"tip {axis}", "m", {"axis": axis})
+    for link in _labels(data, "link"):
+        for axis in AXES:
+            part = {"link": link, "axis": axis}
+            yield f"deflection.{link}.{axis}", Series("deflection", f"{link}: tip deflection {axis}", "m", part)
+    for link, unit in zip(_labels(data, "input"), _input_units(data), strict=True):
+        word = "force" if unit == "N" else "torque"
+        yield f"torque.{link}", Series("torque", f"{link}: {word}", unit, {"input": link})
+    if "reaction" in data:
+        for row, unit in zip(_labels(data, "row"), data["row_unit"].values.tolist(), strict=True):
+            yield f"reaction.{row}", Series("reaction", f"reaction {row}", unit, {"row": row})
+        yield "violation", Series("violation", "largest violation of a constraint")
+    for name, words in ENERGY_WORDS.items():
+        yield name, Series(name, words, "J")
+    for point in _labels(data, "point"):
+        for axis in AXES:
+            yield f"{point}.{axis}", Series("points", f"{point} {axis}", "m", {"point": point, "axis": axis})
+
+
+def _labels(data: xr.Dataset, dimension: str) -> list[Any]:
+    return list(data[dimension].values.tolist()) if dimension in data.coords else []
+
+
+def _input_units(data: xr.Dataset) -> list[str]:
+    if "input_unit" not in data.coords:  # a file of an earlier version
+        return ["N m"] * data.sizes["input"]
+    return list(data["input_unit"].values.tolist())
+
+
+def _coordinate(name: str, unit: str) -> tuple[str, str]:
+    """The link and what of it: angle, travel, motor, bending y (shape 2)."""
+    link, _, own = name.partition(".")
+    if own == "q":
+        return link, "travel" if unit == "m" else "angle"
+    family, _, number = own.removeprefix("rear.").rstrip("]").partition("[")
+    where = "rear " if own.startswith("rear.") else ""
+    return link, where + DEFORMATIONS.get(family, family) + (f", shape {number}" if number else "")
+
+
+def coordinates_of(data: xr.Dataset, *kinds: str) -> list[str]:
+    """Names of the coordinates of these kinds: "joint", "motor", "elastic"."""
+    pairs = zip(data["coordinate"].values.tolist(), data["kind"].values.tolist(), strict=True)
+    return [name for name, kind in pairs if kind in kinds]
