@@ -15,6 +15,11 @@ test: lint
 test-all: lint
 	$(BIN)/python -m pytest -n auto
 
+# in CI, also the programs of the system that some tests use
+ifeq ($(CI),true)
+test test-all: $(VENV)/.tools
+endif
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,6 +40,10 @@ docs: $(READY)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
 	@echo "the site is in build/site/index.html"
+
+$(VENV)/.tools: scripts/install-ci-tools | $(READY)
+	scripts/install-ci-tools
+	@touch $(VENV)/.tools
 
 $(VENV)/.bench: pyproject.toml | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
