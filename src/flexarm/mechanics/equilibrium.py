@@ -12,7 +12,7 @@ ITERATIONS = 50
 
 
 def equilibrium(system: System, q: Vector = None) -> Array:
-    """Coordinates at rest with every actuated coordinate held where q puts it.
+    """Coordinates of a `system` at rest with every actuated coordinate held where q puts it.
 
     A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
     joints are held in their order as long as the others can still close the loops. Newton's method.

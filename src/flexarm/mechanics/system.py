@@ -119,7 +119,7 @@ class System:
         return self._chain.coordinates.index(name)
 
     def vector(self, values: Vector, name: str = "q") -> Array:
-        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero).
+        """An array of coordinates from `values`: a mapping by name (the others zero), an array, or None (all zero).
 
         `name` is what the sentence about a wrong value calls it.
         """
@@ -234,7 +234,7 @@ class System:
         return self.frame(self.robot.links[-1].name if link is None else link, None, q)[..., :3, 3]
 
     def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:
-        """Pose (..., 4, 4) of the section at x (m from the root; None is the tip) in the world."""
+        """Pose (..., 4, 4) of the section of a `link` at x (m from the root; None is the tip) in the world."""
         rotation, position = self._call(self.casadi.frame(*self._place(link, x)), q=q)
         out = np.zeros((*position.shape[:-1], 4, 4))
         out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, position, 1.0
@@ -243,7 +243,7 @@ class System:
     def jacobian(
         self, link: str, x: float | None = None, q: Vector = None, axes: Literal["own", "world"] = "own"
     ) -> Array:
-        """(..., 6, nq): twist per v of the section at x, angular rows first, in the section's axes or the world's."""
+        """(..., 6, nq): twist per v of a `link`'s section at x, angular rows first, in its own axes or the world's."""
         if axes not in ("own", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'own' or 'world'")
         out = self._call(self.casadi.jacobian(*self._place(link, x)), q=q)[0]

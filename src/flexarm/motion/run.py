@@ -100,7 +100,7 @@ class Run:
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
-        """This run minus another, at this run's times: `tip` and the coordinates that both have."""
+        """This run minus the `other`, at this run's times: `tip` and the coordinates that both have."""
         import xarray as xr
 
         theirs = other.data.interp(time=self.data["time"])
@@ -147,6 +147,7 @@ class Run:
     def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
         """The moving arm as a .gif, .mp4 (with ffmpeg) or .html file; without a path as a player for a notebook.
 
+        options: any of those that follow.
         fps: frames a second (25).
         speed: simulated seconds for each second of the film (1).
         magnify: multiplies deflections (1).
@@ -170,12 +171,12 @@ class Run:
     # --- files ---
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write NetCDF4, readable by xarray alone; an earlier file stays intact until the new one is complete."""
+        """Write NetCDF4 at `path`, readable by xarray alone; an earlier file stays until the new one is whole."""
         atomically(Path(path), lambda part: self.data.to_netcdf(part, engine="h5netcdf"))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """Read a run; one written by another version says so."""
+        """Read the run at `path`; one written by another version says so."""
         import warnings
 
         import xarray as xr
@@ -198,7 +199,7 @@ class Run:
         return Run(data)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write time, coordinates, tip, torques, forces of constraints and energies as columns with a header."""
+        """Write time, coordinates, tip, torques, forces of constraints and energies to `path`, columns with header."""
         columns = {"time": self.data["time"].values}
         tables = [("q", "coordinate"), ("tip", "axis"), ("torque", "input")]
         tables += [("reaction", "row")] if "reaction" in self.data else []

@@ -24,7 +24,7 @@ SIMULATION = "simulation"
 
 
 def load(path: FilePath) -> Robot:
-    """The robot in a YAML file."""
+    """The robot in the YAML file `path`."""
     return read(path)[0]
 
 
@@ -49,7 +49,7 @@ def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
 
 
 def save(robot: Robot, path: FilePath) -> None:
-    """Write a robot as YAML, without defaults. The file is replaced in one step: no reader sees half of it."""
+    """Write a robot as YAML to `path`, without defaults. The file is replaced in one step: nobody sees half of it."""
     target = Path(checked_path(path))
     if os.path.isdir(target):
         raise refusal(str(path), "is a directory, not a file")

@@ -60,7 +60,7 @@ class Basis(Description):
     tag: ClassVar[str | None] = "type"
 
     def coordinates(self, family: str, count: int) -> int:
-        """How many coordinates a family of deformation has when `count` is asked for."""
+        """How many coordinates a `family` of deformation has when `count` is asked for."""
         return count
 
 
@@ -118,15 +118,19 @@ class Reduced(Basis):
         return (self.modes or count) + self.tip_shapes(family)
 
     def tip_shapes(self, family: str) -> int:
-        """Static shapes of Craig-Bampton: deflection and slope in bending, one shape in stretch and twist."""
+        """Static shapes of Craig-Bampton for a `family`: deflection and slope in bending, one in stretch and twist."""
         return 0 if self.interface == "free" else _per_node(family)
 
     def mesh_size(self, family: str) -> int:
+        """How many shapes of a `family` the mesh can make."""
         return self.elements * _per_node(family)
 
 
 def reduced(elements: int, modes: int | None = None, interface: Literal["free", "fixed"] = "free") -> Reduced:
-    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`."""
+    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`.
+
+    `modes`: how many are kept of each family; `interface`: whether the tip is "free" in them or "fixed".
+    """
     return Reduced(elements, modes, interface)
 
 

@@ -85,7 +85,7 @@ def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
     Moolam et al. (seeds/003), Table 1: lengths, A, I, polar moments, E, G, rho; two elements for each link;
     joint stiffness 5000 N m/rad. The printed A of link 1, 0.028 m2, is too large for its moments (0.0028 would fit); it
     is kept. Chosen: the posture at q = 0, no gravity, bending and twist but no stretch, the polar moment also as the
-    torsion constant, and `rotor_inertia` (kg m2, the paper gives none), which only elastic joints have.
+    torsion constant, and `rotor_inertia` (kg m2, the paper gives none), which only `elastic_joints` have.
     """
     steel = Material(E=206e9, rho=8253.0, G=79.3e9)
     shapes = Flexible(bend_y=2, bend_z=2, twist=2, basis="elements")

@@ -100,15 +100,15 @@ class Link(Description):
         return self.material.rho * self.section.at(xi).A
 
     def polar_inertia_per_length(self, xi: float) -> float:
-        """Inertia per length of the section about the link's axis x (kg m)."""
+        """Inertia per length of the section at xi about the link's axis x (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_p
 
     def inertia_y_per_length(self, xi: float) -> float:
-        """Inertia per length of the section about its y axis (kg m)."""
+        """Inertia per length of the section at xi about its y axis (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_y
 
     def inertia_z_per_length(self, xi: float) -> float:
-        """Inertia per length of the section about its z axis (kg m)."""
+        """Inertia per length of the section at xi about its z axis (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_z
 
     def _density(self, xi: float) -> float:

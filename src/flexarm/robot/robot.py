@@ -120,7 +120,8 @@ class Robot(Description):
     def with_(self, changes: Mapping[str, object] | None = None, **top_level: object) -> Robot:
         """A changed copy, validated anew: `with_({"links.fore.payload.mass": 0.3}, gravity=(0, 0, -9.81))`.
 
-        Links are found by name or index; parts that are missing on the way are made.
+        changes: new values by path; links are found by name or index, parts that are missing on the way are made.
+        top_level: new values of the robot's own fields.
         """
         wanted = {**(changes or {}), **top_level}
         robot = Robot.model_validate(changed(self, wanted))
@@ -128,7 +129,7 @@ class Robot(Description):
         return robot
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot to a YAML file."""
+        """Write the robot to the YAML file `path`."""
         from .files import save
 
         save(self, path)

@@ -63,7 +63,7 @@ class Section(Description):
 
     @staticmethod
     def circle(diameter: float) -> Circle:
-        """A solid circle (m)."""
+        """A solid circle of a diameter (m)."""
         return Circle(diameter)
 
     @staticmethod
@@ -73,12 +73,12 @@ class Section(Description):
 
     @staticmethod
     def box(width: float, height: float, thickness: float) -> Box:
-        """A rectangular hollow section with walls of one thickness (m)."""
+        """A rectangular hollow section, width along y, height along z, with walls of one thickness (m)."""
         return Box(width, height, thickness)
 
     @staticmethod
     def ibeam(width: float, height: float, flange: float, web: float) -> IBeam:
-        """An I-beam: web along z, flanges `width` wide along y; `flange` and `web` are thicknesses (m)."""
+        """An I-beam of a `height` along z, flanges `width` wide along y; `flange` and `web` are thicknesses (m)."""
         return IBeam(width, height, flange, web)
 
     @staticmethod
@@ -93,7 +93,7 @@ class Section(Description):
 
     @staticmethod
     def stepped(pieces: Iterable[Piece | Mapping[str, Any]]) -> Stepped:
-        """Pieces one after the other, each `{"upto": fraction of the length, "section": a plain section}`."""
+        """The `pieces` one after the other, each `{"upto": fraction of the length, "section": a plain section}`."""
         return Stepped(tuple(pieces))
 
 

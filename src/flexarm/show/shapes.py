@@ -17,7 +17,7 @@ SWING = 0.15  # largest displacement drawn, as a fraction of the robot's size
 
 
 def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
-    """The first vibration modes of a robot, each drawn both ways against its posture at rest."""
+    """The first vibration modes of a robot, at `most` so many, each drawn both ways against its posture at rest."""
     chosen = [k for k, kind in enumerate(modes.kinds) if kind != "rigid body"][:most]
     if not chosen:
         raise ValueError(f"'{modes.system.robot.name}' has no vibration mode to draw: nothing in it is elastic")

@@ -251,15 +251,15 @@ class ClosedForm:
         return latex.document(self)
 
     def python(self, name: str = "equations") -> str:
-        """A Python module with one function of q, v and the parameters; it needs NumPy only."""
+        """A Python module with one function, `name`, of q, v and the parameters; it needs NumPy only."""
         return code.python(self, name)
 
     def c(self, name: str = "equations") -> str:
-        """A C99 function of q, v and the parameters that fills M, C, K, D (row by row) and G."""
+        """A C99 function, `name`, of q, v and the parameters that fills M, C, K, D (row by row) and G."""
         return code.c(self, name)
 
     def matlab(self, name: str = "equations") -> str:
-        """A MATLAB (or Octave) function [M, C, K, D, G] = equations(q, v, p)."""
+        """A MATLAB (or Octave) function [M, C, K, D, G] = name(q, v, p)."""
         return code.matlab(self, name)
 
     def lambdify(self) -> Callable[..., dict[str, Any]]:
