@@ -115,6 +115,16 @@ def test_a_users_program_is_checked_by_its_types(tmp_path):
     assert "Found 1 error" in told
 
 
+def test_examples_in_docstrings_are_found_and_run():
+    """Of every room that has functions to be called by hand."""
+    words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "src"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    listed = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=environment).stdout
+    found = re.findall(r"^src/flexarm/(\w+)/\w+\.py::", listed, re.M)
+    assert len(found) >= 30
+    assert {"foundation", "robot", "mechanics", "analysis", "symbolic"} <= set(found)
+
+
 def test_the_readmes_program_prints_what_it_says():
     program, output = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.S).groups()
     printed = io.StringIO()

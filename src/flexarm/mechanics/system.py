@@ -115,7 +115,12 @@ class System:
         return self._chain.coordinates.input_matrix.copy()
 
     def index(self, name: str) -> int:
-        """Place of a coordinate by name."""
+        """Place of a coordinate by name.
+
+        >>> from flexarm.robot import library
+        >>> System(library.two_link_arm()).index("fore.q")
+        4
+        """
         return self._chain.coordinates.index(name)
 
     def vector(self, values: Vector, name: str = "q") -> Array:
@@ -142,7 +147,12 @@ class System:
         return a
 
     def mass_matrix(self, q: Vector = None) -> Array:
-        """M(q), (..., nq, nq)."""
+        """M(q), (..., nq, nq).
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> System(Robot(links=[Link("rod", 3.0, mass=0.0, payload=PointMass(2.0))])).mass_matrix()  # m l^2
+        array([[18.]])
+        """
         return self._call("mass_matrix", q=q)[0]
 
     def bias(self, q: Vector, v: Vector) -> Array:
@@ -198,7 +208,13 @@ class System:
         return Linearization(np.broadcast_to(self.mass_matrix(q), K.shape).copy(), K, G, D)
 
     def energy(self, q: Vector, v: Vector = None) -> Energy:
-        """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin."""
+        """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin.
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> pendulum = Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))])
+        >>> float(System(pendulum).energy({"rod.q": 0.0}, {"rod.q": 3.0}).kinetic)  # m v^2 / 2
+        9.0
+        """
         return Energy(*self._call("energy", q=q, v=v))
 
     # --- constraints ---
@@ -230,7 +246,12 @@ class System:
     # --- geometry ---
 
     def tip(self, q: Vector = None, link: str | None = None) -> Array:
-        """Position of a link's tip in the world (..., 3); of the last link unless named."""
+        """Position of a link's tip in the world (..., 3); of the last link unless named.
+
+        >>> from flexarm.robot import library
+        >>> System(library.two_link_arm()).tip({"fore.q": np.pi / 2}).round(6)
+        array([1. , 0.5, 0. ])
+        """
         return self.frame(self.robot.links[-1].name if link is None else link, None, q)[..., :3, 3]
 
     def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:

@@ -68,7 +68,11 @@ def save(robot: Robot, path: FilePath) -> None:
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of a robot file, for editors."""
+    """JSON Schema of a robot file, for editors.
+
+    >>> sorted(schema()["required"])
+    ['links']
+    """
     for kind in _kinds_of(Description):
         kind.model_rebuild()  # pydantic before 2.14 cannot write defaults of kinds it has not built yet
     robot = Robot.model_json_schema()

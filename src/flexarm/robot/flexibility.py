@@ -130,6 +130,9 @@ def reduced(elements: int, modes: int | None = None, interface: Literal["free", 
     """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`.
 
     `modes`: how many are kept of each family; `interface`: whether the tip is "free" in them or "fixed".
+
+    >>> Flexible(bend_y=2, basis=reduced(20, interface="fixed")).coordinates
+    4
     """
     return Reduced(elements, modes, interface)
 
@@ -176,7 +179,13 @@ class Flexible(Description):
 
     @property
     def coordinates(self) -> int:
-        """How many elastic coordinates the link has."""
+        """How many elastic coordinates the link has.
+
+        >>> Flexible(bend_y=3, twist=1).coordinates
+        4
+        >>> Flexible(bend_y=3, basis="elements").coordinates  # a deflection and a slope at each node
+        6
+        """
         return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
 
     @property

@@ -127,7 +127,11 @@ class Link(Description):
 
     @property
     def total_mass(self) -> float:
-        """Mass of the link and everything on it (kg)."""
+        """Mass of the link and everything on it (kg).
+
+        >>> Link("a", 2.0, mass=1.5, payload=PointMass(0.5)).total_mass
+        2.0
+        """
         lumps = [lump for lump in (self.hub, self.payload, *self.masses) if lump is not None]
         return self.beam_mass + sum(lump.mass for lump in lumps)
 

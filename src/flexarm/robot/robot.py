@@ -65,7 +65,12 @@ class Robot(Description):
         ) -> None: ...
 
     def link(self, name: str) -> Link:
-        """The link of that name."""
+        """The link of that name.
+
+        >>> Robot(links=[Link("upper", 1.0, mass=1.0)]).link("uper")
+        Traceback (most recent call last):
+        flexarm.robot.errors.DescriptionError: link = 'uper': no such link; did you mean 'upper'? (allowed: upper)
+        """
         for link in self.links:
             if link.name == name:
                 return link
@@ -122,6 +127,10 @@ class Robot(Description):
 
         changes: new values by path; links are found by name or index, parts that are missing on the way are made.
         top_level: new values of the robot's own fields.
+
+        >>> robot = Robot(links=[Link("upper", 1.0, mass=1.0)])
+        >>> robot.with_({"links.upper.payload.mass": 0.3}).total_mass
+        1.3
         """
         wanted = {**(changes or {}), **top_level}
         robot = Robot.model_validate(changed(self, wanted))

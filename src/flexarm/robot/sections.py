@@ -58,7 +58,12 @@ class Section(Description):
 
     @staticmethod
     def rectangle(width: float, height: float) -> Rectangle:
-        """A solid rectangle: width along y, height along z (m)."""
+        """A solid rectangle: width along y, height along z (m).
+
+        >>> bar = Section.rectangle(0.02, 0.03).at(0)
+        >>> f"A = {bar.A:.1e} m2, I_y = {bar.I_y:.1e} m4, I_z = {bar.I_z:.1e} m4"
+        'A = 6.0e-04 m2, I_y = 4.5e-08 m4, I_z = 2.0e-08 m4'
+        """
         return Rectangle(width, height)
 
     @staticmethod
@@ -68,7 +73,12 @@ class Section(Description):
 
     @staticmethod
     def tube(outer: float, inner: float) -> Tube:
-        """A round tube with outer and inner diameter (m)."""
+        """A round tube with outer and inner diameter (m).
+
+        >>> Section.tube(0.05, 0.06)
+        Traceback (most recent call last):
+        flexarm.robot.errors.DescriptionError: inner = 0.06: must be smaller than outer = 0.05 (m)
+        """
         return Tube(outer, inner)
 
     @staticmethod
@@ -88,12 +98,22 @@ class Section(Description):
 
     @staticmethod
     def tapered(root: PlainSection, tip: PlainSection) -> Tapered:
-        """Two sections of one shape; the dimensions vary linearly from root to tip."""
+        """Two sections of one shape; the dimensions vary linearly from root to tip.
+
+        >>> cone = Section.tapered(Section.circle(0.04), Section.circle(0.02))
+        >>> cone.at(0.5) == Section.circle(0.03).at(0)
+        True
+        """
         return Tapered(root, tip)
 
     @staticmethod
     def stepped(pieces: Iterable[Piece | Mapping[str, Any]]) -> Stepped:
-        """The `pieces` one after the other, each `{"upto": fraction of the length, "section": a plain section}`."""
+        """The `pieces` one after the other, each `{"upto": fraction of the length, "section": a plain section}`.
+
+        >>> thick, thin = Section.circle(0.04), Section.circle(0.02)
+        >>> Section.stepped([{"upto": 0.3, "section": thick}, {"upto": 1.0, "section": thin}]).breaks
+        (0.3,)
+        """
         return Stepped(tuple(pieces))
 
 

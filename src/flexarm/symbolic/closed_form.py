@@ -39,6 +39,11 @@ def equations(
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
 
     Constraints of the robot are left out: these are the equations of the open tree of links.
+
+    >>> from flexarm.robot import Link, PointMass
+    >>> pendulum = Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))])
+    >>> equations(pendulum).M
+    Matrix([[M_p1*l_1**2]])
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
