@@ -125,6 +125,13 @@ def test_examples_in_docstrings_are_found_and_run():
     assert {"foundation", "robot", "mechanics", "analysis", "symbolic"} <= set(found)
 
 
+def test_what_stands_beside_the_package_is_of_this_version():
+    """The citation and the versions of Python that are tested."""
+    assert f"\nversion: {fa.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    tested = re.search(r'python: \["([\d.]+)"', (ROOT / ".github/workflows/test.yml").read_text())[1]
+    assert f'requires-python = ">={tested}"' in (ROOT / "pyproject.toml").read_text()
+
+
 def test_the_readmes_program_prints_what_it_says():
     program, output = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.S).groups()
     printed = io.StringIO()
