@@ -98,6 +98,11 @@ def modes(
     of that posture give; at rest only.
     Gravity counts through its stiffness at q. The vibrations are those about q even where the robot would not stay
     there (see `imbalance`). Damping is left out of the frequencies and given as ratios.
+
+    >>> from flexarm.robot import library
+    >>> found = modes(library.rotating_beam(), joints="locked")
+    >>> f"{found.frequencies[0]:.3f} Hz"  # 1.8751^2 / (2 pi l^2) sqrt(EI / mu): a cantilever
+    '0.463 Hz'
     """
     system = robot if isinstance(robot, System) else System(robot, native=False)
     posture = system.posture(q)

@@ -26,7 +26,11 @@ def cut(text: str, most: int) -> str:
 
 
 def short(number: float) -> str:
-    """A number without a needless `.0`."""
+    """A number without a needless `.0`.
+
+    >>> short(2.0), short(2e10), short(0.1)
+    ('2', '20000000000', '0.1')
+    """
     return _digits(number).removesuffix(".0")
 
 
@@ -43,7 +47,11 @@ def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
 
 
 def suggestion(name: object, known: Sequence[str]) -> str:
-    """The end of a sentence about an unknown name: the nearest one, or all of them if few."""
+    """The end of a sentence about an unknown name: the nearest one, or all of them if few.
+
+    >>> "there is no link 'fora'" + suggestion("fora", ["upper", "fore"])
+    "there is no link 'fora'; did you mean 'fore'?"
+    """
     if not known:
         return "; there are none"
     near = get_close_matches(str(name), known, n=1)

@@ -167,11 +167,16 @@ class System:
         return self._chain.coordinates.input_matrix.copy()
 
     def index(self, name: str) -> int:
-        """Place of a coordinate by name."""
+        """Place of a coordinate by name.
+
+        >>> from flexarm.robot import library
+        >>> System(library.two_link_arm()).index("fore.q")
+        4
+        """
         return self._chain.coordinates.index(name)
 
     def vector(self, values: Vector, name: str = "q") -> Array:
-        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero).
+        """An array of coordinates from `values`: a mapping by name (the others zero), an array, or None (all zero).
 
         `name` is what the sentence about a wrong value calls it.
         """
@@ -209,7 +214,12 @@ class System:
         return without_inertia(motions, [self.names[k] for k in free]) if motions.size else None
 
     def mass_matrix(self, q: Vector = None) -> Array:
-        """M(q), (..., nq, nq)."""
+        """M(q), (..., nq, nq).
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> System(Robot(links=[Link("rod", 3.0, mass=0.0, payload=PointMass(2.0))])).mass_matrix()  # m l^2
+        array([[18.]])
+        """
         return self._call("mass_matrix", q=q)[0]
 
     def bias(self, q: Vector, v: Vector) -> Array:
@@ -265,7 +275,13 @@ class System:
         return Linearization(np.broadcast_to(self.mass_matrix(q), K.shape).copy(), K, G, D)
 
     def energy(self, q: Vector, v: Vector = None) -> Energy:
-        """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin."""
+        """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin.
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> pendulum = Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))])
+        >>> float(System(pendulum).energy({"rod.q": 0.0}, {"rod.q": 3.0}).kinetic)  # m v^2 / 2
+        9.0
+        """
         return Energy(*self._call("energy", q=q, v=v))
 
     # --- constraints ---
@@ -305,11 +321,16 @@ class System:
     # --- geometry ---
 
     def tip(self, q: Vector = None, link: str | None = None) -> Array:
-        """Position of a link's tip in the world (..., 3); of the last link unless named."""
+        """Position of a link's tip in the world (..., 3); of the last link unless named.
+
+        >>> from flexarm.robot import library
+        >>> System(library.two_link_arm()).tip({"fore.q": np.pi / 2}).round(6)
+        array([1. , 0.5, 0. ])
+        """
         return self.frame(self.robot.links[-1].name if link is None else link, None, q)[..., :3, 3]
 
     def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:
-        """Pose (..., 4, 4) of the section at x (m from the root; None is the tip) in the world."""
+        """Pose (..., 4, 4) of the section of a `link` at x (m from the root; None is the tip) in the world."""
         rotation, position = self._call(self.casadi.frame(*self._place(link, x)), q=q)
         out = np.zeros((*position.shape[:-1], 4, 4))
         out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, position, 1.0
@@ -318,7 +339,7 @@ class System:
     def jacobian(
         self, link: str, x: float | None = None, q: Vector = None, axes: Literal["own", "world"] = "own"
     ) -> Array:
-        """(..., 6, nq): twist per v of the section at x, angular rows first, in the section's axes or the world's."""
+        """(..., 6, nq): twist per v of a `link`'s section at x, angular rows first, in its own axes or the world's."""
         if axes not in ("own", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'own' or 'world'")
         out = self._call(self.casadi.jacobian(*self._place(link, x)), q=q)[0]

@@ -206,7 +206,11 @@ def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
 
 
 def table(source: TableSource, column: str | None = None) -> Profile:
-    """A spline through a table: a CSV file with a header (first column the time), or {"t": ..., name: ...}."""
+    """A spline through a `column` of a table.
+
+    source: a CSV file with a header, its first column the time, or {"t": ..., name: ...}.
+    column: its name, needed where there are several.
+    """
     return spline(*points(source, column))
 
 

@@ -102,7 +102,7 @@ class Run:
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
-        """This run minus another, at this run's times: `tip` and the coordinates that both have."""
+        """This run minus the `other`, at this run's times: `tip` and the coordinates that both have."""
         import xarray as xr
 
         if not isinstance(other, Run):
@@ -150,6 +150,7 @@ class Run:
     def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
         """The moving arm as a .gif, .mp4 (with ffmpeg) or .html file; without a path as a player for a notebook.
 
+        options: any of those that follow.
         fps: frames a second (25).
         speed: simulated seconds for each second of the film (1).
         magnify: multiplies deflections (1).
@@ -173,13 +174,13 @@ class Run:
     # --- files ---
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write NetCDF4, readable by xarray alone; an earlier file stays intact until the new one is complete."""
+        """Write NetCDF4 at `path`, readable by xarray alone; an earlier file stays until the new one is whole."""
         _check_ending(path)
         write_bytes(path, netcdf(self.data))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """Read a run; one written by another version says so."""
+        """Read the run at `path`; one written by another version says so."""
         import warnings
 
         import xarray as xr
@@ -209,7 +210,7 @@ class Run:
         return pd.DataFrame(columns, index=pd.Index(self.data["time"].values, name="time"))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of `to_dataframe` with a header, to ten digits."""
+        """Write the table of `to_dataframe` to `path`, with a header, to ten digits."""
         text = self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n")
         write_text(path, text)
 

@@ -26,7 +26,7 @@ SIMULATION = "simulation"
 
 
 def load(path: FilePath) -> Robot:
-    """The robot in a YAML file."""
+    """The robot in the YAML file `path`."""
     return read(path)[0]
 
 
@@ -70,7 +70,7 @@ def _warn(source: Source, doubts: list[Problem]) -> None:
 
 
 def save(robot: Robot, path: FilePath) -> None:
-    """Write a robot as YAML, without defaults. The file is replaced in one step: no reader sees half of it."""
+    """Write a robot as YAML to `path`, without defaults. The file is replaced in one step: nobody sees half of it."""
     target, text = checked_path(path), io.StringIO()
     _writer().dump(_block(plain(robot)), text)
     try:
@@ -80,7 +80,11 @@ def save(robot: Robot, path: FilePath) -> None:
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of a robot file, for editors."""
+    """JSON Schema of a robot file, for editors.
+
+    >>> sorted(schema()["required"])
+    ['links']
+    """
     for kind in _kinds_of(Description):
         kind.model_rebuild()  # pydantic before 2.14 cannot write defaults of kinds it has not built yet
     robot = Robot.model_json_schema()

@@ -60,7 +60,7 @@ class Basis(Description):
     tag: ClassVar[str | None] = "type"
 
     def coordinates(self, family: str, count: int) -> int:
-        """How many coordinates a family of deformation has when `count` is asked for."""
+        """How many coordinates a `family` of deformation has when `count` is asked for."""
         return count
 
 
@@ -118,15 +118,22 @@ class Reduced(Basis):
         return (self.modes or count) + self.tip_shapes(family)
 
     def tip_shapes(self, family: str) -> int:
-        """Static shapes of Craig-Bampton: deflection and slope in bending, one shape in stretch and twist."""
+        """Static shapes of Craig-Bampton for a `family`: deflection and slope in bending, one in stretch and twist."""
         return 0 if self.interface == "free" else _per_node(family)
 
     def mesh_size(self, family: str) -> int:
+        """How many shapes of a `family` the mesh can make."""
         return self.elements * _per_node(family)
 
 
 def reduced(elements: int, modes: int | None = None, interface: Literal["free", "fixed"] = "free") -> Reduced:
-    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`."""
+    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`.
+
+    `modes`: how many are kept of each family; `interface`: whether the tip is "free" in them or "fixed".
+
+    >>> Flexible(bend_y=2, basis=reduced(20, interface="fixed")).coordinates
+    4
+    """
     return Reduced(elements, modes, interface)
 
 
@@ -172,7 +179,13 @@ class Flexible(Description):
 
     @property
     def coordinates(self) -> int:
-        """How many elastic coordinates the link has."""
+        """How many elastic coordinates the link has.
+
+        >>> Flexible(bend_y=3, twist=1).coordinates
+        4
+        >>> Flexible(bend_y=3, basis="elements").coordinates  # a deflection and a slope at each node
+        6
+        """
         return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
 
     @property

@@ -67,7 +67,11 @@ _DAMPING = "N m s/rad, N s/m in a prismatic joint"
 
 
 def unit_axis(axis: str | Vector3) -> Vector3:
-    """A validated axis as a unit vector."""
+    """A validated axis as a unit vector.
+
+    >>> unit_axis("-z"), unit_axis((0.0, 3.0, 4.0))
+    ((0.0, 0.0, -1.0), (0.0, 0.6, 0.8))
+    """
     if isinstance(axis, str):
         return _AXES[axis]
     size = hypot(*axis)
@@ -110,7 +114,11 @@ class Drive(Description):
 
     @property
     def reflected_inertia(self) -> float:
-        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint)."""
+        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint).
+
+        >>> Drive(rotor_inertia=0.001, gear_ratio=100).reflected_inertia
+        10.0
+        """
         return self.rotor_inertia * self.gear_ratio**2
 
     @property

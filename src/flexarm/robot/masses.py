@@ -95,7 +95,11 @@ class PointMass(Description):
 
     @property
     def inertia_matrix(self) -> Matrix3:
-        """Inertia about the own centre of mass as a 3x3 matrix (kg m2)."""
+        """Inertia about the own centre of mass as a 3x3 matrix (kg m2).
+
+        >>> PointMass(1.0, inertia=[1, 2, 3]).inertia_matrix
+        ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0))
+        """
         return inertia_matrix(0.0 if self.inertia is None else self.inertia)
 
     @property

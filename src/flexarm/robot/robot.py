@@ -70,7 +70,12 @@ class Robot(Description):
         ) -> None: ...
 
     def link(self, name: str) -> Link:
-        """The link of that name."""
+        """The link of that name.
+
+        >>> Robot(links=[Link("upper", 1.0, mass=1.0)]).link("uper")
+        Traceback (most recent call last):
+        flexarm.robot.errors.DescriptionError: link = 'uper': no such link; did you mean 'upper'? (allowed: upper)
+        """
         for link in self.links:
             if link.name == name:
                 return link
@@ -125,7 +130,12 @@ class Robot(Description):
     def with_(self, changes: Mapping[str, object] | None = None, **top_level: object) -> Robot:
         """A changed copy, validated anew: `with_({"links.fore.payload.mass": 0.3}, gravity=(0, 0, -9.81))`.
 
-        Links are found by name or index; parts that are missing on the way are made.
+        changes: new values by path; links are found by name or index, parts that are missing on the way are made.
+        top_level: new values of the robot's own fields.
+
+        >>> robot = Robot(links=[Link("upper", 1.0, mass=1.0)])
+        >>> robot.with_({"links.upper.payload.mass": 0.3}).total_mass
+        1.3
         """
         wanted = {**(changes or {}), **top_level}
         robot = Robot.model_validate(changed(self, wanted))
@@ -133,7 +143,7 @@ class Robot(Description):
         return robot
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot to a YAML file."""
+        """Write the robot to the YAML file `path`."""
         from .files import save
 
         save(self, path)

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 
 def parents_first(parents: Sequence[int | None]) -> tuple[int, ...]:
-    """Every node after its parent; nodes that already stand so keep their order."""
+    """Every node after its parent; nodes that already stand so keep their order.
+
+    >>> parents_first([2, None, 1])
+    (1, 2, 0)
+    """
     placed: dict[int, None] = {}
     for start in range(len(parents)):
         branch: list[int] = []
@@ -19,7 +23,11 @@ def parents_first(parents: Sequence[int | None]) -> tuple[int, ...]:
 
 
 def circle(parents: Sequence[int | None]) -> list[int]:
-    """A circle of parents, parent before child, its first node repeated at the end; empty when there is none."""
+    """A circle of parents, parent before child, its first node repeated at the end; empty when there is none.
+
+    >>> circle([None, 2, 1]), circle([None, 0, 1])
+    ([1, 2, 1], [])
+    """
     clear: set[int] = set()  # nodes from which the way leads to a root
     for start in range(len(parents)):
         way: dict[int, None] = {}

@@ -20,7 +20,7 @@ STILL = 1e-9  # of the robot's length: a tip that moves less does not move
 
 
 def plot_compare(runs: Mapping[str, Run], *what: str) -> Picture:
-    """Runs by their labels against each other, one panel for each quantity: the joints and the tip unless named.
+    """Runs by their labels against each other, one panel for each quantity in `what`: else the joints and the tip.
 
     `fa.plot_compare({"flexible": run, "rigid": twin}, "upper.q", "tip.y")`; names are those of `run.plot`. Two runs
     without names also show how far apart their tips are.

@@ -39,6 +39,11 @@ def equations(
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
 
     Constraints of the robot are left out: these are the equations of the open tree of links.
+
+    >>> from flexarm.robot import Link, PointMass
+    >>> pendulum = Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))])
+    >>> equations(pendulum).M
+    Matrix([[M_p1*l_1**2]])
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
@@ -247,15 +252,15 @@ class ClosedForm:
         return latex.document(self)
 
     def python(self, name: str = "equations") -> str:
-        """A Python module with one function of q, v and the parameters; it needs NumPy only."""
+        """A Python module with one function, `name`, of q, v and the parameters; it needs NumPy only."""
         return code.python(self, name)
 
     def c(self, name: str = "equations") -> str:
-        """A C99 function of q, v and the parameters that fills M, C, K, D (row by row) and G."""
+        """A C99 function, `name`, of q, v and the parameters that fills M, C, K, D (row by row) and G."""
         return code.c(self, name)
 
     def matlab(self, name: str = "equations") -> str:
-        """A MATLAB (or Octave) function [M, C, K, D, G] = equations(q, v, p)."""
+        """A MATLAB (or Octave) function [M, C, K, D, G] = name(q, v, p)."""
         return code.matlab(self, name)
 
     def lambdify(self) -> Callable[..., dict[str, Any]]:
