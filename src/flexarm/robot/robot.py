@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from math import hypot
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -24,6 +25,9 @@ from .tree import circle, parents_first
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+MOST_LINKS = 200
+LARGE_GRAVITY = 100.0  # m/s2, four times that of Jupiter
+
 
 class TitleCheck(Checked):
     """Text on one line."""
@@ -42,7 +46,8 @@ class Robot(Description):
 
     name: Annotated[str, TitleCheck()] = Field("robot", description="name of the robot")
     links: tuple[Link, ...] = Field(
-        description="the links; each hangs on the previous one unless it says", json_schema_extra={"minItems": 1}
+        description="the links, at most 200; each hangs on the previous one unless it says",
+        json_schema_extra={"minItems": 1, "maxItems": MOST_LINKS},
     )
     gravity: Annotated[Vector3, Vector("m/s2")] = Field(
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
@@ -153,9 +158,16 @@ class Robot(Description):
             return index - 1 if index else None
         return None if parent == GROUND else self._names.index(parent)
 
+    def unit_warnings(self) -> list[tuple[str, str]]:
+        large = hypot(*self.gravity) > LARGE_GRAVITY
+        return [("gravity", "looks like mm/s2; gravity is in m/s2")] if large else []
+
     def conflicts(self) -> Iterator[Problem]:
         if not self.links:
             yield Problem("links", self.links, "must have at least one link")
+        if len(self.links) > MOST_LINKS:
+            yield Problem("links", ..., f"must be at most {MOST_LINKS}, but there are {len(self.links)}")
+            return  # what is wrong between so many takes long to find
         found = [*self._repeated_names(), *self._wrong_parents()]
         if not found:  # the tree can only be walked when every name leads somewhere
             found = [*self._circles(), *self._beyond_parents(), *self._derailed()]
