@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -46,3 +47,15 @@ def test_the_readmes_program_prints_what_it_says():
 def test_every_link_of_the_readme_leads_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert target.startswith("http") or (Path(__file__).parent.parent / target).exists(), target
+
+
+def test_type_checkers_see_through_the_late_imports(tmp_path):
+    """`fa.load` gives a Robot, and a name that is not there is refused."""
+    program = tmp_path / "program.py"
+    program.write_text("import flexarm as fa\nreveal_type(fa.load('a.yaml'))\nfa.laod\n")
+    environment = os.environ | {"MYPYPATH": str(Path(fa.__file__).parents[1])}
+    quickly = ["--no-site-packages", "--ignore-missing-imports", "--cache-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "mypy", *quickly, str(program)]
+    said = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    assert 'Revealed type is "flexarm.robot.robot.Robot"' in said
+    assert 'Module has no attribute "laod"' in said
