@@ -59,8 +59,8 @@ A profile is `{{profile: NAME, ...}}` with the arguments of the function of the 
 
 {profiles}
 
-The `source` of a table is a CSV file with a header, its first column the time; its name is relative to the folder of the
-robot file, which it may leave only under `flexarm run --allow-outside`.
+The `source` of a table is a CSV file with a header, its first column the time; its name is relative to the folder of
+the robot file, which it may leave only with `flexarm run --allow-outside`.
 """
 
 

@@ -53,6 +53,9 @@ def run(
     rigid: Annotated[bool, typer.Option("--rigid", help="run the rigid twin too and show the difference")] = False,
     animate: Annotated[str | None, typer.Option(help="film of the moving arm: .gif, .mp4 or .html")] = None,
     magnify: MAGNIFY = 1.0,
+    allow_outside: Annotated[
+        bool, typer.Option("--allow-outside", help="let tables lie outside the folder of FILE")
+    ] = False,
 ) -> None:
     """Simulate a robot as its file's `simulation` section says."""
     from rich.console import Console
@@ -73,7 +76,8 @@ def run(
     }
     if wanted:
         robot = robot.with_(wanted)
-    options = simulation_options(section if duration is None else section | {"duration": duration}, str(file))
+    section = section if duration is None else section | {"duration": duration}
+    options = simulation_options(section, str(file), robot=robot, outside=allow_outside)
     print(robot)
     found = flexarm.simulate(robot, **options)
     twin = flexarm.simulate(robot.rigid(), **_of_rigid(options, robot.rigid())) if rigid else None
