@@ -395,6 +395,11 @@ def test_messages_are_short_whatever_the_file(file, text):
     assert max(map(len, said)) < 1100
 
 
+def test_letters_that_a_terminal_obeys_are_spelled_out(file):
+    said = message(file('"a\\e[31m\\nb": 1\nlinks: [{name: a, length: 1}]'))
+    assert said.startswith("arm.yaml:1: a\\x1b[31m\\nb: unknown field")
+
+
 def test_many_doubts_are_told_once(file):
     links = "".join(f"- {{name: l{k}, length: 1, mass: 1, material: {{E: 200, rho: 7850}}}}\n" for k in range(50))
     with warnings.catch_warnings(record=True) as caught:
