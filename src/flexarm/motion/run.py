@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
