@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,7 @@ def test_modes_prints_robot_table_and_mass_matrix(tmp_path):
     done = flexarm("modes", EXAMPLE, "--mass-matrix", "--plot", picture)
     assert done.returncode == 0, done.stderr
     assert "two-link flexible arm" in done.stdout
-    assert "29.3652" in done.stdout  # first vibration, rad/s: fa.modes of the same file
+    assert "38.0235" in done.stdout  # first vibration, rad/s: fa.modes of the same file
     assert done.stdout.count("rigid body") == 2
     assert "upper.bend_y[3]" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -68,7 +69,7 @@ def test_version_and_help():
 
 def test_warnings_about_units_are_one_line_each(tmp_path):
     file = tmp_path / "arm.yaml"
-    file.write_text(EXAMPLE.read_text().replace("E: 2e10", "E: 200", 1))
+    file.write_text(EXAMPLE.read_text().replace("E: 2.1e11", "E: 200", 1))
     done = flexarm("modes", file)
     assert done.returncode == 0
     assert done.stderr.startswith(f"warning: {file}:")
@@ -169,11 +170,9 @@ def test_a_joint_without_inertia_is_named(tmp_path):
 
 @pytest.fixture
 def arm(tmp_path) -> Path:
-    """The example, damped so that it runs in a moment, for a second."""
+    """The example, for a second."""
     file = tmp_path / "arm.yaml"
-    file.write_text(
-        EXAMPLE.read_text().replace("rho: 7850", "rho: 7850, damping: 1e-3").replace("duration: 10", "duration: 1")
-    )
+    file.write_text(EXAMPLE.read_text().replace("duration: 5", "duration: 1"))
     return file
 
 
@@ -211,6 +210,11 @@ def test_run_says_what_is_wrong_before_any_work(arm, tmp_path):
     ) or "duration = -1.0: must be positive" in (refused("run", arm, "--duration", "-1"))
     arm.write_text(arm.read_text().replace("switch:", "switches:"))
     assert "simulation.torque.upper: bang-bang takes amplitude, switch" in refused("run", arm)
+    arm.write_text(arm.read_text().replace("duration: 1", "duration: soon"))
+    assert re.search(
+        r"arm\.yaml:\d+: simulation\.duration = 'soon': must be a number \(s\), not text", refused("run", arm)
+    )
+    assert "arm.yaml: simulation.duration = -1" in refused("run", arm, "--duration", "-1")
     assert not list(tmp_path.glob("*.nc"))
 
 
@@ -243,7 +247,7 @@ def test_a_joint_limit_is_a_normal_end(rod):
 
 def test_a_run_that_diverged_fails_and_keeps_what_it_has(tmp_path):
     file = tmp_path / "arm.yaml"
-    file.write_text(EXAMPLE.read_text().replace("amplitude: 0.02", "amplitude: 2e3"))
+    file.write_text(EXAMPLE.read_text().replace("amplitude: 0.15", "amplitude: 2e3"))
     results = tmp_path / "a.nc"
     done = flexarm("run", file, "-o", results, "--set", "simulation.dt=0.01", "--set", "simulation.method=rk4")
     assert done.returncode == 1, done.stdout
@@ -320,6 +324,21 @@ def test_the_picture_follows_the_results_and_replacing_is_said(rod, tmp_path):
 def test_help_says_how_commands_end():
     assert "143 after SIGTERM" in " ".join(flexarm("--help").stdout.split())
     assert "130 after Ctrl-C" in " ".join(flexarm("run", "--help").stdout.split())
+
+
+def test_tables_outside_the_files_folder_must_be_allowed(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "torque.csv").write_text("t,torque\n0,1\n1,1\n")
+    file = tmp_path / "model" / "arm.yaml"
+    table = "{profile: table, source: ../torque.csv}"
+    file.write_text(
+        f"links: [{{name: a, length: 1, mass: 1}}]\nsimulation:\n  duration: 0.01\n  torque: {{a: {table}}}\n"
+    )
+    words = ["run", file, "-o", tmp_path / "a.nc", "--plot", tmp_path / "a.png"]
+    expected = "arm.yaml:4: simulation.torque.a.source = '../torque.csv': lies outside the robot file's folder"
+    assert expected in refused(*words)
+    done = flexarm(*words, "--allow-outside")
+    assert done.returncode == 0, done.stderr
 
 
 # --- flexarm plot, flexarm animate ---

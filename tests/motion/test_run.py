@@ -122,6 +122,37 @@ def test_many_threads_may_save_and_load_one_file(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
 
 
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
+def test_truncated_files_are_refused_in_a_sentence_alone(run, tmp_path, capfd, part):
+    run.save(tmp_path / "run.nc")
+    sound = (tmp_path / "run.nc").read_bytes()
+    (tmp_path / "bad.nc").write_bytes(sound[: int(part * len(sound))])
+    with pytest.raises(ValueError, match=r"bad\.nc: cannot be read as NetCDF"):
+        fa.Run.load(tmp_path / "bad.nc")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5netcdf's, as it gives up a file
+def test_damaged_files_are_refused_in_a_sentence(run, tmp_path):
+    run.save(tmp_path / "run.nc")
+    sound, draw, refused = (tmp_path / "run.nc").read_bytes(), np.random.default_rng(1), 0
+    for k in range(30):
+        damaged = bytearray(sound)
+        for place in draw.integers(5000, size=5):
+            damaged[place] = draw.integers(256)
+        (tmp_path / f"{k}.nc").write_bytes(damaged)
+        try:
+            fa.Run.load(tmp_path / f"{k}.nc")
+        except ValueError as error:
+            refused += f"{k}.nc: " in str(error)
+    assert refused > 10
+
+
+def test_folders_are_no_runs(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not a file"):
+        fa.Run.load(tmp_path)
+
+
 def test_files_that_are_no_runs_are_refused(tmp_path, run):
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         fa.Run.load(tmp_path / "a.nc")
@@ -156,9 +187,18 @@ def test_a_table_has_a_row_for_each_sample(run):
 
 @pytest.mark.parametrize("name", ["r.xlsx", "r.csv", "r"])
 def test_results_are_not_written_under_a_name_that_says_otherwise(run, tmp_path, name):
-    with pytest.raises(ValueError, match=r"results are NetCDF, so it must end in \.nc; to_csv"):
+    with pytest.raises(ValueError, match=r"must end in \.nc, since results are NetCDF; to_csv"):
         run.save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"must end in \.csv"):
+        run.to_csv(tmp_path / f"{name}.nc")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [3, None, ["r.nc"]])
+def test_a_path_that_is_none_is_named(run, path):
+    for write in (run.save, run.to_csv):
+        with pytest.raises(TypeError, match=r"path = .*: must be the name of a file"):
+            write(path)
 
 
 def test_compare_with_the_rigid_twin(run):
@@ -171,3 +211,14 @@ def test_compare_with_the_rigid_twin(run):
 def test_the_figure_shows_joints_deflections_torques_and_energies(run):
     titles = [plot.get_title() for plot in run.plot().axes]
     assert titles == ["joints", "tip deflection in the link's root frame", "actuators", "energies"]
+
+
+def test_a_run_is_compared_as_far_as_the_other_one_came(run):
+    early = fa.Run(run.data.isel(time=slice(0, 50)))
+    apart = run.compare(early)["tip"].values
+    assert_allclose(apart[:50], 0.0, atol=1e-15)
+    assert np.isnan(apart[50:]).all()
+    once = fa.Run(run.data.isel(time=[0]))
+    assert_allclose(run.compare(once)["tip"].values[0], 0.0, atol=1e-15)
+    with pytest.raises(TypeError, match="other = 3: must be a run"):
+        run.compare(3)
