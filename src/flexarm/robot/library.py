@@ -8,7 +8,7 @@ from typing import Literal
 from flexarm.foundation.numbers import real_number, whole_number
 from flexarm.foundation.sentences import shown
 
-from .flexibility import Flexible, Modes
+from .flexibility import MOST_MODES, Flexible, Modes
 from .joints import Drive, Revolute
 from .links import Link
 from .masses import PointMass
@@ -57,7 +57,9 @@ def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "ful
     """
     aluminium = Material(E=6.8952e10, rho=2766.7)
     section = Section.properties(A=7.2968e-5, I_y=8.2189e-9, I_z=8.2189e-9)
-    shapes = Flexible(bend_y=whole_number("modes", modes, least=1), stiffening=stiffening)
+    if whole_number("modes", modes, least=1) > MOST_MODES:
+        raise ValueError(f"modes = {shown(modes)}: must be at most {MOST_MODES}")
+    shapes = Flexible(bend_y=modes, stiffening=stiffening)
     return Robot(
         name="rotating beam", links=[Link("beam", length=8.0, section=section, material=aluminium, flexible=shapes)]
     )

@@ -116,7 +116,7 @@ class Section(Description):
         (0.3,)
         """
         given = tuple(pieces) if isinstance(pieces, Iterable) and not isinstance(pieces, Mapping) else pieces
-        return Stepped(given)  # type: ignore[arg-type]  # anything else is refused there
+        return Stepped(given)  # which refuses anything else
 
 
 class Plain(Section):
