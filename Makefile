@@ -15,6 +15,11 @@ test: lint
 test-all: lint
 	$(BIN)/python -m pytest -n auto
 
+# in CI, also the programs of the system that some tests use
+ifeq ($(CI),true)
+test test-all: $(VENV)/.tools
+endif
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -31,18 +36,18 @@ bench: $(READY) $(VENV)/.bench
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers
 
-docs: $(READY) $(VENV)/.docs
+docs: $(READY)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
 	@echo "the site is in build/site/index.html"
 
+$(VENV)/.tools: scripts/install-ci-tools | $(READY)
+	scripts/install-ci-tools
+	@touch $(VENV)/.tools
+
 $(VENV)/.bench: pyproject.toml | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $(VENV)/.bench
-
-$(VENV)/.docs: pyproject.toml | $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
-	@touch $(VENV)/.docs
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flexarm needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }

@@ -36,7 +36,12 @@ def setup(app: Any) -> None:
 def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Our docstrings are plain text with `code`; `name: meaning` with hanging lines is a list of arguments."""
     out: list[str] = []
+    example = False
     for line in lines:
+        example = line.startswith(">>>") or (example and bool(line.strip()))
+        if example:
+            out += ["", line] if out and out[-1].startswith(("- ", "  ")) else [line]
+            continue
         listed = bool(out) and out[-1].startswith(("- ", "  "))
         argument = re.match(r"^(\w+(?:, \w+)*): (?=\S)", line)
         if argument and (listed or not out or not out[-1].strip()):

@@ -8,7 +8,7 @@ from typing import Any
 
 import flexarm
 from flexarm.motion.inputs import PROFILES
-from flexarm.motion.simulate import METHODS, SUNDIALS
+from flexarm.motion.method_names import METHODS, SUNDIALS
 
 PAGE = Path(__file__).parent / "format.md"
 
@@ -29,7 +29,8 @@ HEAD = """# File format
 
 A robot file is YAML 1.2: the fields of a robot, and a section `simulation` that `flexarm run` reads. `flexarm schema`
 prints the JSON Schema, by which editors complete and check such files. Units are SI; angles are in rad. A field that is
-not known is an error, and errors name the line.
+not known is an error, and errors name the line. Files from others are safe to read: nothing in them is executed, and
+what is too large is refused (1 MB, 50 000 values with aliases written out, 50 levels, 1000 links).
 
 ```yaml
 {example}```
@@ -57,6 +58,9 @@ What `flexarm run` passes to `fa.simulate`.
 A profile is `{{profile: NAME, ...}}` with the arguments of the function of the same name in Python:
 
 {profiles}
+
+The `source` of a table is a CSV file with a header, its first column the time; its name is relative to the folder of
+the robot file, which it may leave only under `flexarm run --allow-outside`.
 """
 
 

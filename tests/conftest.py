@@ -1,12 +1,27 @@
 """Property-based tests draw the same examples every time, so that a change is judged by what it changes.
 
-`HYPOTHESIS_PROFILE=search python -m pytest tests/identities` draws new ones.
+`HYPOTHESIS_PROFILE=search python -m pytest tests/identities` draws new ones. With CI=true a test that is skipped fails,
+unless what it lacks is listed here: CI runs what it claims.
 """
 
 import os
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+# programs of the system: scripts/install-ci-tools installs them where it may
+MAY_LACK = ("no Octave", "no LaTeX", "no ffmpeg")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.skipped and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if reason not in MAY_LACK:
+            report.outcome, report.longrepr = "failed", f"skipped ({reason}), but CI must run it: tests/conftest.py"
+    return report

@@ -5,6 +5,8 @@ import re
 import runpy
 from pathlib import Path
 
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 
@@ -142,9 +144,6 @@ def test_the_notebook_runs_as_a_script_and_carries_no_results(tmp_path, monkeypa
 
 def test_the_notebook_shows_figures_and_a_player(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(fa.__file__).parents[1]))  # the kernel runs elsewhere
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
     book = nbformat.read(NOTEBOOK, as_version=4)
     nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output.get("data", {}) for cell in book.cells for output in cell.get("outputs", ())]

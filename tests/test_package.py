@@ -1,7 +1,9 @@
 """The package as a whole: its public names, what importing it costs, its README."""
 
 import contextlib
+import inspect
 import io
+import os
 import re
 import subprocess
 import sys
@@ -10,8 +12,12 @@ from pathlib import Path
 import pytest
 
 import flexarm as fa
+from flexarm.robot.description import Description
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+# results: nobody makes them by hand, their fields are described where they are read
+RESULTS = {"ClosedForm", "Energy", "Linearization", "ModeSet", "Profile"}
 
 
 def test_import_loads_nothing_heavy():
@@ -68,6 +74,98 @@ def test_what_the_readme_calls_steel_is_steel(readme):
     assert (steel.E, steel.rho) == pytest.approx((2.1e11, 7850), rel=0.05)
 
 
+def documented():
+    """(name, function, its documentation) of all public functions, classes and methods."""
+    for name in fa.__all__:
+        thing = getattr(fa, name)
+        if inspect.ismodule(thing):
+            own = {key: each for key, each in vars(thing).items() if getattr(each, "__module__", "") == thing.__name__}
+            yield from ((f"{name}.{key}", each, inspect.getdoc(each)) for key, each in own.items())
+        elif inspect.isfunction(thing):
+            yield name, thing, inspect.getdoc(thing)
+        elif inspect.isclass(thing) and not issubclass(thing, Exception):
+            if not issubclass(thing, Description) and name not in RESULTS:
+                yield name, thing, inspect.getdoc(thing)
+            for key in vars(thing):
+                method = getattr(thing, key)
+                if inspect.isfunction(method) and not key.startswith("_"):
+                    yield f"{name}.{key}", method, f"{inspect.getdoc(method)} {thing.__doc__}"
+
+
+DOCUMENTED = list(documented())
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [pytest.param(*each, id=name) for name, *each in DOCUMENTED],
+)
+def test_every_parameter_of_every_public_function_is_documented(function, text):
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+    assert not [name for name in names if not re.search(rf"(?<!\w){name}(?!\w)", text or "")]
+
+
+CALLED = set(fa.__all__) - {"__version__", "library", "Section", "DescriptionError", "UnitsWarning", "ValidityWarning"}
+
+
+@pytest.mark.parametrize("name", sorted(CALLED))
+def test_an_unknown_keyword_is_refused_by_its_name(name):
+    with pytest.raises((TypeError, fa.DescriptionError), match="nonsense"):
+        getattr(fa, name)(nonsense=1)
+
+
+def test_options_that_are_handed_on_are_refused_by_their_names_too():
+    with pytest.raises(TypeError, match="nonsense"):
+        fa.Run.animate(None, nonsense=1)
+    with pytest.raises(fa.DescriptionError, match="nonsense"):
+        fa.library.two_link_arm().with_(nonsense=1)
+
+
+PROGRAM = """
+import flexarm as fa
+
+robot = fa.load("arm.yaml")
+reveal_type(robot)
+reveal_type(fa.simulate(robot, 1.0))
+reveal_type(fa.modes(robot))
+reveal_type(fa.library.two_link_arm())
+fa.cycloid(0.0, 1.0, "soon")
+"""
+
+
+def test_a_users_program_is_checked_by_its_types(tmp_path):
+    """The lazy package shows its types, and `py.typed` says that they may be used."""
+    assert (Path(fa.__file__).parent / "py.typed").exists()
+    (tmp_path / "program.py").write_text(PROGRAM)
+    words = [sys.executable, "-m", "mypy", str(tmp_path / "program.py")]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    told = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=environment).stdout
+    assert re.findall(r'Revealed type is "flexarm\.([\w.]+)"', told) == [
+        "robot.robot.Robot",
+        "motion.run.Run",
+        "analysis.modes.ModeSet",
+        "robot.robot.Robot",
+    ]
+    assert 'program.py:9: error: Argument 3 to "cycloid" has incompatible type "str"; expected "float"' in told
+    assert "Found 1 error" in told
+
+
+def test_examples_in_docstrings_are_found_and_run():
+    """Of every room that has functions to be called by hand."""
+    words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "src"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    listed = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=environment).stdout
+    found = re.findall(r"^src/flexarm/(\w+)/\w+\.py::", listed, re.M)
+    assert len(found) >= 30
+    assert {"foundation", "robot", "mechanics", "analysis", "symbolic"} <= set(found)
+
+
+def test_what_stands_beside_the_package_is_of_this_version():
+    """The citation and the versions of Python that are tested."""
+    assert f"\nversion: {fa.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    tested = re.search(r'python: \["([\d.]+)"', (ROOT / ".github/workflows/test.yml").read_text())[1]
+    assert f'requires-python = ">={tested}"' in (ROOT / "pyproject.toml").read_text()
+
+
 def test_every_link_of_the_readme_leads_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert target.startswith("http") or (Path(__file__).parent.parent / target).exists(), target
+        assert target.startswith("http") or (ROOT / target).exists(), target

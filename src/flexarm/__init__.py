@@ -21,8 +21,10 @@ if TYPE_CHECKING:
         step,
         table,
     )
+    from flexarm.motion.laws import Feedback
+    from flexarm.motion.loads import PointLoad
+    from flexarm.motion.methods import GeneralizedAlpha, Method, Newmark, RungeKutta
     from flexarm.motion.run import Run
-    from flexarm.motion.schedule import Feedback, PointLoad
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
     from flexarm.motion.validity import ValidityWarning
@@ -78,8 +80,10 @@ _LATER = {
         "step",
         "table",
     ),
+    "flexarm.motion.laws": ("Feedback",),
+    "flexarm.motion.methods": ("GeneralizedAlpha", "Method", "Newmark", "RungeKutta"),
     "flexarm.motion.run": ("Run",),
-    "flexarm.motion.schedule": ("Feedback", "PointLoad"),
+    "flexarm.motion.loads": ("PointLoad",),
     "flexarm.motion.simulate": ("simulate",),
     "flexarm.motion.validity": ("ValidityWarning",),
     "flexarm.motion.stabilization": ("Baumgarte",),
@@ -132,12 +136,15 @@ __all__ = [
     "Feedback",
     "FixedPrismatic",
     "Flexible",
+    "GeneralizedAlpha",
     "Linearization",
     "Link",
     "Loop",
     "Material",
+    "Method",
     "ModeSet",
     "Modes",
+    "Newmark",
     "OnLine",
     "OnPlane",
     "PointLoad",
@@ -149,6 +156,7 @@ __all__ = [
     "Revolute",
     "Robot",
     "Run",
+    "RungeKutta",
     "Section",
     "SlidingPrismatic",
     "Stop",
@@ -180,11 +188,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'flexarm' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
-    return value
+if not TYPE_CHECKING:  # type checkers read the imports above, and refuse names that are not there
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'flexarm' has no attribute '{name}'")
+        value = globals()[name] = getattr(import_module(_HOME[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -362,3 +362,17 @@ def test_high_modes_of_a_stiff_mesh_on_a_soft_drive_are_right():
 def test_wrong_input_is_a_sentence(arguments, error, sentence):
     with pytest.raises(error, match=sentence):
         fa.modes(fa.library.two_link_arm(), **arguments)
+
+
+def test_motors_stand_where_their_joints_are_put():
+    """A posture given by its joints has no drive wound up, so the robot would stay there."""
+    joint = fa.Revolute(drive=fa.Drive(stiffness=50.0, rotor_inertia=0.01))
+    found = fa.modes(fa.Robot(links=[fa.Link("a", 1.0, joint, mass=1.0)]), q={"a.q": 0.5})
+    assert found.imbalance < 1e-12
+    assert_allclose(found.q, [0.5, 0.5])
+
+
+def test_a_posture_beyond_the_model_is_refused():
+    robot = fa.library.two_link_arm()
+    with pytest.raises(ValueError, match="q: links bend too far at this posture"):
+        fa.modes(robot, q={"upper.bend_y[1]": 1e3})

@@ -15,7 +15,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import flexarm as fa
-from flexarm.mechanics import native
+from flexarm.foundation import files
+from flexarm.mechanics import code_cache, compiler, native
 
 needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -23,7 +24,8 @@ needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
-    native._said.clear()
+    code_cache._said.clear()
+    files._swept.clear()
     return tmp_path / "cache"
 
 
@@ -45,7 +47,7 @@ def test_compiled_functions_give_the_same_digits_as_the_virtual_machine():
 def test_a_warm_cache_runs_no_compiler(own_cache, monkeypatch):
     native.compiled(function())
     assert [path.suffix for path in own_cache.iterdir()] == [".so"]
-    monkeypatch.setattr(native.subprocess, "run", lambda *_, **__: pytest.fail("the compiler ran"))
+    monkeypatch.setattr(native, "compile_library", lambda *_: pytest.fail("the compiler ran"))
     again = native.compiled(function())
     assert float(again([1.0, 2.0])) == 2 * np.sin(1.0)
 
@@ -91,6 +93,18 @@ def test_a_compiler_that_fails_is_reported_with_its_first_line(tmp_path, monkeyp
     assert "fatal: out of registers" in caplog.text
 
 
+@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="the compilers here are shell scripts")
+def test_a_compiler_that_never_returns_costs_only_speed(tmp_path, monkeypatch, caplog, own_cache):
+    never = tmp_path / "never-cc"
+    never.write_text("#!/bin/sh\nsleep 1000\n")
+    never.chmod(never.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CC", str(never))
+    monkeypatch.setattr(compiler, "PATIENCE", 0.1)
+    assert compile_and_call(1.0) == 2 * np.sin(1.0)
+    assert "compiling 'f' failed (the compiler did not end within" in caplog.text
+    assert list(own_cache.iterdir()) == []
+
+
 @needs_compiler
 @pytest.mark.skipif(os.name == "nt", reason="directories cannot be made unwritable this way")
 def test_a_cache_that_cannot_be_written_costs_only_the_caching(tmp_path, monkeypatch, caplog):
@@ -102,16 +116,41 @@ def test_a_cache_that_cannot_be_written_costs_only_the_caching(tmp_path, monkeyp
 
 
 @needs_compiler
-@pytest.mark.parametrize("junk", [b"", b"not a library"])
-def test_a_damaged_file_in_the_cache_is_made_anew(own_cache, caplog, junk):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: b"not a library",
+        lambda content: content[: len(content) // 2],  # SIGBUS when it is loaded
+        lambda content: content[:64] + bytes(len(content) - 64),  # SIGSEGV
+        lambda content: content[:-1],
+        lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+    ],
+)
+def test_a_damaged_file_in_the_cache_is_made_anew(own_cache, caplog, damage):
     native.compiled(function(7.0))
     (library,) = own_cache.iterdir()
+    sound = library.read_bytes()
     library.unlink()  # what is loaded stays loaded: the damaged file must be another one
-    library.write_bytes(junk)
+    library.write_bytes(damage(sound))
     assert compile_and_call(7.0) == 14 * np.sin(1.0)
     assert list(own_cache.iterdir()) == [library]
-    assert library.stat().st_size > 1000
+    assert library.stat().st_size == len(sound)
     assert not caplog.records
+
+
+@needs_compiler
+def test_a_library_that_this_system_cannot_load_is_made_anew(own_cache, monkeypatch):
+    """As on a computer that shares the home folder but not the system's libraries."""
+    native.compiled(function(3.0))
+    (library,) = own_cache.iterdir()
+    key = library.stem.removeprefix("f-")
+    (foreign := own_cache / "foreign").write_bytes(b"for another machine")
+    library.unlink()
+    code_cache._seal(foreign, library, key)
+    foreign.unlink()
+    assert code_cache._sound(library, key)
+    assert compile_and_call(3.0) == 6 * np.sin(1.0)
 
 
 def test_an_unbalanced_quote_names_no_compiler(monkeypatch, caplog):
@@ -166,17 +205,9 @@ def test_what_is_kept_by_what_it_depends_on_is_not_made_again(own_cache, monkeyp
     assert float(made[0]([1.0, 2.0])) == float(again[0]([1.0, 2.0])) == 6 * np.sin(1.0)
     other = native.compiled_library(["f"], lambda: [function(4.0)], depends=["four"])
     assert float(other[0]([1.0, 2.0])) == 8 * np.sin(1.0)
-    monkeypatch.setattr(native, "_sources", lambda: ("edited",))  # code that has changed makes everything anew
+    monkeypatch.setattr(native, "CODE", ("edited",))  # code that has changed makes everything anew
     edited = native.compiled_library(["f"], lambda: [function(5.0)], depends=["three"])
     assert float(edited[0]([1.0, 2.0])) == 10 * np.sin(1.0)
-
-
-@needs_compiler
-def test_a_damaged_library_is_made_anew_by_what_it_depends_on(own_cache):
-    native.compiled_library(["f"], lambda: [function(3.0)], depends=["three"])
-    next(own_cache.iterdir()).write_bytes(b"junk")
-    again = native.compiled_library(["f"], lambda: [function(3.0)], depends=["three"])
-    assert float(again[0]([1.0, 2.0])) == 6 * np.sin(1.0)
 
 
 @needs_compiler
@@ -192,3 +223,19 @@ def test_a_robot_simulated_before_is_not_traced_again(own_cache, monkeypatch):
     monkeypatch.setattr(Method, "step", lambda *_: pytest.fail("traced again"))
     assert run(1.0) == first
     assert run(2.0) == longer
+
+
+def test_code_in_any_file_that_is_run_counts():
+    """All modules that a run imports are among those whose content is part of the key."""
+    code = """if True:
+        import sys
+        import flexarm as fa
+        fa.simulate(fa.library.two_link_arm(), 0.001, native=False)
+        print(*(module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "flexarm"), sep="\\n")
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    package = Path(native.__file__).parents[1]
+    run = {Path(line) for line in done.stdout.splitlines()}
+    assert {"foundation", "robot", "beam", "mechanics", "motion"} <= {path.parent.name for path in run}
+    assert run <= set(code_cache.sources(package))
+    assert native.CODE[1] == code_cache.fingerprint(package)

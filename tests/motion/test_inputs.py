@@ -3,7 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.motion.inputs import Formula, Opaque, from_mapping, profile
+from flexarm.motion.inputs import from_mapping, profile
+from flexarm.motion.pieces import Formula, Opaque
 
 T = np.linspace(0.05, 9.95, 67)
 PROFILES = [
@@ -44,13 +45,7 @@ def test_tables_come_from_files_and_mappings(tmp_path):
     file.write_text("t,upper,fore\n0,0,1\n1,1,1\n2,4,1\n3,9,1\n")
     assert fa.table(file, "upper")(1.5) == pytest.approx(2.25)  # a parabola is its own spline
     assert fa.table({"t": [0, 1, 2, 3], "x": [0, 1, 4, 9]})(2.5) == pytest.approx(6.25)
-    with pytest.raises(ValueError, match="give one of upper, fore"):
-        fa.table(file)
-    file.write_text("t,x\n0,0\n1,abc\n")
-    with pytest.raises(ValueError, match=r"torque.csv:3: x = 'abc': must be a number"):
-        fa.table(file)
-    file.write_text("t,x\n0,0\n1\n")
-    with pytest.raises(ValueError, match=r"torque.csv:3: 1 values in a row, but the header has 2"):
+    with pytest.raises(ValueError, match="say which with column: upper, fore"):
         fa.table(file)
 
 
@@ -72,10 +67,10 @@ def test_functions_of_t_are_traced_where_they_can_be_and_called_where_not():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: fa.bang_bang(1.0, (2.0, 1.0)), "must be finite times in ascending order"),
+        (lambda: fa.bang_bang(1.0, (2.0, 1.0)), "must be a list of finite times in ascending order"),
         (lambda: fa.cycloid(0, 1, -2.0), r"duration = -2.0: must be positive \(s\)"),
         (lambda: profile("much", "torque.upper"), "torque.upper = 'much': must be a number, a profile"),
-        (lambda: profile(float("nan"), "torque.upper"), "torque.upper = nan: must be finite"),
+        (lambda: profile(float("nan"), "torque.upper"), "torque.upper = nan: must be a finite number"),
         (lambda: profile(lambda: 1.0, "torque.upper"), "calling the function at t = 0 failed"),
         (lambda: from_mapping({"profile": "bang"}, "torque.upper"), "must be one of constant, bang-bang"),
         (lambda: from_mapping({"profile": "sine", "amp": 2}, "x"), "sine takes amplitude, frequency, phase, offset"),

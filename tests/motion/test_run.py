@@ -1,4 +1,8 @@
 import csv
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -64,20 +68,58 @@ def test_saved_runs_come_back_and_open_in_plain_xarray(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="limits as POSIX has them")
+def test_a_full_disk_leaves_the_earlier_file_and_the_program_alive(run, tmp_path):
+    """HDF5 would take the interpreter down while it cleans up."""
+    run.save(tmp_path / "run.nc")
+    before = (tmp_path / "run.nc").read_bytes()
+    code = """if True:
+        import gc, resource, signal, sys
+        import flexarm as fa
+        run = fa.Run.load(sys.argv[1])
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+        for save in (run.save, run.to_csv):
+            try:
+                save(sys.argv[1])
+            except OSError as error:
+                print(error)
+        gc.collect()
+    """
+    program = [sys.executable, "-c", code, tmp_path / "run.nc"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"{tmp_path}/run.nc: cannot be written: File too large"] * 2
+    assert (tmp_path / "run.nc").read_bytes() == before
+
+
 def test_a_failed_save_leaves_the_earlier_file(run, tmp_path, monkeypatch):
     file = tmp_path / "run.nc"
     file.write_text("earlier")
 
-    def full_disk(*_, **__):
+    def full_disk(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", full_disk)
-    with pytest.raises(OSError, match="No space left"):
-        run.save(file)
+    monkeypatch.setattr(os, "fsync", full_disk)
+    for save in (run.save, run.to_csv):
+        with pytest.raises(OSError, match=r"run\.nc: cannot be written: No space left"):
+            save(file)
     assert file.read_text() == "earlier"
     assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         run.save(tmp_path / "nowhere" / "run.nc")
+
+
+def test_many_threads_may_save_and_load_one_file(run, tmp_path):
+    file = tmp_path / "run.nc"
+    run.save(file)
+
+    def work(_):
+        run.save(file)
+        return fa.Run.load(file).data.equals(run.data)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(16)))
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
 
 
 def test_files_that_are_no_runs_are_refused(tmp_path, run):

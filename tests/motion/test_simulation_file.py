@@ -40,7 +40,7 @@ def test_a_file_chooses_how_constraints_are_kept():
         ),
         (
             {"duration": 1, "stabilization": {"gamma": -1}},
-            "simulation.stabilization: Baumgarte: gamma = -1.0: must not",
+            "simulation.stabilization: Baumgarte: gamma = -1.0: must be zero",
         ),
         ({"durration": 1}, r"arm.yaml: simulation.durration: unknown field; did you mean 'duration'\?"),
         ({}, "simulation.duration: is required"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.start import ValidityWarning
+from flexarm.motion.validity import ValidityWarning
 
 METAL = fa.Material(2e10, 7850)
 STRIP = fa.Section.rectangle(0.03, 0.003)

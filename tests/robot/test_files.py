@@ -1,6 +1,8 @@
 """Robots in files: round trips, and every way a file can be wrong."""
 
+import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,28 @@ def test_saving_leaves_nothing_else_behind(tmp_path, monkeypatch):
         fa.save(library.two_link_arm(), path)
     assert path.read_text() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["arm.yaml"]
+
+
+def test_many_threads_may_save_and_load_one_file(tmp_path):
+    path, arms = tmp_path / "arm.yaml", [library.two_link_arm(), library.rrr_arm(True)]
+    arms[0].save(path)
+
+    def work(k):
+        arms[k % 2].save(path)
+        return fa.load(path) in arms
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(24)))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["arm.yaml"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links as POSIX has them")
+def test_a_link_at_the_place_is_replaced_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "arm.yaml").symlink_to("victim")
+    library.two_link_arm().save(tmp_path / "arm.yaml")
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert fa.load(tmp_path / "arm.yaml") == library.two_link_arm()
 
 
 # --- round trips over random robots ---
@@ -244,7 +268,7 @@ def test_the_library_survives_a_round_trip(robot, tmp_path):
             "gravity:",
             "gravty:",
             "arm.yaml:2: gravty: unknown field; did you mean 'gravity'? "
-            "(allowed: name, links, gravity, base, constraints)",
+            "(allowed: name, links, gravity, base, constraints, simulation)",
         ),
         (
             "name: fore",
@@ -304,10 +328,81 @@ def test_wrong_files(file, text, start, words):
     assert len(said.splitlines()) == 1
 
 
+ALIASES = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{new}: &{new} [{','.join(9 * ['*' + old])}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (ALIASES + "links: *i\n", "arm.yaml:5: holds more than 50000 values"),
+        ("links: " + "[" * 500 + "]" * 500, "arm.yaml:1: is nested more than 50 deep"),
+        ("".join(" " * k + "a:\n" for k in range(500)), "arm.yaml:50: is nested more than 50 deep"),
+        (f"links:\n- length: {'1' * 5000}\n", "arm.yaml:2: has a whole number of more than 400 digits"),
+        (f"links: [{'a,' * 60_000}]", "arm.yaml:1: holds more than 50000 values"),
+        ("a" * 1_000_001, "arm.yaml: is larger than 1 MB, which is the most that is read"),
+        (
+            "links:\n" + "".join(f"- {{name: l{k}, length: 1}}\n" for k in range(201)),
+            "arm.yaml:1: links: there are 201, but a robot has at most 200",
+        ),
+        (
+            "links: [{name: a, length: 1}]\nconstraints: [" + "{type: on-line, link: a, point: [0, 0, 0]}," * 201 + "]",
+            "arm.yaml:2: constraints: there are 201, but a robot has at most 200",
+        ),
+        ("links: 2020-99-99", "arm.yaml:1:8: is not valid YAML: this is not a valid timestamp"),
+        ("name: a\nlinks: !!int abc", "arm.yaml:2:8: is not valid YAML: this is not a valid int"),
+        ("links: &a\n  <<: *a", "arm.yaml:1:8: is not valid YAML: this is not a valid map"),
+    ],
+)
+def test_files_that_ask_for_too_much_are_refused_in_one_line(file, text, sentence):
+    assert message(file(text)) == sentence
+
+
+def test_a_message_tells_the_first_problems_and_how_many_more(file):
+    said = message(file("links: [{name: a, length: 1}]\n" + "".join(f"k{k}: 1\n" for k in range(20_000)))).splitlines()
+    assert len(said) == 21
+    assert said[19].startswith("arm.yaml:21: k19: unknown field")
+    assert said[20] == "arm.yaml: and 19980 more problems"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ALIASES[: ALIASES.index("e:")] + "links: *d\n",
+        f"links: [{{name: a, length: {'x' * 10_000}}}]",
+        f"{'k' * 1000}: 1\nlinks: [{{name: a, length: {[[['x' * 99] * 99] * 9] * 9}}}]",
+        "links:\n" + "".join(f"- {{name: link-number-{k}, length: 1, parent: none}}\n" for k in range(300)),
+    ],
+)
+def test_messages_are_short_whatever_the_file(file, text):
+    said = message(file(text)).splitlines()
+    assert len(said) <= 21
+    assert max(map(len, said)) < 1100
+
+
+def test_many_doubts_are_told_once(file):
+    links = "".join(f"- {{name: l{k}, length: 1, mass: 1, material: {{E: 200, rho: 7850}}}}\n" for k in range(50))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fa.load(file("links:\n" + links))
+    assert len(caught) == 21
+    assert str(caught[-1].message) == "arm.yaml: 30 more values look as if they were in another unit"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in the file system here")
+def test_pipes_and_devices_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        assert message(path) == f"{path}: is a pipe, a device or the like, not a file"
+
+
 def test_missing_files_and_directories(tmp_path):
     assert message(tmp_path / "no.yaml") == f"{tmp_path}/no.yaml: there is no such file"
     assert message(tmp_path) == f"{tmp_path}: is a directory, not a file"
     assert message("") == "'': is no path: give the name of a file"
+    assert message("a\0b") == "'a\\x00b': is no path: give the name of a file"
+    assert message(3) == "path = 3: must be the name of a file"
 
 
 def test_places_that_cannot_be_written_are_named_as_the_user_did(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm.robot as fa
+from flexarm.mechanics.system import System
 
 
 @pytest.mark.parametrize(
@@ -26,8 +27,6 @@ def test_inertia_in_all_its_forms(inertia, matrix):
     ("fields", "expected"),
     [
         ({"mass": -1}, "mass = -1: must be zero or positive (kg)"),
-        ({"mass": 0}, "mass = 0.0: must be positive (kg) when there is no inertia"),
-        ({"mass": 0, "inertia": 0}, "mass = 0.0: must be positive (kg) when there is no inertia"),
         ({"mass": 1, "inertia": -1}, "inertia = -1: must not be negative about any axis, but is -1 kg m2 about one"),
         (
             {"mass": 1, "inertia": (1, 1, 1, 2, 0, 0)},
@@ -54,3 +53,23 @@ def test_refusals(fields, expected):
 
 def test_a_pure_inertia_needs_no_mass():
     assert fa.PointMass(0, inertia=(0, 0, 1e-4)).mass == 0
+
+
+@pytest.mark.parametrize("lump", [fa.PointMass(0), fa.PointMass(0, inertia=0), fa.PointMass(0, offset=(0.1, 0, 0))])
+def test_a_mass_of_zero_is_no_mass(lump):
+    assert lump.empty
+    arm = fa.library.two_link_arm()
+    bare, empty = (arm.with_({"links.fore.payload": each}) for each in (None, lump))
+    one, two = (System(robot, native=False) for robot in (bare, empty))
+    q = np.random.default_rng(0).normal(size=one.nq) * 0.1
+    assert np.array_equal(one.inverse_dynamics(q, q, q), two.inverse_dynamics(q, q, q))
+    assert empty.total_mass == bare.total_mass
+
+
+def test_a_sweep_of_payloads_may_start_at_zero():
+    arm = fa.library.two_link_arm()
+    assert [arm.with_({"links.fore.payload.mass": each}).links[1].payload.mass for each in (0.0, 0.1)] == [0.0, 0.1]
+
+
+def test_an_inertia_without_mass_is_something():
+    assert not fa.PointMass(0, inertia=0.1).empty

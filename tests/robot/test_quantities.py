@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from flexarm.robot.quantities import Count, Quantity, Vector, nonnegative, positive
+from flexarm.robot.quantities import Count, Quantity, Vector, finite_matrix, nonnegative, positive
 
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), Fraction(2)])
@@ -50,3 +50,25 @@ def test_vectors_become_tuples_of_floats(value):
     vector = Vector("m").check(value)
     assert vector == (1.0, 2.0, 3.0)
     assert all(type(number) is float for number in vector)
+
+
+@pytest.mark.parametrize("value", [1, 2, 9, np.int64(3)])
+def test_both_bounds_of_a_count_are_allowed(value):
+    assert Count(1, 9).check(value) == value
+
+
+def test_a_matrix_has_three_rows_of_three_finite_numbers():
+    assert finite_matrix(np.eye(3)) == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    for rows in ([[1, 2], [3, 4], [5, 6]], np.eye(3)[:2], np.eye(4), [[1, 2, 3], [1, 2, 3], [1, 2, float("nan")]], 3):
+        assert finite_matrix(rows) is None
+
+
+def test_the_schema_says_whether_a_bound_itself_is_allowed():
+    assert positive("m").json_schema() == {"type": "number", "unit": "m", "exclusiveMinimum": 0.0}
+    assert nonnegative("kg").json_schema() == {"type": "number", "unit": "kg", "minimum": 0.0}
+    assert Quantity("", above=-1.0, most=0.5).json_schema() == {
+        "type": "number",
+        "unit": "1",
+        "exclusiveMinimum": -1.0,
+        "maximum": 0.5,
+    }

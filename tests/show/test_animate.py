@@ -136,6 +136,6 @@ def test_mp4_with_ffmpeg(tmp_path):
     from matplotlib.animation import writers
 
     if not writers.is_available("ffmpeg"):
-        pytest.skip("ffmpeg is not installed")
+        pytest.skip("no ffmpeg")
     two_link().animate(tmp_path / "a.mp4", fps=5)
     assert b"ftyp" in (tmp_path / "a.mp4").read_bytes()[:16]

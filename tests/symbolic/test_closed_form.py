@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import symengine
 import sympy
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -243,6 +244,7 @@ def test_rate_of_mass_matrix_less_twice_coriolis_is_skew_symbolically():
 def test_sympy_alone_gives_the_same(monkeypatch):
     robot = fa.Robot(links=[link("a", "R", bending(1)), link("b", "Pb", payload=LUMP)], gravity=GRAVITY)
     q, v = state(fa.System(robot, native=False))
+    assert algebra.backend is symengine  # else SymPy would be compared with itself
     quick = fa.equations(robot).lambdify()(q, v)
     monkeypatch.setattr(algebra, "backend", sympy)
     plain = fa.equations(robot).lambdify()(q, v)

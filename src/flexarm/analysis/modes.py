@@ -13,6 +13,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
+from flexarm.mechanics.singularity import idle_motions
 from flexarm.mechanics.system import System, Vector
 from flexarm.robot import Robot
 
@@ -97,9 +98,14 @@ def modes(
     of that posture give; at rest only.
     Gravity counts through its stiffness at q. The vibrations are those about q even where the robot would not stay
     there (see `imbalance`). Damping is left out of the frequencies and given as ratios.
+
+    >>> from flexarm.robot import library
+    >>> found = modes(library.rotating_beam(), joints="locked")
+    >>> f"{found.frequencies[0]:.3f} Hz"  # 1.8751^2 / (2 pi l^2) sqrt(EI / mu): a cantilever
+    '0.463 Hz'
     """
     system = robot if isinstance(robot, System) else System(robot, native=False)
-    posture = system.vector(q)
+    posture = system.posture(q)
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
     speed, held = _speeds(system, system.vector(v, "v"))
@@ -145,7 +151,7 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
     ratios = _damping_ratios(eigenvalues, vectors, M, np.zeros_like(M), D)
     bias = system.inverse_dynamics(q, None, None)[kept]
     start = Z @ np.linalg.solve(M, Z.T @ bias) if len(independent) else np.zeros(len(kept))
-    sizes = np.array(system._chain.coordinates.sizes)[kept]
+    sizes = system.sizes[kept]
     imbalance = float(np.abs(start / sizes).max(initial=0.0))
     return ModeSet(eigenvalues, shapes, ratios, imbalance, system, q)
 
@@ -154,17 +160,17 @@ def _speeds(system: System, v: Array) -> tuple[Array, set[int]]:
     """Speeds of all coordinates, a motor turning with its joint, and the actuated coordinates that hold them."""
     speed, held, actuated = np.zeros(system.nq), set(), _actuated(system)
     for place in np.flatnonzero(v):
-        link, kind = system.names[place].rsplit(".", 1)
-        if kind not in ("q", "motor"):
-            raise ValueError(f"v: '{system.names[place]}' is a deflection; only joints turn steadily")
-        speed[system.index(f"{link}.q")] = speed[actuated[link]] = v[place]
-        held.add(actuated[link])
+        each = system.coordinates[place]
+        if each.kind == "elastic":
+            raise ValueError(f"v: '{each.name}' is a deflection; only joints turn steadily")
+        speed[system.joint(each.link).index] = speed[actuated[each.link]] = v[place]
+        held.add(actuated[each.link])
     return speed, held
 
 
 def _actuated(system: System) -> dict[str, int]:
     """Which coordinate each joint's actuator acts on, by link name."""
-    return {name: int(np.flatnonzero(column)[0]) for name, column in zip(system.inputs, system.input_matrix.T)}
+    return {each.link: each.coordinate.index for each in system.actuators}
 
 
 def _kept(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
@@ -185,16 +191,12 @@ def _kept(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> 
 
 def _require_inertia(system: System, kept: list[int], M: Array) -> None:
     """Every motion must move some mass."""
-    if not kept:
+    motions = idle_motions(M, system.sizes[kept])
+    if not motions.size:
+        if np.linalg.eigvalsh(M).min(initial=np.inf) <= 0:
+            raise ValueError("q: links bend too far at this posture: their mass matrix is not positive definite")
         return
-    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
-    if (scale > 0).all():
-        values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-        if values[0] > 1e-13:
-            return
-        worst = int(np.abs(vectors[:, 0]).argmax())
-    else:
-        worst = int(scale.argmin())
+    worst = int(np.abs(motions).max(axis=1).argmax())
     raise ValueError(
         f"'{system.names[kept[worst]]}' can move without moving any mass, so it has no vibration; "
         "give its link a mass, a hub or a payload with inertia"
@@ -210,13 +212,14 @@ def _motions(system: System, kept: list[int], K: Array, geometric: Array) -> Arr
     """
     n = len(kept)
     change = np.eye(n)
-    joints = []
+    joints, actuated = [], {each.coordinate.index for each in system.actuators}
     for place, k in enumerate(kept):
-        link, kind = system.names[k].rsplit(".", 1)
-        if kind == "motor" or (kind == "q" and f"{link}.motor" not in system.names):
-            joints.append(place)
-        if kind == "motor" and system.index(f"{link}.q") in kept:
-            change[kept.index(system.index(f"{link}.q")), place] = 1.0  # the link turns with its motor
+        if k not in actuated:
+            continue
+        joints.append(place)
+        turned = system.joint(system.coordinates[k].link).index
+        if turned in kept:
+            change[kept.index(turned), place] = 1.0  # the link turns with its motor
     others = [k for k in range(n) if k not in joints]
     stiffness = change.T @ K @ change
     follow = np.zeros((n, len(joints)))
@@ -296,4 +299,4 @@ def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array
         return 0.0
     bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping_matrix(q) @ speed
     start = np.linalg.solve(M, bias[kept])
-    return float(np.abs(start / np.array(system._chain.coordinates.sizes)[kept]).max())
+    return float(np.abs(start / system.sizes[kept]).max())

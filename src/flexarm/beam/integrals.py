@@ -77,11 +77,6 @@ class LinkIntegrals:
         moving_root = 0 if self.clamped or flexible.loose else FAMILIES[family].order
         return flexible.basis.coordinates(family, flexible.counts[family]) + moving_root
 
-    @property
-    def coordinate_names(self) -> list[str]:
-        """`bend_y[1]`, ... in the order of eta."""
-        return [f"{name}[{k + 1}]" for name, place in self.columns.items() for k in range(place.stop - place.start)]
-
     @cached_property
     def shapes(self) -> dict[str, PiecewisePolynomials]:
         """Shape functions of each family."""

@@ -10,7 +10,7 @@ import typer
 from flexarm.cli.app import FILE, SET
 from flexarm.cli.assignments import assignments
 from flexarm.cli.outputs import output as checked_output
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_text
 
 FORMATS = {"text": ".txt", "latex": ".tex", "python": ".py", "c": ".c", "matlab": ".m"}
 
@@ -42,7 +42,7 @@ def equations(
     if target is None:
         print(written)
         return
-    atomically(target.path, lambda part: Path(part).write_text(written, encoding="utf-8"))
+    write_text(target.path, written)
     print(f"{found}, written to {target}")
 
 

@@ -1,18 +1,157 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and read only when they are files and not too large."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
+import stat
 import tempfile
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
+
+DRAFT = ".flexarm-draft-"  # how the names of drafts begin
+ABANDONED = 3600.0  # s after which a draft belongs to a program that was killed
+
+FilePath = str | os.PathLike[str]
+
+_lock = threading.Lock()
+_swept: set[tuple[str, str]] = set()
 
 
-def atomically(path: Path, write: Callable[[str], object]) -> None:
-    """Write beside the place and move there in one step: no half-written file, the earlier one intact on failure."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        part = os.path.join(folder, path.name)  # a file of its own making has the permissions that the user wants
+@contextmanager
+def whole_file(path: FilePath) -> Iterator[BinaryIO]:
+    """A stream whose content becomes the file when all went well; on any failure the earlier file stays.
+
+    The content goes to a draft in the same folder, which nobody else can have prepared, then to the disk, and then to
+    its place in one step. A link at that place is replaced, not followed. Permissions are those of the earlier file,
+    or what the user's umask leaves.
+    """
+    target = Path(path)
+    with _told_of(target, "written"):
+        _require_place(target)
+        sweep(target.parent, DRAFT)
+        draft = target.parent / f"{DRAFT}{secrets.token_hex(8)}"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            with open(descriptor, "wb") as stream:
+                yield stream
+                stream.flush()
+                _keep_permissions(target, descriptor)
+                os.fsync(descriptor)
+            os.replace(draft, target)
+        except BaseException:
+            with suppress(OSError):
+                draft.unlink()
+            raise
+
+
+def write_bytes(path: FilePath, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with whole_file(path) as stream:
+        stream.write(content)
+
+
+def write_text(path: FilePath, text: str) -> None:
+    """Write a file of UTF-8 text whole or not at all."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def atomically(path: FilePath, write: Callable[[str], object]) -> None:
+    """For writers that want the name of a file: they get one with the same ending in a folder of their own."""
+    target = Path(path)
+    with _told_of(target, "written"):
+        _require_place(target)  # before any work
+    with tempfile.TemporaryDirectory(prefix="flexarm-") as folder:
+        part = os.path.join(folder, "part" + target.suffix)
         write(part)
-        os.replace(part, path)
+        with open(part, "rb") as written, whole_file(target) as stream:
+            shutil.copyfileobj(written, stream)
+
+
+def read_bytes(path: FilePath, most: int) -> bytes:
+    """The content of a regular file of at most so many bytes; pipes and devices, which may never end, are refused."""
+    file = os.fspath(path)
+    with _told_of(file, "read"):
+        _require_regular(file, os.stat(file))  # before it is opened: a pipe would wait for somebody to write
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with open(os.open(file, flags), "rb") as stream:
+            _require_regular(file, os.fstat(stream.fileno()))
+            content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(f"{file}: is larger than {_size(most)}, which is the most that is read")
+    return content
+
+
+def sweep(folder: Path, prefix: str) -> None:
+    """Remove what a killed program left in a folder: own files and folders of that prefix, an hour old.
+
+    Each program looks once into a folder.
+    """
+    with _lock:
+        if (str(folder), prefix) in _swept:
+            return
+        _swept.add((str(folder), prefix))
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith(prefix):
+                continue
+            with suppress(OSError):
+                found = entry.stat(follow_symlinks=False)
+                if not owned(found) or time.time() - found.st_mtime < ABANDONED:
+                    continue
+                if stat.S_ISDIR(found.st_mode):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
+
+
+def owned(found: os.stat_result) -> bool:
+    """Whether the file belongs to the user who runs this program; always so where files have no such owners."""
+    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+
+
+def _require_place(target: Path) -> None:
+    if target.is_dir():
+        raise IsADirectoryError(f"{target}: is a directory, not a file")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: there is no folder '{target.parent}'")
+    with suppress(FileNotFoundError):
+        _require_regular(str(target), os.stat(target))  # to replace a device would be to destroy it
+
+
+def _require_regular(file: str, found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(f"{file}: is a directory, not a file")
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"{file}: is a pipe, a device or the like, not a file")
+
+
+def _keep_permissions(target: Path, descriptor: int) -> None:
+    with suppress(FileNotFoundError):
+        earlier = os.lstat(target)
+        if stat.S_ISREG(earlier.st_mode) and hasattr(os, "fchmod"):
+            os.fchmod(descriptor, stat.S_IMODE(earlier.st_mode) & 0o777)
+
+
+@contextmanager
+def _told_of(file: FilePath, verb: str) -> Iterator[None]:
+    """Failures of the system, in sentences about the file that the user named."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # a sentence already
+            raise
+        missing = isinstance(error, FileNotFoundError) and verb == "read"
+        why = "there is no such file" if missing else f"cannot be {verb}: {error.strerror}"
+        sentence = type(error)(f"{file}: {why}")
+        sentence.errno = error.errno
+        raise sentence from None
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:g} MB" if count >= 1e6 else f"{count} bytes"

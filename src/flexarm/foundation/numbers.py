@@ -62,7 +62,12 @@ def real_number(
     least: float | None = None,
     most: float | None = None,
 ) -> float:
-    """A finite number within bounds; anything else is refused in a sentence that names the argument."""
+    """A finite number within bounds; anything else is refused in a sentence that names the argument.
+
+    >>> real_number("length", "long", "m", above=0)
+    Traceback (most recent call last):
+    ValueError: length = 'long': must be a number (m), not text
+    """
     try:
         return Bounds(unit, above, least, most).check(value)
     except ValueError as error:
@@ -70,7 +75,16 @@ def real_number(
 
 
 def real_array(name: str, values: Any) -> Array:
-    """An array of floats; text, booleans, complex numbers and ragged lists are refused in a sentence that names it."""
+    """An array of floats; text, booleans, complex numbers and ragged lists are refused in a sentence that names it.
+
+    >>> real_array("q", [0, 1])
+    array([0., 1.])
+    >>> real_array("q", [0, 1j])
+    Traceback (most recent call last):
+    ValueError: q = [0, 1j]: must be an array of real numbers, not of complex numbers
+    """
+    if isinstance(values, (list, tuple)) and any(isinstance(each, bool) for each in values):
+        raise ValueError(f"{name} = {shown(values)}: must be an array of real numbers, not of booleans")
     try:
         given = np.asarray(values)
     except ValueError:

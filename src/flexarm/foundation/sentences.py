@@ -10,17 +10,27 @@ from difflib import get_close_matches
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = 12
+_SHORT.maxlevel = 3  # twelve lists of twelve lists of twelve are long enough
 
 LISTED = 12  # names that a sentence lists before it says "..."
 
 
 def shown(value: object) -> str:
     """A value as the user would have typed it, on one line, cut when long."""
-    return _digits(value) if isinstance(value, float) else re.sub(r"\n\s*", " ", _SHORT.repr(value))
+    return _digits(value) if isinstance(value, float) else cut(re.sub(r"\n\s*", " ", _SHORT.repr(value)), 300)
+
+
+def cut(text: str, most: int) -> str:
+    """A text with its middle left out when it is longer than so many letters."""
+    return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 3) :]}"
 
 
 def short(number: float) -> str:
-    """A number without a needless `.0`."""
+    """A number without a needless `.0`.
+
+    >>> short(2.0), short(2e10), short(0.1)
+    ('2', '20000000000', '0.1')
+    """
     return _digits(number).removesuffix(".0")
 
 
@@ -37,7 +47,11 @@ def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
 
 
 def suggestion(name: object, known: Sequence[str]) -> str:
-    """The end of a sentence about an unknown name: the nearest one, or all of them if few."""
+    """The end of a sentence about an unknown name: the nearest one, or all of them if few.
+
+    >>> "there is no link 'fora'" + suggestion("fora", ["upper", "fore"])
+    "there is no link 'fora'; did you mean 'fore'?"
+    """
     if not known:
         return "; there are none"
     near = get_close_matches(str(name), known, n=1)

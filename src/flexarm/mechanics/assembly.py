@@ -50,11 +50,11 @@ class Assembly:
 
     @property
     def _sizes(self) -> Array:
-        return np.array(self.system._chain.coordinates.sizes, dtype=float)
+        return self.system.sizes
 
     @property
     def _scales(self) -> Array:
-        return self.system._equations.constraints.scales
+        return self.system.equations.constraints.scales
 
     def _jacobian(self, q: Array) -> Array:
         """At the free coordinates."""
@@ -115,7 +115,7 @@ class Assembly:
             return np.full(len(self.system.constraints), np.inf)
 
     def _why_open(self, q: Array, gap: Array) -> str:
-        rows = self.system._equations.constraints.rows
+        rows = self.system.constraint_rows
         worst = int(np.abs(gap / self._scales).argmax())
         name = self._names(gap / self._scales)
         remains = f"a gap of {abs(gap[worst]):.4g} {rows[worst].unit} remains at '{rows[worst].name}'"
@@ -133,12 +133,12 @@ class Assembly:
         rows, free = len(self.system.constraints), len(self.free)
         if rows > free:
             raise ValueError(
-                f"redundant constraints {_listed(self.system._equations.constraints.names)}: {rows} equations for "
+                f"redundant constraints {_listed(self.system.equations.constraints.names)}: {rows} equations for "
                 f"{free} free coordinates, {rows - free} too many; leave some out, or make links flexible"
             )
 
     def _require_supports_on_links(self, q: Array) -> None:
-        for name, link, where in self.system._equations.constraints.supports:
+        for name, link, where in self.system.equations.constraints.supports:
             x, length = float(where(q)), self.system.robot.link(link).length
             if not -1e-9 * length <= x <= (1 + 1e-9) * length:
                 raise ValueError(
@@ -191,11 +191,11 @@ class Assembly:
         return ", ".join(f"{self.system.names[k]} = {q[k]:.4g}" for k in self.free[:4])
 
     def _of(self, row: Row) -> str:
-        return self.system._equations.constraints.names[row.constraint]
+        return self.system.equations.constraints.names[row.constraint]
 
     def _names(self, weights: Array) -> list[str]:
         """Constraints that matter in a combination of rows."""
-        rows = self.system._equations.constraints.rows
+        rows = self.system.constraint_rows
         matter = np.abs(weights) > 0.05 * np.abs(weights).max()
         return list(dict.fromkeys(self._of(row) for row, counts in zip(rows, matter) if counts))
 

@@ -17,7 +17,7 @@ def constrained_equilibrium(system: System, q: Array) -> Array:
     held = _held(system, Assembly(system, ()).posture(q))
     q = Assembly(system, held).posture(q)
     loose = [k for k in range(system.nq) if k not in held]
-    scale = np.array(system._chain.coordinates.sizes, dtype=float)[loose]
+    scale = system.sizes[loose]
     forces = multipliers(system, q, loose)
     size = np.inf
     for _ in range(ITERATIONS):
@@ -54,10 +54,10 @@ def multipliers(system: System, q: Array, free: list[int]) -> Array:
 def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int], Array]:
     """Independent coordinates among the kept ones, and Z (kept, independent): displacements that respect the
     constraints. Joints follow rather than deflections, so that what costs no energy stays so exactly."""
-    sizes = np.array(system._chain.coordinates.sizes, dtype=float)[kept]
+    sizes = system.sizes[kept]
     J = system.constraint_jacobian(q)[:, kept]
-    A = J * sizes / system._equations.constraints.scales[:, None]
-    loose = [k for k, place in enumerate(kept) if system.names[place].endswith(".q")]
+    A = J * sizes / system.equations.constraints.scales[:, None]
+    loose = [k for k, place in enumerate(kept) if system.coordinates[place].kind == "joint"]
     others = [k for k in range(len(kept)) if k not in loose]
     following = _pivots(A, loose)
     following += _pivots(_without(A, following), others)
@@ -73,10 +73,10 @@ def _weight(system: System, q: Array) -> Array:
 
 def _held(system: System, q: Array) -> list[int]:
     """Actuated coordinates in order, as long as those left can do what the constraints ask of joints."""
-    sizes = np.array(system._chain.coordinates.sizes, dtype=float)
-    A = system.constraint_jacobian(q) * sizes / system._equations.constraints.scales[:, None]
-    joints = [k for k, name in enumerate(system.names) if name.endswith(".q")]
-    actuated = system.input_matrix.argmax(axis=0).tolist() if system.nu else []
+    sizes = system.sizes
+    A = system.constraint_jacobian(q) * sizes / system.equations.constraints.scales[:, None]
+    joints = [each.index for each in system.coordinates if each.kind == "joint"]
+    actuated = [each.coordinate.index for each in system.actuators]
     held: list[int] = []
     needed = len(_pivots(A, joints))
     for k in actuated:

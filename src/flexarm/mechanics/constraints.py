@@ -254,10 +254,10 @@ class Constraints:
         coordinates, q = self.equations.chain.coordinates, self.equations.q
         at = ca.Function("at", [q], [ca.densify(values), ca.densify(ca.jacobian(values, q))])
         rng, found = np.random.default_rng(0), []
-        joint = np.array(["[" not in name for name in coordinates.names], dtype=bool)
-        sizes = np.array(coordinates.sizes, dtype=float)
+        share = [0.05 if each.kind == "elastic" else 1.0 for each in coordinates.all]
+        sizes = coordinates.sizes
         for _ in range(SAMPLES):
-            posture = rng.uniform(-1, 1, coordinates.count) * sizes * np.where(joint, 1.0, 0.05)
+            posture = rng.uniform(-1, 1, coordinates.count) * sizes * np.array(share)
             value, slope = (part.full() for part in at(posture))
             found.append((value[:, 0], slope * sizes))
         return np.column_stack([value for value, _ in found]), np.hstack([slope for _, slope in found])

@@ -8,9 +8,9 @@ elastic coordinates `upper.bend_y[1]`, ..., and those of a part behind a joint t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,55 +40,107 @@ class Local:
         return self.start + own
 
 
-class Coordinates:
-    """Names and places of the coordinates; `inputs` are the links whose joint has an actuator.
+@dataclass(frozen=True)
+class Coordinate:
+    """One generalised coordinate.
 
-    `units` are rad or m for joints and motors; elastic coordinates carry none of their own.
-    `sizes` say what is large for each: one radian or metre of a joint, a deflection as long as its link.
+    kind: "joint", "motor" (behind an elastic drive, in the joint's unit) or "elastic".
+    unit: rad or m of joints and motors, 1 of elastic coordinates, which carry none of their own.
+    family, part: of an elastic one: bend_y, bend_z, twist or stretch, in "front" of the joint or in the "rear".
     """
 
+    name: str
+    link: str
+    kind: Literal["joint", "motor", "elastic"]
+    unit: Literal["rad", "m", "1"]
+    index: int
+    family: str | None = None
+    part: Literal["front", "rear"] | None = None
+    _shapes: LinkIntegrals | None = field(default=None, repr=False, compare=False)
+    _shape: int = field(default=0, repr=False, compare=False)
+
+    @property
+    def size(self) -> float:
+        """What is large for it: one radian or metre of a joint, a deflection as long as its link."""
+        return 1.0 if self._shapes is None else float(self._shapes.sizes[self._shape])
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """One input: the link whose joint it drives, its unit (N m or N), the coordinate on which it acts.
+
+    gear: generalised force per unit of the input; the gear ratio where torques are those at the motor's shaft.
+    """
+
+    link: str
+    unit: Literal["N m", "N"]
+    coordinate: Coordinate
+    gear: float = 1.0
+
+
+class Coordinates:
+    """The records of a robot's coordinates and actuators, and where each link's stand."""
+
     def __init__(self, robot: Robot, integrals: list[LinkIntegrals], rears: Sequence[LinkIntegrals | None]) -> None:
-        self.names: list[str] = []
+        self.all: list[Coordinate] = []
+        self.actuators: list[Actuator] = []
         self.locals: list[Local] = []
-        self.inputs: list[str] = []
-        self._parts: list[tuple[int, list[LinkIntegrals]]] = []  # of each link: coordinates before its elastic ones
-        self.units: list[str] = []
-        self.input_units: list[str] = []
-        actuated: list[int] = []
-        for link, integral, rear in zip(robot.links, integrals, rears, strict=True):
-            start = len(self.names)
-            joint = motor = None
-            if isinstance(link.joint, MovingJoint):
-                joint = 0
-                self.names.append(f"{link.name}.q")
-                if elastic_drive(link):
-                    motor = 1
-                    self.names.append(f"{link.name}.motor")
-                self.inputs.append(link.name)
-                self.units += [link.joint.unit] * (2 if motor else 1)
-                self.input_units.append("N m" if link.joint.unit == "rad" else "N")
-                actuated.append(len(self.names) - 1)  # an actuator acts on the motor where there is one
-            first = len(self.names) - start
-            self._parts.append((first, [part for part in (integral, rear) if part is not None]))
-            for part, prefix in ((integral, ""), (rear, "rear.")):
-                if part is not None:
-                    self.names += [f"{link.name}.{prefix}{name}" for name in part.coordinate_names]
-                    self.units += ["1"] * part.count
-            count = len(self.names) - start
+        for link, front, rear in zip(robot.links, integrals, rears, strict=True):
+            start = self.count
+            self._add_joint(link)
+            first = self.count - start
+            self._add_shapes(link, front, "front")
+            if rear is not None:
+                self._add_shapes(link, rear, "rear")
+            count = self.count - start
+            joint, motor = 0 if first else None, 1 if first == 2 else None
             self.locals.append(Local(start, joint, motor, slice(first, count), count))
-        self.count = len(self.names)
-        self.input_matrix: Array = np.zeros((self.count, len(actuated)))
-        self.input_matrix[actuated, range(len(actuated))] = 1.0
+        self.names = [each.name for each in self.all]
+        self.input_matrix: Array = np.zeros((self.count, len(self.actuators)))
+        for column, each in enumerate(self.actuators):
+            self.input_matrix[each.coordinate.index, column] = each.gear
+
+    def _add_joint(self, link: Link) -> None:
+        joint = link.joint
+        if not isinstance(joint, MovingJoint):
+            return
+        moved = Coordinate(f"{link.name}.q", link.name, "joint", joint.unit, self.count)
+        self.all.append(moved)
+        if elastic_drive(link):
+            moved = Coordinate(f"{link.name}.motor", link.name, "motor", joint.unit, self.count)
+            self.all.append(moved)
+        at_motor = joint.drive is not None and joint.drive.torque_at == "motor"
+        gear = 1.0 if joint.drive is None else joint.drive.force_per_input
+        self.actuators.append(Actuator(link.name, "N m" if at_motor or joint.unit == "rad" else "N", moved, gear))
+
+    def _add_shapes(self, link: Link, integrals: LinkIntegrals, part: Literal["front", "rear"]) -> None:
+        stem = link.name if part == "front" else f"{link.name}.rear"
+        for family, columns in integrals.columns.items():
+            for number, shape in enumerate(range(columns.start, columns.stop), start=1):
+                name = f"{stem}.{family}[{number}]"
+                self.all.append(Coordinate(name, link.name, "elastic", "1", self.count, family, part, integrals, shape))
+
+    @property
+    def count(self) -> int:
+        return len(self.all)
 
     @cached_property
-    def sizes(self) -> list[float]:
+    def sizes(self) -> Array:
         """What is large for each coordinate."""
-        out: list[float] = []
-        for first, parts in self._parts:
-            out += [1.0] * first
-            for part in parts:
-                out += part.sizes.tolist()
-        return out
+        return np.array([each.size for each in self.all])
+
+    @property
+    def units(self) -> list[str]:
+        return [each.unit for each in self.all]
+
+    @property
+    def inputs(self) -> list[str]:
+        """Links whose joint has an actuator."""
+        return [each.link for each in self.actuators]
+
+    @property
+    def input_units(self) -> list[str]:
+        return [each.unit for each in self.actuators]
 
     def index(self, name: str) -> int:
         """The place of a coordinate by its name."""

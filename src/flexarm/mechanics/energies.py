@@ -62,7 +62,7 @@ def point_masses(body: Body) -> list[tuple[PointMass, float]]:
     """Everything fixed to a link, with where along it: hub, payload, others."""
     link = body.link
     found = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
-    return [(mass, at) for mass, at in found if mass is not None and at is not None]
+    return [(mass, at) for mass, at in found if mass is not None and not mass.empty and at is not None]
 
 
 def stiffness(chain: Chain) -> Array:

@@ -193,6 +193,11 @@ class Equations:
         return ca.cse(sum(parts))
 
     @cached_property
+    def momentum(self) -> Any:
+        """M(q) v, at the cost of the kinetic energy."""
+        return ca.cse(ca.gradient(self.kinetic, self.v))
+
+    @cached_property
     def gravity_potential(self) -> Any:
         g = ca.DM(self.chain.robot.gravity)
         total = ca.SX(0)

@@ -12,20 +12,26 @@ ITERATIONS = 50
 
 
 def equilibrium(system: System, q: Vector = None) -> Array:
-    """Coordinates at rest with every actuated coordinate held where q puts it.
+    """Coordinates of a `system` at rest with every actuated coordinate held where q puts it.
 
     A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
     joints are held in their order as long as the others can still close the loops. Newton's method.
+
+    >>> from flexarm.robot import Drive, Link, PointMass, Revolute, Robot
+    >>> hinge = Revolute("y", drive=Drive(stiffness=981.0, rotor_inertia=0.1))
+    >>> arm = Robot(links=[Link("arm", 1.0, hinge, mass=0.0, payload=PointMass(1.0))], gravity=(0, 0, -9.81))
+    >>> equilibrium(System(arm)).round(4)  # the joint sags by 0.01 rad, its motor is held
+    array([0.01, 0.  ])
     """
     out = system.posture(q)
     if system.constraints:
         return constrained_equilibrium(system, out)
-    held = set(system.input_matrix.argmax(axis=0).tolist()) if system.nu else set()
+    held = {each.coordinate.index for each in system.actuators}
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
         return out
     here = np.ix_(loose, loose)
-    scale = np.array(system._chain.coordinates.sizes)[loose]
+    scale = system.sizes[loose]
     for _ in range(ITERATIONS):
         force = (system.gravity(out) + system.spring_forces(out))[loose]
         change = np.linalg.solve((system.stiffness_matrix(out) + system.gravity_stiffness(out))[here], -force)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
 
 from flexarm.foundation.sentences import suggestion
+from flexarm.mechanics.building import building
 from flexarm.mechanics.equations import Equations
 
 # What each output is: a number (0), a vector (1) or a matrix (2).
@@ -27,7 +27,6 @@ class Functions(Mapping[str, ca.Function]):
     def __init__(self, equations: Equations) -> None:
         e = self._equations = equations
         self._made: dict[Any, ca.Function] = {}
-        self._lock = threading.Lock()
         self._recipes: dict[str, Callable[[], Recipe]] = {
             "inverse_dynamics": lambda: ([e.q, e.v, e.a], [e.inverse_dynamics], ["q", "v", "a"], ["tau"]),
             "forward_dynamics": lambda: ([e.q, e.v, e.tau], [e.forward_dynamics], ["q", "v", "tau"], ["a"]),
@@ -47,6 +46,7 @@ class Functions(Mapping[str, ca.Function]):
             ),
             "linearization_along": lambda: _linearization_along(e),
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
+            "momentum": lambda: ([e.q, e.v], [e.momentum], ["q", "v"], ["p"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
         if e.constrained:
@@ -93,7 +93,7 @@ class Functions(Mapping[str, ca.Function]):
         return self._cached(("jacobian", link, x), "jacobian", lambda: ([e.q], [e.jacobian(link, x)], ["q"], ["J"]))
 
     def _cached(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
-        with self._lock:  # expressions are built once, whoever asks first
+        with building:  # expressions are built once, whoever asks first
             if key not in self._made:
                 inputs, outputs, name_in, name_out = recipe()
                 dense = [ca.densify(output) for output in outputs]

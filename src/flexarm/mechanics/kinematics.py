@@ -21,13 +21,34 @@ from flexarm.mechanics.rotations import (
     twist_along,
 )
 from flexarm.mechanics.section_poses import along_x, moving_place, place
-from flexarm.robot import FixedPrismatic, Revolute, Robot, SlidingPrismatic
+from flexarm.robot import (
+    Damping,
+    Drive,
+    Elements,
+    FixedPrismatic,
+    Loop,
+    Modes,
+    OnLine,
+    OnPlane,
+    PointSupport,
+    Reduced,
+    Revolute,
+    Robot,
+    SlidingPrismatic,
+    Stop,
+    Weld,
+)
+from flexarm.robot.constraints import Constraint
+from flexarm.robot.flexibility import Basis
+from flexarm.robot.joints import Joint
+from flexarm.robot.kinds import Kinds
 
 
 class Chain:
     """The bodies of a robot. `order` lists them parents first."""
 
     def __init__(self, robot: Robot) -> None:
+        KNOWN.require(robot)
         integrals = [link_integrals(robot, link) for link in robot.links]
         rears = [rear_integrals(link) for link in robot.links]
         self.robot = robot
@@ -92,14 +113,46 @@ class Chain:
             steps = place(carrier, carrier.integrals.station(body.hangs_at), above)
         if any(body.link.offset):
             steps.append(_constant_shift(body.link.offset))
-        steps.append(Mount(joint.mount_matrix))
-        if isinstance(joint, Revolute):
-            angle = own.of(body.local.joint)
-            steps.append(Turn(joint.axis_vector, angle.x, angle.dx, angle.ddx))
-        elif isinstance(joint, FixedPrismatic) and not body.gripped:
-            out = own.of(body.local.joint)
-            steps.append(along_x(Jet(out.x - body.link.length, out.dx, out.ddx)))
-        return simplified(steps)
+        return simplified([*steps, Mount(joint.mount_matrix), *MOTIONS[type(joint)](body, joint, own)])
+
+
+def _turned(body: Body, joint: Revolute, own: Jet) -> list[Step]:
+    angle = own.of(body.local.joint)
+    return [Turn(joint.axis_vector, angle.x, angle.dx, angle.ddx)]
+
+
+def _pushed_out(body: Body, joint: FixedPrismatic, own: Jet) -> list[Step]:
+    """Of a link that moves as a whole; one that is gripped has its root where the joint is."""
+    if body.gripped:
+        return []
+    out = own.of(body.local.joint)
+    return [along_x(Jet(out.x - body.link.length, out.dx, out.ddx))]
+
+
+def _still(body: Body, joint: Joint, own: Jet) -> list[Step]:
+    """A weld; and a joint that rides along its parent has moved before its mount."""
+    return []
+
+
+MOTIONS: dict[type[Joint], Callable[[Body, Any, Jet], list[Step]]] = {
+    Revolute: _turned,
+    FixedPrismatic: _pushed_out,
+    SlidingPrismatic: _still,
+    Weld: _still,
+}
+"""The steps that each kind of joint makes beyond its mount."""
+
+KNOWN = Kinds(
+    "the equations of motion",
+    {
+        Joint: tuple(MOTIONS),
+        Drive: (Drive,),
+        Stop: (Stop,),
+        Basis: (Modes, Elements, Reduced),
+        Damping: (Damping,),
+        Constraint: (Loop, OnLine, OnPlane, PointSupport),
+    },
+)
 
 
 def _constant_shift(r: tuple[float, float, float]) -> Step:

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.constraints import Row
+from flexarm.mechanics.coordinates import Actuator, Coordinate
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import RANKS, Functions
 from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.singularity import idle_motions, without_inertia
+from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.robot import Robot
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
+Mask = NDArray[np.bool_]
 
 
 # Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
 MANY = 40
+
+TOO_LARGE = "the accelerations are not finite: q, v or tau is too large"
+
+# Of a link's length: a slide at its end may be beyond it by this much.
+ROUNDING = 1e-9
+
+# Accelerations per second squared, in units of what is large for a coordinate, at which the mass matrix is looked at.
+ABSURD = 1e9
 
 
 @dataclass(frozen=True)
@@ -72,17 +86,24 @@ class System:
             raise TypeError(f"System needs a Robot, but got {kind}: {shown(robot)}; fa.load reads one from a file")
         if native not in ("auto", True, False):
             raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
+        require_size(robot)
         self.robot = robot
         self.native: Native = native
         self._chain = Chain(robot)
         self._equations = Equations(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
         self._lock = threading.Lock()
+        self._looked = False  # whether the mass matrix was looked at
         self.casadi = Functions(self._equations)
 
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
         """Copies and pickles build their functions anew."""
         return System, (self.robot, self.native)
+
+    @property
+    def size_estimate(self) -> int:
+        """About how many instructions the inverse dynamics takes, known before it is made."""
+        return size_estimate(self.robot)
 
     @cached_property
     def model(self) -> str:
@@ -92,14 +113,51 @@ class System:
     # --- coordinates ---
 
     @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """What each entry of q is: its name, link, kind, unit, ..."""
+        return tuple(self._chain.coordinates.all)
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What each input is: its link, its unit, the coordinate on which it acts."""
+        return tuple(self._chain.coordinates.actuators)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Coordinates in order: `upper.q`, `upper.motor`, `upper.bend_y[1]`, ..."""
         return tuple(self._chain.coordinates.names)
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """Of the coordinates: rad or m of joints and motors, 1 of elastic ones."""
+        return tuple(self._chain.coordinates.units)
+
+    @property
+    def sizes(self) -> Array:
+        """What is large for each coordinate: one radian or metre of a joint, a deflection as long as its link."""
+        return self._chain.coordinates.sizes.copy()
+
+    @property
+    def elastic(self) -> Mask:
+        """Which coordinates are elastic."""
+        return np.array([each.kind == "elastic" for each in self.coordinates], dtype=bool)
+
+    def joint(self, link: str) -> Coordinate:
+        """The coordinate of a link's joint."""
+        for each in self.coordinates:
+            if each.link == link and each.kind == "joint":
+                return each
+        raise KeyError(f"there is no joint that moves link {shown(link)}{suggestion(link, self.inputs)}")
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Links whose joint has an actuator, in order."""
         return tuple(self._chain.coordinates.inputs)
+
+    @property
+    def input_units(self) -> tuple[str, ...]:
+        """Of the actuators: N m or N."""
+        return tuple(self._chain.coordinates.input_units)
 
     @property
     def nq(self) -> int:
@@ -111,15 +169,21 @@ class System:
 
     @property
     def input_matrix(self) -> Array:
-        """B (nq, nu): generalised forces of the actuators; an elastic drive's acts on its motor."""
+        """B (nq, nu): generalised forces per torque of the actuators; an elastic drive's acts on its motor. An entry is
+        the gear ratio where a drive's torque is that at the motor's shaft, else 1."""
         return self._chain.coordinates.input_matrix.copy()
 
     def index(self, name: str) -> int:
-        """Place of a coordinate by name."""
+        """Place of a coordinate by name.
+
+        >>> from flexarm.robot import library
+        >>> System(library.two_link_arm()).index("fore.q")
+        4
+        """
         return self._chain.coordinates.index(name)
 
     def vector(self, values: Vector, name: str = "q") -> Array:
-        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero).
+        """An array of coordinates from `values`: a mapping by name (the others zero), an array, or None (all zero).
 
         `name` is what the sentence about a wrong value calls it.
         """
@@ -132,17 +196,37 @@ class System:
         return self._call("inverse_dynamics", q=q, v=v, a=a)[0]
 
     def forward_dynamics(self, q: Vector, v: Vector, tau: Vector = None) -> Array:
-        """Accelerations (..., nq) under tau: nu actuator torques (or a mapping by link), or nq generalised forces.
+        """Accelerations (..., nq) under tau: nu actuator torques or nq generalised forces; or a mapping, torques by
+        link and generalised forces by coordinate.
 
         Those of the tree of links: constraints count in simulations only.
         """
         a = self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
-        if not np.isfinite(a).all():
-            raise ValueError(self._why_not_finite(q, a))
+        self._require_inertia(q, a)
         return a
 
+    def singularity(self, q: Vector = None, held: Sequence[int] = ()) -> str | None:
+        """Which motions at the posture q move no mass, in a sentence; None where the mass matrix is regular.
+
+        `held`: places of coordinates that do not move freely and need no inertia.
+        """
+        posture = self._checked("q", q)
+        if posture.ndim != 1:
+            raise ValueError(f"q has shape {posture.shape}: one posture at a time is looked at")
+        free = [k for k in range(self.nq) if k not in held]
+        M = self._call("momentum", q=posture, v=np.eye(self.nq))[0][np.ix_(free, free)]
+        if not free or not np.isfinite(M).all():
+            return None
+        motions = idle_motions(M, self.sizes[free])
+        return without_inertia(motions, [self.names[k] for k in free]) if motions.size else None
+
     def mass_matrix(self, q: Vector = None) -> Array:
-        """M(q), (..., nq, nq)."""
+        """M(q), (..., nq, nq).
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> System(Robot(links=[Link("rod", 3.0, mass=0.0, payload=PointMass(2.0))])).mass_matrix()  # m l^2
+        array([[18.]])
+        """
         return self._call("mass_matrix", q=q)[0]
 
     def bias(self, q: Vector, v: Vector) -> Array:
@@ -198,17 +282,31 @@ class System:
         return Linearization(np.broadcast_to(self.mass_matrix(q), K.shape).copy(), K, G, D)
 
     def energy(self, q: Vector, v: Vector = None) -> Energy:
-        """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin."""
+        """Kinetic, elastic (links), gravity and drive (wind-up) energy; gravity is zero at the world's origin.
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> pendulum = Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))])
+        >>> float(System(pendulum).energy({"rod.q": 0.0}, {"rod.q": 3.0}).kinetic)  # m v^2 / 2
+        9.0
+        """
         return Energy(*self._call("energy", q=q, v=v))
 
     # --- constraints ---
 
     @property
+    def equations(self) -> Equations:
+        """The same as CasADi expressions, on which other rooms build."""
+        return self._equations
+
+    @property
+    def constraint_rows(self) -> tuple[Row, ...]:
+        """The constraint equations with their units and what they belong to."""
+        return tuple(self._equations.constraints.rows) if self._equations.constrained else ()
+
+    @property
     def constraints(self) -> tuple[str, ...]:
         """Rows of the constraint equations by name: `loop[0].x`, ..."""
-        if not self._equations.constrained:
-            return ()
-        return tuple(row.name for row in self._equations.constraints.rows)
+        return tuple(row.name for row in self.constraint_rows)
 
     def constraint(self, q: Vector = None) -> Array:
         """Phi(q), (..., rows): zero where the constraints hold; m and rad."""
@@ -230,11 +328,16 @@ class System:
     # --- geometry ---
 
     def tip(self, q: Vector = None, link: str | None = None) -> Array:
-        """Position of a link's tip in the world (..., 3); of the last link unless named."""
+        """Position of a link's tip in the world (..., 3); of the last link unless named.
+
+        >>> from flexarm.robot import library
+        >>> System(library.two_link_arm()).tip({"fore.q": np.pi / 2}).round(6)
+        array([1. , 0.5, 0. ])
+        """
         return self.frame(self.robot.links[-1].name if link is None else link, None, q)[..., :3, 3]
 
     def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:
-        """Pose (..., 4, 4) of the section at x (m from the root; None is the tip) in the world."""
+        """Pose (..., 4, 4) of the section of a `link` at x (m from the root; None is the tip) in the world."""
         rotation, position = self._call(self.casadi.frame(*self._place(link, x)), q=q)
         out = np.zeros((*position.shape[:-1], 4, 4))
         out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, position, 1.0
@@ -243,7 +346,7 @@ class System:
     def jacobian(
         self, link: str, x: float | None = None, q: Vector = None, axes: Literal["own", "world"] = "own"
     ) -> Array:
-        """(..., 6, nq): twist per v of the section at x, angular rows first, in the section's axes or the world's."""
+        """(..., 6, nq): twist per v of a `link`'s section at x, angular rows first, in its own axes or the world's."""
         if axes not in ("own", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'own' or 'world'")
         out = self._call(self.casadi.jacobian(*self._place(link, x)), q=q)[0]
@@ -258,7 +361,7 @@ class System:
         x = np.linspace(0, length, points)
         if self._chain.bodies[number].gripped:
             straight = self.vector(q).copy()
-            straight[..., ["[" in name for name in self.names]] = 0.0
+            straight[..., self.elastic] = 0.0
             return x, self._along(number, q, x) - self._along(number, straight, x)
         shapes = self._chain.bodies[number].integrals.displacement(x)
         return x, np.einsum("pin,...n->...pi", shapes, self._eta(number, q))
@@ -283,10 +386,9 @@ class System:
         """Coordinates with drives that are not mentioned not wound up: motors where their joints are given."""
         out = self.vector(q, name).copy()
         given = q if isinstance(q, Mapping) else {}
-        for place, motor in enumerate(self.names):
-            joint = motor.removesuffix(".motor") + ".q"
-            if motor.endswith(".motor") and motor not in given and joint in given:
-                out[place] = out[self.index(joint)]
+        for each in self.coordinates:
+            if each.kind == "motor" and each.name not in given and self.joint(each.link).name in given:
+                out[each.index] = out[self.joint(each.link).index]
         return out
 
     def _eta(self, link: int, q: Vector) -> Array:
@@ -337,11 +439,14 @@ class System:
             place, length = body.local.place(body.local.joint), body.link.length
             shortest = float(np.min(q[..., place], initial=length))
             longest = float(np.max(q[..., place], initial=0.0))
+            slack = ROUNDING * length  # to a part that bends, nothing: without a length it has no finite stiffness
+            short = shortest <= 0 if body.integrals.count else shortest < -slack
             behind = body.rear is not None and body.rear.count
-            if shortest <= 0 or (behind and longest >= length) or longest > length * (1 + 1e-9):
+            if short or (longest >= length if behind else longest > length + slack):
+                ends = " without the end of a part that bends" if body.integrals.count else ""
                 raise ValueError(
-                    f"q of '{self.names[place]}' is {shortest if shortest <= 0 else longest:g}: it must lie between 0 "
-                    f"and {length:g} m, since link '{body.link.name}' slides through its joint"
+                    f"q of '{self.names[place]}' is {shortest if short else longest:g}: it must lie between 0 "
+                    f"and {length:g} m{ends}, since link '{body.link.name}' slides through its joint"
                 )
 
     def _forces(self, tau: Vector) -> Array:
@@ -349,33 +454,52 @@ class System:
         if tau is None:
             return np.zeros(self.nq)
         if isinstance(tau, Mapping):
-            torques = np.zeros(self.nu)
-            for name, torque in tau.items():
-                if name not in self.inputs:
-                    raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
-                torques[self.inputs.index(name)] = real_number(f"tau['{name}']", torque)
-            return self._chain.coordinates.input_matrix @ torques
+            return self._forces_by_name(tau)
         given = real_array("tau", tau)
-        if given.ndim and given.shape[-1] == self.nu != self.nq:
-            return np.asarray(given @ self._chain.coordinates.input_matrix.T)
-        if given.ndim == 0 or given.shape[-1] != self.nq:
+        if given.ndim == 0 or given.shape[-1] not in (self.nu, self.nq):
             raise ValueError(
                 f"tau has shape {given.shape}: its last dimension must be {self.nu} (actuators "
                 f"{', '.join(self.inputs)}) or {self.nq} (generalised forces)"
             )
+        if self.nu != self.nq:
+            return np.asarray(given @ self.input_matrix.T) if given.shape[-1] == self.nu else given
+        for each in self.actuators:
+            if each.gear != 1:
+                raise ValueError(
+                    f"tau = {shown(tau)}: could be torques at motors or generalised forces, which differ where "
+                    f"torque_at = 'motor'; give torques by link, {{'{each.link}': ...}}, or forces by coordinate, "
+                    f"{{'{each.coordinate.name}': ...}}"
+                )
         return given
 
+    def _forces_by_name(self, tau: Mapping[str, float]) -> Array:
+        """From torques by link and generalised forces by coordinate."""
+        out = np.zeros(self.nq)
+        for name, value in tau.items():
+            number = real_number(f"tau['{name}']", value)
+            if name in self.inputs:
+                out += self.input_matrix[:, self.inputs.index(name)] * number
+            elif name in self.names:
+                out[self.index(name)] += number
+            else:
+                raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
+        return out
+
+    def _require_inertia(self, q: Vector, a: Array) -> None:
+        """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""
+        q = np.broadcast_to(self._checked("q", q), a.shape)
+        doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < ABSURD)
+        postures = list(q[doubtful])
+        if not self._looked and q.size:
+            postures.append(q.reshape(-1, self.nq)[0])
+            self._looked = True
+        for posture in postures:
+            if sentence := self.singularity(posture):
+                self._looked = False  # at the next call again
+                raise ValueError(sentence)
+        if not np.isfinite(a).all():
+            raise ValueError(TOO_LARGE)
+
     def _why_not_finite(self, q: Vector, a: Array) -> str:
-        """Why an acceleration came out infinite: the coordinates that move without moving any mass."""
-        where = tuple(np.argwhere(~np.isfinite(a))[0][:-1])
-        M = np.broadcast_to(self.mass_matrix(q), (*a.shape, self.nq))[where]
-        inertias, motions = np.linalg.eigh(M if np.isfinite(M).all() else np.eye(self.nq))
-        free = motions[:, np.abs(inertias) <= 1e-12 * np.abs(inertias).max()]
-        if not free.size:
-            return "the accelerations are not finite: q, v or tau is too large"
-        size = np.linalg.norm(free, axis=1)
-        idle = [f"'{self.names[k]}'" for k in np.flatnonzero(size > 0.1 * size.max())]
-        lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
-        return (
-            f"the mass matrix is singular: {', '.join(idle)} {lack} no inertia; give {their} a mass, a hub or a payload"
-        )
+        """Why an acceleration came out infinite at a posture."""
+        return self.singularity(q) or TOO_LARGE

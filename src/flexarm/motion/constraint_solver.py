@@ -58,6 +58,10 @@ class ConstraintSolver:
         self.constraints = plant.equations.constraints
         self.count = self.constraints.count
 
+    def prepare(self) -> None:
+        """Build what results want of samples, while nobody else builds."""
+        _ = (self.settled if self.projects else self.multipliers), self.pull
+
     @property
     def projects(self) -> bool:
         return self.stabilization == "projection"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +10,13 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
+from flexarm.motion.ending import Status, sentence_about
+from flexarm.motion.named import named_array
 from flexarm.motion.sampling import between
+from flexarm.motion.state import Layout
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrismatic
 from flexarm.robot.joints import Prismatic
 
@@ -22,16 +27,44 @@ ROUNDING = 1e-9  # of a joint's travel: a motion that ends at a limit does not p
 
 @dataclass(frozen=True)
 class Event:
+    """Something that ends a run. At a limit, the coordinate `place` is put there: a root is found to rounding only."""
+
     time: float
     sentence: str
+    status: Status = "stopped"
+    place: int | None = None
+    bound: float = 0.0
+
+    def settled(self, state: Array) -> Array:
+        out = state.copy()
+        if self.place is not None:
+            out[self.place] = self.bound
+        return out
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A function of (t, q, v) that is positive while all is well."""
+    """A function of (t, q, v) that is positive while all is well. One of the user's may fail, or give no number."""
 
+    name: str
     value: Callable[[float, Array, Array], float]
     sentence: Callable[[float], str]
+    status: Status = "stopped"
+
+    def event(self, times: Array, states: Array, layout: Layout) -> Event | None:
+        """The first time at which it is not positive, if any but the first node has that."""
+        for row in range(1, len(times)):
+            t = float(times[row])
+            try:
+                value = self.value(t, states[row, layout.q], states[row, layout.v])
+                if value <= 0:
+                    time = _crossing(self.value, times, states, layout, row)
+                    return Event(time, self.sentence(time), self.status)
+            except Exception as error:
+                return Event(t, sentence_about(f"'{self.name}'", t, error), "failed")
+            if np.isnan(value):
+                return Event(t, f"'{self.name}' gave nan at t = {t:.6g} s", "failed")
+        return None
 
 
 class Watch:
@@ -39,7 +72,7 @@ class Watch:
 
     def __init__(self, system: System, stop: Any) -> None:
         self.names = system.names
-        self.elastic = np.array(["[" in name for name in self.names], dtype=bool)
+        self.elastic = system.elastic
         self.limits = {
             system.index(f"{link.name}.q"): (travel, link.joint.unit)
             for link in system.robot.links
@@ -53,33 +86,32 @@ class Watch:
             if isinstance(link.joint, Prismatic) and link.joint.stop is not None
             if (length := _slideway(system.robot, link)) is not None
         }
-        given = [] if stop is None else [stop] if callable(stop) else list(stop)
         self.conditions = [
             *(_meeting(system, link, on) for link, on in _riders(system.robot)),
             *_supports(system),
-            *(_condition(function) for function in given),
+            *(_condition(function, system.names) for function in _functions(stop)),
         ]
 
-    def first(self, times: Array, states: Array, n: int, sizes: Array) -> Event | None:
+    def first(self, times: Array, states: Array, layout: Layout, sizes: Array) -> Event | None:
         """The first event on a stretch of nodes (the first of them is known to be well); `sizes` say what is large."""
         found = [
-            *self._runaways(times, states, n, sizes),
-            *self._limits(times, states, n),
+            *self._runaways(times, states[:, layout.q], sizes),
+            *self._limits(times, states, layout),
             *self._overrun_stops(times, states),
-            *self._conditions(times, states, n),
+            *(each.event(times, states, layout) for each in self.conditions),
         ]
-        return min(found, key=lambda event: event.time, default=None)
+        return min((event for event in found if event is not None), key=lambda event: event.time, default=None)
 
-    def _runaways(self, times: Array, states: Array, n: int, sizes: Array) -> list[Event]:
-        far = np.abs(states[:, :n] / sizes) * self.elastic > BEYOND_REASON
+    def _runaways(self, times: Array, q: Array, sizes: Array) -> list[Event]:
+        far = np.abs(q / sizes) * self.elastic > BEYOND_REASON
         if not far.any():
             return []
         row = int(far.any(axis=1).argmax())
         name = self.names[int(far[row].argmax())]
         sentence = f"diverged at t = {times[row]:.6g} s: '{name}' bends its link by {BEYOND_REASON:g} times its length"
-        return [Event(float(times[max(row - 1, 0)]), sentence)]  # what lies beyond is not worth keeping
+        return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
 
-    def _limits(self, times: Array, states: Array, n: int) -> list[Event]:
+    def _limits(self, times: Array, states: Array, layout: Layout) -> list[Event]:
         found = []
         for place, ((lower, upper), unit) in self.limits.items():
             at, slack = states[:, place], ROUNDING * (upper - lower)
@@ -90,9 +122,9 @@ class Watch:
                     def gap(t: float, q: Array, v: Array, place: int = place, bound: float = bound) -> float:
                         return float(q[place] - bound)
 
-                    time = _crossing(gap, times, states, n, row)
+                    time = _crossing(gap, times, states, layout, row)
                     sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} {unit} at t = {time:.6g} s"
-                    found.append(Event(time, sentence))
+                    found.append(Event(time, sentence, "stopped", place, bound))
         return found
 
     def _overrun_stops(self, times: Array, states: Array) -> list[Event]:
@@ -102,17 +134,9 @@ class Watch:
             off = np.abs(states[:, place] - length / 2) > length * (0.5 + OVERRUN)
             if off.any():
                 time = float(times[int(off.argmax())])
-                found.append(Event(time, f"'{link}.q' overran its stop and left its link at t = {time:.6g} s"))
-        return found
-
-    def _conditions(self, times: Array, states: Array, n: int) -> list[Event]:
-        found = []
-        for condition in self.conditions:
-            for row in range(1, len(times)):
-                if condition.value(float(times[row]), states[row, :n], states[row, n : 2 * n]) <= 0:
-                    time = _crossing(condition.value, times, states, n, row)
-                    found.append(Event(time, condition.sentence(time)))
-                    break
+                found.append(
+                    Event(time, f"'{link}.q' overran its stop and left its link at t = {time:.6g} s", "failed")
+                )
         return found
 
 
@@ -122,7 +146,7 @@ def _supports(system: System) -> list[Condition]:
         return []
     return [
         _support(name, link, where, system.robot.link(link).length)
-        for name, link, where in system._equations.constraints.supports
+        for name, link, where in system.equations.constraints.supports
     ]
 
 
@@ -131,7 +155,10 @@ def _support(name: str, link: str, where: Callable[..., Any], length: float) -> 
         x = float(where(q))
         return min(x, length - x) + 1e-9 * length  # a support at the very end is on the link
 
-    return Condition(left, lambda time: f"link '{link}' slid off its support '{name}' at t = {time:.6g} s")
+    def sentence(time: float) -> str:
+        return f"link '{link}' slid off its support '{name}' at t = {time:.6g} s"
+
+    return Condition(name, left, sentence, "failed")
 
 
 def _slideway(robot: Robot, link: Link) -> float | None:
@@ -164,17 +191,39 @@ def _meeting(system: System, rider: Link, on: Link) -> Condition:
             side.append(1.0 if ahead >= 0 else -1.0)
         return side[0] * ahead
 
-    return Condition(gap, lambda time: f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s")
-
-
-def _condition(function: Callable[..., Any]) -> Condition:
-    name = getattr(function, "__name__", "condition")
     return Condition(
-        lambda t, q, v: float(function(t, q, v)), lambda time: f"'{name}' reached zero at t = {time:.6g} s"
+        rider.name, gap, lambda time: f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s"
     )
 
 
-def _crossing(value: Callable[[float, Array, Array], float], times: Array, states: Array, n: int, row: int) -> float:
+def _functions(stop: Any) -> list[Callable[..., Any]]:
+    """The conditions that `stop=` gives."""
+    given = [] if stop is None else [stop] if callable(stop) else stop
+    if not isinstance(given, (list, tuple)) or not all(callable(each) for each in given):
+        raise TypeError(f"stop = {shown(stop)}: must be a function of (t, q, v), or a list of such")
+    for function in given:
+        try:
+            inspect.signature(function).bind(0.0, (), ())
+        except TypeError as error:
+            raise TypeError(f"stop = {shown(function)}: must take (t, q, v), but {error}") from None
+        except ValueError:  # a built-in that does not tell what it takes
+            pass
+    return list(given)
+
+
+def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Condition:
+    """Of the user's: it gets copies, with names."""
+    name = getattr(function, "__name__", "condition")
+
+    def value(t: float, q: Array, v: Array) -> float:
+        return float(function(t, named_array(q, names), named_array(v, names)))
+
+    return Condition(name, value, lambda time: f"'{name}' reached zero at t = {time:.6g} s")
+
+
+def _crossing(
+    value: Callable[[float, Array, Array], float], times: Array, states: Array, layout: Layout, row: int
+) -> float:
     """The time between two nodes at which a function of the state is zero."""
     if row == 0:
         return float(times[0])
@@ -183,8 +232,8 @@ def _crossing(value: Callable[[float, Array, Array], float], times: Array, state
     low, high = float(times[row - 1]), float(times[row])
 
     def at(t: float) -> float:
-        state = between(times, states, np.array([t]), n)[0]
-        return value(t, state[:n], state[n : 2 * n])
+        state = between(times, states, np.array([t]), layout)[0]
+        return value(t, state[layout.q], state[layout.v])
 
     if at(low) * at(high) >= 0:  # one of them is where it happens
         return low if abs(at(low)) < abs(at(high)) else high

@@ -6,104 +6,19 @@ serve as torques, as loads and as motions of driven joints, for which their two 
 
 from __future__ import annotations
 
-import csv
-import warnings
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array
-
-Function = Callable[[Any], Any]
-
-
-def traced(function: Callable[..., Any], *symbols: Any) -> Any:
-    """A Python function of plain arithmetic and numpy functions as a CasADi expression."""
-    import casadi as ca
-
-    with warnings.catch_warnings():  # CasADi announces a change in how numpy functions treat its matrices
-        warnings.simplefilter("ignore", FutureWarning)
-        return ca.SX(function(*symbols))
-
-
-class Piece(Protocol):
-    """A smooth function of time and its two derivatives, on arrays."""
-
-    def value(self, t: Array, rate: int) -> Array: ...
-
-
-@dataclass(frozen=True)
-class Wave:
-    """offset + slope t + bend t^2 / 2 + amplitude sin(frequency t + phase), frequency in rad/s."""
-
-    offset: float
-    slope: float = 0.0
-    bend: float = 0.0
-    amplitude: float = 0.0
-    frequency: float = 0.0
-    phase: float = 0.0
-
-    def value(self, t: Array, rate: int) -> Array:
-        terms = [self.offset, self.slope, self.bend][rate:]
-        smooth = sum(term * t**k / max(k, 1) for k, term in enumerate(terms) if term)
-        if not self.amplitude:
-            return np.broadcast_to(np.asarray(smooth, dtype=float), t.shape)
-        angle = self.frequency * t + self.phase + rate * np.pi / 2
-        return np.asarray(smooth + self.amplitude * self.frequency**rate * np.sin(angle))
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula of t in plain arithmetic and numpy functions; its rates come from CasADi."""
-
-    function: Function
-
-    def value(self, t: Array, rate: int) -> Array:
-        if rate == 0:
-            return np.broadcast_to(np.asarray(self.function(t), dtype=float), t.shape)
-        return np.asarray(self._rate(rate)(t[None, :]).full()[0])
-
-    def _rate(self, order: int) -> Any:
-        """The CasADi function of a rate, made once."""
-        import casadi as ca
-
-        kept: dict[int, Any] = self.__dict__.setdefault("_rates", {})
-        if order not in kept:
-            symbol = ca.SX.sym("t")
-            expression = traced(self.function, symbol)
-            for _ in range(order):
-                expression = ca.jacobian(expression, symbol)
-            kept[order] = ca.Function("rate", [symbol], [ca.densify(expression)])
-        return kept[order]
-
-
-@dataclass(frozen=True)
-class Spline:
-    """A cubic spline through points."""
-
-    curve: Any
-
-    def value(self, t: Array, rate: int) -> Array:
-        return np.asarray(self.curve(t, rate))
-
-
-@dataclass(frozen=True)
-class Opaque:
-    """A Python function of t that can only be called; its rates are five-point differences."""
-
-    function: Function
-    STEP = 1e-3
-
-    def value(self, t: Array, rate: int) -> Array:
-        weights = {0: {0: 1.0}, 1: {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}}.get(
-            rate, {-2: -1 / 12, -1: 4 / 3, 0: -5 / 2, 1: 4 / 3, 2: -1 / 12}
-        )
-        values = (w * np.array([float(self.function(float(x))) for x in t + k * self.STEP]) for k, w in weights.items())
-        return np.asarray(sum(values) / self.STEP**rate)
+from flexarm.foundation.numbers import real_array, real_number
+from flexarm.foundation.sentences import shown
+from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Wave
+from flexarm.motion.tables import TableSource, points
+from flexarm.motion.tracing import at_symbol, is_symbol, traced
 
 
 @dataclass(frozen=True)
@@ -120,8 +35,14 @@ class Profile:
         return self.starts[1:]
 
     def __call__(self, t: Any, rate: int = 0) -> Any:
-        """Value (or its first or second rate) at a time or an array of times."""
-        times = np.atleast_1d(np.asarray(t, dtype=float))
+        """Value (or its first or second rate) at a time or an array of times; also at a symbol, inside a law."""
+        if rate not in (0, 1, 2):
+            raise ValueError(f"rate = {shown(rate)}: must be 0 (the value), 1 or 2")
+        if is_symbol(t):
+            return at_symbol(self, t, rate)
+        times = np.atleast_1d(real_array("t", t))
+        if np.isnan(times).any():
+            raise ValueError("t = nan: must be a time (s)")
         which = np.searchsorted(np.array(self.breaks), times, side="right")
         first, last = int(which.min(initial=len(self.breaks))), int(which.max(initial=0))
         out = np.empty(times.shape)
@@ -129,6 +50,16 @@ class Profile:
             here = slice(None) if first == last else which == k
             out[here] = self.pieces[k].value(times[here], rate)
         return out if np.ndim(t) else float(out[0])
+
+    def expression(self, t: Any, rate: int = 0) -> Any:
+        """The same as a CasADi expression of a symbolic time."""
+        import casadi as ca
+
+        s = ca.SX.sym("t")
+        out = self.pieces[0].expression(s, rate)
+        for start, piece in zip(self.breaks, self.pieces[1:], strict=True):
+            out = ca.if_else(s >= start, piece.expression(s, rate), out)
+        return ca.Function("profile", [s], [out])(t)
 
     def __repr__(self) -> str:
         return self.name
@@ -139,14 +70,25 @@ def _pieces(name: str, *pieces: tuple[float, Piece]) -> Profile:
 
 
 def constant(value: float) -> Profile:
-    """Always the same."""
+    """Always `value`.
+
+    >>> constant(2.0)(0.5)
+    2.0
+    """
+    value = real_number("value", value)
     return _pieces(f"constant({value:g})", (0.0, Wave(value)))
 
 
 def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
-    """+amplitude until the first switch time, -amplitude until the second, and so on; zero after the last."""
-    times = [float(value) for value in switch]
-    _ascending("switch", times)
+    """+amplitude until the first `switch` time (s), -amplitude until the second, and so on; zero after the last.
+
+    >>> push = bang_bang(0.02, (1, 2))
+    >>> push(0.5), push(1.5), push(2.5)
+    (0.02, -0.02, 0.0)
+    """
+    amplitude, times = real_number("amplitude", amplitude), _ascending("switch", switch)
+    if not times:
+        raise ValueError(f"switch = {shown(switch)}: must have at least one time (s)")
     signs = [(-1) ** k for k in range(len(times))] + [0]
     starts = [0.0, *times]
     return _pieces(
@@ -156,13 +98,29 @@ def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
 
 
 def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
-    """`before` until time `at`, then `amplitude`."""
+    """`before` until time `at` (s), then `amplitude`.
+
+    >>> step(3.0, at=1.0)(1.0)
+    3.0
+    """
+    amplitude, at, before = (
+        real_number("amplitude", amplitude),
+        real_number("at", at, "s"),
+        real_number("before", before),
+    )
     return _pieces(f"step({amplitude:g}, at={at:g})", (0.0, Wave(before)), (at, Wave(amplitude)))
 
 
 def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
-    """`start` until `begin`, then straight to `end` at `finish`, then `end`."""
-    _ascending("begin, finish", [begin, finish])
+    """`start` until time `begin` (s), then straight to `end` at time `finish` (s), then `end`.
+
+    >>> ramp(0.0, 2.0, 1.0, 3.0)(2.0)
+    1.0
+    """
+    start, end = real_number("start", start), real_number("end", end)
+    begin, finish = real_number("begin", begin, "s"), real_number("finish", finish, "s")
+    if begin >= finish:
+        raise ValueError(f"finish = {shown(finish)}: must be later than begin = {shown(begin)} (s)")
     slope = (end - start) / (finish - begin)
     return _pieces(
         f"ramp({start:g}, {end:g}, {begin:g}, {finish:g})",
@@ -173,7 +131,13 @@ def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
 
 
 def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> Profile:
-    """offset + amplitude sin(2 pi frequency t + phase), frequency in Hz."""
+    """offset + amplitude sin(2 pi frequency t + phase), `frequency` in Hz, `phase` in rad.
+
+    >>> sine(2.0, 0.25)(1.0)
+    2.0
+    """
+    amplitude, offset = real_number("amplitude", amplitude), real_number("offset", offset)
+    frequency, phase = real_number("frequency", frequency, "Hz"), real_number("phase", phase, "rad")
     return _pieces(
         f"sine({amplitude:g}, {frequency:g} Hz)",
         (0.0, Wave(offset, amplitude=amplitude, frequency=2 * np.pi * frequency, phase=phase)),
@@ -181,8 +145,13 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
 
 
 def chirp(amplitude: float, start: float, end: float, duration: float) -> Profile:
-    """A sine whose frequency runs linearly from `start` to `end` (Hz) over `duration`; zero after."""
-    _positive("duration", duration)
+    """A sine of this `amplitude` whose frequency runs linearly from `start` to `end` (Hz) over `duration`; zero after.
+
+    >>> chirp(1.0, 1.0, 5.0, 2.0)(2.5)
+    0.0
+    """
+    amplitude, duration = real_number("amplitude", amplitude), real_number("duration", duration, "s", above=0)
+    start, end = real_number("start", start, "Hz"), real_number("end", end, "Hz")
     rate = (end - start) / duration
     return _pieces(
         f"chirp({amplitude:g}, {start:g} to {end:g} Hz)",
@@ -192,66 +161,57 @@ def chirp(amplitude: float, start: float, end: float, duration: float) -> Profil
 
 
 def cycloid(start: float, end: float, duration: float) -> Profile:
-    """Rest to rest: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)), then b."""
-    _positive("duration", duration)
-    T, rise = duration, end - start
+    """Rest to rest from `start` to `end`: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)) over `duration`, then b.
+
+    >>> cycloid(0.0, 1.0, 2.0)(1.0)
+    0.5
+    """
+    start, end = real_number("start", start), real_number("end", end)
+    T, rise = real_number("duration", duration, "s", above=0), end - start
     return _pieces(
-        f"cycloid({start:g}, {end:g}, {duration:g})",
+        f"cycloid({start:g}, {end:g}, {T:g})",
         (0.0, Wave(start, rise / T, amplitude=-rise / (2 * np.pi), frequency=2 * np.pi / T)),
         (T, Wave(end)),
     )
 
 
 def spin_up(speed: float, duration: float) -> Profile:
-    """An angle whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays."""
-    _positive("duration", duration)
-    T = duration
+    """An angle whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays.
+
+    >>> spin_up(3.0, 2.0)(5.0, 1)
+    3.0
+    """
+    speed, T = real_number("speed", speed, "rad/s"), real_number("duration", duration, "s", above=0)
     swing = speed * T / (2 * np.pi) ** 2
     rising = Wave(-swing, bend=speed / T, amplitude=swing, frequency=2 * np.pi / T, phase=np.pi / 2)
-    return _pieces(f"spin_up({speed:g}, {duration:g})", (0.0, rising), (T, Wave(-speed * T / 2, speed)))
+    return _pieces(f"spin_up({speed:g}, {T:g})", (0.0, rising), (T, Wave(-speed * T / 2, speed)))
 
 
 def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
-    """A cubic spline through points (not-a-knot ends), held at its end values outside."""
+    """A cubic spline through `values` at `times` (not-a-knot ends), held at its end values outside.
+
+    >>> spline([0.0, 1.0, 2.0], [0.0, 1.0, 4.0])(1.5)
+    2.25
+    """
     from scipy.interpolate import CubicSpline
 
-    t, x = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
-    _ascending("times", t.tolist())
+    t, x = np.array(_ascending("times", times)), real_array("values", values)
     if x.shape != t.shape or len(t) < 2:
-        raise ValueError(f"spline: {len(t)} times and {x.size} values; give at least two points of each")
+        raise ValueError(f"values: {len(t)} times and {x.size} values; give at least two points of each")
+    if not np.isfinite(x).all():
+        raise ValueError(f"values[{int((~np.isfinite(x)).argmax())}] = {x[~np.isfinite(x)][0]}: must be finite")
     inside: Piece = Spline(CubicSpline(t, x))
     ends = (Wave(float(x[0])), Wave(float(x[-1])))
     return Profile((-np.inf, float(t[0]), float(t[-1])), (ends[0], inside, ends[1]), f"spline({len(t)} points)")
 
 
-def table(source: str | Path | Mapping[str, Sequence[float]], column: str | None = None) -> Profile:
-    """A spline through a table: a CSV file with a header (first column the time), or {"t": ..., name: ...}."""
-    if isinstance(source, Mapping):
-        columns = {str(name): [float(x) for x in values] for name, values in source.items()}
-    else:
-        columns = _read_csv(Path(source))
-    names = list(columns)
-    chosen = column if column is not None else names[1] if len(names) == 2 else None
-    if chosen not in names[1:]:
-        raise ValueError(f"table {source}: column={column!r}: give one of {', '.join(names[1:])}")
-    return spline(columns[names[0]], columns[chosen])
+def table(source: TableSource, column: str | None = None) -> Profile:
+    """A spline through a `column` of a table.
 
-
-def _read_csv(path: Path) -> dict[str, list[float]]:
-    with open(path, newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
-    if len(rows) < 3:
-        raise ValueError(f"{path}: a table needs a header and at least two rows")
-    columns: dict[str, list[float]] = {name.strip(): [] for name in rows[0]}
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            raise ValueError(f"{path}:{number}: {len(row)} values in a row, but the header has {len(rows[0])}")
-        for name, text in zip(columns, row, strict=True):
-            try:
-                columns[name].append(float(text))
-            except ValueError:
-                raise ValueError(f"{path}:{number}: {name} = {text!r}: must be a number") from None
-    return columns
+    source: a CSV file with a header, its first column the time, or {"t": ..., name: ...}.
+    column: its name, needed where there are several.
+    """
+    return spline(*points(source, column))
 
 
 def profile(given: Any, where: str) -> Profile:
@@ -259,14 +219,14 @@ def profile(given: Any, where: str) -> Profile:
     if isinstance(given, Profile):
         return given
     if isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
-        if not np.isfinite(given):
-            raise ValueError(f"{where} = {given}: must be finite")
-        return constant(float(given))
+        return constant(real_number(where, given))
     if isinstance(given, Mapping):
         return from_mapping(given, where)
     if callable(given):
         return Profile((0.0,), (_function_piece(given, where),), getattr(given, "__name__", "function"))
-    raise TypeError(f"{where} = {given!r}: must be a number, a profile such as fa.bang_bang(...), or a function of t")
+    raise TypeError(
+        f"{where} = {shown(given)}: must be a number, a profile such as fa.bang_bang(...), or a function of t"
+    )
 
 
 def _function_piece(function: Function, where: str) -> Piece:
@@ -303,24 +263,20 @@ def from_mapping(given: Mapping[str, Any], where: str) -> Profile:
     """A profile from its YAML form: {profile: bang-bang, amplitude: 0.02, switch: [1, 2]}."""
     fields = dict(given)
     kind = fields.pop("profile", None)
-    if kind not in PROFILES:
-        raise ValueError(f"{where}.profile = {kind!r}: must be one of {', '.join(PROFILES)}")
+    if not isinstance(kind, str) or kind not in PROFILES:
+        raise ValueError(f"{where}.profile = {shown(kind)}: must be one of {', '.join(PROFILES)}")
     try:
         return PROFILES[kind](**fields)
     except TypeError as error:
-        import inspect
-
         allowed = ", ".join(inspect.signature(PROFILES[kind]).parameters)
         raise ValueError(f"{where}: {kind} takes {allowed} ({error})") from None
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
 
 
-def _ascending(name: str, values: list[float]) -> None:
-    if not all(np.isfinite(values)) or any(b <= a for a, b in pairwise(values)):
-        raise ValueError(f"{name} = {values}: must be finite times in ascending order")
-
-
-def _positive(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} = {value}: must be positive (s)")
+def _ascending(name: str, values: Any) -> list[float]:
+    given = real_array(name, values)
+    times: list[float] = given.tolist() if given.ndim == 1 else []
+    if given.ndim != 1 or not np.isfinite(given).all() or any(b <= a for a, b in pairwise(times)):
+        raise ValueError(f"{name} = {shown(values)}: must be a list of finite times in ascending order (s)")
+    return times

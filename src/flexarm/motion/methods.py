@@ -1,57 +1,31 @@
 """Methods of integration as step maps: one step of a robot, written once as a CasADi function.
 
-A step takes the state at a node, the inputs at the method's stages and dt, and returns the state at the next node and
-an estimate of the error made. A state is the column (q, v, a, aux, work, lost, given, drained): accelerations, the
-auxiliary ones of generalised-alpha, the energy put in and dissipated so far, integrated by the method itself, and
-their rates; then, where there are constraints, their multipliers.
+A step takes the state at a node (`motion/state.py`), the inputs at the method's stages and dt, and returns the state at
+the next node and an estimate of the error made.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
 
+from flexarm.foundation.numbers import real_number
 from flexarm.motion.plant import Plant
+from flexarm.motion.state import State
 
-
-@dataclass(frozen=True)
-class State:
-    """The parts of a state; columns of numbers or expressions."""
-
-    q: Any
-    v: Any
-    a: Any
-    aux: Any
-    work: Any
-    lost: Any
-    given: Any
-    drained: Any
-    forces: Any = None
-
-    @staticmethod
-    def of(column: Any, n: int) -> State:
-        """From a column, or from columns side by side."""
-        forces = column[4 * n + 4 :] if column.shape[0] > 4 * n + 4 else None
-        parts = [*(column[k * n : (k + 1) * n] for k in range(4)), *(column[4 * n + k] for k in range(4)), forces]
-        return State(*parts)
-
-    @staticmethod
-    def size(n: int, rows: int = 0) -> int:
-        return 4 * n + 4 + rows
-
-    @property
-    def column(self) -> Any:
-        parts = (self.q, self.v, self.a, self.aux, self.work, self.lost, self.given, self.drained)
-        return ca.vertcat(*parts) if self.forces is None else ca.vertcat(*parts, self.forces)
+ITERATIONS = (2, 4, 8, 16)  # of Newton's method in a step: more are taken when these do not converge
 
 
 class Method(ABC):
-    """`order` in dt; `nodes` are the stages at which inputs are needed, in fractions of the step, the last one 1.
-    The estimated error of a step is of the order `estimate` in dt."""
+    """A method that `simulate(method=...)` takes, ours or one of your own.
+
+    `order` in dt; `nodes` are the stages at which inputs are needed, in fractions of the step, the last one 1.
+    The estimated error of a step is of the order `estimate` in dt.
+    """
 
     order: int
     estimate: int
@@ -62,6 +36,19 @@ class Method(ABC):
         """How much of K and D a step of this size adds to M in its linear systems: nothing for explicit methods."""
         return 0.0, 0.0
 
+    @property
+    def identity(self) -> tuple[object, ...] | None:
+        """All that decides its steps; None for a class from elsewhere, whose code may change unseen."""
+        if type(self).__module__ != __name__:
+            return None
+        return type(self).__name__, *sorted(
+            (name, repr(np.asarray(value).tolist())) for name, value in vars(self).items()
+        )
+
+    def stronger(self) -> Self | None:
+        """The same method with more iterations in a step, if that can help."""
+        return None
+
     @abstractmethod
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
         """The next state, the error made in this step and the acceleration that the iteration added last, both as
@@ -69,11 +56,11 @@ class Method(ABC):
 
     def step(self, plant: Plant) -> ca.Function:
         """(state, inputs, dt) -> (next state, error, last acceleration of the iteration)."""
-        column = ca.MX.sym("state", State.size(plant.n, plant.rows))
+        column = ca.MX.sym("state", plant.layout.size)
         inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
         dt = ca.MX.sym("dt")
         stages = [inputs[:, k] for k in range(len(self.nodes))]
-        after, error, left = self.advance(plant, State.of(column, plant.n), stages, dt)
+        after, error, left = self.advance(plant, State.of(column, plant.layout), stages, dt)
         return ca.Function("step", [column, inputs, dt], [after.column, error, left])
 
 
@@ -92,11 +79,20 @@ class GeneralizedAlpha(Method):
     nodes = (0.0, 1.0)
     implicit = True
 
-    def __init__(self, radius: float = 0.9, iterations: int = 2) -> None:
+    def __init__(self, radius: float = 0.9, iterations: int = ITERATIONS[0]) -> None:
+        radius = real_number("radius", radius, least=0, most=1)
         self.iterations = iterations
         self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
+
+    def stronger(self) -> Self | None:
+        more = [count for count in ITERATIONS if count > self.iterations]
+        if not more:
+            return None
+        out = copy(self)
+        out.iterations = more[0]
+        return out
 
     def softening(self, dt: Any) -> tuple[Any, Any]:
         scale = (1 - self.alpha_f) / (1 - self.alpha_m)
@@ -165,7 +161,7 @@ class GeneralizedAlpha(Method):
 class Newmark(GeneralizedAlpha):
     """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping."""
 
-    def __init__(self, iterations: int = 2) -> None:
+    def __init__(self, iterations: int = ITERATIONS[0]) -> None:
         self.iterations = iterations
         self.alpha_m = self.alpha_f = 0.0
         self.beta, self.gamma = 0.25, 0.5

@@ -1,12 +1,12 @@
 """The robot as a method of integration sees it: residual, linear solve and forces, with driven joints, loads and a law.
 
 Some coordinates may be driven, q(t) given; the others are free. A vector of inputs `u` at one time holds the time, the
-actuator torques, the loads (force and torque at points, world axes) and the driven coordinates with their two rates.
+actuator torques, the loads (force and torque at points, world axes), the driven coordinates with their two rates, and
+the profiles of time that a law refers to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -20,10 +20,10 @@ from flexarm.mechanics.articulated import packed, substitute, unpacked
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.system import System
 from flexarm.motion.constraint_solver import ConstraintSolver
+from flexarm.motion.laws import TracedLaw
 from flexarm.motion.stabilization import Stabilization
+from flexarm.motion.state import Layout
 from flexarm.robot.joints import Prismatic
-
-Law = Callable[[Any, Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Plant:
         system: System,
         driven: list[int],
         loads: list[Load],
-        law: Law | None,
+        law: TracedLaw | None = None,
         stabilization: Stabilization = "projection",
     ) -> None:
         self.system = system
-        self.equations = system._equations
+        self.equations = system.equations
         self.n, self.nu = system.nq, system.nu
         self.driven = driven
         self.free = [k for k in range(self.n) if k not in driven]
@@ -54,21 +54,36 @@ class Plant:
         self.law = law
         self.constraint_solver = ConstraintSolver(self, stabilization) if system.constraints else None
 
+    @cached_property
+    def layout(self) -> Layout:
+        """Of a state of this plant."""
+        return Layout(self.n, 0 if self.constraint_solver is None else self.constraint_solver.count)
+
+    @cached_property
+    def identity(self) -> tuple[object, ...]:
+        """All that decides the functions: two plants with the same identity have the same."""
+        held = self.constraint_solver and self.constraint_solver.stabilization
+        law = self.law and self.law.identity
+        return self.system.model, tuple(self.driven), tuple(self.loads), law, held
+
     @property
-    def rows(self) -> int:
-        """How many constraint equations there are."""
-        return 0 if self.constraint_solver is None else self.constraint_solver.count
+    def _input_sizes(self) -> list[int]:
+        channels = 0 if self.law is None else len(self.law.channels)
+        return [1, self.nu, 6 * len(self.loads), *[len(self.driven)] * 3, channels]
 
     @property
     def input_count(self) -> int:
-        return 1 + self.nu + 6 * len(self.loads) + 3 * len(self.driven)
+        return sum(self._input_sizes)
+
+    @cached_property
+    def input_places(self) -> list[slice]:
+        """Of time, torques, loads, q, v and a of the driven coordinates, and the law's profiles among the inputs."""
+        return [slice(*ends) for ends in pairwise(np.cumsum([0, *self._input_sizes]).tolist())]
 
     def split(self, u: Any) -> tuple[Any, Any, Any, list[Any]]:
         """Time, torques, loads, [q, v, a] of the driven coordinates."""
-        sizes = [1, self.nu, 6 * len(self.loads), *[len(self.driven)] * 3]
-        ends = np.cumsum([0, *sizes]).tolist()
-        parts = [u[start:end, 0] for start, end in pairwise(ends)]
-        return parts[0], parts[1], parts[2], parts[3:]
+        parts = [u[place, 0] for place in self.input_places]
+        return parts[0], parts[1], parts[2], parts[3:6]
 
     def whole(self, free: Any, driven: Any) -> Any:
         """A vector of all coordinates from its two kinds."""
@@ -90,10 +105,10 @@ class Plant:
     def _applied(self) -> Any:
         """Generalised forces of actuators, law and loads."""
         e = self.equations
-        q, v, _, u = self._symbols
-        t, torque, wrenches, _ = self.split(u)
+        _, v, _, u = self._symbols
+        _, torque, wrenches, _ = self.split(u)
         if self.law is not None:
-            torque = torque + self.law(t, q, v)
+            torque = torque + self._commanded
         force = ca.sparsify(ca.DM(self.system.input_matrix)) @ torque
         for k, load in enumerate(self.loads):
             R, _ = e.frame(load.link, load.x)
@@ -101,6 +116,13 @@ class Plant:
             twist = e.twist(load.link, load.x)
             force = force + ca.jtimes(twist, v, ca.vertcat(R.T @ turn, R.T @ push), True)
         return force
+
+    @cached_property
+    def _commanded(self) -> Any:
+        """Torques of the law."""
+        assert self.law is not None
+        q, v, _, u = self._symbols
+        return self.law.function(u[0], q, v, u[self.input_places[-1], 0])
 
     @cached_property
     def residual(self) -> ca.Function:
@@ -111,12 +133,12 @@ class Plant:
     @cached_property
     def _eliminated(self) -> tuple[Any, Any, list[Any]]:
         e = self.equations
-        q, v, _, u = self._symbols
+        q, v, _, _ = self._symbols
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
         K, D = self._springs_and_dampers
         slope = ca.diag(ca.diag(ca.jacobian(energies.dry_friction(e.chain, v), v)))
         if self.law is not None:  # its own part at each actuated coordinate: all of it for decoupled controllers
-            law = ca.DM(self.system.input_matrix) @ self.law(u[0], q, v)
+            law = ca.DM(self.system.input_matrix) @ self._commanded
             K = K - ca.diag(ca.diag(ca.jacobian(law, q)))
             slope = slope - ca.diag(ca.diag(ca.jacobian(law, v)))
         tree = e.articulated.restricted(self.free, ca.sparsify(stiff * K + damp * (D + slope)))
@@ -128,7 +150,7 @@ class Plant:
         e = self.equations
         K = ca.sparsify(ca.DM(e.K))
         varying, _ = ca.hessian(energies.varying_potential(e.chain, e.q), e.q)
-        elastic = np.array(["[" in name for name in self.system.names], dtype=float)
+        elastic = self.system.elastic.astype(float)
         keep = ca.sparsify(ca.DM(np.outer(elastic, elastic)))  # how it changes with joints may be negative
         stopped = sum((stops.potential(e.chain, body, e.chain.part(e.q, i)) for i, body in self._bodies), ca.SX(0))
         return K + keep * varying + ca.hessian(stopped, e.q)[0], e.linear_damping

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from flexarm._version import __version__
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_bytes, write_text
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.motion.netcdf import netcdf
 from flexarm.motion.series import AXES, available, named
 from flexarm.robot import Robot
 
@@ -63,6 +64,11 @@ class Run:
         return str(self.data.attrs["reason"])
 
     @property
+    def status(self) -> str:
+        """How it ended: `completed`, `stopped` (by a limit or a condition), `interrupted` or `failed`."""
+        return str(self.data.attrs["status"])
+
+    @property
     def time(self) -> xr.DataArray:
         return self.data["time"]
 
@@ -101,7 +107,8 @@ class Run:
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
-        """This run minus another, at this run's times: `tip` and the coordinates that both have; nan beyond its end."""
+        """This run minus the `other`, at this run's times: `tip` and the coordinates that both have; nan beyond its
+        end."""
         import xarray as xr
 
         if not isinstance(other, Run):
@@ -150,6 +157,7 @@ class Run:
     def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
         """The moving arm as a .gif, .mp4 (with ffmpeg) or .html file; without a path as a player for a notebook.
 
+        options: any of those that follow.
         fps: frames a second (25).
         speed: simulated seconds for each second of the film (1).
         magnify: multiplies deflections (1).
@@ -173,14 +181,14 @@ class Run:
     # --- files ---
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write NetCDF4, readable by xarray alone; an earlier file stays intact until the new one is complete."""
+        """Write NetCDF4 at `path`, readable by xarray alone; an earlier file stays until the new one is whole."""
         others = "to_csv writes a table, to_dataframe() gives one to pandas"
         target = _file(path, ".nc", f"results are NetCDF; {others}")
-        atomically(target, lambda part: self.data.to_netcdf(part, engine="h5netcdf"))
+        write_bytes(target, netcdf(self.data))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """Read a run; one written by another version says so."""
+        """Read the run at `path`; one written by another version says so."""
         import warnings
 
         import xarray as xr
@@ -191,7 +199,7 @@ class Run:
             data = xr.load_dataset(path, engine="h5netcdf")
         except (OSError, ValueError) as error:
             raise ValueError(f"{path}: cannot be read as NetCDF ({error})") from None
-        missing = {"model", "options", "statistics", "version", "reason"} - set(data.attrs)
+        missing = {"model", "options", "statistics", "version", "reason", "status"} - set(data.attrs)
         if missing:
             raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")
         if data.attrs["version"] != __version__:
@@ -210,10 +218,9 @@ class Run:
         return pd.DataFrame(columns, index=pd.Index(self.data["time"].values, name="time"))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of `to_dataframe` with a header, to ten digits."""
+        """Write the table of `to_dataframe` to `path`, with a header, to ten digits."""
         target = _file(path, ".csv", "the table is written as text with commas")
-        text = self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n")
-        atomically(target, lambda part: Path(part).write_text(text, encoding="utf-8"))
+        write_text(target, self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n"))
 
 
 def _file(path: object, ending: str, what: str) -> Path:
@@ -245,6 +252,7 @@ def dataset(**parts: Any) -> xr.Dataset:
         ("input", "input", parts["inputs"]),
         ("link", "link", parts["links"]),
         ("unit", "coordinate", parts["units"]),
+        ("kind", "coordinate", parts["kinds"]),
         ("input_unit", "input", parts["input_units"]),
     ]
     layout = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.motion.state import Layout
 
 # Polynomials in s through values and (scaled) derivatives at s = 0 and 1: rows are powers of s, columns the data.
 QUINTIC = np.array(  # of (q, h v, h^2 a) at both ends
@@ -22,21 +23,23 @@ RATE = np.diag(np.arange(1.0, 6.0), 1)  # from coefficients of powers to those o
 WITH_RATES = np.hstack([QUINTIC, RATE @ QUINTIC, RATE @ RATE @ QUINTIC])
 
 
-def between(times: Array, states: Array, wanted: Array, n: int) -> Array:
+def between(times: Array, states: Array, wanted: Array, layout: Layout) -> Array:
     """States at wanted times from those at the nodes (rows), by Hermite polynomials.
 
     Degree 5 for q, from q, v, a at both ends; v and a are its derivatives. Degree 3 for the energies put in and lost.
     """
+    n = layout.n
     left = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
     h = (times[left + 1] - times[left])[:, None]
     s = (wanted - times[left])[:, None] / h
     powers, scales = s ** np.arange(6), (h ** np.arange(3))[:, :, None]
     first, last = states[left], states[left + 1]
     out = first + s * (last - first)  # for powers of forces, and multipliers of constraints
-    ends = [end[:, : 3 * n].reshape(len(s), 3, n) * scales for end in (first, last)]
+    ends = [end[:, layout.motion].reshape(len(s), 3, n) * scales for end in (first, last)]
     moved = (powers @ WITH_RATES).reshape(len(s), 3, 6) @ np.concatenate(ends, axis=1) / scales
-    out[:, : 3 * n] = moved.reshape(len(s), 3 * n)
-    out[:, 3 * n : 4 * n] = moved[:, 2]
-    ends = [end[:, 4 * n : 4 * n + 4].reshape(len(s), 2, 2) * scales[:, :2] for end in (first, last)]
-    out[:, 4 * n : 4 * n + 2] = ((powers[:, :4] @ CUBIC)[:, None, :] @ np.concatenate(ends, axis=1))[:, 0]
+    out[:, layout.motion] = moved.reshape(len(s), 3 * n)
+    out[:, layout.aux] = moved[:, 2]
+    ends = [end[:, layout.energies].reshape(len(s), 2, 2) * scales[:, :2] for end in (first, last)]
+    energies = ((powers[:, :4] @ CUBIC)[:, None, :] @ np.concatenate(ends, axis=1))[:, 0]
+    out[:, layout.work], out[:, layout.lost] = energies.T
     return out

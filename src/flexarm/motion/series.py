@@ -104,3 +104,9 @@ def _coordinate(name: str, unit: str) -> tuple[str, str]:
     family, _, number = own.removeprefix("rear.").rstrip("]").partition("[")
     where = "rear " if own.startswith("rear.") else ""
     return link, where + DEFORMATIONS.get(family, family) + (f", shape {number}" if number else "")
+
+
+def coordinates_of(data: xr.Dataset, *kinds: str) -> list[str]:
+    """Names of the coordinates of these kinds: "joint", "motor", "elastic"."""
+    pairs = zip(data["coordinate"].values.tolist(), data["kind"].values.tolist(), strict=True)
+    return [name for name, kind in pairs if kind in kinds]

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import platform
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from flexarm._version import __version__
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.numbers import real_number
+from flexarm.foundation.sentences import shown
+from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System, Vector
-from flexarm.motion import methods
+from flexarm.motion.budget import Patience, require_finite_work, sample_times
 from flexarm.motion.events import Watch
-from flexarm.motion.integration import Integration, Tolerance
+from flexarm.motion.integration import Integration
+from flexarm.motion.method_names import Solver, chosen_method, chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
-from flexarm.motion.run import Run, dataset
+from flexarm.motion.recorder import Recorder
+from flexarm.motion.results import Points, results
+from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
-from flexarm.motion.stabilization import Baumgarte, Stabilization
-from flexarm.motion.stabilization import checked as checked_stabilization
+from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
+from flexarm.motion.step_size import Tolerance
 from flexarm.motion.stepper import Stepper
-from flexarm.motion.sundials import SundialsStepper
 from flexarm.motion.validity import warn_of_validity
 from flexarm.robot import Robot
 
-SUNDIALS = ("adams", "bdf")
-METHODS: dict[str, Callable[[float, int], Method]] = {
-    "generalized-alpha": methods.GeneralizedAlpha,
-    "newmark": lambda radius, iterations: methods.Newmark(iterations),
-    "newmark-baumgarte": lambda radius, iterations: methods.Newmark(iterations),
-    "rk4": lambda radius, iterations: methods.rk4(),
-    "rk45": lambda radius, iterations: methods.rk45(),
-}
-
 CHUNK = 250  # steps a call
 CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
-
-FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project
 
 
 def simulate(
@@ -53,7 +41,7 @@ def simulate(
     loads: Any = (),
     q0: Vector | str = None,
     v0: Vector = None,
-    method: str = "generalized-alpha",
+    method: str | Method = "generalized-alpha",
     radius: float = 0.9,
     stabilization: Stabilization = "projection",
     rtol: float = 1e-4,
@@ -65,18 +53,19 @@ def simulate(
     progress: bool | None = None,
     native: bool = True,
 ) -> Run:
-    """The motion of a robot from t = 0 to `duration` (s).
+    """The motion of a `robot` from t = 0 to `duration` (s).
 
     torque: by link name a number, a profile (`fa.bang_bang`, ...) or a function of t; or one feedback law (t, q, v) ->
-        torques of all actuators, traced into the compiled step, or `fa.Feedback(law, rate=1000)` called as a digital
-        controller.
+        torques of all actuators, traced into the compiled step anew for each run, or `fa.Feedback(law, rate=1000)`
+        called as a digital controller. It acts on the joint's side of a gear, unless the drive says torque_at="motor".
     motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`.
     loads: `fa.PointLoad`s, forces and torques on points of links.
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
         links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
         gives it for other postures.
     method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, SUNDIALS'
-        adams and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5).
+        adams and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5). Or a method as an object,
+        such as `fa.GeneralizedAlpha(radius=0.8)` or one of your own.
     stabilization: how the robot's constraints are kept: "projection" of q and v after every step, or
         `fa.Baumgarte(gamma, beta)` (adams and bdf always take the latter). An initial state is moved onto the
         constraints first.
@@ -85,48 +74,65 @@ def simulate(
     sample: time between samples (s); a thousandth of the duration unless given.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
     stop: a function of (t, q, v), or several: the run ends when one falls to zero.
+    progress: True shows a bar, False none; None shows it on a terminal, when the run takes more than half a second.
+    native: False runs in CasADi's virtual machine instead of compiling the steps: slower, but ready at once.
+
+    Laws and conditions read coordinates by place or by name, `q["fore.q"]`, from copies of their own. One that raises
+    ends the run; what was computed is kept and the reason is in `run.reason`.
     """
     begin = clock.perf_counter()
-    system = robot if isinstance(robot, System) else _system(robot)
-    wanted = _sample_times(duration, sample)
-    _check(method, radius, rtol, atol, dt, duration)
-    kept = _stabilization(stabilization, method)
-    schedule = Schedule(system, torque, motion, loads)
-    q, v = initial_state(system, schedule, q0, v0)
-
+    system = robot if isinstance(robot, System) else _system(robot) if isinstance(robot, Robot) else System(robot)
+    duration = real_number("duration", duration, "s", above=0)
+    dt = None if dt is None else real_number("dt", dt, "s", above=0)
+    sample = None if sample is None else real_number("sample", sample, "s", above=0)
     length = sum(link.length for link in system.robot.links) or 1.0
-
-    def steppers(iterations: int) -> Stepper | SundialsStepper:
-        return _stepper(system, schedule, method, radius, kept, iterations, rtol, atol, native)
-
+    tolerance = Tolerance(real_number("rtol", rtol, above=0), real_number("atol", atol, "m", least=0), length)
+    solver = chosen_method(method, radius, tolerance, dt)
+    held = chosen_stabilization(stabilization, method)
+    _require_switches(progress=progress, native=native)
+    recorded = _points(system, points)
+    with building:
+        schedule = Schedule(system, torque, motion, loads)
+        require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
+        wanted = sample_times(duration, sample, system.nq)
+        watch = Watch(system, stop)
+        q, v = initial_state(system, schedule, q0, v0)
+        stepper = _stepper(solver, schedule, held, native)
+    steps = solver.step_size(duration, dt, float(wanted[1]))
     with Progress(duration, progress) as bar:
-        loop = Integration(
-            schedule=schedule,
-            steppers=steppers,
-            duration=float(duration),
-            tolerance=Tolerance(rtol, atol, length),
-            dt=float(wanted[1]) if method in SUNDIALS else dt,
-            wanted=wanted,
-            watch=Watch(system, stop),
-            report=bar.update,
-        )
-        loop.run(q, v)
+        loop = Integration(schedule, stepper, steps, watch, Recorder(wanted, stepper.plant.layout))
+        loop.run(q, v, duration, bar, Patience(duration))
     options = {
         "duration": duration,
         "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
         "motion": repr({system.names[k]: each for k, each in schedule.motions.items()}),
         "loads": repr(list(loads or ())),
-        "method": method,
+        "method": method if isinstance(method, str) else repr(method),
         "radius": radius,
-        **({"stabilization": repr(kept)} if system.constraints else {}),
+        **({"stabilization": repr(held)} if system.constraints else {}),
         "rtol": rtol,
         "atol": atol,
         "dt": dt,
         "sample": float(wanted[1] - wanted[0]),
     }
-    run = _gather(system, schedule, loop, points or {}, options, begin)
+    run = _gathered(loop, recorded, options, begin)
     warn_of_validity(run, system.robot)
     return run
+
+
+def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: bool) -> Stepper:
+    plant = schedule.plant(held)
+    if plant.constraint_solver is not None:
+        plant.constraint_solver.prepare()
+    return solver.stepper(plant, CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER, native)
+
+
+def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], begin: float) -> Run:
+    try:
+        return results(loop, points, options, clock.perf_counter() - begin)
+    except KeyboardInterrupt:  # all is computed: what is left takes a moment
+        loop.interrupted()
+        return results(loop, points, options, clock.perf_counter() - begin)
 
 
 @lru_cache(maxsize=8)
@@ -135,166 +141,26 @@ def _system(robot: Robot) -> System:
     return System(robot)
 
 
-def _stepper(
-    system: System,
-    schedule: Schedule,
-    method: str,
-    radius: float,
-    stabilization: Stabilization,
-    iterations: int,
-    rtol: float,
-    atol: float,
-    native: bool,
-) -> Stepper | SundialsStepper:
-    """Steppers are kept with their system: what was traced and compiled once serves again."""
-    kept: dict[Any, Any] = system.__dict__.setdefault("_steppers", {})
-    feedback = schedule.feedback
-    digital = feedback is not None and feedback.rate is not None
-    loads = tuple(load for load, _ in schedule.loads)
-    law = None if digital else feedback  # a traced law is part of the compiled step
-    tolerances = (rtol, atol) if method in SUNDIALS else ()
-    kept_by = stabilization if system.constraints else None
-    key = (method, radius, kept_by, iterations, *tolerances, native, digital, tuple(schedule.driven), loads, law)
-    if key not in kept:
-        count = CHUNK_OF_CONTROLLER if digital else CHUNK
-        if method in SUNDIALS:
-            kept[key] = SundialsStepper(schedule.plant(stabilization), method, count, rtol, rtol / 10 + atol)
-        else:
-            fixed = [system.model, *key] if law is None else None
-            plant = schedule.plant(stabilization)
-            kept[key] = Stepper(plant, METHODS[method](radius, iterations), count, native, fixed)
-    stepper: Stepper | SundialsStepper = kept[key]
-    return stepper
+def _require_switches(**given: object) -> None:
+    for name, value in given.items():
+        if value not in (True, False, None) or (value is None and name == "native"):
+            raise ValueError(f"{name} = {shown(value)}: must be True or False")
 
 
-def _stabilization(given: object, method: str) -> Stabilization:
-    chosen = checked_stabilization(given)
-    if isinstance(chosen, Baumgarte):
-        return chosen
-    return FOR_SUNDIALS if method in SUNDIALS else Baumgarte() if method == "newmark-baumgarte" else chosen
-
-
-def _check(method: str, radius: float, rtol: float, atol: float, dt: float | None, duration: float) -> None:
-    if method not in METHODS and method not in SUNDIALS:
-        raise ValueError(f"method = {method!r}: must be one of {', '.join([*METHODS, *SUNDIALS])}")
-    if method in SUNDIALS and dt is not None:
-        raise ValueError(f"dt = {dt}: {method} chooses its own steps; leave dt out")
-    if not 0 <= radius <= 1:
-        raise ValueError(f"radius = {radius}: must lie between 0 (damps all that is unresolved) and 1 (damps nothing)")
-    if not (np.isfinite(atol) and atol >= 0):
-        raise ValueError(f"atol = {atol}: must not be negative (m)")
-    for name, value in (("rtol", rtol), ("dt", dt)):
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{name} = {value}: must be positive")
-    if dt is not None and dt > duration:
-        raise ValueError(f"dt = {dt:g}: is longer than the duration, {duration:g} s")
-
-
-def _sample_times(duration: float, sample: float | None) -> Array:
-    if not (np.isfinite(duration) and duration > 0):
-        raise ValueError(f"duration = {duration}: must be positive (s)")
-    step = duration / 1000 if sample is None else sample
-    if not (np.isfinite(step) and 0 < step <= duration):
-        raise ValueError(f"sample = {sample}: must be positive and at most the duration, {duration:g} s")
-    count = int(np.floor(duration / step + 1e-9))
-    times = step * np.arange(count + 1)
-    if duration - times[-1] <= 1e-9 * duration:
-        times[-1] = duration
-    return np.asarray(times if times[-1] == duration else np.append(times, duration), dtype=float)
-
-
-def _gather(
-    system: System, schedule: Schedule, loop: Integration, points: Mapping[str, Any], options: Any, begin: float
-) -> Run:
-    n, times, samples = system.nq, np.array(loop.times), np.concatenate(loop.blocks)
-    q, v, a = samples[:, :n], samples[:, n : 2 * n], samples[:, 2 * n : 3 * n]
-    forces = None
-    inputs = schedule.inputs(times, _held(loop, times))
-    if (constraint_solver := loop.stepper.plant.constraint_solver) is not None:
-        columns = (q.T, v.T, a.T, inputs.T)
-        if constraint_solver.projects:  # samples lie between steps
-            q, v, a, forces = (part.full().T for part in constraint_solver.settled(*columns))
-        else:
-            forces = constraint_solver.multipliers(*columns).full().T
-    energies, tip_rotation, tip, driving, deflection = loop.stepper.report(q, v, a, inputs)
-    work, lost = samples[:, 4 * n], samples[:, 4 * n + 1]
-    total = energies.sum(axis=1)
-    statistics = {
-        **vars(loop.statistics),
-        "wall_time": clock.perf_counter() - begin,
-        "energy_balance": float(np.abs(total - total[0] - work + lost).max()),
-    }
-    attributes = {
-        "robot": system.robot.name,
-        "model": system.model,
-        "options": json.dumps(options, default=float),
-        "statistics": json.dumps(statistics, default=float),
-        "reason": loop.reason,
-        "version": __version__,
-        "python": platform.python_version(),
-    }
-    return Run(
-        dataset(
-            names=system.names,
-            units=system._chain.coordinates.units,
-            inputs=system.inputs,
-            input_units=system._chain.coordinates.input_units,
-            links=[link.name for link in system.robot.links],
-            time=times,
-            q=q,
-            v=v,
-            a=a,
-            tip=tip,
-            tip_rotation=tip_rotation,
-            deflection=deflection,
-            torque=_torques(system, schedule, loop, inputs, q, v, driving, forces),
-            points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
-            attributes=attributes,
-            **dict(zip(("kinetic", "elastic", "gravity", "drive"), energies.T, strict=True)),
-            work=work,
-            dissipated=lost,
-            balance=total - total[0] - work + lost,
-            **_constraint_results(system, q, forces),
-        )
-    )
-
-
-def _constraint_results(system: System, q: Array, forces: Array | None) -> dict[str, Any]:
-    if forces is None:
-        return {}
-    rows = system._equations.constraints.rows
-    return {
-        "rows": {row.name: row.force_unit for row in rows},
-        "reaction": -forces,
-        "violation": np.abs(system.constraint(q)).max(axis=1, initial=0.0),
-    }
-
-
-def _held(loop: Integration, times: Array) -> Array | None:
-    """What the digital controller said then; it may have a memory, so it is not asked again."""
-    if not loop.commands:
-        return None
-    spoken, torques = zip(*loop.commands, strict=True)
-    return np.array(torques)[np.searchsorted(np.array(spoken), times + 1e-12, side="right") - 1].T
-
-
-def _torques(
-    system: System,
-    schedule: Schedule,
-    loop: Integration,
-    inputs: Array,
-    q: Array,
-    v: Array,
-    driving: Array,
-    forces: Array | None,
-) -> Array:
-    out = inputs[:, 1 : 1 + system.nu].copy()
-    feedback = schedule.feedback
-    if feedback is not None and feedback.rate is None:
-        out = np.array([schedule.command(float(t), *state) for t, *state in zip(inputs[:, 0], q, v, strict=True)])
-    if schedule.driven:
-        if forces is not None and (constraint_solver := loop.stepper.plant.constraint_solver) is not None:
-            driving = driving + constraint_solver.pull(q.T, forces.T).full().T[:, schedule.driven]
-        for place, force in zip(schedule.driven, driving.T, strict=True):
-            out[:, int(system.input_matrix[place].argmax())] = force
-    return out
+def _points(system: System, points: Any) -> Points:
+    """Points to record, each known to lie on its link before any work is done."""
+    if points is not None and not isinstance(points, Mapping):
+        raise TypeError(f"points = {shown(points)}: must be a mapping, {{'elbow': ('upper', 1.0)}}")
+    found: Points = {}
+    for name, given in (points or {}).items():
+        if not (isinstance(name, str) and isinstance(given, (list, tuple)) and len(given) == 2):
+            raise TypeError(
+                f"points[{name!r}] = {shown(given)}: must be a link's name and a distance from its root (m)"
+            )
+        link, x = given
+        try:
+            system._place(link, None if x is None else real_number("x", x, "m"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise type(error)(f"points[{name!r}]: {error.args[0]}") from None
+        found[name] = (link, x)
+    return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from flexarm.foundation.sentences import suggestion
 from flexarm.motion.inputs import profile
-from flexarm.motion.schedule import PointLoad
+from flexarm.motion.loads import PointLoad
 from flexarm.motion.stabilization import Baumgarte
 
 PLAIN = ("duration", "q0", "v0", "method", "radius", "rtol", "atol", "dt", "sample")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
+from flexarm.foundation.numbers import real_number
+from flexarm.foundation.sentences import shown
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,7 @@ class Baumgarte:
 
     def __post_init__(self) -> None:
         for name in ("gamma", "beta"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise ValueError(f"Baumgarte: {name} = {value}: must not be negative (1/s)")
+            real_number(f"Baumgarte: {name}", getattr(self, name), "1/s", least=0)
 
 
 Stabilization = Literal["projection"] | Baumgarte
@@ -27,8 +26,8 @@ Stabilization = Literal["projection"] | Baumgarte
 
 def checked(given: object) -> Stabilization:
     """The option of `simulate`, or a sentence about what it may be."""
-    if given == "projection":
+    if isinstance(given, str) and given == "projection":
         return "projection"
     if isinstance(given, Baumgarte):
         return given
-    raise ValueError(f"stabilization = {given!r}: must be 'projection' or fa.Baumgarte(gamma, beta)")
+    raise ValueError(f"stabilization = {shown(given)}: must be 'projection' or fa.Baumgarte(gamma, beta)")

@@ -46,9 +46,9 @@ def _started(system: System, schedule: Schedule, q: Array, mentioned: Collection
     """q with driven coordinates where their motions start, and joints behind driven motors with them."""
     for place, each in schedule.motions.items():
         q[place] = each(0.0)
-        joint = system.names[place].removesuffix(".motor") + ".q"
-        if joint in system.names and joint not in mentioned:
-            q[system.index(joint)] = q[place]
+        joint = system.joint(system.coordinates[place].link)
+        if joint.name not in mentioned:
+            q[joint.index] = q[place]
     return q
 
 
@@ -75,12 +75,12 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
     for k, each in schedule.motions.items():
         q[k], v[k] = each(0.0), each(0.0, 1)
     found = Assembly(system, schedule.driven).state(q, v)
-    sizes = np.array(system._chain.coordinates.sizes)
+    sizes = system.sizes
     for what, old, new, per, heard in (("q0", q, found[0], "", True), ("v0", v, found[1], "/s", v_given)):
         moved = np.abs(new - old) / sizes
         if heard and moved.max(initial=0.0) > NOTICED * max(1.0, float(np.abs(old / sizes).max())):
             k = int(moved.argmax())
-            name, unit = system.names[k], system._chain.coordinates.units[k].replace("1", "")
+            name, unit = system.names[k], system.units[k].replace("1", "")
             warnings.warn(
                 f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
                 f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),

@@ -1,61 +1,135 @@
-"""Many steps in one call: a method's step map chained and compiled."""
+"""Many steps in one call: a method's step map chained and compiled.
+
+Code is shared by all runs that want the same; the arrays it works on belong to one run.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Evaluator, tied
 from flexarm.mechanics.native import compiled_library
-from flexarm.motion.methods import Method, State
+from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
 
 REPORTED = 250  # samples a call
+REMEMBERED = 16  # codes of different robots, methods, ... that are kept in memory; all of them are kept on disk
+
+_codes: OrderedDict[tuple[object, ...], Sequence[ca.Function]] = OrderedDict()
 
 
-class Stepper:
-    """Up to `count` steps of a method; a step that is not accurate enough is the last.
+class Stepper(Protocol):
+    """What the loop over time needs of a method at work on a plant."""
+
+    plant: Plant
+    order: int
+    estimate: int
+    nodes: tuple[float, ...]
+    count: int  # steps that one call takes at most
+    states: Array  # after each step of the last call, in rows
+    errors: Array  # made in each step, as displacements of the links (m)
+    left: Array  # accelerations that the iteration still corrected, as displacements a second squared
+    sizes: Array  # what is large for each coordinate
+    report: Report
+
+    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
+        """Take up to `steps` steps, and return how many were: the last is where errors, or what is left of the
+        iteration, first exceed their limits. Fills `states`, `errors` and `left`."""
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
+        """Accelerations, power of the inputs, power dissipated and, with constraints, their multipliers, for a first
+        step of size dt."""
+
+    def stronger(self) -> Stepper | None:
+        """One whose iteration goes further, if there is any."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """Functions of one plant and method: a chunk of steps, the start, the report of samples, sizes of coordinates."""
+
+    NAMES = ("chunk", "start", "report", "sizes")
+
+    chunk: ca.Function
+    start: ca.Function
+    report: ca.Function
+    sizes: ca.Function
+
+    @staticmethod
+    def of(plant: Plant, method: Method, count: int, native: bool) -> Code:
+        """Made, or found where it was made before."""
+
+        def make() -> list[ca.Function]:
+            chunk = _guarded(method.step(plant)).mapaccum("chunk", count)
+            sizes = ca.Function("sizes", [], [ca.DM(plant.system.sizes)])
+            return [chunk, plant.start, report(plant, REPORTED), sizes]
+
+        decides = None if method.identity is None else (*plant.identity, method.identity, count, native)
+        return Code(*_remembered(decides, lambda: _compiled(make, decides) if native else make()))
+
+
+def _compiled(make: Callable[[], list[ca.Function]], decides: Sequence[object] | None) -> Sequence[ca.Function]:
+    return compiled_library(Code.NAMES, make, None if decides is None else list(decides))
+
+
+def _remembered(key: tuple[object, ...] | None, make: Callable[[], Sequence[ca.Function]]) -> Sequence[ca.Function]:
+    with building:
+        if key is None:
+            return make()
+        if key not in _codes:
+            _codes[key] = make()
+            while len(_codes) > REMEMBERED:
+                _codes.popitem(last=False)
+        _codes.move_to_end(key)
+        return _codes[key]
+
+
+class CompiledStepper:
+    """Up to `count` steps of a method; a step that is not accurate enough is the last. (A `Stepper`.)
 
     The arrays tied to the compiled function stay in place from call to call.
     """
 
-    def __init__(self, plant: Plant, method: Method, count: int, native: bool, depends: list[object] | None) -> None:
-        """`depends`: all that decides the functions but `count`, unless that cannot be told (a traced law)."""
-        self.plant, self.method, self.count = plant, method, count
-
-        def make() -> list[ca.Function]:
-            chunk = _guarded(method.step(plant)).mapaccum("chunk", count)
-            sizes = ca.Function("sizes", [], [ca.DM(plant.system._chain.coordinates.sizes)])
-            return [chunk, plant.start, report(plant, REPORTED), sizes]
-
-        names = ["chunk", "start", "report", "sizes"]
-        functions = compiled_library(names, make, None if depends is None else [*depends, count]) if native else make()
-        self.function, start, of_samples, sizes = functions
-        self.start = Evaluator(start, [1, 0, 0, 1][: start.n_out()], native=False)
-        self.report = Report(of_samples, REPORTED)
-        self.sizes = np.asarray(sizes()["o0"].full()[:, 0])
-        stages, size, measures = len(method.nodes), State.size(plant.n, plant.rows), self.function.size1_out(1)
+    def __init__(self, plant: Plant, method: Method, count: int, native: bool) -> None:
+        self.plant, self.method, self.count, self._native = plant, method, count, native
+        self.order, self.estimate, self.nodes = method.order, method.estimate, method.nodes
+        code = Code.of(plant, method, count, native)
+        self._start = Evaluator(code.start, [1, 0, 0, 1][: code.start.n_out()], native=False)
+        self.report = Report(code.report, REPORTED)
+        self.sizes = np.asarray(code.sizes()["o0"].full()[:, 0])
+        size, measures = plant.layout.size, code.chunk.size1_out(1)
         self._first = np.ones(size + 1)  # the state, and whether to go on
-        self.inputs = np.zeros((count * stages, plant.input_count))  # a row per stage: a column to CasADi
-        self.dt = np.zeros(count)
-        self.limits = np.zeros((count, 2))
+        self._inputs = np.zeros((count * len(method.nodes), plant.input_count))  # a row per stage: a column to CasADi
+        self._dt = np.zeros(count)
+        self._limits = np.zeros((count, 2))
         self._after = np.zeros((count, size + 1))
         self.states = self._after[:, :size]
         self.errors, self.left = np.zeros((2, count, measures))
-        arguments = (self._first, self.inputs, self.dt, self.limits)
-        self._evaluate = tied(self.function, arguments, (self._after, self.errors, self.left))
+        arguments = (self._first, self._inputs, self._dt, self._limits)
+        self._evaluate = tied(code.chunk, arguments, (self._after, self.errors, self.left))
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
-        """Take up to `steps` steps, and return how many were: the last is where errors, or what is left of the
-        iteration, first exceed their limits. Fills `states` (after each step), `errors` and `left`."""
-        self._first[:-1], self.inputs[: len(inputs)], self.limits[:] = state, inputs, limits
-        self.dt[:steps], self.dt[steps:] = dt, 0.0
+        self._first[:-1], self._inputs[: len(inputs)], self._limits[:] = state, inputs, limits
+        self._dt[:steps], self._dt[steps:] = dt, 0.0
         self._evaluate()
         return min(steps, int(self._after[:steps, -1].sum()) + 1)
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
+        softening = (np.array([float(each)]) for each in self.method.softening(dt))
+        return self._start(q, v, u, *softening)
+
+    def stronger(self) -> CompiledStepper | None:
+        method = self.method.stronger()
+        return None if method is None else CompiledStepper(self.plant, method, self.count, self._native)
 
 
 def _guarded(step: ca.Function) -> ca.Function:

@@ -1,7 +1,7 @@
 """SUNDIALS' CVODES through CasADi: Adams and BDF of variable order and step.
 
-It has the face of a Stepper whose steps are the intervals between samples; inside one, CVODES chooses its own steps and
-the inputs are polynomials through their values at the nodes.
+A `Stepper` whose steps are the intervals between samples; inside one, CVODES chooses its own steps and the inputs are
+polynomials through their values at the nodes.
 """
 
 from __future__ import annotations
@@ -12,31 +12,23 @@ from numpy.polynomial import legendre
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.evaluate import Evaluator
-from flexarm.motion.methods import State
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
 
-
-class Multistep:
-    """What the driver needs to know of a method: at which fractions of an interval it wants the inputs."""
-
-    order = estimate = 1
-    nodes = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())
-
-    def softening(self, dt: float) -> tuple[float, float]:
-        return 0.0, 0.0
+NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which the inputs are polynomials
 
 
 class SundialsStepper:
     """`count` intervals of CVODES; `kind` is "adams" or "bdf"."""
 
+    order = estimate = 1  # of the intervals: what happens inside is CVODES' own
+
     def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float) -> None:
-        self.plant, self.method, self.count = plant, Multistep(), count
-        n = plant.n
-        self.sizes = np.array(plant.system._chain.coordinates.sizes)
-        self.states = np.zeros((count, State.size(n, plant.rows)))
+        self.plant, self.count, self.nodes = plant, count, NODES
+        self.sizes = plant.system.sizes
+        self.states = np.zeros((count, plant.layout.size))
         self.errors, self.left = np.zeros((2, count, plant.measures))
-        nodes = np.array(Multistep.nodes)
+        nodes = np.array(NODES)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
         self._options = {
             "linear_multistep_method": kind,
@@ -47,7 +39,7 @@ class SundialsStepper:
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
-        self.start = Evaluator(plant.start, [1, 0, 0, 1][: plant.start.n_out()], native=False)
+        self._start = Evaluator(plant.start, [1, 0, 0, 1][: plant.start.n_out()], native=False)
         self.report = Report(report(plant, count), count)
         self._integrator = self._made(count)
         self._one_interval: ca.Function | None = None
@@ -68,7 +60,7 @@ class SundialsStepper:
     def _problem(self, rate: ca.Function) -> dict[str, ca.MX]:
         plant, free = self.plant, len(self.plant.free)
         x = ca.MX.sym("x", 2 * free + 2)
-        terms = len(Multistep.nodes)
+        terms = len(NODES)
         u = ca.MX.sym("u", 2 + plant.input_count * terms)
         clock = ca.MX.sym("t")
         local = clock - u[0]
@@ -82,25 +74,31 @@ class SundialsStepper:
         return {"x": x, "u": u, "t": clock, "ode": ode}
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
-        """As a Stepper does; CVODES keeps the limits itself."""
+        """CVODES keeps the limits itself."""
         plant, n, free = self.plant, self.plant.n, self.plant.free
         scale = self.sizes[free]
-        first = State.of(state, n)
-        x0 = np.concatenate([first.q[free] / scale, first.v[free] / scale, [first.work, first.lost]])
-        rows = np.empty((self.count, len(Multistep.nodes), plant.input_count))
-        rows[:steps] = inputs.reshape(steps, len(Multistep.nodes), plant.input_count)
+        at = plant.layout
+        x0 = np.concatenate([state[at.q][free] / scale, state[at.v][free] / scale, state[[at.work, at.lost]]])
+        rows = np.empty((self.count, len(NODES), plant.input_count))
+        rows[:steps] = inputs.reshape(steps, len(NODES), plant.input_count)
         rows[steps:] = inputs[-1]  # what lies beyond is not used
         coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
         u = np.column_stack([np.arange(self.count), np.full(self.count, dt), coefficients.reshape(self.count, -1)])
         x = self._integrated(x0, u)
         ends = rows[:, -1]
-        driven = [ends[:, plant.input_count - (3 - k) * len(plant.driven) :][:, : len(plant.driven)] for k in range(2)]
+        driven = [ends[:, place] for place in plant.input_places[3:5]]
         q, v = np.zeros((2, self.count, n))
         for out, values, places in ((q, x[:, : len(free)], driven[0]), (v, x[:, len(free) : -2], driven[1])):
             out[:, free], out[:, plant.driven] = values * scale, places
         a, given, drained, *forces = (part.full() for part in plant.start(q.T, v.T, ends.T, 0, 0))
         self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0], *(f.T for f in forces)])
         return steps
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
+        return self._start(q, v, u, np.zeros(1), np.zeros(1))
+
+    def stronger(self) -> None:
+        """CVODES iterates as far as it needs."""
 
     def _integrated(self, x0: Array, u: Array) -> Array:
         """A row per interval; not numbers from where CVODES gives up."""

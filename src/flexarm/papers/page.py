@@ -7,7 +7,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import atomically, write_bytes, write_text
+from flexarm.motion.netcdf import netcdf
 from flexarm.motion.run import Run
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ class Page:
     def data(self, name: str, results: Run | xr.Dataset) -> None:
         """`data/name.nc`."""
         data = results.data if isinstance(results, Run) else results
-        atomically(self.data_folder / f"{name}.nc", lambda part: data.to_netcdf(part, engine="h5netcdf"))
+        write_bytes(self.data_folder / f"{name}.nc", netcdf(data))
 
     def write(self) -> Path:
         target = self.folder / "index.md"
         words = "\n\n".join(self._parts) + "\n"
-        atomically(target, lambda part: Path(part).write_text(words, encoding="utf-8"))
+        write_text(target, words)
         return target
 
 

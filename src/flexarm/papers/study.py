@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_text
 from flexarm.papers.page import Page
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def write_index(folder: Path, chosen: Iterable[Study]) -> Path:
     lines = [f"- [{each.name}]({each.name}/index.md): {each.paper} ({each.covers})" for each in chosen]
     toctree = "\n".join(["```{toctree}", ":hidden:", "", *(f"{each.name}/index" for each in chosen), "```"])
     words = "\n\n".join(["# The papers, reproduced", INTRODUCTION, "\n".join(lines), toctree]) + "\n"
-    atomically(folder / "index.md", lambda part: Path(part).write_text(words, encoding="utf-8"))
+    write_text(folder / "index.md", words)
     return folder / "index.md"
 
 

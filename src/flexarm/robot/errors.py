@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.sentences import cut, shown
+
+TOLD = 20  # problems that a message tells before it says how many more there are
+LONGEST = 1000  # letters of a line
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Problem:
 
 
 class DescriptionError(ValueError):
-    """A robot, or a part of one, that cannot be; `problems` lists everything found, the text has a line for each."""
+    """A robot, or a part of one, that cannot be; `problems` lists everything found, the text has a line for each of
+    the first."""
 
     def __init__(self, problems: Sequence[Problem], file: str | None = None) -> None:
         super().__init__(problems, file)  # plain args keep the error picklable
@@ -37,7 +41,10 @@ class DescriptionError(ValueError):
         self.file = file
 
     def __str__(self) -> str:
-        return "\n".join(located(self.file, p.line, p.column) + str(p) for p in self.problems)
+        told = [located(self.file, p.line, p.column) + cut(str(p), LONGEST) for p in self.problems[:TOLD]]
+        if more := len(self.problems) - len(told):
+            told.append(f"{located(self.file)}and {more} more problem{'s' if more > 1 else ''}")
+        return "\n".join(told)
 
 
 class UnitsWarning(UserWarning):

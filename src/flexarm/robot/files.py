@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flexarm.foundation.files import write_text
+from flexarm.foundation.sentences import unknown
+
 from .description import Description, warn_of_units
-from .errors import DescriptionError, Problem, located
+from .errors import TOLD, DescriptionError, Problem, located
 from .robot import Robot
-from .yaml_source import Source, checked_path, refusal
+from .yaml_source import Source, checked_path
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
@@ -24,51 +26,65 @@ SIMULATION = "simulation"
 
 
 def load(path: FilePath) -> Robot:
-    """The robot in a YAML file."""
+    """The robot in the YAML file `path`."""
     return read(path)[0]
 
 
 def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
     """The robot in a YAML file and the file's `simulation` section as plain data ({} when absent)."""
+    robot, simulation, _ = read_source(path)
+    return robot, simulation
+
+
+def read_source(path: FilePath) -> tuple[Robot, dict[str, Any], Source]:
+    """What `read` gives, and the file, which knows the lines of both."""
     source = Source.read(path)
-    data = dict(source.data)
-    simulation = data.pop(SIMULATION, None)
+    fields = {name: value for name, value in source.data.items() if name in Robot.model_fields or _not_text(name)}
+    simulation = source.data.get(SIMULATION)
     problems = []
+    try:
+        robot = Robot.model_validate(fields)
+    except DescriptionError as error:
+        problems = error.problems
     if not isinstance(simulation, dict | None):
         problems.append(Problem(SIMULATION, simulation, "must be a mapping"))
-    try:
-        robot = Robot.model_validate(data)
-    except DescriptionError as error:
-        problems = error.problems + problems
+    allowed = [*Robot.model_fields, SIMULATION]
+    unknowns = [name for name in source.data if name not in fields and name != SIMULATION]
+    problems += [Problem(name, ..., unknown("unknown field", name, allowed)) for name in unknowns]
     if problems:
         lines = [replace(problem, line=source.line(problem.path)) for problem in problems]
         raise DescriptionError(lines, source.file) from None
-    for doubt in robot.every_unit_warning():
+    _warn(source, list(robot.every_unit_warning()))
+    return robot, simulation or {}, source
+
+
+def _not_text(name: object) -> bool:
+    return not isinstance(name, str)
+
+
+def _warn(source: Source, doubts: list[Problem]) -> None:
+    for doubt in doubts[:TOLD]:
         warn_of_units(located(source.file, source.line(doubt.path)) + str(doubt))
-    return robot, simulation or {}
+    if (more := len(doubts) - TOLD) > 0:
+        warn_of_units(f"{located(source.file)}{more} more values look as if they were in another unit")
 
 
 def save(robot: Robot, path: FilePath) -> None:
-    """Write a robot as YAML, without defaults. The file is replaced in one step: no reader sees half of it."""
-    target = Path(checked_path(path))
-    if os.path.isdir(target):
-        raise refusal(str(path), "is a directory, not a file")
-    if not os.path.isdir(target.parent):
-        raise refusal(str(path), f"there is no folder '{target.parent}'")
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    """Write a robot as YAML to `path`, without defaults. The file is replaced in one step: nobody sees half of it."""
+    target, text = checked_path(path), io.StringIO()
+    _writer().dump(_block(plain(robot)), text)
     try:
-        with draft.open("w", encoding="utf-8") as stream:
-            _writer().dump(_block(plain(robot)), stream)
-        os.replace(draft, target)
+        write_text(target, text.getvalue())
     except OSError as error:
-        raise refusal(str(path), f"cannot be written: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+        raise DescriptionError([Problem("", ..., str(error))]) from None
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of a robot file, for editors."""
+    """JSON Schema of a robot file, for editors.
+
+    >>> sorted(schema()["required"])
+    ['links']
+    """
     for kind in _kinds_of(Description):
         kind.model_rebuild()  # pydantic before 2.14 cannot write defaults of kinds it has not built yet
     robot = Robot.model_json_schema()

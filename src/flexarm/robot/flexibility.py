@@ -14,8 +14,9 @@ from .errors import Problem
 from .quantities import Checked, Count, finite_numbers, nonnegative
 from .unions import Shorthand
 
-MOST = 2000
-"""More shapes or elements than this are a slip of the keyboard."""
+MOST_ELEMENTS = 500
+MOST_MODES = 100
+"""Of one family. With more the equations take minutes to make, and say nothing new."""
 
 
 class RatioCheck(Checked):
@@ -60,7 +61,7 @@ class Basis(Description):
     tag: ClassVar[str | None] = "type"
 
     def coordinates(self, family: str, count: int) -> int:
-        """How many coordinates a family of deformation has when `count` is asked for."""
+        """How many coordinates a `family` of deformation has when `count` is asked for."""
         return count
 
 
@@ -99,8 +100,8 @@ class Reduced(Basis):
     """Component modes of a meshed link."""
 
     type: Literal["reduced"] = Field("reduced", description="kind of basis")
-    elements: Annotated[int, Count(1, MOST)] = Field(description="elements of the mesh")
-    modes: Annotated[int, Count(1, MOST)] | None = Field(
+    elements: Annotated[int, Count(1, MOST_ELEMENTS)] = Field(description="elements of the mesh")
+    modes: Annotated[int, Count(1, MOST_MODES)] | None = Field(
         None, description="modes kept of each family; the family's own count unless given"
     )
     interface: Literal["free", "fixed"] = Field(
@@ -118,15 +119,22 @@ class Reduced(Basis):
         return (self.modes or count) + self.tip_shapes(family)
 
     def tip_shapes(self, family: str) -> int:
-        """Static shapes of Craig-Bampton: deflection and slope in bending, one shape in stretch and twist."""
+        """Static shapes of Craig-Bampton for a `family`: deflection and slope in bending, one in stretch and twist."""
         return 0 if self.interface == "free" else _per_node(family)
 
     def mesh_size(self, family: str) -> int:
+        """How many shapes of a `family` the mesh can make."""
         return self.elements * _per_node(family)
 
 
 def reduced(elements: int, modes: int | None = None, interface: Literal["free", "fixed"] = "free") -> Reduced:
-    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`."""
+    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`.
+
+    `modes`: how many are kept of each family; `interface`: whether the tip is "free" in them or "fixed".
+
+    >>> Flexible(bend_y=2, basis=reduced(20, interface="fixed")).coordinates
+    4
+    """
     return Reduced(elements, modes, interface)
 
 
@@ -135,16 +143,16 @@ def _per_node(family: str) -> int:
 
 
 AnyBasis = Annotated[Modes | Elements | Reduced, Field(discriminator="type"), Shorthand(("modes", "elements"))]
-Number = Annotated[int, Count(0, MOST)]
+Number = Annotated[int, Count(0, MOST_ELEMENTS)]
 
 
 class Flexible(Description):
     """How a link deforms. Each number counts shape functions (modes) or elements; 0 leaves the deformation out."""
 
-    bend_y: Number = Field(0, description="shapes of bending along y (number)")
-    bend_z: Number = Field(0, description="shapes of bending along z (number)")
-    twist: Number = Field(0, description="shapes of twist about x (number)")
-    stretch: Number = Field(0, description="shapes of stretch along x (number)")
+    bend_y: Number = Field(0, description="shapes of bending along y (number, at most 100; elements at most 500)")
+    bend_z: Number = Field(0, description="shapes of bending along z (likewise)")
+    twist: Number = Field(0, description="shapes of twist about x (likewise)")
+    stretch: Number = Field(0, description="shapes of stretch along x (likewise)")
     basis: AnyBasis = Field(Modes.model_construct(), description="kind of shape functions: modes, elements or reduced")
     stiffening: Literal["none", "shortening", "full"] = Field(
         "shortening",
@@ -172,7 +180,13 @@ class Flexible(Description):
 
     @property
     def coordinates(self) -> int:
-        """How many elastic coordinates the link has."""
+        """How many elastic coordinates the link has.
+
+        >>> Flexible(bend_y=3, twist=1).coordinates
+        4
+        >>> Flexible(bend_y=3, basis="elements").coordinates  # a deflection and a slope at each node
+        6
+        """
         return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
 
     @property
@@ -194,6 +208,10 @@ class Flexible(Description):
                 0,
                 "one of bend_y, bend_z, twist, stretch must be positive; leave `flexible` out for a rigid link",
             )
+        if not isinstance(self.basis, Elements):
+            for family, count in self.counts.items():
+                if count > MOST_MODES:
+                    yield Problem(family, count, f"must be at most {MOST_MODES} with basis {self.basis.type}")
         if isinstance(self.basis, Reduced):
             for family, count in self.counts.items():
                 if (asked := self.basis.coordinates(family, count)) > (most := self.basis.mesh_size(family)):

@@ -67,7 +67,11 @@ _DAMPING = "N m s/rad, N s/m in a prismatic joint"
 
 
 def unit_axis(axis: str | Vector3) -> Vector3:
-    """A validated axis as a unit vector."""
+    """A validated axis as a unit vector.
+
+    >>> unit_axis("-z"), unit_axis((0.0, 3.0, 4.0))
+    ((0.0, 0.0, -1.0), (0.0, 0.6, 0.8))
+    """
     if isinstance(axis, str):
         return _AXES[axis]
     size = hypot(*axis)
@@ -79,7 +83,8 @@ class Drive(Description):
 
     The rotor's kinetic energy counts its spin relative to its own link only. The units are those of a hinge; in a
     prismatic joint stiffness is in N/m, damping in N s/m and gear_ratio in rad/m, and the motor's coordinate is a
-    length too.
+    length too. The motor's coordinate is its angle divided by the gear ratio, and actuator torques are multiplied by
+    it: both are as the joint feels them. With torque_at = motor torques are those of the motor's shaft.
     """
 
     stiffness: Annotated[float, positive(_STIFFNESS)] | None = Field(
@@ -93,8 +98,14 @@ class Drive(Description):
     )
     gear_ratio: Annotated[float, positive("")] = Field(
         1.0,
-        description="turns of the rotor for one turn of the joint (no unit); "
-        "in a prismatic joint its angle for one metre (rad/m)",
+        description="turns of the rotor for one turn of the joint (no unit); in a prismatic joint its angle for one "
+        "metre (rad/m). It multiplies the rotor's inertia; actuator torques are those at the joint, after the gear, "
+        "unless torque_at says otherwise",
+    )
+    torque_at: Literal["joint", "motor"] = Field(
+        "joint",
+        description="where actuator torques count: at the joint, after the gear, or at the motor's shaft (N m, also in "
+        "a prismatic joint), of which the joint feels gear_ratio times as much",
     )
 
     @property
@@ -103,8 +114,17 @@ class Drive(Description):
 
     @property
     def reflected_inertia(self) -> float:
-        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint)."""
+        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint).
+
+        >>> Drive(rotor_inertia=0.001, gear_ratio=100).reflected_inertia
+        10.0
+        """
         return self.rotor_inertia * self.gear_ratio**2
+
+    @property
+    def force_per_input(self) -> float:
+        """Generalised force, in the joint's unit, per unit of the actuator."""
+        return self.gear_ratio if self.torque_at == "motor" else 1.0
 
     def conflicts(self) -> Iterator[Problem]:
         if self.elastic and self.rotor_inertia == 0:
@@ -150,6 +170,10 @@ class Joint(Description):
     def coordinates(self) -> int:
         """How many coordinates the joint and its drive add."""
 
+    @abstractmethod
+    def describe(self) -> str:
+        """What it is in a few words, for the table of a robot."""
+
     def unit_warnings(self) -> list[tuple[str, str]]:
         return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
 
@@ -175,6 +199,15 @@ class MovingJoint(Joint):
     @property
     def coordinates(self) -> int:
         return 2 if self.drive is not None and self.drive.elastic else 1
+
+    @property
+    @abstractmethod
+    def words(self) -> list[str]:
+        """What it is, without its drive."""
+
+    def describe(self) -> str:
+        elastic = self.drive is not None and self.drive.elastic
+        return ", ".join([*self.words, *(["elastic"] if elastic else [])])
 
     def conflicts(self) -> Iterator[Problem]:
         if self.limits is not None and self.limits[0] >= self.limits[1]:
@@ -227,6 +260,11 @@ class Revolute(MovingJoint):
         """The axis as a unit vector in the joint's frame."""
         return unit_axis(self.axis)
 
+    @property
+    def words(self) -> list[str]:
+        axis = self.axis if isinstance(self.axis, str) else f"({', '.join(map(short, self.axis))})"
+        return [f"revolute {axis}"]
+
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
         if self.stop is not None and self.limits is None:
@@ -250,6 +288,10 @@ class Prismatic(MovingJoint):
     def mount_matrix(self) -> Matrix3:
         """The turn by `angle` about z, or the mount, as a 3x3 matrix."""
         return rotation_matrix((0.0, 0.0, self.angle) if self.angle else self.mount)
+
+    @property
+    def words(self) -> list[str]:
+        return [*([f"{self.angle:.4g} rad"] if self.angle else []), *(["nodal"] if self.contact == "nodal" else [])]
 
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
@@ -323,6 +365,10 @@ class SlidingPrismatic(Prismatic):
             stop: Stop | None = None,
         ) -> None: ...
 
+    @property
+    def words(self) -> list[str]:
+        return ["sliding prismatic", *super().words]
+
 
 class FixedPrismatic(Prismatic):
     """A guide fixed to the previous link through which this link slides.
@@ -366,6 +412,11 @@ class FixedPrismatic(Prismatic):
             stop: Stop | None = None,
         ) -> None: ...
 
+    @property
+    def words(self) -> list[str]:
+        rear = [f"rear {self.rear}"] if self.rear != "flexible" else []
+        return ["fixed prismatic", *super().words, *rear]
+
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
         if self.contact == "nodal" and self.rear != "flexible":
@@ -386,6 +437,9 @@ class Weld(Joint):
     @property
     def coordinates(self) -> int:
         return 0
+
+    def describe(self) -> str:
+        return "weld"
 
 
 AnyJoint = Annotated[

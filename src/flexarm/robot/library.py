@@ -19,6 +19,9 @@ def two_link_arm(damping: float = 0.0) -> Robot:
 
     Bien & My (seeds/002): lengths, E, rho, A = 2.5e-5 m2 and the payload. Chosen: the 5 x 5 mm square that fits A,
     three modes for each link, and `damping`, the Kelvin-Voigt time constant (s).
+
+    >>> [link.name for link in two_link_arm().links], two_link_arm().coordinates
+    (['upper', 'fore'], 8)
     """
     soft = Material(E=2e10, rho=7850.0, damping=damping)  # a tenth as stiff as steel, but as heavy
     bar = Section.rectangle(0.005, 0.005)
@@ -45,6 +48,9 @@ def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "ful
 
     Seeds/001, section 4.1: length, A, I, rho and E are the paper's. Chosen: the same I in both directions, the number
     of modes; `stiffening="none"` is the paper's zero-order model.
+
+    >>> rotating_beam(modes=2).coordinates
+    3
     """
     aluminium = Material(E=6.8952e10, rho=2766.7)
     section = Section.properties(A=7.2968e-5, I_y=8.2189e-9, I_z=8.2189e-9)
@@ -60,6 +66,9 @@ def tokhi_azad_arm(payload: float = 0.0) -> Robot:
     Tokhi & Azad, Flexible Robot Manipulators (IET, 2008): 19.008 x 3.2004 mm, E = 71 GPa, rho = 2710 kg/m3,
     hub inertia 5.8598e-4 kg m2, L = 0.9 m. Quoted from memory of the book, so not to be compared with their
     measurements. Chosen: twelve modes of the link with its payload, since those of a bare link converge slowly.
+
+    >>> round(tokhi_azad_arm(payload=0.1).total_mass, 3)  # kg
+    0.248
     """
     aluminium = Material(E=71e9, rho=2710.0)
     strip = Section.rectangle(width=0.0032004, height=0.019008)
@@ -85,7 +94,10 @@ def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
     Moolam et al. (seeds/003), Table 1: lengths, A, I, polar moments, E, G, rho; two elements for each link;
     joint stiffness 5000 N m/rad. The printed A of link 1, 0.028 m2, is too large for its moments (0.0028 would fit); it
     is kept. Chosen: the posture at q = 0, no gravity, bending and twist but no stretch, the polar moment also as the
-    torsion constant, and `rotor_inertia` (kg m2, the paper gives none), which only elastic joints have.
+    torsion constant, and `rotor_inertia` (kg m2, the paper gives none), which only `elastic_joints` have.
+
+    >>> rrr_arm(elastic_joints=True).coordinates - rrr_arm().coordinates  # three motors
+    3
     """
     steel = Material(E=206e9, rho=8253.0, G=79.3e9)
     shapes = Flexible(bend_y=2, bend_z=2, twist=2, basis="elements")

@@ -100,15 +100,15 @@ class Link(Description):
         return self.material.rho * self.section.at(xi).A
 
     def polar_inertia_per_length(self, xi: float) -> float:
-        """Inertia per length of the section about the link's axis x (kg m)."""
+        """Inertia per length of the section at xi about the link's axis x (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_p
 
     def inertia_y_per_length(self, xi: float) -> float:
-        """Inertia per length of the section about its y axis (kg m)."""
+        """Inertia per length of the section at xi about its y axis (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_y
 
     def inertia_z_per_length(self, xi: float) -> float:
-        """Inertia per length of the section about its z axis (kg m)."""
+        """Inertia per length of the section at xi about its z axis (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_z
 
     def _density(self, xi: float) -> float:
@@ -127,7 +127,11 @@ class Link(Description):
 
     @property
     def total_mass(self) -> float:
-        """Mass of the link and everything on it (kg)."""
+        """Mass of the link and everything on it (kg).
+
+        >>> Link("a", 2.0, mass=1.5, payload=PointMass(0.5)).total_mass
+        2.0
+        """
         lumps = [lump for lump in (self.hub, self.payload, *self.masses) if lump is not None]
         return self.beam_mass + sum(lump.mass for lump in lumps)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
 from .description import Description
-from .errors import Problem
 from .quantities import (
     Checked,
     Matrix3,
@@ -72,7 +70,7 @@ def inertia_matrix(inertia: Inertia) -> Matrix3:
 class PointMass(Description):
     """A rigid lump fixed to a link; with an inertia it is a small body."""
 
-    mass: Annotated[float, nonnegative("kg")] = Field(description="mass (kg)")
+    mass: Annotated[float, nonnegative("kg")] = Field(description="mass (kg); 0 is as good as no lump")
     offset: Annotated[Vector3, Vector("m")] = Field(
         (0.0, 0.0, 0.0), description="centre of mass from the point of the link's axis, in the section's axes (m)"
     )
@@ -97,9 +95,14 @@ class PointMass(Description):
 
     @property
     def inertia_matrix(self) -> Matrix3:
-        """Inertia about the own centre of mass as a 3x3 matrix (kg m2)."""
+        """Inertia about the own centre of mass as a 3x3 matrix (kg m2).
+
+        >>> PointMass(1.0, inertia=[1, 2, 3]).inertia_matrix
+        ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0))
+        """
         return inertia_matrix(0.0 if self.inertia is None else self.inertia)
 
-    def conflicts(self) -> Iterator[Problem]:
-        if self.mass == 0 and not np.any(self.inertia_matrix):
-            yield Problem("mass", self.mass, "must be positive (kg) when there is no inertia")
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing of it: a mass of 0 kg is as good as none."""
+        return self.mass == 0 and not np.any(self.inertia_matrix)

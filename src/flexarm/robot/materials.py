@@ -34,7 +34,11 @@ class Material(Description):
 
     @property
     def shear_modulus(self) -> float:
-        """G, or E / (2 (1 + nu)) (Pa)."""
+        """G, or E / (2 (1 + nu)) (Pa).
+
+        >>> f"{Material(E=2.1e11, rho=7850, nu=0.3).shear_modulus:.3g}"
+        '8.08e+10'
+        """
         if self.G is not None:
             return self.G
         return self.E / (2.0 * (1.0 + (COMMON_POISSON_RATIO if self.nu is None else self.nu)))

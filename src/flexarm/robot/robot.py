@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from math import hypot
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -24,6 +25,9 @@ from .tree import circle, parents_first
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+MOST_LINKS = 200  # and constraints: more than can be compiled
+LARGE_GRAVITY = 100.0  # m/s2, four times that of Jupiter
+
 
 class TitleCheck(Checked):
     """Text on one line."""
@@ -42,7 +46,8 @@ class Robot(Description):
 
     name: Annotated[str, TitleCheck()] = Field("robot", description="name of the robot")
     links: tuple[Link, ...] = Field(
-        description="the links; each hangs on the previous one unless it says", json_schema_extra={"minItems": 1}
+        description="the links, at most 200; each hangs on the previous one unless it says",
+        json_schema_extra={"minItems": 1, "maxItems": MOST_LINKS},
     )
     gravity: Annotated[Vector3, Vector("m/s2")] = Field(
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
@@ -65,7 +70,12 @@ class Robot(Description):
         ) -> None: ...
 
     def link(self, name: str) -> Link:
-        """The link of that name."""
+        """The link of that name.
+
+        >>> Robot(links=[Link("upper", 1.0, mass=1.0)]).link("uper")
+        Traceback (most recent call last):
+        flexarm.robot.errors.DescriptionError: link = 'uper': no such link; did you mean 'upper'? (allowed: upper)
+        """
         for link in self.links:
             if link.name == name:
                 return link
@@ -120,7 +130,12 @@ class Robot(Description):
     def with_(self, changes: Mapping[str, object] | None = None, **top_level: object) -> Robot:
         """A changed copy, validated anew: `with_({"links.fore.payload.mass": 0.3}, gravity=(0, 0, -9.81))`.
 
-        Links are found by name or index; parts that are missing on the way are made.
+        changes: new values by path; links are found by name or index, parts that are missing on the way are made.
+        top_level: new values of the robot's own fields.
+
+        >>> robot = Robot(links=[Link("upper", 1.0, mass=1.0)])
+        >>> robot.with_({"links.upper.payload.mass": 0.3}).total_mass
+        1.3
         """
         wanted = {**(changes or {}), **top_level}
         robot = Robot.model_validate(changed(self, wanted))
@@ -128,7 +143,7 @@ class Robot(Description):
         return robot
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot to a YAML file."""
+        """Write the robot to the YAML file `path`."""
         from .files import save
 
         save(self, path)
@@ -153,7 +168,14 @@ class Robot(Description):
             return index - 1 if index else None
         return None if parent == GROUND else self._names.index(parent)
 
+    def unit_warnings(self) -> list[tuple[str, str]]:
+        large = hypot(*self.gravity) > LARGE_GRAVITY
+        return [("gravity", "looks like mm/s2; gravity is in m/s2")] if large else []
+
     def conflicts(self) -> Iterator[Problem]:
+        if crowded := [*self._crowds()]:  # the other questions would take long
+            yield from crowded
+            return
         if not self.links:
             yield Problem("links", self.links, "must have at least one link")
         found = [*self._repeated_names(), *self._wrong_parents()]
@@ -162,6 +184,11 @@ class Robot(Description):
         yield from found
         yield from self._wrong_constraints()
         yield from self._loose_links()
+
+    def _crowds(self) -> Iterator[Problem]:
+        for name, parts in (("links", self.links), ("constraints", self.constraints)):
+            if len(parts) > MOST_LINKS:
+                yield Problem(name, ..., f"there are {len(parts)}, but a robot has at most {MOST_LINKS}")
 
     def _loose_links(self) -> Iterator[Problem]:
         """Links whose root is free need something to hold them."""

@@ -48,9 +48,9 @@ class Section(Description):
         return ()
 
     @property
+    @abstractmethod
     def uniform(self) -> bool:
         """Whether the section is the same along the whole link."""
-        return True
 
     def extents(self) -> dict[str, float]:
         """The outer dimensions by field (m)."""
@@ -58,27 +58,37 @@ class Section(Description):
 
     @staticmethod
     def rectangle(width: float, height: float) -> Rectangle:
-        """A solid rectangle: width along y, height along z (m)."""
+        """A solid rectangle: width along y, height along z (m).
+
+        >>> bar = Section.rectangle(0.02, 0.03).at(0)
+        >>> f"A = {bar.A:.1e} m2, I_y = {bar.I_y:.1e} m4, I_z = {bar.I_z:.1e} m4"
+        'A = 6.0e-04 m2, I_y = 4.5e-08 m4, I_z = 2.0e-08 m4'
+        """
         return Rectangle(width, height)
 
     @staticmethod
     def circle(diameter: float) -> Circle:
-        """A solid circle (m)."""
+        """A solid circle of a diameter (m)."""
         return Circle(diameter)
 
     @staticmethod
     def tube(outer: float, inner: float) -> Tube:
-        """A round tube with outer and inner diameter (m)."""
+        """A round tube with outer and inner diameter (m).
+
+        >>> Section.tube(0.05, 0.06)
+        Traceback (most recent call last):
+        flexarm.robot.errors.DescriptionError: inner = 0.06: must be smaller than outer = 0.05 (m)
+        """
         return Tube(outer, inner)
 
     @staticmethod
     def box(width: float, height: float, thickness: float) -> Box:
-        """A rectangular hollow section with walls of one thickness (m)."""
+        """A rectangular hollow section, width along y, height along z, with walls of one thickness (m)."""
         return Box(width, height, thickness)
 
     @staticmethod
     def ibeam(width: float, height: float, flange: float, web: float) -> IBeam:
-        """An I-beam: web along z, flanges `width` wide along y; `flange` and `web` are thicknesses (m)."""
+        """An I-beam of a `height` along z, flanges `width` wide along y; `flange` and `web` are thicknesses (m)."""
         return IBeam(width, height, flange, web)
 
     @staticmethod
@@ -88,12 +98,22 @@ class Section(Description):
 
     @staticmethod
     def tapered(root: PlainSection, tip: PlainSection) -> Tapered:
-        """Two sections of one shape; the dimensions vary linearly from root to tip."""
+        """Two sections of one shape; the dimensions vary linearly from root to tip.
+
+        >>> cone = Section.tapered(Section.circle(0.04), Section.circle(0.02))
+        >>> cone.at(0.5) == Section.circle(0.03).at(0)
+        True
+        """
         return Tapered(root, tip)
 
     @staticmethod
     def stepped(pieces: Iterable[Piece | Mapping[str, Any]]) -> Stepped:
-        """Pieces one after the other, each `{"upto": fraction of the length, "section": a plain section}`."""
+        """The `pieces` one after the other, each `{"upto": fraction of the length, "section": a plain section}`.
+
+        >>> thick, thin = Section.circle(0.04), Section.circle(0.02)
+        >>> Section.stepped([{"upto": 0.3, "section": thick}, {"upto": 1.0, "section": thin}]).breaks
+        (0.3,)
+        """
         return Stepped(tuple(pieces))
 
 
@@ -107,6 +127,10 @@ class Plain(Section):
     def at(self, xi: float) -> SectionProperties:
         _check_fraction(xi)
         return self.numbers()
+
+    @property
+    def uniform(self) -> bool:
+        return True
 
 
 Length = Annotated[float, positive("m")]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from flexarm.foundation.sentences import short
 
 from .flexibility import Flexible, Reduced
-from .joints import FixedPrismatic, Joint, MovingJoint, Prismatic, Revolute
 from .links import Link
 from .masses import PointMass
 
@@ -55,7 +54,7 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
     return [
         (
             _place(link),
-            _joint(link.joint),
+            link.joint.describe(),
             f"{link.length:.4g} m",
             _section(link),
             f"{link.beam_mass:.4g} kg",
@@ -69,20 +68,6 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
 
 def _place(link: Link) -> str:
     return link.name if link.parent is None else f"{link.name} on {link.parent}"
-
-
-def _joint(joint: Joint) -> str:
-    if not isinstance(joint, MovingJoint):
-        return type(joint).__name__.lower()
-    words = []
-    if isinstance(joint, Revolute):
-        words.append(f"revolute {joint.axis if isinstance(joint.axis, str) else _numbers(joint.axis)}")
-    if isinstance(joint, Prismatic):
-        words.append("fixed prismatic" if isinstance(joint, FixedPrismatic) else "sliding prismatic")
-        words += [f"{joint.angle:.4g} rad"] if joint.angle else []
-        words += [f"rear {joint.rear}"] if isinstance(joint, FixedPrismatic) and joint.rear != "flexible" else []
-        words += ["nodal"] if joint.contact == "nodal" else []
-    return ", ".join(words + (["elastic"] if joint.drive is not None and joint.drive.elastic else []))
 
 
 def _section(link: Link) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from flexarm.foundation.files import read_bytes
+from flexarm.foundation.sentences import shown
+
 from .errors import DescriptionError, Problem
+
+MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Source:
         for step in re.findall(r"[^.\[\]]+", path):
             listed = isinstance(node, list)
             try:
-                key = int(step) if listed else next(key for key in node if str(key) == step)
+                key = int(step) if listed else step if step in node else next(key for key in node if str(key) == step)
                 line, node = (node.lc.item if listed else node.lc.key)(key)[0], node[key]
             except (StopIteration, KeyError, IndexError, ValueError, TypeError, AttributeError):
                 break  # a missing field, or a value merged from elsewhere: its owner's line must do
@@ -44,35 +48,36 @@ class Source:
 
 def checked_path(path: str | os.PathLike[str]) -> str:
     """The path as text; one that names no file at all is refused."""
-    file = str(os.fspath(path))
-    if not file:
-        raise refusal("''", "is no path: give the name of a file")
+    if not isinstance(path, (str, os.PathLike)):
+        raise DescriptionError([Problem("path", path, "must be the name of a file")])
+    file = os.fsdecode(path)
+    if not file or "\0" in file:
+        raise refusal(shown(file), "is no path: give the name of a file")
     return file
 
 
 def _text(file: str) -> str:
     raw = b""
     try:
-        raw = Path(file).read_bytes()
+        raw = read_bytes(file, MOST_BYTES)
         return raw.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise refusal(file, "there is no such file") from None
-    except IsADirectoryError:
-        raise refusal(file, "is a directory, not a file") from None
     except OSError as error:
-        raise refusal(file, f"cannot be read: {error.strerror}") from None
+        raise DescriptionError([Problem("", ..., str(error))]) from None
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise refusal(file, f"is not UTF-8 text (byte {raw[error.start]:#04x})", line=line) from None
 
 
 def _parse(text: str, file: str) -> Any:
-    from ruamel.yaml import YAML
     from ruamel.yaml.constructor import DuplicateKeyError
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    from .bounded_yaml import BoundsError, bounded_yaml
+
     try:
-        return YAML().load(text)
+        return bounded_yaml().load(text)
+    except BoundsError as error:
+        raise refusal(file, str(error.problem), error.problem_mark.line + 1) from None
     except DuplicateKeyError as error:
         mark = error.problem_mark
         key = re.search(r'duplicate key "(.*?)"', str(error.problem))
@@ -108,7 +113,7 @@ def _plain(node: Any, done: dict[int, Any]) -> Any:
 
 
 def _kind(value: object) -> str:
-    return "a list" if isinstance(value, list) else f"only {value!r}"
+    return "a list" if isinstance(value, list) else f"only {shown(value)}"
 
 
 def refusal(file: str, sentence: str, line: int | None = None, column: int | None = None) -> DescriptionError:

@@ -27,7 +27,10 @@ MOST_DPI = 1000  # a frame of 7000 pixels
 
 
 class Animation:
-    """A run as a film: `save("arm.gif")`; a notebook shows it as a player. `run.animate` says what the options are."""
+    """A run as a film: `save("arm.gif")`; a notebook shows it as a player.
+
+    `fps`, `speed`, `magnify`, `trace`, `other`, `dpi` and `progress` are those of `run.animate`.
+    """
 
     def __init__(
         self,
@@ -52,19 +55,19 @@ class Animation:
             raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MOST_FRAMES}")
 
     def times(self, fps: float | None = None) -> Array:
-        """Simulated times of the frames (s): evenly spaced, the first and the last of the run among them."""
+        """Simulated times of the frames (s), at `fps` or the film's own: even, the run's first and last among them."""
         begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
         step = self.speed / (self.fps if fps is None else fps)
         inner = np.arange(begin, end - 1e-6 * step, step)
         return np.append(inner, end)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a film, .gif, .mp4 or .html; an earlier file stays intact until the new one is complete."""
+        """Write a film at `path`, .gif, .mp4 or .html; an earlier file stays intact until the new one is complete."""
         kind, target = films.kind_of(path), Path(path)
         atomically(target, lambda part: kind.write(self, part))
 
     def figure(self, time: float) -> Picture:
-        """A single frame, the way of the tip up to it included."""
+        """The single frame at `time` (s), the way of the tip up to it included."""
         times = np.union1d(self.times(), times_of("time", self.run, [time]))
         return Stage(self, times).show(int(np.searchsorted(times, time)))
 

@@ -9,9 +9,19 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
-from flexarm.robot import FixedPrismatic, Link, Loop, PointSupport, Revolute, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, Loop, OnLine, OnPlane, PointSupport, Revolute, SlidingPrismatic, Weld
+from flexarm.robot.constraints import Constraint
+from flexarm.robot.joints import Joint
+from flexarm.robot.kinds import Kinds
 from flexarm.robot.pose import rotation_matrix
 
+DRAWN = Kinds(
+    "the drawing",
+    {
+        Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),
+        Constraint: (Loop, OnLine, OnPlane, PointSupport),
+    },
+)
 GUIDE = 0.035  # half the length of a guide, as a fraction of the robot's
 
 
@@ -24,6 +34,7 @@ class Arm:
     """
 
     def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41) -> None:
+        DRAWN.require(system.robot)
         self.system = system
         self.q, self._bow = magnified(system, q, magnify), magnify if closed(system) else 1.0
         self.links = {link.name: self._axis(link, points) for link in system.robot.links}
@@ -103,7 +114,7 @@ class Arm:
         for link in self.system.robot.links:
             lumps = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
             for lump, x in lumps:
-                if lump is not None:
+                if lump is not None and not lump.empty:
                     pose = self.system.frame(link.name, x, self.q)
                     yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
 
@@ -146,14 +157,14 @@ class Arm:
         return [each.name for each in self.system.robot.links].index(link.name)
 
     def _d(self, link: Link) -> Array:
-        return np.asarray(self.q[:, self.system.index(f"{link.name}.q")])
+        return np.asarray(self.q[:, self.system.joint(link.name).index])
 
 
 def magnified(system: System, q: Array, magnify: float) -> Array:
     """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied, unless that would tear a loop open."""
     out = np.array(q, dtype=float)
     if not closed(system):
-        out[:, ["[" in name for name in system.names]] *= magnify
+        out[:, system.elastic] *= magnify
     return out
 
 

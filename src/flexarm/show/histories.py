@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.foundation.sentences import shown
-from flexarm.motion.series import available, named
+from flexarm.motion.series import available, coordinates_of, named
 from flexarm.show.arguments import a_run, a_run_or_none, names
 from flexarm.show.panels import panels
 from flexarm.show.style import Picture, line, plain, wrapped
@@ -21,7 +21,7 @@ STILL = 1e-9  # of the robot's length: a tip that moves less does not move
 
 
 def plot_compare(runs: Mapping[str, Run], *what: str) -> Picture:
-    """Runs by their labels against each other, one panel for each quantity: the joints and the tip unless named.
+    """Runs by their labels against each other, one panel for each quantity in `what`: else the joints and the tip.
 
     `fa.plot_compare({"flexible": run, "rigid": twin}, "upper.q", "tip.y")`; names are those of `run.plot`. Two runs
     without names also show how far apart their tips are.
@@ -79,8 +79,11 @@ def _legend(figure: Picture, plot: Any, runs: Mapping[str, Run]) -> None:
 def _shared(runs: Mapping[str, Run]) -> list[str]:
     """Joints that all runs have, and where a tip moves."""
     first = next(iter(runs.values()))
-    joints = [str(name) for name in first.data["coordinate"].values if str(name).endswith(".q")]
-    found = [name for name in joints if all(name in run.data["coordinate"].values for run in runs.values())]
+    found = [
+        name
+        for name in coordinates_of(first.data, "joint")
+        if all(name in run.data["coordinate"].values for run in runs.values())
+    ]
     size = sum(link.length for link in first.robot.links)
     for axis in "xyz":
         values = np.concatenate([run.tip.sel(axis=axis).values for run in runs.values()])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.motion.series import coordinates_of
 from flexarm.show.arguments import a_run_or_none
 from flexarm.show.histories import beside
 from flexarm.show.panels import panels, swing
@@ -42,7 +43,7 @@ def run_figure(run: Run, other: Run | None = None) -> Picture:
 
 
 def _joint_names(run: Run) -> list[str]:
-    return [str(name) for name in run.data["coordinate"].values if str(name).endswith((".q", ".motor"))]
+    return coordinates_of(run.data, "joint", "motor")
 
 
 def _joints(plot: Any, run: Run, other: Run | None) -> None:

@@ -19,7 +19,7 @@ SWING = 0.15  # largest displacement drawn, as a fraction of the robot's size
 
 
 def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
-    """The first vibration modes of a robot, each drawn both ways against its posture at rest."""
+    """The first vibration modes of a robot, at `most` so many, each drawn both ways against its posture at rest."""
     if not isinstance(modes, ModeSet):
         raise TypeError(f"modes = {shown(modes)}: must be what fa.modes gives")
     most = count("most", most)

@@ -39,6 +39,11 @@ def equations(
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
 
     Constraints of the robot are left out: these are the equations of the open tree of links.
+
+    >>> from flexarm.robot import Link, PointMass
+    >>> pendulum = Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))])
+    >>> equations(pendulum).M
+    Matrix([[M_p1*l_1**2]])
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
@@ -68,6 +73,7 @@ class ClosedForm:
         self._symbols = model.symbols
         self._drives = model.drives()
         self._friction = model.dry_friction()
+        self._gears = model.gears()
         self._symbols.check(self.variables)
 
     # --- symbols ---
@@ -183,13 +189,8 @@ class ClosedForm:
     @cached_property
     def F(self) -> Any:
         """Actuator torques and forces, less Coulomb friction."""
-        torques, friction = self._model.coordinates.torques, self._friction
-        return matrix(
-            [
-                [(symbol(torques[a].symbol) if a in torques else number(0)) - friction.get(a, 0)]
-                for a in range(self._model.size)
-            ]
-        )
+        forces = {a: symbol(each.symbol) * self._gears.get(a, 1) for a, each in self._model.coordinates.torques.items()}
+        return matrix([[forces.get(a, number(0)) - self._friction.get(a, 0)] for a in range(self._model.size)])
 
     def link_mass(self, link: str) -> tuple[list[str], Any]:
         """The coordinates that move a link, and its own mass matrix over them (Bien & My, eq. 5 and 9)."""
@@ -251,15 +252,15 @@ class ClosedForm:
         return latex.document(self)
 
     def python(self, name: str = "equations") -> str:
-        """A Python module with one function of q, v and the parameters; it needs NumPy only."""
+        """A Python module with one function, `name`, of q, v and the parameters; it needs NumPy only."""
         return code.python(self, name)
 
     def c(self, name: str = "equations") -> str:
-        """A C99 function of q, v and the parameters that fills M, C, K, D (row by row) and G."""
+        """A C99 function, `name`, of q, v and the parameters that fills M, C, K, D (row by row) and G."""
         return code.c(self, name)
 
     def matlab(self, name: str = "equations") -> str:
-        """A MATLAB (or Octave) function [M, C, K, D, G] = equations(q, v, p)."""
+        """A MATLAB (or Octave) function [M, C, K, D, G] = name(q, v, p)."""
         return code.matlab(self, name)
 
     def lambdify(self) -> Callable[..., dict[str, Any]]:

@@ -81,7 +81,9 @@ class Coordinates:
             torque = self._symbols.variable(f"tau_{number}")
             meaning = f"{'torque' if turns else 'force'} of the actuator of joint {number} ({link.name})"
             acts_on = own.joint if own.motor is None else own.motor
-            self.torques[acts_on] = Named(torque, latex_name(torque), meaning, "N m" if turns else "N")
+            at_motor = link.joint.drive is not None and link.joint.drive.torque_at == "motor"
+            meaning += ", at the motor's shaft" if at_motor else ""
+            self.torques[acts_on] = Named(torque, latex_name(torque), meaning, "N m" if turns or at_motor else "N")
         if meshed(link):
             self._mesh(own, number, link, k, kept)
             return

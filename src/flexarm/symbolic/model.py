@@ -267,6 +267,19 @@ class Model:
                     _between(D, own.joint, own.motor, damping)
         return M, K, D
 
+    def gears(self) -> dict[int, Expr]:
+        """What a torque at the motor's shaft is multiplied by, by the coordinate on which it acts."""
+        out = {}
+        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
+            drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
+            if drive is not None and drive.torque_at == "motor":
+                place = own.joint if own.motor is None else own.motor
+                assert place is not None
+                unit = "-" if isinstance(link.joint, Revolute) else "rad/m"
+                meaning = f"gear ratio of joint {i + 1} ({link.name})"
+                out[place] = self._parameter(f"n_{i + 1}", drive.gear_ratio, meaning, unit)
+        return out
+
     def dry_friction(self) -> dict[int, Expr]:
         """Coulomb friction by coordinate, smoothed as in `mechanics`."""
         out = {}
@@ -308,7 +321,7 @@ def _lumps(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
     """What is fixed to a link: a tag for its symbols, the mass, its place."""
     found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
     found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
-    return [(tag, lump, at) for tag, lump, at in found if lump is not None]
+    return [(tag, lump, at) for tag, lump, at in found if lump is not None and not lump.empty]
 
 
 def _numbers(vector: tuple[float, float, float]) -> Vector:

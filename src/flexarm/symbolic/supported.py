@@ -6,13 +6,39 @@ from collections.abc import Mapping
 
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.bodies import gripped
-from flexarm.robot import Elements, FixedPrismatic, Link, Revolute, Robot
-from flexarm.robot.joints import Prismatic
+from flexarm.robot import (
+    Damping,
+    Drive,
+    Elements,
+    FixedPrismatic,
+    Link,
+    Modes,
+    Reduced,
+    Revolute,
+    Robot,
+    SlidingPrismatic,
+    Stop,
+    Weld,
+)
+from flexarm.robot.flexibility import Basis
+from flexarm.robot.joints import Joint, Prismatic
+from flexarm.robot.kinds import Kinds
 from flexarm.symbolic.frames import yaw
 
 SUPPORTED = (
     "closed forms are there for planar robots (hinges about z, deflections bend_y and stretch, prismatic joints but "
     "for rear='none') and for spatial robots with hinges and welds"
+)
+
+KNOWN = Kinds(
+    "the closed form",
+    {
+        Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),
+        Drive: (Drive,),
+        Stop: (Stop,),
+        Basis: (Modes, Elements, Reduced),
+        Damping: (Damping,),
+    },
 )
 
 
@@ -23,6 +49,7 @@ def planar(robot: Robot) -> bool:
 
 def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     """Refuse what has no closed form, in a sentence that says what has."""
+    KNOWN.require(robot)
     flat = planar(robot)
     for index, link in enumerate(robot.links):
         where = f"links[{index}] '{link.name}'"

@@ -1,0 +1,142 @@
+"""Where compiled libraries are kept, and which of them may be loaded.
+
+To load a library is to run it. Only files that the user alone can have written are loaded, from a folder that nobody
+else can write to; and each ends with a checksum of its key and content, so that a damaged one, which could take the
+program down, is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from flexarm.foundation.files import owned, sweep
+
+DRAFT = ".build-"  # how the names of folders begin in which libraries are built
+MARK = b"flexarm library"  # between a library and its checksum
+
+log = logging.getLogger("flexarm")
+_lock = threading.Lock()
+_said: set[str] = set()
+
+
+def kept_library(name: str, key: str, build: Callable[[Path], Path]) -> Path:
+    """The library of a key; if there is none that may be loaded, what `build` makes in the folder that it is given."""
+    directory = _usable_directory()
+    library = directory / f"{name}-{key}.so"
+    if _sound(library, key):
+        return library
+    try:
+        workplace = tempfile.mkdtemp(prefix=DRAFT, dir=directory)
+    except OSError as error:
+        library = _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})") / library.name
+        workplace = tempfile.mkdtemp(prefix=DRAFT, dir=library.parent)
+    try:
+        sealed = Path(workplace) / "sealed"
+        _seal(build(Path(workplace)), sealed, key)
+        os.replace(sealed, library)
+    finally:
+        shutil.rmtree(workplace, ignore_errors=True)
+    return library
+
+
+def cache_directory() -> Path:
+    """$FLEXARM_CACHE, or flexarm's folder in the user's cache directory."""
+    given = os.environ.get("FLEXARM_CACHE")
+    if given:
+        return Path(given)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "flexarm"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "flexarm"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flexarm"
+
+
+def sources(package: Path) -> list[Path]:
+    """The files of a package's code."""
+    return sorted(package.rglob("*.py"))
+
+
+def fingerprint(package: Path) -> str:
+    """A hash of a package's sources: other code makes other functions, whichever file it is in."""
+    digest = hashlib.sha256()
+    for file in sources(package):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(package).as_posix()}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def say_once(sentence: str) -> None:
+    with _lock:
+        if sentence not in _said:
+            _said.add(sentence)
+            log.warning("flexarm: %s", sentence)
+
+
+def _usable_directory() -> Path:
+    """The cache, made if need be, or a folder that goes when the program ends."""
+    directory = cache_directory()
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if why := _not_private(os.stat(directory)):
+            return _throwaway_for(f"the cache {directory} is not used, since it {why}")
+    except OSError as error:
+        return _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})")
+    sweep(directory, DRAFT)
+    return directory
+
+
+def _throwaway_for(reason: str) -> Path:
+    say_once(f"{reason}; compiled code will not be kept")
+    with _lock:
+        return Path(_made_throwaway().name)
+
+
+@cache
+def _made_throwaway() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="flexarm-", ignore_cleanup_errors=True)
+
+
+def _not_private(found: os.stat_result) -> str:
+    """Why others may have written this; empty when they cannot have."""
+    if not owned(found):
+        return "belongs to another user"
+    if os.name == "posix" and stat.S_IMODE(found.st_mode) & 0o022:
+        return f"can be written by others (its mode is {stat.S_IMODE(found.st_mode):o}; chmod 700 makes it private)"
+    return ""
+
+
+def _sound(library: Path, key: str) -> bool:
+    """Whether a library is there, is a file of the user's own, and is what was once built for the key."""
+    try:
+        found = os.lstat(library)
+        if not stat.S_ISREG(found.st_mode) or _not_private(found):
+            return False
+        content = library.read_bytes()
+    except OSError:
+        return False
+    end = len(content) - len(MARK) - hashlib.sha256().digest_size
+    return end > 0 and content[end:] == MARK + _checksum(memoryview(content)[:end], key)
+
+
+def _seal(built: Path, sealed: Path, key: str) -> None:
+    """A copy with its checksum at the end, which loaders do not mind, for the user alone."""
+    content = built.read_bytes()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with open(os.open(sealed, flags, 0o600), "wb") as stream:
+        stream.write(content + MARK + _checksum(content, key))
+
+
+def _checksum(content: bytes | memoryview, key: str) -> bytes:
+    digest = hashlib.sha256(key.encode())
+    digest.update(content)
+    return digest.digest()

@@ -1,0 +1,37 @@
+"""Motions that move no mass: where the mass matrix is singular, and which coordinates make it so."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+
+# Eigenvalues of the mass matrix with a diagonal of ones. A hundred rigid links have 1e-7, two hundred elements 1e-9.
+SINGULAR = 1e-13
+# Of the largest inertia, each for a motion that is large for its coordinate: the square of rounding in a lever.
+NOTHING = 1e-26
+
+
+def idle_motions(M: Array, sizes: Array) -> Array:
+    """(n, motions): motions that move no mass, whatever the units of the coordinates."""
+    n = len(M)
+    own = np.abs(np.diag(M)) * sizes**2
+    none = own <= NOTHING * own.max(initial=0.0)
+    if none.any():
+        return np.eye(n)[:, none]
+    scale = np.sqrt(np.abs(np.diag(M)))
+    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+    idle = vectors[:, np.abs(values) <= SINGULAR] / (scale * sizes)[:, None]
+    return np.asarray(idle)
+
+
+def without_inertia(motions: Array, names: list[str]) -> str:
+    """The sentence about motions that move no mass: the coordinates that take part in them."""
+    size = np.linalg.norm(motions, axis=1)
+    idle = [f"'{names[k]}'" for k in np.flatnonzero(size > 0.1 * size.max())]
+    lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
+    together = "" if len(idle) == 1 or motions.shape[1] >= len(idle) else " together"
+    return (
+        f"the mass matrix is singular: {', '.join(idle)} {lack} no inertia{together}; "
+        f"give {their} a mass, a hub or a payload"
+    )

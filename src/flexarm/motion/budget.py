@@ -1,0 +1,79 @@
+"""Whether a run can be computed at all: counted before it starts, and watched while it goes."""
+
+from __future__ import annotations
+
+import os
+import time as clock
+import warnings
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.motion.validity import ValidityWarning
+
+MOST_STEPS = 100_000_000  # of fixed size: some minutes of the smallest robot
+MOST_CALLS = 10_000_000  # of a digital controller: each is a call of Python
+NUMBERS_A_SAMPLE = 12  # for each coordinate: q, v, a and what they pass through on their way into the results
+AFTER, LONG = 5.0, 600.0  # s: a run that after so long promises to take that long says so
+
+
+def sample_times(duration: float, sample: float | None, coordinates: int) -> Array:
+    """Times of the samples, both ends among them; a ValueError where they do not fit into memory."""
+    step = duration / 1000 if sample is None else sample
+    if step > duration:
+        raise ValueError(f"sample = {sample:g}: must be at most the duration, {duration:g} s")
+    needed = duration / step * (NUMBERS_A_SAMPLE * coordinates + 50) * 8
+    if needed > (room := memory() / 2):
+        raise ValueError(
+            f"sample = {sample:g}: {duration / step:.3g} samples of this robot need about {needed / 1e9:.3g} GB of "
+            f"memory, and {room / 1e9:.3g} GB may be used; take a longer time between samples (s)"
+        )
+    count = int(np.floor(duration / step + 1e-9))
+    times = step * np.arange(count + 1)
+    if duration - times[-1] <= 1e-9 * duration:
+        times[-1] = duration
+    return np.asarray(times if times[-1] == duration else np.append(times, duration), dtype=float)
+
+
+def require_finite_work(duration: float, dt: float | None, rate: float | None) -> None:
+    """Refuse steps and calls of a controller that would never end."""
+    if dt is not None and dt > duration:
+        raise ValueError(f"dt = {dt:g}: is longer than the duration, {duration:g} s")
+    if dt is not None and duration / dt > MOST_STEPS:
+        raise ValueError(
+            f"dt = {dt:g}: makes {duration / dt:.3g} steps of {duration:g} s, and at most {MOST_STEPS:.0e} are taken; "
+            "take a longer step (s), or leave dt out"
+        )
+    if rate is not None and duration * rate > MOST_CALLS:
+        raise ValueError(
+            f"Feedback: rate = {rate:g}: makes {duration * rate:.3g} calls in {duration:g} s, and at most "
+            f"{MOST_CALLS:.0e} are made; take a lower rate (Hz)"
+        )
+
+
+def memory() -> float:
+    """Bytes that this machine has; a modest guess where it does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8e9
+
+
+class Patience:
+    """Says once, when a run promises to take long, how long."""
+
+    def __init__(self, duration: float) -> None:
+        self.duration, self._begin, self._said = duration, clock.perf_counter(), False
+
+    def update(self, t: float) -> None:
+        spent = clock.perf_counter() - self._begin
+        if self._said or spent < AFTER or not t:
+            return
+        if (total := spent * self.duration / t) > LONG:
+            self._said = True
+            warnings.warn(
+                f"after {spent:.0f} s this run has come to t = {t:.3g} of {self.duration:g} s: it will take about "
+                f"{total / 60:.0f} minutes; a larger rtol or dt is faster, and Ctrl-C keeps what was computed",
+                ValidityWarning,
+                stacklevel=2,
+            )

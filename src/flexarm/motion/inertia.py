@@ -1,0 +1,56 @@
+"""Coordinates that move without moving any mass: found by how a robot answers forces, named by its mass matrix.
+
+To compute a mass matrix and its eigenvalues takes longer than many a run, so that is done only when accelerations are
+beyond anything that is usual.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.motion.ending import Ending
+from flexarm.motion.stepper import Stepper
+
+UNUSUAL = 1e6  # times the acceleration of the whole robot under the same torque
+AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a run, whatever causes it
+
+
+class InertiaWatch:
+    """Of one run: what was found usual once is not asked about again."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        self.system, self.plant, self.layout = stepper.plant.system, stepper.plant, stepper.plant.layout
+        self._stepper, self._unusual = stepper, AT_LEAST
+
+    def require_at_start(self, state: Array) -> None:
+        """Raise where the first accelerations are not finite, or the answer to a torque is as good as infinite."""
+        a = state[self.layout.a]
+        if not np.isfinite(a).all():
+            raise ValueError(self.system._why_not_finite(state[self.layout.q], a))
+        if self._answer(state) > UNUSUAL and (sentence := self._singularity(state)) is not None:
+            raise ValueError(sentence)
+
+    def require(self, t: float, states: Array) -> None:
+        """End the run where accelerations have become absurd because the mass matrix is singular."""
+        accelerations = np.abs(states[:, self.layout.a] / self._stepper.sizes).max(axis=1, initial=0.0)
+        worst = int(accelerations.argmax())
+        if accelerations[worst] > self._unusual:
+            if (sentence := self._singularity(states[worst])) is not None:
+                raise Ending(f"diverged at t = {t:.6g} s: {sentence}")
+            self._unusual = 10 * float(accelerations[worst])
+
+    def _answer(self, state: Array) -> float:
+        """The largest acceleration that a torque at all actuators adds, against that of the robot as a whole."""
+        links = self.system.robot.links
+        length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
+        torque = mass * length**2  # turns the robot as a whole by about 1 rad/s2
+        rest, pushed = (np.zeros(self.plant.input_count) for _ in range(2))
+        pushed[self.plant.input_places[1]] = torque * (1 + 0.1 * np.arange(self.system.nu))
+        q, v = state[self.layout.q], np.zeros(self.layout.n)
+        without, under = (self._stepper.start(q, v, u, 0.0)[0] for u in (rest, pushed))
+        gained = np.abs((under - without) / self._stepper.sizes)
+        return float(gained.max(initial=0.0)) if np.isfinite(gained).all() else np.inf
+
+    def _singularity(self, state: Array) -> str | None:
+        return self.system.singularity(state[self.layout.q], self.plant.driven)

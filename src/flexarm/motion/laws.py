@@ -1,0 +1,240 @@
+"""Feedback: control laws traced into the compiled step, or called as digital controllers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.foundation.numbers import Array, real_array, real_number
+from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.system import System
+from flexarm.motion.inputs import Profile
+from flexarm.motion.named import NamedSymbols, UnknownCoordinate, named_array
+from flexarm.motion.tracing import Channel, tracing
+
+AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, rate=1000)"
+PROBES = 5  # random states at which two traces of a law are compared
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A control law: torques of all actuators from (t, q, v).
+
+    law: returns a torque for each actuator, in order or by link name. q and v can be read by place or by name,
+        `q["fore.q"]`.
+    rate: without it the law is traced into the compiled step, anew for each run (plain arithmetic, numpy functions and
+        profiles). With it (Hz) the law is called as a digital controller, its output held until the next sample; then
+        it may be any Python function.
+    limit: saturates torques (N m or N): one number for all, one for each actuator, or by link name.
+    """
+
+    law: Callable[[Any, Any, Any], Any]
+    rate: float | None = None
+    limit: float | Sequence[float] | Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        _require_law(self.law, "Feedback: law")
+        if self.rate is not None:
+            real_number("Feedback: rate", self.rate, "Hz", above=0)
+        if isinstance(self.limit, (Mapping, list, tuple)) and not self.limit:
+            raise ValueError(f"Feedback: limit = {shown(self.limit)}: is empty; leave it out for no limit")
+        if isinstance(self.limit, Mapping):
+            for name, value in self.limit.items():
+                real_number(f"Feedback: limit['{name}']", value, "N m or N", above=0)
+        elif np.ndim(self.limit):  # type: ignore[arg-type]
+            if not (real_array("Feedback: limit", self.limit) > 0).all():
+                raise ValueError(f"Feedback: limit = {shown(self.limit)}: must be positive (N m or N)")
+        elif self.limit is not None:
+            real_number("Feedback: limit", self.limit, "N m or N", above=0)
+
+    def limits(self, system: System) -> Array:
+        """The largest torque of each actuator."""
+        if self.limit is None:
+            return np.full(system.nu, np.inf)
+        if isinstance(self.limit, Mapping):
+            return _by_link(self.limit, system, "Feedback: limit", np.inf)
+        given = real_array("Feedback: limit", self.limit)
+        if given.shape not in ((), (system.nu,)):
+            raise ValueError(
+                f"Feedback: limit = {shown(self.limit)}: give one number, or one for each of {', '.join(system.inputs)}"
+            )
+        return np.broadcast_to(given, (system.nu,))
+
+
+def feedback_of(torque: Any) -> Feedback | None:
+    """The feedback that `torque=` asks for, if it does."""
+    if isinstance(torque, Feedback):
+        return torque
+    if callable(torque) and not isinstance(torque, Profile):
+        _require_law(torque, "torque")
+        return Feedback(torque)
+    return None
+
+
+def _require_law(law: Any, where: str) -> None:
+    if not callable(law):
+        raise TypeError(f"{where} = {shown(law)}: must be a function of (t, q, v)")
+    try:
+        inspect.signature(law).bind(0.0, (), ())
+    except TypeError as error:
+        raise TypeError(
+            f"{where} = {shown(law)}: a function for all actuators must take (t, q, v), but {error}; give functions of "
+            "t by link name"
+        ) from None
+    except ValueError:  # a built-in that does not tell what it takes
+        pass
+
+
+class TracedLaw:
+    """A law as a CasADi function of (t, q, v, channels), with its limits. Each run makes its own: nothing that the law
+    refers to is remembered beyond it."""
+
+    def __init__(self, feedback: Feedback, system: System) -> None:
+        self.system, self._law = system, _copied(feedback.law)
+        self._limits = feedback.limits(system)
+        self.function, self.channels = self._trace()
+        again, channels = self._trace()
+        if channels != self.channels or not _alike(self.function, again):
+            raise TypeError(
+                "the feedback law gives something else each time it is called (it remembers something, or draws random "
+                f"numbers), so it cannot be compiled; {AWAY_OUT}"
+            )
+
+    @cached_property
+    def identity(self) -> str:
+        """All that the law is, as text: what is compiled for it can be used again where this is the same."""
+        return str(self.function.serialize())
+
+    def torques(self, t: Array, q: Array, v: Array) -> Array:
+        """Rows of torques at samples."""
+        rows = [each(t) for each in self.channels]
+        found = self.function(t[None, :], q.T, v.T, np.reshape(rows, (len(rows), len(t))))
+        return np.asarray(found.full().T)
+
+    def _trace(self) -> tuple[ca.Function, list[Channel]]:
+        names = self.system.names
+        t, q, v = ca.SX.sym("t"), ca.SX.sym("q", len(names)), ca.SX.sym("v", len(names))
+        with tracing(t) as trace:
+            try:
+                said = self._law(t, NamedSymbols(q, names), NamedSymbols(v, names))
+            except UnknownCoordinate as error:
+                raise KeyError(f"the feedback law: {error.args[0]}") from None
+            except Exception as error:
+                raise TypeError(
+                    f"the feedback law cannot be traced ({_why(error)}); write it with plain arithmetic, numpy "
+                    f"functions and profiles of t, q, v, or {AWAY_OUT}"
+                ) from error
+            torques = ca.densify(_column(said, self.system))
+        limited = [k for k, limit in enumerate(self._limits) if np.isfinite(limit)]
+        for k in limited:
+            torques[k] = ca.fmin(ca.fmax(torques[k], -self._limits[k]), self._limits[k])
+        arguments = [t, q, v, ca.vertcat(*trace.symbols) if trace.symbols else ca.SX(0, 1)]
+        strangers = [each for each in ca.symvar(torques) if not ca.depends_on(ca.vertcat(*arguments), each)]
+        if strangers:
+            raise TypeError(
+                f"the feedback law remembers what it was given before, so it cannot be compiled; {AWAY_OUT}"
+            )
+        function = ca.Function("law", arguments, [torques])
+        if _has_nan(function):
+            raise ValueError("the feedback law: there is a nan in it that depends on nothing")
+        return function, trace.channels
+
+
+def _copied(law: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a controller with a memory, which tracing would fill with symbols; a plain function as it is."""
+    try:
+        return deepcopy(law)
+    except Exception:  # it holds something that cannot be copied, say a file
+        return law
+
+
+def _why(error: Exception) -> str:
+    if "truth value" in str(error):
+        return "it decides by `if`, `min`, `max` or `and` on t, q or v: say np.where, np.minimum, np.maximum instead"
+    return f"{type(error).__name__}: {error}"
+
+
+def _alike(first: ca.Function, second: ca.Function) -> bool:
+    """Whether two traces of a law are the same function."""
+    if first.serialize() == second.serialize():
+        return True
+    draw = np.random.default_rng(0)
+    for _ in range(PROBES):
+        at = [draw.uniform(-1, 1, first.size_in(k)) for k in range(first.n_in())]
+        one, other = first(*at).full(), second(*at).full()
+        if not np.allclose(one, other, rtol=1e-9, atol=0, equal_nan=True):
+            return False
+    return True
+
+
+def _has_nan(function: ca.Function) -> bool:
+    constants = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CONST)
+    return any(np.isnan(function.instruction_constant(k)) for k in constants)
+
+
+class DigitalLaw:
+    """A law that is called once a period with copies of the state; its torques are held until the next call."""
+
+    def __init__(self, feedback: Feedback, system: System) -> None:
+        assert feedback.rate is not None
+        self.system, self.rate, self._law = system, float(feedback.rate), feedback.law
+        self._limits = feedback.limits(system)
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        """Torques of all actuators; a ValueError where one is not a number."""
+        names = self.system.names
+        said = self._law(t, named_array(q, names), named_array(v, names))
+        torques = np.clip(_vector(said, self.system), -self._limits, self._limits)
+        if not np.isfinite(torques).all():
+            wrong = int((~np.isfinite(torques)).argmax())
+            raise ValueError(f"it gave {torques[wrong]} for '{self.system.inputs[wrong]}'")
+        return np.asarray(torques)
+
+
+def _vector(said: Any, system: System) -> Array:
+    if isinstance(said, Mapping):
+        return _by_link(said, system, "its torque", 0.0)
+    out = real_array("its torque", said).reshape(-1)
+    if out.shape != (system.nu,):
+        raise ValueError(_wrong_count(out.size, system))
+    return out
+
+
+def _column(said: Any, system: System) -> Any:
+    if isinstance(said, Mapping):
+        _require_links(said, system, "the feedback law")
+        said = [said.get(name, 0.0) for name in system.inputs]
+    try:
+        column = ca.SX(ca.vertcat(*said) if isinstance(said, (list, tuple, np.ndarray)) else said)
+    except Exception:  # CasADi's own words are a list of C++ prototypes
+        raise TypeError(f"the feedback law gave {shown(said)}: must be a torque for each actuator") from None
+    if column.shape != (system.nu, 1):
+        raise ValueError(f"the feedback law: {_wrong_count(column.numel(), system)}")
+    return column
+
+
+def _wrong_count(count: int, system: System) -> str:
+    return f"it gave {count} torques; there are {system.nu} actuators: {', '.join(system.inputs)}"
+
+
+def _by_link(given: Mapping[str, Any], system: System, what: str, otherwise: float) -> Array:
+    _require_links(given, system, what)
+    values = [given.get(name, otherwise) for name in system.inputs]
+    return np.array([np.inf if np.isposinf(x) else _number(x, f"{what}['{n}']") for n, x in zip(system.inputs, values)])
+
+
+def _number(value: Any, where: str) -> float:
+    return real_number(where, np.asarray(value, dtype=float).item() if np.size(value) == 1 else value)
+
+
+def _require_links(given: Mapping[str, Any], system: System, what: str) -> None:
+    for name in given:
+        if name not in system.inputs:
+            raise KeyError(f"{what}: there is no actuator at '{name}'{suggestion(name, system.inputs)}")

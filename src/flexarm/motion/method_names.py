@@ -1,0 +1,88 @@
+"""Methods and stabilizations as `simulate` takes them: by name, or as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from flexarm.foundation.numbers import real_number
+from flexarm.foundation.sentences import shown
+from flexarm.motion import methods
+from flexarm.motion.methods import Method
+from flexarm.motion.plant import Plant
+from flexarm.motion.stabilization import Baumgarte, Stabilization
+from flexarm.motion.stabilization import checked as checked_stabilization
+from flexarm.motion.step_size import AdaptiveStep, FixedStep, StepSize, Tolerance
+from flexarm.motion.stepper import CompiledStepper, Stepper
+from flexarm.motion.sundials import SundialsStepper
+
+METHODS: dict[str, Callable[[float], Method]] = {
+    "generalized-alpha": methods.GeneralizedAlpha,
+    "newmark": lambda radius: methods.Newmark(),
+    "newmark-baumgarte": lambda radius: methods.Newmark(),
+    "rk4": lambda radius: methods.rk4(),
+    "rk45": lambda radius: methods.rk45(),
+}
+SUNDIALS = ("adams", "bdf")
+FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project
+
+
+class Solver(Protocol):
+    """What makes steps of a plant, and decides how long they are."""
+
+    def stepper(self, plant: Plant, count: int, native: bool) -> Stepper: ...
+
+    def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize: ...
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A method as machine code."""
+
+    method: Method
+    tolerance: Tolerance
+
+    def stepper(self, plant: Plant, count: int, native: bool) -> Stepper:
+        return CompiledStepper(plant, self.method, count, native)
+
+    def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
+        return AdaptiveStep(self.tolerance, duration) if dt is None else FixedStep(self.tolerance, dt)
+
+
+@dataclass(frozen=True)
+class Sundials:
+    """CVODES, which chooses its own steps."""
+
+    kind: str
+    tolerance: Tolerance
+
+    def stepper(self, plant: Plant, count: int, native: bool) -> Stepper:
+        rtol, atol = self.tolerance.rtol, self.tolerance.atol
+        return SundialsStepper(plant, self.kind, count, rtol, rtol / 10 + atol)
+
+    def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
+        """From sample to sample: what lies between is its own affair."""
+        return FixedStep(self.tolerance, sample)
+
+
+def chosen_method(method: object, radius: float, tolerance: Tolerance, dt: float | None) -> Solver:
+    """The solver that `method=` asks for."""
+    real_number("radius", radius, least=0, most=1)
+    if isinstance(method, Method):
+        return Compiled(method, tolerance)
+    if isinstance(method, str) and method in METHODS:
+        return Compiled(METHODS[method](radius), tolerance)
+    if isinstance(method, str) and method in SUNDIALS:
+        if dt is not None:
+            raise ValueError(f"dt = {dt}: {method} chooses its own steps; leave dt out")
+        return Sundials(method, tolerance)
+    raise ValueError(f"method = {shown(method)}: must be one of {', '.join([*METHODS, *SUNDIALS])}, or a fa.Method")
+
+
+def chosen_stabilization(given: object, method: object) -> Stabilization:
+    """How constraints are kept, where nothing is said as the method wants it."""
+    chosen = checked_stabilization(given)
+    if isinstance(chosen, Baumgarte):
+        return chosen
+    return FOR_SUNDIALS if method in SUNDIALS else Baumgarte() if method == "newmark-baumgarte" else chosen

@@ -1,0 +1,52 @@
+"""Vectors of coordinates as laws and conditions see them: by place or by name, and their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import suggestion
+
+
+class UnknownCoordinate(KeyError):
+    """A name that the vector does not have."""
+
+
+class NamedArray(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array whose entries can also be had by name, `q["fore.q"]`."""
+
+    names: tuple[str, ...] = ()
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.names = ()  # what is computed from it has names of its own, if any
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
+
+
+class NamedSymbols(ca.SX):
+    """A column of symbols whose entries can also be had by name."""
+
+    def __init__(self, symbols: Any, names: Sequence[str]) -> None:
+        super().__init__(symbols)
+        self.names = tuple(names)
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
+
+
+def named_array(values: Array, names: tuple[str, ...]) -> NamedArray:
+    """A copy: whoever gets it may write into it."""
+    out = np.array(values, dtype=float).view(NamedArray)
+    out.names = names
+    return out
+
+
+def _place(name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise UnknownCoordinate(f"there is no coordinate '{name}'{suggestion(name, names)}")
+    return names.index(name)

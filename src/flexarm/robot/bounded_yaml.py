@@ -1,0 +1,66 @@
+"""YAML within bounds: a small file can ask for much more than its size by aliases, nesting and long numbers."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.constructor import ConstructorError, RoundTripConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
+from ruamel.yaml.nodes import ScalarNode
+
+MOST_VALUES = 50_000  # keys, values, lists and mappings; an alias counts as what it stands for
+MOST_DEPTH = 50  # of lists and mappings in one another
+MOST_DIGITS = 400  # of a whole number
+
+
+class BoundsError(MarkedYAMLError):
+    """A file that is valid but asks for too much."""
+
+
+class BoundedComposer(Composer):
+    """Builds the tree of a document, and stops where it grows beyond bounds."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._count = self._level = 0
+        self._sizes: dict[str, int] = {}  # of what anchors name
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.parser.peek_event()
+        before = self._count
+        self._count += self._sizes.get(event.anchor, 1) if isinstance(event, AliasEvent) else 1
+        self._level += 1
+        if self._count > MOST_VALUES:
+            raise BoundsError(None, None, f"holds more than {MOST_VALUES} values", event.start_mark)
+        if self._level > MOST_DEPTH:
+            raise BoundsError(None, None, f"is nested more than {MOST_DEPTH} deep", event.start_mark)
+        node = super().compose_node(parent, index)
+        if isinstance(node, ScalarNode) and len(node.value) > MOST_DIGITS and str(node.tag).endswith(":int"):
+            raise BoundsError(None, None, f"has a whole number of more than {MOST_DIGITS} digits", event.start_mark)
+        if event.anchor is not None and not isinstance(event, AliasEvent):
+            self._sizes[event.anchor] = self._count - before
+        self._level -= 1
+        return node
+
+
+class LocatedConstructor(RoundTripConstructor):
+    """Makes values of a tree; one that is not what its tag says is an error with its place."""
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except YAMLError:
+            raise
+        except Exception:  # whatever the conversion of a date or a tagged number ends with
+            kind = str(node.tag).rpartition(":")[2]
+            raise ConstructorError(None, None, f"this is not a valid {kind}", node.start_mark) from None
+
+
+def bounded_yaml() -> YAML:
+    """A reader that keeps lines and refuses what is out of bounds."""
+    reader: Any = YAML()
+    reader.Composer, reader.Constructor = BoundedComposer, LocatedConstructor
+    return cast(YAML, reader)

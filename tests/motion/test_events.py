@@ -1,0 +1,77 @@
+"""What ends a run, and where exactly: each bound from both sides."""
+
+import pytest
+
+import flexarm as fa
+
+RAIL = fa.Link("rail", 1.0, fa.Weld(), mass=1.0)
+
+
+def slide(**fields):
+    return fa.Robot(links=[RAIL, fa.Link("cart", 0.1, fa.SlidingPrismatic(**fields), mass=2.0)])
+
+
+def run(robot, duration, **options):
+    return fa.simulate(robot, duration, **{"method": "rk4", "dt": 1e-2, "native": False, **options})
+
+
+def ended(robot, duration, **options):
+    with pytest.warns(fa.ValidityWarning, match="the run ended early"):
+        return run(robot, duration, **options)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_motion_that_ends_at_a_limit_does_not_pass_it():
+    there = run(slide(limits=(0.0, 0.8)), 1.0, motion={"cart": fa.cycloid(0.1, 0.8, 0.5)})
+    assert there.reason == "completed"
+
+
+def test_a_motion_that_passes_a_limit_by_a_millionth_is_noticed():
+    beyond = ended(slide(limits=(0.0, 0.8)), 1.0, motion={"cart": fa.cycloid(0.1, 0.8 + 1e-6, 0.5)})
+    assert beyond.reason.startswith("'cart.q' reached its upper limit 0.8 m at t = 0.4")
+
+
+@pytest.mark.parametrize(("start", "speed", "end"), [(0.6, 1.0, 1.05), (0.4, -1.0, -0.05)])
+def test_a_slide_that_is_deeper_in_its_stop_than_a_twentieth_of_the_link_has_left_it(start, speed, end):
+    weak = slide(stop=fa.Stop(1e-3))
+    left = ended(weak, 1.0, q0={"cart.q": start}, v0={"cart.q": speed}, sample=0.01)
+    assert left.reason.startswith("'cart.q' overran its stop and left its link at t = 0.4")
+    assert float(left["cart.q"][-1]) == pytest.approx(end, abs=0.011)  # a step of 0.01 m
+
+
+def test_the_first_of_several_conditions_ends_the_run():
+    def late(t, q, v):
+        return 0.034 - t
+
+    def early(t, q, v):
+        return 0.0213 - t
+
+    for stop in ([late, early], [early, late]):
+        stopped = ended(slide(), 1.0, stop=stop)
+        assert stopped.reason == "'early' reached zero at t = 0.0213 s"
+        assert float(stopped.time[-1]) == pytest.approx(0.0213)
+
+
+@pytest.mark.parametrize(("start", "speed"), [(0.2, 1.0), (0.8, -1.0)])
+def test_a_rider_meets_the_joint_of_its_carrier_from_either_side(start, speed):
+    shapes = {
+        "section": fa.Section.rectangle(0.02, 0.02),
+        "material": fa.Material(7e10, 2700.0),
+        "flexible": fa.Flexible(bend_y=1),
+    }
+    carrier = fa.Link("tube", 1.0, fa.FixedPrismatic(), **shapes)
+    robot = fa.Robot(links=[carrier, fa.Link("cart", 0.1, fa.SlidingPrismatic(), mass=0.1)])
+    motion = {"tube": 0.5, "cart": lambda t: start + speed * t}
+    met = ended(robot, 0.5, motion=motion, dt=5e-3)
+    assert met.reason.startswith("'cart.q' met the joint of link 'tube' at t = 0.3")
+    assert float(met["cart.q"][-1]) == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_link_that_bends_by_ten_times_its_length_has_diverged():
+    bar = fa.Link(
+        "bar", 1.0, section=fa.Section.circle(0.02), material=fa.Material(7e10, 2700.0), flexible=fa.Flexible(bend_y=1)
+    )
+    diverged = ended(fa.Robot(links=[bar]), 5.0, torque={"bar": 1.0}, dt=0.05)
+    assert "diverged at t = " in diverged.reason
+    assert "'bar.bend_y[1]' bends its link by 10 times its length" in diverged.reason
+    assert float(abs(diverged["bar.bend_y[1]"]).max()) < 10

@@ -1,0 +1,64 @@
+import numpy as np
+from numpy.testing import assert_allclose
+
+from flexarm.motion.recorder import HOPELESS, Recorder
+from flexarm.motion.state import Layout
+from flexarm.motion.step_size import Verdict
+
+LAYOUT = Layout(1)
+
+
+def states(times):
+    """A point that moves with unit speed."""
+    out = np.zeros((len(times), LAYOUT.size))
+    out[:, LAYOUT.q] = np.array(times)[:, None]
+    out[:, LAYOUT.v] = 1.0
+    return out
+
+
+def recorder(*wanted):
+    out = Recorder(np.array(wanted), LAYOUT)
+    out.start(states([0.0])[0])
+    return out
+
+
+def test_samples_are_taken_between_nodes_once_each():
+    kept = recorder(0.0, 0.1, 0.2, 0.3, 0.4)
+    kept.record(np.array([0.0, 0.15]), states([0.0, 0.15]), 0.15)
+    kept.record(np.array([0.15, 0.3]), states([0.15, 0.3]), 0.3)
+    kept.record(np.array([0.3, 0.35]), states([0.3, 0.35]), 0.35)
+    assert_allclose(kept.times, [0.0, 0.1, 0.2, 0.3])
+    assert_allclose(kept.states[:, 0], kept.times, atol=1e-15)
+
+
+def test_the_last_state_is_kept_if_it_lies_between_samples():
+    kept = recorder(0.0, 0.1, 0.2)
+    kept.record(np.array([0.0, 0.15]), states([0.0, 0.15]), 0.15)
+    kept.finish(0.15, states([0.15])[0])
+    assert_allclose(kept.times, [0.0, 0.1, 0.15])
+    kept.finish(0.15, states([0.15])[0])
+    assert len(kept.times) == 3
+
+
+def test_the_record_owns_what_it_holds():
+    kept, state = recorder(0.0, 1.0), states([0.5])[0]
+    kept.finish(0.5, state)
+    state[:] = 7.0
+    assert kept.states[-1, 0] == 0.5
+
+
+def test_torques_of_a_controller_are_held_until_it_speaks_again():
+    kept = recorder(0.0, 1.0)
+    assert kept.held(np.array([0.0])) is None
+    kept.commands += [(0.0, np.array([1.0, 2.0])), (0.5, np.array([3.0, 4.0]))]
+    assert_allclose(kept.held(np.array([0.0, 0.49, 0.5, 0.9])), [[1, 1, 3, 3], [2, 2, 4, 4]])
+
+
+def test_statistics_count_what_was_done():
+    statistics = recorder(0.0, 1.0).statistics
+    statistics.count(Verdict(3, 2, 1.5, np.array([0.0, 2 * HOPELESS, 2 * HOPELESS]), False), 0.1)
+    statistics.count(Verdict(4, 4, 0.5, np.zeros(4), False), 0.05)
+    statistics.count(Verdict(1, 0, 9.0, np.zeros(1), False), 0.3)
+    told = (statistics.steps, statistics.rejected, statistics.computed, statistics.chunks, statistics.unsolved)
+    assert told == (6, 2, 8, 3, 1)
+    assert (statistics.smallest_step, statistics.largest_step) == (0.05, 0.1)
