@@ -107,8 +107,7 @@ class Run:
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
-        """This run minus the `other`, at this run's times: `tip` and the coordinates that both have; nan beyond its
-        end."""
+        """This run minus the `other`, at this run's times: `tip` and the coordinates both have; nan beyond its end."""
         import xarray as xr
 
         if not isinstance(other, Run):
@@ -220,7 +219,8 @@ class Run:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table of `to_dataframe` to `path`, with a header, to ten digits."""
         target = _file(path, ".csv", "the table is written as text with commas")
-        write_text(target, self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n"))
+        text = self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n")
+        write_text(target, text)
 
 
 def _file(path: object, ending: str, what: str) -> Path:
