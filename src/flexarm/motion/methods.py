@@ -51,11 +51,11 @@ class Method(ABC):
 
     @abstractmethod
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
-        """The next state, the error made in this step and the acceleration that the iteration added last, both as
-        displacements of the links."""
+        """One step of dt of a `plant` from a `state`, with the `inputs` at the method's nodes: the next state, the
+        error made in this step and the acceleration that the iteration added last, as displacements of the links."""
 
     def step(self, plant: Plant) -> ca.Function:
-        """(state, inputs, dt) -> (next state, error, last acceleration of the iteration)."""
+        """The step of a `plant`: (state, inputs, dt) -> (next state, error, last acceleration of the iteration)."""
         column = ca.MX.sym("state", plant.layout.size)
         inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
         dt = ca.MX.sym("dt")
@@ -69,7 +69,7 @@ class GeneralizedAlpha(Method):
 
     `radius` is the spectral radius at infinite frequency: 1 damps nothing, 0 kills unresolved modes in one step.
     Unknowns are the accelerations; the iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves gyroscopic terms out
-    and is factorised once a step. Two iterations usually do; stiff links whose vibration is not resolved want more.
+    and is factorised once a step. Two `iterations` usually do; stiff links whose vibration is not resolved want more.
     The error, c dt^2 times the change of acceleration, is counted in modes that the step resolves: twice filtered by
     S^-1 M, for the method itself damps the others out.
     """
@@ -159,7 +159,10 @@ class GeneralizedAlpha(Method):
 
 
 class Newmark(GeneralizedAlpha):
-    """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping."""
+    """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping.
+
+    `iterations` of Newton's method in a step; more are taken where these do not converge.
+    """
 
     def __init__(self, iterations: int = ITERATIONS[0]) -> None:
         self.iterations = iterations
@@ -173,7 +176,10 @@ RATES_MATTER = 0.2
 
 
 class RungeKutta(Method):
-    """An explicit method by its tableau: A (stages x stages), b, c, and the weights e of the error of its rates."""
+    """An explicit method by its tableau: A (stages x stages), b, c, and the weights e of the error of its rates.
+
+    `order` of the method in dt, and `estimate`, that of the error which e gives for one step.
+    """
 
     def __init__(self, order: int, estimate: int, A: Any, b: Any, c: Any, e: Any) -> None:
         self.order, self.estimate = order, estimate
