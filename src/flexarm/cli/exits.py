@@ -9,15 +9,7 @@ FAILED = 1
 INTERRUPTED = 128 + signal.SIGINT  # what a shell expects after Ctrl-C
 TERMINATED = 128 + signal.SIGTERM
 
-# Words of the reasons for which a run ends as its model says; whatever else ends one early is a failure.
-PLANNED = ("completed", " reached ", " met the joint ")
-
-
-def exit_code(reason: str) -> int:
-    """0 for a run that ended as its model says: at its end, at a joint's limit, by a condition."""
-    if reason.startswith("interrupted"):
-        return INTERRUPTED
-    return 0 if any(words in reason for words in PLANNED) else FAILED
+CODES = {"completed": 0, "stopped": 0, "interrupted": INTERRUPTED, "failed": FAILED}  # by a run's status
 
 
 class Termination:

@@ -10,7 +10,7 @@ import typer
 
 from flexarm.cli.app import FILE, MAGNIFY, SET
 from flexarm.cli.assignments import assignments
-from flexarm.cli.exits import FAILED, exit_code
+from flexarm.cli.exits import CODES, FAILED
 from flexarm.cli.outputs import PICTURES, draw, film, keep
 from flexarm.cli.outputs import output as checked_output
 
@@ -46,11 +46,11 @@ def run(
     print(robot)
     found = flexarm.simulate(robot, **options)
     kept = keep(found, results)  # before anything else can fail
-    code = exit_code(found.reason)
+    code = CODES[found.status]
     twin = None
     if rigid and code == 0:
         twin = flexarm.simulate(robot.rigid(), **_of_rigid(options, robot.rigid()))
-        code = exit_code(twin.reason)
+        code = CODES[twin.status]
     Console(highlight=False).print(run_table(found, flexarm.modes(robot, q=found.data["q"].values[0]), twin))
     draw(run_figure(found, twin), picture)
     if moving is not None:

@@ -13,7 +13,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
-from flexarm.motion.ending import sentence_about
+from flexarm.motion.ending import Status, sentence_about
 from flexarm.motion.named import named_array
 from flexarm.motion.sampling import between
 from flexarm.motion.state import Layout
@@ -31,6 +31,7 @@ class Event:
 
     time: float
     sentence: str
+    status: Status = "stopped"
     place: int | None = None
     bound: float = 0.0
 
@@ -48,6 +49,7 @@ class Condition:
     name: str
     value: Callable[[float, Array, Array], float]
     sentence: Callable[[float], str]
+    status: Status = "stopped"
 
     def event(self, times: Array, states: Array, layout: Layout) -> Event | None:
         """The first time at which it is not positive, if any but the first node has that."""
@@ -57,11 +59,11 @@ class Condition:
                 value = self.value(t, states[row, layout.q], states[row, layout.v])
                 if value <= 0:
                     time = _crossing(self.value, times, states, layout, row)
-                    return Event(time, self.sentence(time))
+                    return Event(time, self.sentence(time), self.status)
             except Exception as error:
-                return Event(t, sentence_about(f"'{self.name}'", t, error))
+                return Event(t, sentence_about(f"'{self.name}'", t, error), "failed")
             if np.isnan(value):
-                return Event(t, f"'{self.name}' gave nan at t = {t:.6g} s")
+                return Event(t, f"'{self.name}' gave nan at t = {t:.6g} s", "failed")
         return None
 
 
@@ -107,7 +109,7 @@ class Watch:
         row = int(far.any(axis=1).argmax())
         name = self.names[int(far[row].argmax())]
         sentence = f"diverged at t = {times[row]:.6g} s: '{name}' bends its link by {BEYOND_REASON:g} times its length"
-        return [Event(float(times[max(row - 1, 0)]), sentence)]  # what lies beyond is not worth keeping
+        return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
 
     def _limits(self, times: Array, states: Array, layout: Layout) -> list[Event]:
         found = []
@@ -122,7 +124,7 @@ class Watch:
 
                     time = _crossing(gap, times, states, layout, row)
                     sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} {unit} at t = {time:.6g} s"
-                    found.append(Event(time, sentence, place, bound))
+                    found.append(Event(time, sentence, "stopped", place, bound))
         return found
 
     def _overrun_stops(self, times: Array, states: Array) -> list[Event]:
@@ -132,7 +134,9 @@ class Watch:
             off = np.abs(states[:, place] - length / 2) > length * (0.5 + OVERRUN)
             if off.any():
                 time = float(times[int(off.argmax())])
-                found.append(Event(time, f"'{link}.q' overran its stop and left its link at t = {time:.6g} s"))
+                found.append(
+                    Event(time, f"'{link}.q' overran its stop and left its link at t = {time:.6g} s", "failed")
+                )
         return found
 
 
@@ -151,7 +155,10 @@ def _support(name: str, link: str, where: Callable[..., Any], length: float) -> 
         x = float(where(q))
         return min(x, length - x) + 1e-9 * length  # a support at the very end is on the link
 
-    return Condition(name, left, lambda time: f"link '{link}' slid off its support '{name}' at t = {time:.6g} s")
+    def sentence(time: float) -> str:
+        return f"link '{link}' slid off its support '{name}' at t = {time:.6g} s"
+
+    return Condition(name, left, sentence, "failed")
 
 
 def _slideway(robot: Robot, link: Link) -> float | None:

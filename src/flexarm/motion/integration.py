@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
-from flexarm.motion.ending import Ending, sentence_about
+from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.recorder import Recorder
@@ -21,8 +21,14 @@ from flexarm.motion.stepper import Stepper
 MOST_STEPS = 5_000_000  # of adaptive size
 
 
+class Listener(Protocol):
+    """Whoever wants to know how far a run is."""
+
+    def update(self, t: float) -> None: ...
+
+
 class Integration:
-    """One run. Samples go to the `recorder`; `reason` tells why it ended."""
+    """One run. Samples go to the `recorder`; `reason` and `status` tell why it ended."""
 
     def __init__(
         self,
@@ -31,13 +37,13 @@ class Integration:
         step_size: StepSize,
         watch: Watch,
         recorder: Recorder,
-        report: Callable[[float], None],
     ) -> None:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
-        self.watch, self.recorder, self.report = watch, recorder, report
+        self.watch, self.recorder = watch, recorder
         self.plant, self.layout = stepper.plant, stepper.plant.layout
         self.inertia = InertiaWatch(stepper)
-        self.reason = "completed"
+        self.reason: str = "completed"
+        self.status: Status = "completed"
 
     @property
     def t(self) -> float:
@@ -48,8 +54,9 @@ class Integration:
         """At time t; the two change together, so that an interruption finds them matching."""
         return self._now[1]
 
-    def run(self, q: Array, v: Array, duration: float) -> None:
-        """From t = 0 to the duration; a ValueError if it cannot even start."""
+    def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
+        """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
+        self._listeners = listeners
         self._now = 0.0, self.layout.at_rest(q, v)
         try:
             self._listen()
@@ -65,10 +72,13 @@ class Integration:
                 while self.t < stop:
                     self._advance(stop)
         except KeyboardInterrupt:
-            self.reason = f"interrupted at t = {self.t:.6g} s"
+            self.interrupted()
         except Ending as ending:
-            self.reason = str(ending)
+            self.reason, self.status = str(ending), ending.status
         self.recorder.finish(self.t, self.state)
+
+    def interrupted(self) -> None:
+        self.reason, self.status = f"interrupted at t = {self.t:.6g} s", "interrupted"
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
@@ -112,12 +122,13 @@ class Integration:
         event = self.watch.first(times, states, self.layout, self.stepper.sizes)
         end = float(times[-1]) if event is None else event.time
         self.recorder.record(times, states, end)
-        self.report(end)
+        for each in self._listeners:
+            each.update(end)
         if event is None:
             self._now = end, states[-1]
             return
         self._now = end, event.settled(between(times, states, np.array([end]), self.layout)[0])
-        raise Ending(event.sentence)
+        raise Ending(event.sentence, event.status)
 
     def _listen(self) -> None:
         """Ask a digital controller, once a period, for the torques that it holds until the next one."""

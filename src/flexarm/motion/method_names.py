@@ -13,7 +13,7 @@ from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
-from flexarm.motion.step_size import Tolerance
+from flexarm.motion.step_size import AdaptiveStep, FixedStep, StepSize, Tolerance
 from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.motion.sundials import SundialsStepper
 
@@ -29,9 +29,11 @@ FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to p
 
 
 class Solver(Protocol):
-    """What makes steps of a plant."""
+    """What makes steps of a plant, and decides how long they are."""
 
     def stepper(self, plant: Plant, count: int, native: bool) -> Stepper: ...
+
+    def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize: ...
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,13 @@ class Compiled:
     """A method as machine code."""
 
     method: Method
+    tolerance: Tolerance
 
     def stepper(self, plant: Plant, count: int, native: bool) -> Stepper:
         return CompiledStepper(plant, self.method, count, native)
+
+    def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
+        return AdaptiveStep(self.tolerance, duration) if dt is None else FixedStep(self.tolerance, dt)
 
 
 @dataclass(frozen=True)
@@ -55,14 +61,18 @@ class Sundials:
         rtol, atol = self.tolerance.rtol, self.tolerance.atol
         return SundialsStepper(plant, self.kind, count, rtol, rtol / 10 + atol)
 
+    def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
+        """From sample to sample: what lies between is its own affair."""
+        return FixedStep(self.tolerance, sample)
+
 
 def chosen_method(method: object, radius: float, tolerance: Tolerance, dt: float | None) -> Solver:
     """The solver that `method=` asks for."""
     real_number("radius", radius, least=0, most=1)
     if isinstance(method, Method):
-        return Compiled(method)
+        return Compiled(method, tolerance)
     if isinstance(method, str) and method in METHODS:
-        return Compiled(METHODS[method](radius))
+        return Compiled(METHODS[method](radius), tolerance)
     if isinstance(method, str) and method in SUNDIALS:
         if dt is not None:
             raise ValueError(f"dt = {dt}: {method} chooses its own steps; leave dt out")

@@ -14,17 +14,13 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.integration import Integration
 from flexarm.motion.run import Run, dataset
-from flexarm.motion.schedule import Schedule
+
+Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
 
 
-def results(
-    system: System,
-    schedule: Schedule,
-    loop: Integration,
-    points: Mapping[str, tuple[str, float | None]],
-    options: Mapping[str, Any],
-    wall_time: float,
-) -> Run:
+def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_time: float) -> Run:
+    """The labelled results of a run as far as it came."""
+    system, schedule = loop.plant.system, loop.schedule
     at, times, samples = loop.layout, loop.recorder.times, loop.recorder.states
     q, v, a = samples[:, at.q], samples[:, at.v], samples[:, at.a]
     inputs = schedule.inputs(times, loop.recorder.held(times))
@@ -59,7 +55,7 @@ def results(
             tip=tip,
             tip_rotation=tip_rotation,
             deflection=deflection,
-            torque=_torques(system, schedule, loop, inputs, q, v, driving, forces),
+            torque=_torques(loop, inputs, q, v, driving, forces),
             points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
             attributes={
                 "robot": system.robot.name,
@@ -67,6 +63,7 @@ def results(
                 "options": json.dumps(options, default=float),
                 "statistics": json.dumps(statistics, default=float),
                 "reason": loop.reason,
+                "status": loop.status,
                 "version": __version__,
                 "python": platform.python_version(),
             },
@@ -89,17 +86,9 @@ def _constraint_results(system: System, q: Array, forces: Array | None) -> dict[
     }
 
 
-def _torques(
-    system: System,
-    schedule: Schedule,
-    loop: Integration,
-    inputs: Array,
-    q: Array,
-    v: Array,
-    driving: Array,
-    forces: Array | None,
-) -> Array:
+def _torques(loop: Integration, inputs: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:
     """Of every actuator: as given or commanded, and what drives the driven joints."""
+    system, schedule = loop.plant.system, loop.schedule
     out = inputs[:, 1 : 1 + system.nu].copy()
     if schedule.law is not None:
         out = schedule.law.torques(inputs[:, 0], q, v)

@@ -64,6 +64,11 @@ class Run:
         return str(self.data.attrs["reason"])
 
     @property
+    def status(self) -> str:
+        """How it ended: `completed`, `stopped` (by a limit or a condition), `interrupted` or `failed`."""
+        return str(self.data.attrs["status"])
+
+    @property
     def time(self) -> xr.DataArray:
         return self.data["time"]
 
@@ -191,7 +196,7 @@ class Run:
             data = xr.load_dataset(path, engine="h5netcdf")
         except (OSError, ValueError) as error:
             raise ValueError(f"{path}: cannot be read as NetCDF ({error})") from None
-        missing = {"model", "options", "statistics", "version", "reason"} - set(data.attrs)
+        missing = {"model", "options", "statistics", "version", "reason", "status"} - set(data.attrs)
         if missing:
             raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")
         if data.attrs["version"] != __version__:

@@ -14,16 +14,17 @@ from flexarm.mechanics.system import System, Vector
 from flexarm.motion.budget import Patience, require_finite_work, sample_times
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration
-from flexarm.motion.method_names import Sundials, chosen_method, chosen_stabilization
+from flexarm.motion.method_names import Solver, chosen_method, chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
 from flexarm.motion.recorder import Recorder
-from flexarm.motion.results import results
+from flexarm.motion.results import Points, results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
-from flexarm.motion.step_size import AdaptiveStep, FixedStep, StepSize, Tolerance
+from flexarm.motion.step_size import Tolerance
+from flexarm.motion.stepper import Stepper
 from flexarm.motion.validity import warn_of_validity
 from flexarm.robot import Robot
 
@@ -82,12 +83,11 @@ def simulate(
     begin = clock.perf_counter()
     system = robot if isinstance(robot, System) else _system(robot) if isinstance(robot, Robot) else System(robot)
     duration = real_number("duration", duration, "s", above=0)
-    dt, sample = (
-        x if x is None else real_number(name, x, "s", above=0) for name, x in (("dt", dt), ("sample", sample))
-    )
+    dt = None if dt is None else real_number("dt", dt, "s", above=0)
+    sample = None if sample is None else real_number("sample", sample, "s", above=0)
     length = sum(link.length for link in system.robot.links) or 1.0
     tolerance = Tolerance(real_number("rtol", rtol, above=0), real_number("atol", atol, "m", least=0), length)
-    chosen = chosen_method(method, radius, tolerance, dt)
+    solver = chosen_method(method, radius, tolerance, dt)
     held = chosen_stabilization(stabilization, method)
     _require_switches(progress=progress, native=native)
     recorded = _points(system, points)
@@ -97,22 +97,11 @@ def simulate(
         wanted = sample_times(duration, sample, system.nq)
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
-        plant = schedule.plant(held)
-        stepper = chosen.stepper(plant, CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER, bool(native))
-        if plant.constraint_solver is not None:
-            plant.constraint_solver.prepare()
-    steps: StepSize = AdaptiveStep(tolerance, duration)
-    if (fixed := float(wanted[1]) if isinstance(chosen, Sundials) else dt) is not None:
-        steps = FixedStep(tolerance, fixed)
-    patience = Patience(duration)
+        stepper = _stepper(solver, schedule, held, native)
+    steps = solver.step_size(duration, dt, float(wanted[1]))
     with Progress(duration, progress) as bar:
-
-        def report(t: float) -> None:
-            bar.update(t)
-            patience.update(t)
-
-        loop = Integration(schedule, stepper, steps, watch, Recorder(wanted, plant.layout), report)
-        loop.run(q, v, duration)
+        loop = Integration(schedule, stepper, steps, watch, Recorder(wanted, stepper.plant.layout))
+        loop.run(q, v, duration, bar, Patience(duration))
     options = {
         "duration": duration,
         "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
@@ -126,13 +115,24 @@ def simulate(
         "dt": dt,
         "sample": float(wanted[1] - wanted[0]),
     }
-    try:
-        run = results(system, schedule, loop, recorded, options, clock.perf_counter() - begin)
-    except KeyboardInterrupt:  # all is computed: what is left takes a moment
-        loop.reason = f"interrupted at t = {loop.t:.6g} s"
-        run = results(system, schedule, loop, recorded, options, clock.perf_counter() - begin)
+    run = _gathered(loop, recorded, options, begin)
     warn_of_validity(run, system.robot)
     return run
+
+
+def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: bool) -> Stepper:
+    plant = schedule.plant(held)
+    if plant.constraint_solver is not None:
+        plant.constraint_solver.prepare()
+    return solver.stepper(plant, CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER, native)
+
+
+def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], begin: float) -> Run:
+    try:
+        return results(loop, points, options, clock.perf_counter() - begin)
+    except KeyboardInterrupt:  # all is computed: what is left takes a moment
+        loop.interrupted()
+        return results(loop, points, options, clock.perf_counter() - begin)
 
 
 @lru_cache(maxsize=8)
@@ -147,11 +147,11 @@ def _require_switches(**given: object) -> None:
             raise ValueError(f"{name} = {shown(value)}: must be True or False")
 
 
-def _points(system: System, points: Any) -> dict[str, tuple[str, float | None]]:
+def _points(system: System, points: Any) -> Points:
     """Points to record, each known to lie on its link before any work is done."""
     if points is not None and not isinstance(points, Mapping):
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'elbow': ('upper', 1.0)}}")
-    found: dict[str, tuple[str, float | None]] = {}
+    found: Points = {}
     for name, given in (points or {}).items():
         if not (isinstance(name, str) and isinstance(given, (list, tuple)) and len(given) == 2):
             raise TypeError(

@@ -26,7 +26,7 @@ def warn_of_validity(run: Run, robot: Robot) -> None:
 
 
 def _early_end(run: Run, robot: Robot) -> list[str]:
-    if run.reason == "completed":
+    if run.status == "completed":
         return []
     truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
     hint = ""
@@ -48,7 +48,7 @@ def _unsolved(run: Run) -> list[str]:
 def _leak(run: Run, robot: Robot) -> list[str]:
     """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
     joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
-    if run.reason != "completed" or any(
+    if run.status != "completed" or any(
         each.contact == "nodal" or getattr(each, "rear", "") == "none" for each in joints
     ):
         return []  # energy goes where a node changes, and comes with material that appears

@@ -73,7 +73,7 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
             f"{statistics['wall_time']:.3g} s ({pace:.3g} x real time), loop {statistics['loop_time']:.3g} s",
         )
     )
-    if run.reason != "completed":
+    if run.status != "completed":
         rows.append(("ended early", run.reason))
     return rows
 
