@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,18 @@ def real_number(
         return Bounds(unit, above, least, most).check(value)
     except ValueError as error:
         raise ValueError(f"{name} = {shown(value)}: {error}") from None
+
+
+def whole_number(name: str, value: object, least: int = 0) -> int:
+    """A whole number, not below the least; anything else is refused in a sentence that names the argument.
+
+    >>> whole_number("points", 2.5, least=1)
+    Traceback (most recent call last):
+    ValueError: points = 2.5: must be a whole number, at least 1
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} = {shown(value)}: must be a whole number, at least {least}")
+    return int(value)
 
 
 def real_array(name: str, values: Any) -> Array:

@@ -13,7 +13,8 @@ from typing import Any, Self
 import casadi as ca
 import numpy as np
 
-from flexarm.foundation.numbers import real_number
+from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
+from flexarm.foundation.sentences import shown
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
@@ -81,7 +82,7 @@ class GeneralizedAlpha(Method):
 
     def __init__(self, radius: float = 0.9, iterations: int = ITERATIONS[0]) -> None:
         radius = real_number("radius", radius, least=0, most=1)
-        self.iterations = iterations
+        self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
@@ -165,7 +166,7 @@ class Newmark(GeneralizedAlpha):
     """
 
     def __init__(self, iterations: int = ITERATIONS[0]) -> None:
-        self.iterations = iterations
+        self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m = self.alpha_f = 0.0
         self.beta, self.gamma = 0.25, 0.5
 
@@ -182,8 +183,19 @@ class RungeKutta(Method):
     """
 
     def __init__(self, order: int, estimate: int, A: Any, b: Any, c: Any, e: Any) -> None:
-        self.order, self.estimate = order, estimate
-        self.A, self.b, self.c, self.e = (np.asarray(part, float) for part in (A, b, c, e))
+        self.order = whole_number("order", order, least=1)
+        self.estimate = whole_number("estimate", estimate, least=1)
+        self.b = _row("b", b)
+        stages = len(self.b)
+        self.c, self.e = _row("c", c, stages), _row("e", e, stages, stages + 1)
+        self.A = real_array("A", A)
+        shaped = self.A.shape in ((stages, stages), (stages, stages - 1))  # its last column is zero
+        if not shaped or not np.isfinite(self.A).all() or np.triu(self.A).any():
+            raise ValueError(
+                f"A = {shown(A)}: must have a row for each of the {stages} weights b, zero from the diagonal on"
+            )
+        if self.c[0] != 0 or self.c.min() < 0 or self.c.max() > 1:
+            raise ValueError(f"c = {shown(c)}: must begin with 0 and lie between 0 and 1, fractions of the step")
         self.nodes = tuple(sorted({0.0, 1.0, *self.c.tolist()}))
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
@@ -223,6 +235,15 @@ class RungeKutta(Method):
     def _along(start: Any, weights: Any, rates: list[Any], dt: Any) -> Any:
         terms = [weight * rate for weight, rate in zip(weights, rates) if weight != 0]
         return start + dt * sum(terms[1:], terms[0]) if terms else start
+
+
+def _row(name: str, values: Any, *sizes: int) -> Array:
+    """A row of a tableau; of one of the sizes, if any are given."""
+    row = real_array(name, values)
+    if row.ndim != 1 or not row.size or not np.isfinite(row).all() or (sizes and len(row) not in sizes):
+        count = f"one for each of the {sizes[0]} weights b" if sizes else "one for each stage"
+        raise ValueError(f"{name} = {shown(values)}: must be a list of finite numbers, {count}")
+    return row
 
 
 def rk4() -> RungeKutta:
