@@ -35,7 +35,7 @@ def test_modes_prints_robot_table_and_mass_matrix(tmp_path):
     done = flexarm("modes", EXAMPLE, "--mass-matrix", "--plot", picture)
     assert done.returncode == 0, done.stderr
     assert "two-link flexible arm" in done.stdout
-    assert "29.3652" in done.stdout  # first vibration, rad/s: fa.modes of the same file
+    assert "38.0235" in done.stdout  # first vibration, rad/s: fa.modes of the same file
     assert done.stdout.count("rigid body") == 2
     assert "upper.bend_y[3]" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -68,7 +68,7 @@ def test_version_and_help():
 
 def test_warnings_about_units_are_one_line_each(tmp_path):
     file = tmp_path / "arm.yaml"
-    file.write_text(EXAMPLE.read_text().replace("E: 2e10", "E: 200", 1))
+    file.write_text(EXAMPLE.read_text().replace("E: 2.1e11", "E: 200", 1))
     done = flexarm("modes", file)
     assert done.returncode == 0
     assert done.stderr.startswith(f"warning: {file}:")
@@ -169,11 +169,9 @@ def test_a_joint_without_inertia_is_named(tmp_path):
 
 @pytest.fixture
 def arm(tmp_path) -> Path:
-    """The example, damped so that it runs in a moment, for a second."""
+    """The example, for a second."""
     file = tmp_path / "arm.yaml"
-    file.write_text(
-        EXAMPLE.read_text().replace("rho: 7850", "rho: 7850, damping: 1e-3").replace("duration: 10", "duration: 1")
-    )
+    file.write_text(EXAMPLE.read_text().replace("duration: 5", "duration: 1"))
     return file
 
 
@@ -243,7 +241,7 @@ def test_a_joint_limit_is_a_normal_end(rod):
 
 def test_a_run_that_diverged_fails_and_keeps_what_it_has(tmp_path):
     file = tmp_path / "arm.yaml"
-    file.write_text(EXAMPLE.read_text().replace("amplitude: 0.02", "amplitude: 2e3"))
+    file.write_text(EXAMPLE.read_text().replace("amplitude: 0.15", "amplitude: 2e3"))
     results = tmp_path / "a.nc"
     done = flexarm("run", file, "-o", results, "--set", "simulation.dt=0.01", "--set", "simulation.method=rk4")
     assert done.returncode == 1, done.stdout

@@ -156,9 +156,18 @@ def test_a_table_has_a_row_for_each_sample(run):
 
 @pytest.mark.parametrize("name", ["r.xlsx", "r.csv", "r"])
 def test_results_are_not_written_under_a_name_that_says_otherwise(run, tmp_path, name):
-    with pytest.raises(ValueError, match=r"results are NetCDF, so it must end in \.nc; to_csv"):
+    with pytest.raises(ValueError, match=r"must end in \.nc, since results are NetCDF; to_csv"):
         run.save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"must end in \.csv"):
+        run.to_csv(tmp_path / f"{name}.nc")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [3, None, ["r.nc"]])
+def test_a_path_that_is_none_is_named(run, path):
+    for write in (run.save, run.to_csv):
+        with pytest.raises(TypeError, match=r"path = .*: must be the name of a file"):
+            write(path)
 
 
 def test_compare_with_the_rigid_twin(run):
@@ -171,3 +180,14 @@ def test_compare_with_the_rigid_twin(run):
 def test_the_figure_shows_joints_deflections_torques_and_energies(run):
     titles = [plot.get_title() for plot in run.plot().axes]
     assert titles == ["joints", "tip deflection in the link's root frame", "actuators", "energies"]
+
+
+def test_a_run_is_compared_as_far_as_the_other_one_came(run):
+    early = fa.Run(run.data.isel(time=slice(0, 50)))
+    apart = run.compare(early)["tip"].values
+    assert_allclose(apart[:50], 0.0, atol=1e-15)
+    assert np.isnan(apart[50:]).all()
+    once = fa.Run(run.data.isel(time=[0]))
+    assert_allclose(run.compare(once)["tip"].values[0], 0.0, atol=1e-15)
+    with pytest.raises(TypeError, match="other = 3: must be a run"):
+        run.compare(3)

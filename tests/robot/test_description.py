@@ -93,8 +93,8 @@ def test_tags_of_unions_stay_out_of_paths_even_when_they_are_field_names():
     flexible = {"bend_y": 1, "basis": {"type": "reduced", "elements": 0, "modes": 0}}
     link = {"name": "a", "length": 1, "flexible": flexible}
     assert message(fa.Robot, links=[link]).splitlines() == [
-        "links[0].flexible.basis.elements = 0: must be a whole number, 1 to 2000",
-        "links[0].flexible.basis.modes = 0: must be a whole number, 1 to 2000",
+        "links[0].flexible.basis.elements = 0: must be a whole number, 1 to 500",
+        "links[0].flexible.basis.modes = 0: must be a whole number, 1 to 100",
     ]
 
 

@@ -91,3 +91,11 @@ def test_total_mass():
 
 def test_gravity_may_be_an_array():
     assert fa.Robot(links=[link("a")], gravity=np.array([0, 0, -9.81])).gravity == (0.0, 0.0, -9.81)
+
+
+def test_gravity_in_millimetres_is_doubted():
+    sentence = r"gravity = \(0\.0, 0\.0, -9810\.0\): looks like mm/s2; gravity is in m/s2"
+    with pytest.warns(fa.UnitsWarning, match=sentence):
+        fa.Robot(links=[link("a")], gravity=(0, 0, -9810))
+    with pytest.warns(fa.UnitsWarning, match="looks like mm/s2"):
+        fa.Robot(links=[link("a")]).with_(gravity=(0, 0, -9810))

@@ -75,5 +75,5 @@ def test_unknown_options_are_named():
 
 def test_numbers_of_numpy_are_numbers():
     run = two_link()
-    assert len(run.plot_trajectory(np.int64(2), magnify=np.float32(2)).axes) == 1
-    assert len(run.plot_trajectory(np.array([0.0, 0.5])).axes) == 1
+    assert len(run.plot_trajectory(np.int64(2), magnify=np.float32(2)).legends) == 1
+    assert len(run.plot_trajectory(np.array([0.0, 0.5])).legends) == 1

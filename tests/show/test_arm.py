@@ -99,3 +99,29 @@ def test_loops_and_supports_are_drawn():
     assert arm.supports[0] == pytest.approx(np.array([[0.25, 0.4, 0.0]]))
     assert not arm.brackets.size  # the ground is no part of the arm
     assert arm.rails[0] == pytest.approx(np.array([[0, 0, 0], [1.0, 0, 0]]))
+
+
+def test_a_loop_stays_closed_however_much_it_is_magnified():
+    strip = {"section": fa.Section.rectangle(0.005, 0.02), "material": fa.Material(E=7e10, rho=2700)}
+    links = [
+        fa.Link("left", length=1.0, mass=1.0),
+        fa.Link("coupler", length=1.0, **strip, flexible=fa.Flexible(bend_y=2), masses=[fa.PointMass(0.1, at=0.3)]),
+        fa.Link("right", parent="ground", offset=(1.0, 0, 0), length=1.0, mass=1.0),
+    ]
+    system = fa.System(fa.Robot("tied", links=links, constraints=[fa.Loop("coupler", "right")]), native=False)
+    q = system.vector({"left.q": 1.5, "coupler.q": -1.5, "right.q": 1.5, "coupler.bend_y[2]": 0.02})[None]
+    plain, large = Arm(system, q), Arm(system, q, magnify=4.0)
+    for name in ("left", "right"):
+        assert large.links[name] == pytest.approx(plain.links[name])
+    ends = [0, -1]
+    assert large.links["coupler"][0, ends] == pytest.approx(plain.links["coupler"][0, ends])
+    assert large.links["coupler"][0, 12] == pytest.approx(large.masses[0, 0], abs=1e-9)  # 0.3 m: the mass stays on it
+    assert large.masses == pytest.approx(plain.masses)
+
+    def bow(arm):
+        start, end = arm.links["coupler"][0, 12], arm.links["coupler"][0, -1]
+        middle = arm.links["coupler"][0, 26]  # halfway between the mass and the tip
+        return np.linalg.norm(middle - (start + end) / 2)
+
+    assert bow(large) == pytest.approx(4 * bow(plain), rel=1e-2)
+    assert bow(plain) > 1e-3

@@ -39,3 +39,18 @@ def test_names_are_drawn_as_they_are_written_and_wrapped(tmp_path):
     assert " ".join(lines).startswith(name)
     assert max(map(len, lines)) <= 100
     assert not figure._suptitle.get_parse_math()
+
+
+def test_hinges_move_with_their_links():
+    figure = plot_modes(fa.modes(fa.library.two_link_arm(), joints="locked"), most=1)
+    hinges = [line.get_xydata()[0] for line in figure.axes[0].lines if line.get_marker() == "o"]
+    swinging = [line.get_xydata() for line in figure.axes[0].lines if line.get_linestyle() == "-"][:2]
+    assert hinges == pytest.approx(np.array([curve[0] for curve in swinging]))
+    assert abs(hinges[1][1]) > 0.05  # m: the elbow of the first mode
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
+def test_modes_fill_their_rows(most):
+    figure = plot_modes(fa.modes(fa.library.two_link_arm(), joints="locked"), most=most)
+    cells = figure.axes[0].get_subplotspec().get_gridspec()
+    assert cells.nrows * cells.ncols == len(figure.axes) == most

@@ -33,7 +33,23 @@ def test_another_run_is_grey():
 def test_times_outside_the_run_are_refused():
     with pytest.raises(ValueError, match="2 s is outside the run, which goes from 0 to 1 s"):
         two_link().plot_trajectory(times=[2.0])
-    with pytest.raises(ValueError, match="times = 0: give at least one"):
+    with pytest.raises(ValueError, match="times = 0: must be a whole number, at least 1"):
         two_link().plot_trajectory(times=0)
     with pytest.raises(ValueError, match="magnify = -1"):
         two_link().plot_trajectory(magnify=-1)
+
+
+def test_a_way_that_is_small_beside_the_arm_is_shown_by_itself():
+    run = two_link()
+    short = type(run)(run.data.isel(time=slice(0, 300)))  # the tip moves by a centimetre or so
+    arm, near = short.plot_trajectory(times=2).axes
+    moved = np.ptp(short.tip.values, axis=0)[1]
+    assert np.ptp(arm.get_ylim()) > 20 * moved
+    assert np.ptp(near.get_ylim()) < 2 * moved
+    assert near.lines[0].get_xydata() == pytest.approx(short.tip.values[:, :2], abs=1e-9)
+    assert len(telescope().plot_trajectory().axes) == 1  # its boom goes far
+
+
+def test_a_tip_that_stands_still_is_no_way():
+    run = two_link()
+    assert len(type(run)(run.data.isel(time=[0])).plot_trajectory(times=1).axes) == 1

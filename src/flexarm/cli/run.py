@@ -57,7 +57,8 @@ def run(
         found.animate(moving.path, magnify=magnify, other=twin)
     print(f"results in {kept.where}, figure in {picture}" + (f", film in {moving}" if moving is not None else ""))
     if code == FAILED:
-        print(f"error: the run {(found if twin is None else twin).reason}", file=sys.stderr)
+        failed = f"the run {found.reason}" if twin is None else f"the run of the rigid twin {twin.reason}"
+        print(f"error: {failed}", file=sys.stderr)
     if kept.problem:
         print(f"error: {kept.problem}", file=sys.stderr)
     raise typer.Exit(code or (FAILED if kept.problem else 0))

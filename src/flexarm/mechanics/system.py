@@ -21,6 +21,7 @@ from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import RANKS, Functions
 from flexarm.mechanics.kinematics import Chain
 from flexarm.mechanics.singularity import idle_motions, without_inertia
+from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.robot import Robot
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
@@ -85,6 +86,7 @@ class System:
             raise TypeError(f"System needs a Robot, but got {kind}: {shown(robot)}; fa.load reads one from a file")
         if native not in ("auto", True, False):
             raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
+        require_size(robot)
         self.robot = robot
         self.native: Native = native
         self._chain = Chain(robot)
@@ -97,6 +99,11 @@ class System:
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
         """Copies and pickles build their functions anew."""
         return System, (self.robot, self.native)
+
+    @property
+    def size_estimate(self) -> int:
+        """About how many instructions the inverse dynamics takes, known before it is made."""
+        return size_estimate(self.robot)
 
     @cached_property
     def model(self) -> str:

@@ -107,12 +107,13 @@ class Run:
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
-        """This run minus the `other`, at this run's times: `tip` and the coordinates that both have."""
+        """This run minus the `other`, at this run's times: `tip` and the coordinates both have; nan beyond its end."""
         import xarray as xr
 
         if not isinstance(other, Run):
             raise TypeError(f"other = {shown(other)}: must be a run, as fa.simulate gives it")
-        theirs = other.data.interp(time=self.data["time"])
+        time = self.data["time"]
+        theirs = other.data.interp(time=time) if other.time.size > 1 else other.data.reindex(time=time)
         shared = [name for name in self.data["coordinate"].values if name in theirs["coordinate"].values]
         return xr.Dataset(
             {
@@ -180,8 +181,9 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write NetCDF4 at `path`, readable by xarray alone; an earlier file stays until the new one is whole."""
-        _check_ending(path)
-        write_bytes(path, netcdf(self.data))
+        others = "to_csv writes a table, to_dataframe() gives one to pandas"
+        target = _file(path, ".nc", f"results are NetCDF; {others}")
+        write_bytes(target, netcdf(self.data))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
@@ -216,14 +218,19 @@ class Run:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table of `to_dataframe` to `path`, with a header, to ten digits."""
+        target = _file(path, ".csv", "the table is written as text with commas")
         text = self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n")
-        write_text(path, text)
+        write_text(target, text)
 
 
-def _check_ending(path: str | os.PathLike[str]) -> None:
-    if Path(path).suffix.lower() != ".nc":
-        others = "to_csv writes a table as text, to_dataframe() gives one to pandas"
-        raise ValueError(f"path = {str(path)!r}: results are NetCDF, so it must end in .nc; {others}")
+def _file(path: object, ending: str, what: str) -> Path:
+    """The file that a path names, if its ending says what will be in it."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path = {shown(path)}: must be the name of a file")
+    target = Path(os.fsdecode(path))
+    if target.suffix.lower() != ending:
+        raise ValueError(f"path = {str(target)!r}: must end in {ending}, since {what}")
+    return target
 
 
 @lru_cache(maxsize=64)

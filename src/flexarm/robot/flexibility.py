@@ -14,8 +14,9 @@ from .errors import Problem
 from .quantities import Checked, Count, finite_numbers, nonnegative
 from .unions import Shorthand
 
-MOST = 2000
-"""More shapes or elements than this are a slip of the keyboard."""
+MOST_ELEMENTS = 500
+MOST_MODES = 100
+"""Of one family. With more the equations take minutes to make, and say nothing new."""
 
 
 class RatioCheck(Checked):
@@ -99,8 +100,8 @@ class Reduced(Basis):
     """Component modes of a meshed link."""
 
     type: Literal["reduced"] = Field("reduced", description="kind of basis")
-    elements: Annotated[int, Count(1, MOST)] = Field(description="elements of the mesh")
-    modes: Annotated[int, Count(1, MOST)] | None = Field(
+    elements: Annotated[int, Count(1, MOST_ELEMENTS)] = Field(description="elements of the mesh")
+    modes: Annotated[int, Count(1, MOST_MODES)] | None = Field(
         None, description="modes kept of each family; the family's own count unless given"
     )
     interface: Literal["free", "fixed"] = Field(
@@ -142,16 +143,16 @@ def _per_node(family: str) -> int:
 
 
 AnyBasis = Annotated[Modes | Elements | Reduced, Field(discriminator="type"), Shorthand(("modes", "elements"))]
-Number = Annotated[int, Count(0, MOST)]
+Number = Annotated[int, Count(0, MOST_ELEMENTS)]
 
 
 class Flexible(Description):
     """How a link deforms. Each number counts shape functions (modes) or elements; 0 leaves the deformation out."""
 
-    bend_y: Number = Field(0, description="shapes of bending along y (number)")
-    bend_z: Number = Field(0, description="shapes of bending along z (number)")
-    twist: Number = Field(0, description="shapes of twist about x (number)")
-    stretch: Number = Field(0, description="shapes of stretch along x (number)")
+    bend_y: Number = Field(0, description="shapes of bending along y (number, at most 100; elements at most 500)")
+    bend_z: Number = Field(0, description="shapes of bending along z (likewise)")
+    twist: Number = Field(0, description="shapes of twist about x (likewise)")
+    stretch: Number = Field(0, description="shapes of stretch along x (likewise)")
     basis: AnyBasis = Field(Modes.model_construct(), description="kind of shape functions: modes, elements or reduced")
     stiffening: Literal["none", "shortening", "full"] = Field(
         "shortening",
@@ -207,6 +208,10 @@ class Flexible(Description):
                 0,
                 "one of bend_y, bend_z, twist, stretch must be positive; leave `flexible` out for a rigid link",
             )
+        if not isinstance(self.basis, Elements):
+            for family, count in self.counts.items():
+                if count > MOST_MODES:
+                    yield Problem(family, count, f"must be at most {MOST_MODES} with basis {self.basis.type}")
         if isinstance(self.basis, Reduced):
             for family, count in self.counts.items():
                 if (asked := self.basis.coordinates(family, count)) > (most := self.basis.mesh_size(family)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from math import hypot
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -24,9 +25,8 @@ from .tree import circle, parents_first
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-
-MOST_PARTS = 1000
-"""Links, and constraints, of a robot: far beyond what can be computed with."""
+MOST_LINKS = 200  # and constraints: more than can be compiled
+LARGE_GRAVITY = 100.0  # m/s2, four times that of Jupiter
 
 
 class TitleCheck(Checked):
@@ -46,8 +46,8 @@ class Robot(Description):
 
     name: Annotated[str, TitleCheck()] = Field("robot", description="name of the robot")
     links: tuple[Link, ...] = Field(
-        description="the links, at most 1000; each hangs on the previous one unless it says",
-        json_schema_extra={"minItems": 1, "maxItems": MOST_PARTS},
+        description="the links, at most 200; each hangs on the previous one unless it says",
+        json_schema_extra={"minItems": 1, "maxItems": MOST_LINKS},
     )
     gravity: Annotated[Vector3, Vector("m/s2")] = Field(
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
@@ -168,6 +168,10 @@ class Robot(Description):
             return index - 1 if index else None
         return None if parent == GROUND else self._names.index(parent)
 
+    def unit_warnings(self) -> list[tuple[str, str]]:
+        large = hypot(*self.gravity) > LARGE_GRAVITY
+        return [("gravity", "looks like mm/s2; gravity is in m/s2")] if large else []
+
     def conflicts(self) -> Iterator[Problem]:
         if crowded := [*self._crowds()]:  # the other questions would take long
             yield from crowded
@@ -183,8 +187,8 @@ class Robot(Description):
 
     def _crowds(self) -> Iterator[Problem]:
         for name, parts in (("links", self.links), ("constraints", self.constraints)):
-            if len(parts) > MOST_PARTS:
-                yield Problem(name, ..., f"there are {len(parts)}, but a robot has at most {MOST_PARTS}")
+            if len(parts) > MOST_LINKS:
+                yield Problem(name, ..., f"there are {len(parts)}, but a robot has at most {MOST_LINKS}")
 
     def _loose_links(self) -> Iterator[Problem]:
         """Links whose root is free need something to hold them."""

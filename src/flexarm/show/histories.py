@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def _figure(runs: Mapping[str, Run], chosen: list[str], apart: bool) -> Picture:
                 continue  # a rigid twin has no elastic coordinates
             found = named(run.data, name)
             line(plot, k, run.time.values, found.of(run.data).values, label)
-            plot.set_ylabel(plain(found.label))
+            plot.set_ylabel(plain(fill(found.label, 26)))
     if apart:
         one, two = runs.values()
         distance = 1000 * np.linalg.norm(one.compare(two)["tip"].values, axis=1)
