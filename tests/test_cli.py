@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -209,6 +210,11 @@ def test_run_says_what_is_wrong_before_any_work(arm, tmp_path):
     ) or "duration = -1.0: must be positive" in (refused("run", arm, "--duration", "-1"))
     arm.write_text(arm.read_text().replace("switch:", "switches:"))
     assert "simulation.torque.upper: bang-bang takes amplitude, switch" in refused("run", arm)
+    arm.write_text(arm.read_text().replace("duration: 1", "duration: soon"))
+    assert re.search(
+        r"arm\.yaml:\d+: simulation\.duration = 'soon': must be a number \(s\), not text", refused("run", arm)
+    )
+    assert "arm.yaml: simulation.duration = -1" in refused("run", arm, "--duration", "-1")
     assert not list(tmp_path.glob("*.nc"))
 
 
@@ -318,6 +324,21 @@ def test_the_picture_follows_the_results_and_replacing_is_said(rod, tmp_path):
 def test_help_says_how_commands_end():
     assert "143 after SIGTERM" in " ".join(flexarm("--help").stdout.split())
     assert "130 after Ctrl-C" in " ".join(flexarm("run", "--help").stdout.split())
+
+
+def test_tables_outside_the_files_folder_must_be_allowed(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "torque.csv").write_text("t,torque\n0,1\n1,1\n")
+    file = tmp_path / "model" / "arm.yaml"
+    table = "{profile: table, source: ../torque.csv}"
+    file.write_text(
+        f"links: [{{name: a, length: 1, mass: 1}}]\nsimulation:\n  duration: 0.01\n  torque: {{a: {table}}}\n"
+    )
+    words = ["run", file, "-o", tmp_path / "a.nc", "--plot", tmp_path / "a.png"]
+    expected = "arm.yaml:4: simulation.torque.a.source = '../torque.csv': lies outside the robot file's folder"
+    assert expected in refused(*words)
+    done = flexarm(*words, "--allow-outside")
+    assert done.returncode == 0, done.stderr
 
 
 # --- flexarm plot, flexarm animate ---

@@ -179,6 +179,13 @@ def test_drafts_of_others_are_left_alone(tmp_path, monkeypatch):
     assert draft.exists()
 
 
+@pytest.mark.parametrize("path", [3, None, b"a", "", "a\0b"])
+def test_what_names_no_file_is_refused(path):
+    for attempt in (files.write_bytes, files.atomically, files.read_bytes):
+        with pytest.raises((TypeError, ValueError), match=r"^path = .*: must be the name of a file$"):
+            attempt(path, None)
+
+
 def test_many_threads_may_write_one_file(tmp_path):
     contents = [bytes([k]) * 100_000 for k in range(8)]
     with ThreadPoolExecutor(8) as pool:

@@ -1,6 +1,6 @@
 import numpy as np
 
-from flexarm.foundation.sentences import LISTED, short, shown, suggestion, unknown
+from flexarm.foundation.sentences import LISTED, cut, printable, short, shown, suggestion, unknown
 
 
 def test_values_stay_on_a_line_and_are_cut():
@@ -26,3 +26,21 @@ def test_an_unknown_name_comes_with_the_nearest_or_with_some():
     assert suggestion("x", ["upper", "fore"]) == "; there are upper, fore"
     assert suggestion("x", []) == "; there are none"
     assert suggestion("x", [f"link{k}" for k in range(100)]).count("link") == LISTED
+
+
+def test_long_texts_lose_their_middle():
+    assert cut("abc", 3) == "abc"
+    assert cut("a" * 60 + "z" * 40, 30) == "a" * 20 + " ... " + "z" * 10
+
+
+def test_deep_and_long_values_are_shown_short():
+    deep = ["x"]
+    for _ in range(8):
+        deep = [deep] * 9
+    assert len(shown(deep)) < 310
+    assert shown([1, 2]) == "[1, 2]"
+
+
+def test_what_a_terminal_would_obey_is_spelled_out():
+    assert printable("naïve") == "naïve"
+    assert printable("a\x1b[31m\nb\u202e") == "a\\x1b[31m\\nb\\u202e"

@@ -122,6 +122,37 @@ def test_many_threads_may_save_and_load_one_file(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
 
 
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
+def test_truncated_files_are_refused_in_a_sentence_alone(run, tmp_path, capfd, part):
+    run.save(tmp_path / "run.nc")
+    sound = (tmp_path / "run.nc").read_bytes()
+    (tmp_path / "bad.nc").write_bytes(sound[: int(part * len(sound))])
+    with pytest.raises(ValueError, match=r"bad\.nc: cannot be read as NetCDF"):
+        fa.Run.load(tmp_path / "bad.nc")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5netcdf's, as it gives up a file
+def test_damaged_files_are_refused_in_a_sentence(run, tmp_path):
+    run.save(tmp_path / "run.nc")
+    sound, draw, refused = (tmp_path / "run.nc").read_bytes(), np.random.default_rng(1), 0
+    for k in range(30):
+        damaged = bytearray(sound)
+        for place in draw.integers(5000, size=5):
+            damaged[place] = draw.integers(256)
+        (tmp_path / f"{k}.nc").write_bytes(damaged)
+        try:
+            fa.Run.load(tmp_path / f"{k}.nc")
+        except ValueError as error:
+            refused += f"{k}.nc: " in str(error)
+    assert refused > 10
+
+
+def test_folders_are_no_runs(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not a file"):
+        fa.Run.load(tmp_path)
+
+
 def test_files_that_are_no_runs_are_refused(tmp_path, run):
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         fa.Run.load(tmp_path / "a.nc")

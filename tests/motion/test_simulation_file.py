@@ -1,7 +1,10 @@
+import inspect
+
 import pytest
 
 import flexarm as fa
-from flexarm.motion.simulation_file import simulation_options
+from flexarm.motion.inputs import PROFILES
+from flexarm.motion.simulation_file import FIELDS, simulation_options
 
 
 def test_a_file_orders_what_python_would():
@@ -31,28 +34,172 @@ def test_a_file_chooses_how_constraints_are_kept():
     assert found["stabilization"] == fa.Baumgarte(10.0, 20.0)
 
 
+def said(section, **options):
+    with pytest.raises(fa.robot.DescriptionError) as caught:
+        simulation_options(section, "arm.yaml", **options)
+    return str(caught.value)
+
+
 @pytest.mark.parametrize(
-    ("section", "sentence"),
+    ("field", "value", "sentence"),
     [
+        ("durration", 1, "durration: unknown field; did you mean 'duration'? (allowed: duration, torque, "),
+        (3, 1, "3: unknown field (allowed: duration, torque, "),
+        ("duration", "long", "duration = 'long': must be a number (s), not text"),
+        ("duration", -1, "duration = -1: must be positive (s)"),
+        ("duration", [1], "duration = [1]: must be a number (s), not list"),
+        ("dt", True, "dt = True: must be a number (s), not true or false"),
+        ("rtol", float("nan"), "rtol = nan: must be a finite number"),
+        ("radius", 2, "radius = 2: must be at least 0 and at most 1"),
+        ("method", 3, "method = 3: must be a name"),
+        ("stabilization", "none", "stabilization = 'none': must be projection, or a mapping with gamma and beta"),
+        ("stabilization", {"gamma": -1}, "stabilization.gamma = -1: must be zero or positive (1/s)"),
+        ("stabilization", {"gama": 1}, "stabilization = {'gama': 1}: must be projection, or a mapping with gamma and"),
+        ("q0", "balance", "q0 = 'balance': must be equilibrium, or a mapping from coordinates to numbers"),
+        ("q0", 3, "q0 = 3: must be a mapping from coordinates to numbers, or a list of numbers"),
+        ("q0", [1, "x"], "q0[1] = 'x': must be a number, not text"),
+        ("v0", "equilibrium", "v0 = 'equilibrium': must be a mapping from coordinates to numbers"),
+        ("v0", {"upper.q": "x"}, "v0.upper.q = 'x': must be a number, not text"),
+        ("v0", {3: 1}, "v0.3: is not text, but names of coordinates are"),
+        ("q0", {"uper.q": 1}, "q0.uper.q: there is no such coordinate; did you mean 'upper.q'?"),
+        ("torque", 3, "torque = 3: must be a mapping from links to numbers or profiles"),
+        ("torque", {"uper": 3}, "torque.uper: there is no such actuator; did you mean 'upper'?"),
+        ("torque", {3: 3}, "torque.3: is not text, but names of actuators are"),
+        ("torque", {"upper": "x"}, "torque.upper = 'x': must be a number, not text"),
+        ("torque", {"upper": {}}, "torque.upper.profile: is required (allowed: constant, bang-bang, "),
+        ("torque", {"upper": {"profile": "sines"}}, "torque.upper.profile = 'sines': unknown; did you mean 'sine'?"),
+        ("torque", {"upper": {"profile": []}}, "torque.upper.profile = []: unknown (allowed: constant, "),
+        ("torque", {"upper": {"profile": "sine", 3: 4}}, "torque.upper: has a field whose name is not text"),
+        ("torque", {"upper": {"profile": "sine", "amp": 1}}, "torque.upper: sine takes amplitude, frequency, phase"),
         (
-            {"duration": 1, "stabilization": "none"},
-            "simulation.stabilization = 'none': must be projection, or a mapping",
+            "motion",
+            {"upper": {"profile": "sine", "amplitude": "x", "frequency": 1}},
+            "motion.upper: amplitude = 'x': must be a number, not text",
         ),
+        ("motion", {"upper": {"profile": "bang-bang", "amplitude": 1, "switch": 3}}, "motion.upper: switch = 3: must"),
+        ("motion", {"upper": {"profile": "table"}}, "motion.upper: table takes source, column"),
+        ("motion", {"upper": {"profile": "table", "source": 3}}, "motion.upper: source = 3: must be the name of a CSV"),
         (
-            {"duration": 1, "stabilization": {"gamma": -1}},
-            "simulation.stabilization: Baumgarte: gamma = -1.0: must be zero",
+            "motion",
+            {"upper": {"profile": "table", "source": ""}},
+            "motion.upper.source = '': must be the name of a file",
         ),
-        ({"durration": 1}, r"arm.yaml: simulation.durration: unknown field; did you mean 'duration'\?"),
-        ({}, "simulation.duration: is required"),
-        ({"duration": "long"}, "simulation.duration = 'long': must be a number"),
-        ({"duration": 1, "torque": 3}, "simulation.torque = 3: must be a mapping by name"),
-        ({"duration": 1, "torque": {"a": {"profile": "bang"}}}, "simulation.torque.a.profile = 'bang': must be one of"),
-        (
-            {"duration": 1, "loads": [{"at": 1}]},
-            r"simulation.loads\[0\]: give link, x, force and torque; at is not right",
-        ),
+        ("loads", {"link": "fore"}, "loads = {'link': 'fore'}: must be a list of mappings with link, x, force and"),
+        ("loads", ["fore"], "loads[0] = 'fore': must be a mapping with link"),
+        ("loads", [{"x": 1}], "loads[0].link: is required"),
+        ("loads", [{"link": "fore", "at": 1}], "loads[0].at: unknown field (allowed: link, x, force, torque)"),
+        ("loads", [{"link": 3}], "loads[0].link = 3: must be the name of a link"),
+        ("loads", [{"link": "for"}], "loads[0].link = 'for': there is no such link; did you mean 'fore'?"),
+        ("loads", [{"link": "fore", "x": -1}], "loads[0].x = -1: must be zero or positive (m)"),
+        ("loads", [{"link": "fore", "force": 3}], "loads[0].force = 3: must be three numbers or profiles, in world"),
+        ("loads", [{"link": "fore", "force": [0, 0]}], "loads[0].force = [0, 0]: must be three numbers or profiles"),
+        ("loads", [{"link": "fore", "torque": [0, 0, "x"]}], "loads[0].torque[2] = 'x': must be a number, not text"),
+        ("points", ["tip"], "points = ['tip']: must be a mapping from names to link and x"),
+        ("points", {"p": 3}, "points.p = 3: must be a mapping with link and x"),
+        ("points", {"p": {"link": "fore"}}, "points.p.x: is required"),
+        ("points", {"p": {"link": "fore", "x": "end"}}, "points.p.x = 'end': must be a number (m), not text"),
+        ("points", {3: {"link": "fore", "x": 0}}, "points.3: is not text, but names of points are"),
     ],
 )
-def test_mistakes_in_a_file_are_sentences(section, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_mistakes_in_a_file_are_sentences(field, value, sentence):
+    found = said({"duration": 1, field: value}, robot=fa.library.two_link_arm())
+    assert found.startswith(f"arm.yaml: simulation.{sentence}")
+    assert len(found.splitlines()) == 1
+
+
+def test_everything_that_is_wrong_is_told_at_once():
+    assert said({"points": {"p": {}}, "dt": 0}).splitlines() == [
+        "arm.yaml: simulation.points.p.link: is required",
+        "arm.yaml: simulation.points.p.x: is required",
+        "arm.yaml: simulation.dt = 0: must be positive (s)",
+        "arm.yaml: simulation.duration: is required (s); give it in the file or with --duration",
+    ]
+
+
+ANYTHING = [None, True, 3, -1.5, float("nan"), 10**400, "x", "", [], [1], ["x"], [[]], {}, {"a": 1}, {3: None}]
+ANYTHING += [{"link": "upper"}, {"profile": "sine"}, [1.0, "x", None]]
+
+
+def refusal(section):
+    try:
         simulation_options(section, "arm.yaml")
+    except fa.robot.DescriptionError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("value", ANYTHING, ids=lambda value: repr(value)[:20])
+def test_whatever_stands_in_a_section_is_taken_or_refused_in_a_sentence(value):
+    inside = [{"upper": value}, {"upper": {"profile": value}}, [value], [{"link": "upper", "force": value}]]
+    inside += [[{"link": "upper", "torque": [0, 0, value]}], {"p": {"link": "upper", "x": value}}]
+    sections = [(field, given) for field in FIELDS for given in (value, *inside)]
+    for name, function in PROFILES.items():
+        arguments = dict.fromkeys(inspect.signature(function).parameters, 1.0)
+        for argument in arguments:
+            sections.append(("torque", {"upper": {"profile": name, argument: value}}))
+            sections.append(("motion", {"upper": {"profile": name, **arguments, argument: value}}))
+    for field, given in sections:
+        said = refusal({"duration": 1, field: given})
+        assert not said or said.startswith(f"arm.yaml: simulation.{field}")
+
+
+def test_empty_fields_are_as_good_as_none():
+    assert simulation_options({"duration": 1, "q0": None, "torque": None, "dt": None}, "arm.yaml") == {"duration": 1}
+
+
+FILE = """\
+links:
+  - {name: upper, length: 1.0, mass: 1.0}
+simulation:
+  duration: long
+  torque:
+    upper:
+      profile: sinus
+  loads:
+    - link: upper
+    - upper
+"""
+
+
+def test_mistakes_are_told_with_their_lines_unless_the_command_line_made_them(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text(FILE)
+    robot, section = fa.robot.files.read(file)
+
+    def lines(section):
+        with pytest.raises(fa.robot.DescriptionError) as caught:
+            simulation_options(section, str(file), robot=robot)
+        return [(problem.path, problem.line) for problem in caught.value.problems]
+
+    profile, load = ("simulation.torque.upper.profile", 7), ("simulation.loads[1]", 10)
+    assert lines(section) == [("simulation.duration", 4), profile, load]
+    assert lines(section | {"duration": "short"}) == [("simulation.duration", None), profile, load]
+    assert lines(section | {"dt": 0}) == [("simulation.duration", 4), profile, load, ("simulation.dt", None)]
+
+
+def test_tables_lie_beside_the_robot_file(tmp_path, monkeypatch):
+    folder, other = tmp_path / "model", tmp_path / "other"
+    for place in (folder / "data", other):
+        place.mkdir(parents=True)
+    (folder / "data" / "torque.csv").write_text("t,upper\n0,1\n1,1\n")
+    (other / "secret.csv").write_text("t,upper\n0,2\n1,2\n")
+    (folder / "link.csv").symlink_to(other / "secret.csv")
+    monkeypatch.chdir(other)
+
+    def torque(source, **options):
+        section = {"duration": 1, "torque": {"upper": {"profile": "table", "source": source}}}
+        return simulation_options(section, str(folder / "arm.yaml"), **options)["torque"]["upper"](0.5)
+
+    assert torque("data/torque.csv") == 1.0
+    assert torque("data/../data/torque.csv") == 1.0
+    for source in ("../other/secret.csv", str(other / "secret.csv"), "link.csv", "/etc/passwd", "/dev/zero"):
+        with pytest.raises(
+            fa.robot.DescriptionError, match="lies outside the robot file's folder, which only flexarm run"
+        ):
+            torque(source)
+    for source in ("../other/secret.csv", str(other / "secret.csv"), "link.csv"):
+        assert torque(source, outside=True) == 2.0
+    with pytest.raises(fa.robot.DescriptionError, match=r"simulation\.torque\.upper: .*no\.csv: there is no such file"):
+        torque("no.csv")
+    with pytest.raises(fa.robot.DescriptionError, match="is a pipe, a device or the like, not a file"):
+        torque("/dev/zero", outside=True)

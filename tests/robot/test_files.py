@@ -1,5 +1,6 @@
 """Robots in files: round trips, and every way a file can be wrong."""
 
+import multiprocessing
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -111,6 +112,17 @@ def test_many_threads_may_save_and_load_one_file(tmp_path):
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(24)))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["arm.yaml"]
+
+
+def save_and_load(path):
+    library.two_link_arm().save(path)
+    return fa.load(path) == library.two_link_arm()
+
+
+def test_many_processes_may_save_and_load_one_file(tmp_path):
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        assert all(pool.map(save_and_load, [tmp_path / "arm.yaml"] * 12, chunksize=1))
     assert [entry.name for entry in tmp_path.iterdir()] == ["arm.yaml"]
 
 
@@ -379,6 +391,11 @@ def test_messages_are_short_whatever_the_file(file, text):
     said = message(file(text)).splitlines()
     assert len(said) <= 21
     assert max(map(len, said)) < 1100
+
+
+def test_letters_that_a_terminal_obeys_are_spelled_out(file):
+    said = message(file('"a\\e[31m\\nb": 1\nlinks: [{name: a, length: 1}]'))
+    assert said.startswith("arm.yaml:1: a\\x1b[31m\\nb: unknown field")
 
 
 def test_many_doubts_are_told_once(file):

@@ -27,6 +27,9 @@ def run(
     rigid: Annotated[bool, typer.Option("--rigid", help="run the rigid twin too and show the difference")] = False,
     animate: Annotated[str | None, typer.Option(help="film of the moving arm: .gif, .mp4 or .html")] = None,
     magnify: MAGNIFY = 1.0,
+    allow_outside: Annotated[
+        bool, typer.Option("--allow-outside", help="let tables lie outside the folder of FILE")
+    ] = False,
 ) -> None:
     """Simulate a robot as its file's `simulation` section says.
 
@@ -42,7 +45,7 @@ def run(
     results = checked_output("--output", file.with_suffix(".nc").name if output is None else output, [".nc"])
     picture = checked_output("--plot", str(results.path.with_suffix(".png")) if plot is None else plot, PICTURES)
     moving = None if animate is None else film("--animate", animate)
-    robot, options = _asked(file, changes, duration)
+    robot, options = _asked(file, changes, duration, allow_outside)
     print(robot)
     found = flexarm.simulate(robot, **options)
     kept = keep(found, results)  # before anything else can fail
@@ -64,7 +67,7 @@ def run(
     raise typer.Exit(code or (FAILED if kept.problem else 0))
 
 
-def _asked(file: Path, changes: list[str], duration: float | None) -> tuple[Robot, dict[str, Any]]:
+def _asked(file: Path, changes: list[str], duration: float | None, outside: bool) -> tuple[Robot, dict[str, Any]]:
     """The robot and the options of `simulate`, from the file and the command line."""
     from flexarm.motion.simulation_file import simulation_options
     from flexarm.robot.files import read
@@ -76,7 +79,8 @@ def _asked(file: Path, changes: list[str], duration: float | None) -> tuple[Robo
     }
     if wanted:
         robot = robot.with_(wanted)
-    return robot, simulation_options(section if duration is None else section | {"duration": duration}, str(file))
+    section = section if duration is None else section | {"duration": duration}
+    return robot, simulation_options(section, str(file), robot=robot, outside=outside)
 
 
 def _of_rigid(options: dict[str, Any], twin: Any) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from flexarm.foundation.sentences import shown
+
 DRAFT = ".flexarm-draft-"  # how the names of drafts begin
 ABANDONED = 3600.0  # s after which a draft belongs to a program that was killed
 
@@ -31,7 +33,7 @@ def whole_file(path: FilePath) -> Iterator[BinaryIO]:
     its place in one step. A link at that place is replaced, not followed. Permissions are those of the earlier file,
     or what the user's umask leaves.
     """
-    target = Path(path)
+    target = Path(_name(path))
     with _told_of(target, "written"):
         _require_place(target)
         sweep(target.parent, DRAFT)
@@ -63,19 +65,19 @@ def write_text(path: FilePath, text: str) -> None:
 
 def atomically(path: FilePath, write: Callable[[str], object]) -> None:
     """For writers that want the name of a file: they get one with the same ending in a folder of their own."""
-    target = Path(path)
+    target = Path(_name(path))
     with _told_of(target, "written"):
         _require_place(target)  # before any work
-    with tempfile.TemporaryDirectory(prefix="flexarm-") as folder:
-        part = os.path.join(folder, "part" + target.suffix)
-        write(part)
-        with open(part, "rb") as written, whole_file(target) as stream:
-            shutil.copyfileobj(written, stream)
+        with tempfile.TemporaryDirectory(prefix="flexarm-") as folder:
+            part = os.path.join(folder, "part" + target.suffix)
+            write(part)
+            with open(part, "rb") as written, whole_file(target) as stream:
+                shutil.copyfileobj(written, stream)
 
 
 def read_bytes(path: FilePath, most: int) -> bytes:
     """The content of a regular file of at most so many bytes; pipes and devices, which may never end, are refused."""
-    file = os.fspath(path)
+    file = _name(path)
     with _told_of(file, "read"):
         _require_regular(file, os.stat(file))  # before it is opened: a pipe would wait for somebody to write
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -92,10 +94,11 @@ def sweep(folder: Path, prefix: str) -> None:
 
     Each program looks once into a folder.
     """
+    place = (os.path.abspath(folder), prefix)
     with _lock:
-        if (str(folder), prefix) in _swept:
+        if place in _swept:
             return
-        _swept.add((str(folder), prefix))
+        _swept.add(place)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if not entry.name.startswith(prefix):
@@ -113,6 +116,16 @@ def sweep(folder: Path, prefix: str) -> None:
 def owned(found: os.stat_result) -> bool:
     """Whether the file belongs to the user who runs this program; always so where files have no such owners."""
     return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+
+
+def _name(path: object) -> str:
+    """The path as text; what names no file at all is refused."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path = {shown(path)}: must be the name of a file")
+    file = os.fsdecode(path)
+    if not file or "\0" in file:
+        raise ValueError(f"path = {shown(file)}: must be the name of a file")
+    return file
 
 
 def _require_place(target: Path) -> None:

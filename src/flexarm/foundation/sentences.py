@@ -25,6 +25,13 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 3) :]}"
 
 
+def printable(text: str) -> str:
+    """A text on one line without letters that would do something to a terminal: these are written as in a program."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def short(number: float) -> str:
     """A number without a needless `.0`.
 

@@ -14,7 +14,7 @@ import numpy as np
 from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes, write_text
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.motion.netcdf import netcdf
+from flexarm.motion.netcdf import netcdf, read_netcdf
 from flexarm.motion.series import AXES, available, named
 from flexarm.robot import Robot
 
@@ -190,14 +190,7 @@ class Run:
         """Read the run at `path`; one written by another version says so."""
         import warnings
 
-        import xarray as xr
-
-        if not Path(path).is_file():
-            raise FileNotFoundError(f"{path}: there is no such file")
-        try:
-            data = xr.load_dataset(path, engine="h5netcdf")
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{path}: cannot be read as NetCDF ({error})") from None
+        data = read_netcdf(path)
         missing = {"model", "options", "statistics", "version", "reason", "status"} - set(data.attrs)
         if missing:
             raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flexarm.foundation.sentences import cut, shown
+from flexarm.foundation.sentences import cut, printable, shown
 
 TOLD = 20  # problems that a message tells before it says how many more there are
 LONGEST = 1000  # letters of a line
@@ -41,7 +41,7 @@ class DescriptionError(ValueError):
         self.file = file
 
     def __str__(self) -> str:
-        told = [located(self.file, p.line, p.column) + cut(str(p), LONGEST) for p in self.problems[:TOLD]]
+        told = [located(self.file, p.line, p.column) + cut(printable(str(p)), LONGEST) for p in self.problems[:TOLD]]
         if more := len(self.problems) - len(told):
             told.append(f"{located(self.file)}and {more} more problem{'s' if more > 1 else ''}")
         return "\n".join(told)
