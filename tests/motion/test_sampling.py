@@ -23,7 +23,7 @@ def test_each_wanted_time_takes_the_polynomial_of_its_own_stretch():
     """At rest at 0 until t = 1, then at 5 when t = 2: the curve of the last stretch is no continuation of the first."""
     states = np.zeros((3, 8))
     states[2, 0] = 5.0
-    found = between(np.array([0.0, 1.0, 2.0]), states, np.array([0.5, 1.0, 1.25, 1.5, 2.0]), 1)
+    found = between(np.array([0.0, 1.0, 2.0]), states, np.array([0.5, 1.0, 1.25, 1.5, 2.0]), Layout(1))
     s = np.array([0.25, 0.5, 1.0])
     assert_allclose(found[:, 0], [0.0, 0.0, *5 * (10 * s**3 - 15 * s**4 + 6 * s**5)], atol=1e-14)
     assert_allclose(found[2:, 1], 5 * (30 * s**2 - 60 * s**3 + 30 * s**4), atol=1e-13)
@@ -32,5 +32,5 @@ def test_each_wanted_time_takes_the_polynomial_of_its_own_stretch():
 def test_powers_and_forces_of_constraints_run_straight_from_node_to_node():
     states = np.zeros((3, 10))
     states[:, 6:] = [[0, 1, 2, 3], [4, 3, 2, 1], [0, 0, 8, 0]]
-    found = between(np.array([0.0, 1.0, 3.0]), states, np.array([0.25, 2.0]), 1)
+    found = between(np.array([0.0, 1.0, 3.0]), states, np.array([0.25, 2.0]), Layout(1, 2))
     assert_allclose(found[:, 6:], [[1, 1.5, 2, 2.5], [2, 1.5, 5, 0.5]])

@@ -27,10 +27,10 @@ def turned():
     return fa.simulate(ARM, 0.1, torque={"bar": 1.0}, sample=0.01, native=False)
 
 
-def changed(run, reason="completed", **variables):
+def changed(run, reason="completed", status="completed", **variables):
     """The run with other values at its sixth sample."""
     data = run.data.copy(deep=True)
-    data.attrs["reason"] = reason
+    data.attrs |= {"reason": reason, "status": status}
     for name, value in variables.items():
         data[name][5] = value
     return fa.Run(data)
@@ -85,7 +85,7 @@ def test_a_large_store_that_does_not_change_is_no_motion(turned):
 
 
 def test_a_run_that_ended_early_is_not_audited(turned):
-    sentence = said(changed(turned, reason="stopped", balance=moved(turned)))
+    sentence = said(changed(turned, "stopped", "stopped", balance=moved(turned)))
     assert sentence == "the run ended early: stopped; what was computed is kept"
 
 
@@ -106,6 +106,6 @@ def test_stretch_is_no_bending(turned):
 
 
 def test_divergence_with_truncated_stiffening_points_to_the_full_one(turned):
-    assert "stiffening='full'" in said(changed(turned, reason="diverged at t = 0.05 s"))
-    plain = ARM.with_({"links.bar.flexible.stiffening": "none"})
-    assert "stiffening" not in said(changed(turned, reason="diverged at t = 0.05 s"), plain)
+    diverged = changed(turned, "diverged at t = 0.05 s", "failed")
+    assert "stiffening='full'" in said(diverged)
+    assert "stiffening" not in said(diverged, ARM.with_({"links.bar.flexible.stiffening": "none"}))

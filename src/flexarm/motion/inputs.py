@@ -52,7 +52,7 @@ class Profile:
         return out if np.ndim(t) else float(out[0])
 
     def expression(self, t: Any, rate: int = 0) -> Any:
-        """The same as a CasADi expression of a symbolic time."""
+        """The value (or its first or second `rate`) as a CasADi expression of a symbolic time t."""
         import casadi as ca
 
         s = ca.SX.sym("t")

@@ -55,7 +55,7 @@ class Feedback:
             real_number("Feedback: limit", self.limit, "N m or N", above=0)
 
     def limits(self, system: System) -> Array:
-        """The largest torque of each actuator."""
+        """The largest torque of each actuator of a `system`."""
         if self.limit is None:
             return np.full(system.nu, np.inf)
         if isinstance(self.limit, Mapping):

@@ -13,7 +13,8 @@ from typing import Any, Self
 import casadi as ca
 import numpy as np
 
-from flexarm.foundation.numbers import real_number
+from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
+from flexarm.foundation.sentences import shown
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
@@ -51,11 +52,11 @@ class Method(ABC):
 
     @abstractmethod
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
-        """The next state, the error made in this step and the acceleration that the iteration added last, both as
-        displacements of the links."""
+        """One step of dt of a `plant` from a `state`, with the `inputs` at the method's nodes: the next state, the
+        error made in this step and the acceleration that the iteration added last, as displacements of the links."""
 
     def step(self, plant: Plant) -> ca.Function:
-        """(state, inputs, dt) -> (next state, error, last acceleration of the iteration)."""
+        """The step of a `plant`: (state, inputs, dt) -> (next state, error, last acceleration of the iteration)."""
         column = ca.MX.sym("state", plant.layout.size)
         inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
         dt = ca.MX.sym("dt")
@@ -69,7 +70,7 @@ class GeneralizedAlpha(Method):
 
     `radius` is the spectral radius at infinite frequency: 1 damps nothing, 0 kills unresolved modes in one step.
     Unknowns are the accelerations; the iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves gyroscopic terms out
-    and is factorised once a step. Two iterations usually do; stiff links whose vibration is not resolved want more.
+    and is factorised once a step. Two `iterations` usually do; stiff links whose vibration is not resolved want more.
     The error, c dt^2 times the change of acceleration, is counted in modes that the step resolves: twice filtered by
     S^-1 M, for the method itself damps the others out.
     """
@@ -81,7 +82,7 @@ class GeneralizedAlpha(Method):
 
     def __init__(self, radius: float = 0.9, iterations: int = ITERATIONS[0]) -> None:
         radius = real_number("radius", radius, least=0, most=1)
-        self.iterations = iterations
+        self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
@@ -159,10 +160,13 @@ class GeneralizedAlpha(Method):
 
 
 class Newmark(GeneralizedAlpha):
-    """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping."""
+    """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping.
+
+    `iterations` of Newton's method in a step; more are taken where these do not converge.
+    """
 
     def __init__(self, iterations: int = ITERATIONS[0]) -> None:
-        self.iterations = iterations
+        self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m = self.alpha_f = 0.0
         self.beta, self.gamma = 0.25, 0.5
 
@@ -173,11 +177,25 @@ RATES_MATTER = 0.2
 
 
 class RungeKutta(Method):
-    """An explicit method by its tableau: A (stages x stages), b, c, and the weights e of the error of its rates."""
+    """An explicit method by its tableau: A (stages x stages), b, c, and the weights e of the error of its rates.
+
+    `order` of the method in dt, and `estimate`, that of the error which e gives for one step.
+    """
 
     def __init__(self, order: int, estimate: int, A: Any, b: Any, c: Any, e: Any) -> None:
-        self.order, self.estimate = order, estimate
-        self.A, self.b, self.c, self.e = (np.asarray(part, float) for part in (A, b, c, e))
+        self.order = whole_number("order", order, least=1)
+        self.estimate = whole_number("estimate", estimate, least=1)
+        self.b = _row("b", b)
+        stages = len(self.b)
+        self.c, self.e = _row("c", c, stages), _row("e", e, stages, stages + 1)
+        self.A = real_array("A", A)
+        shaped = self.A.shape in ((stages, stages), (stages, stages - 1))  # its last column is zero
+        if not shaped or not np.isfinite(self.A).all() or np.triu(self.A).any():
+            raise ValueError(
+                f"A = {shown(A)}: must have a row for each of the {stages} weights b, zero from the diagonal on"
+            )
+        if self.c[0] != 0 or self.c.min() < 0 or self.c.max() > 1:
+            raise ValueError(f"c = {shown(c)}: must begin with 0 and lie between 0 and 1, fractions of the step")
         self.nodes = tuple(sorted({0.0, 1.0, *self.c.tolist()}))
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
@@ -217,6 +235,15 @@ class RungeKutta(Method):
     def _along(start: Any, weights: Any, rates: list[Any], dt: Any) -> Any:
         terms = [weight * rate for weight, rate in zip(weights, rates) if weight != 0]
         return start + dt * sum(terms[1:], terms[0]) if terms else start
+
+
+def _row(name: str, values: Any, *sizes: int) -> Array:
+    """A row of a tableau; of one of the sizes, if any are given."""
+    row = real_array(name, values)
+    if row.ndim != 1 or not row.size or not np.isfinite(row).all() or (sizes and len(row) not in sizes):
+        count = f"one for each of the {sizes[0]} weights b" if sizes else "one for each stage"
+        raise ValueError(f"{name} = {shown(values)}: must be a list of finite numbers, {count}")
+    return row
 
 
 def rk4() -> RungeKutta:

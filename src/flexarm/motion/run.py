@@ -40,6 +40,8 @@ class Run:
     """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`."""
 
     def __init__(self, data: xr.Dataset) -> None:
+        if not all(hasattr(data, name) for name in ("attrs", "coords", "variables")):
+            raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.simulate and Run.load make runs")
         self.data = data
 
     # --- reading ---

@@ -26,7 +26,9 @@ TableSource = str | os.PathLike[str] | Mapping[str, Sequence[float]]
 def points(source: TableSource, column: str | None = None) -> tuple[list[float], list[float]]:
     """Times and values of one column of a table: a CSV file with a header, the time first, or {"t": ..., name: ...}."""
     if isinstance(source, Mapping):
-        columns, where = {str(name): _column(f"table: {name}", values) for name, values in source.items()}, "table"
+        columns, where = {str(name): _column(f"source: {name}", values) for name, values in source.items()}, "source"
+        if len({len(column) for column in columns.values()}) > 1:
+            raise ValueError(f"source = {shown(source)}: its columns must be equally long")
     elif isinstance(source, (str, os.PathLike)) and os.fspath(source):
         columns, where = _read(os.fspath(source)), f"table {os.fspath(source)}"
     else:
