@@ -7,8 +7,9 @@ from flexarm._version import __version__
 
 if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
+    from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.equilibrium import equilibrium
-    from flexarm.mechanics.system import Energy, Linearization, System
+    from flexarm.mechanics.system import System
     from flexarm.motion.inputs import (
         Profile,
         bang_bang,
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
 _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
-    "flexarm.mechanics.system": ("Energy", "Linearization", "System"),
+    "flexarm.mechanics.answers": ("Energy", "Linearization"),
+    "flexarm.mechanics.system": ("System",),
     "flexarm.motion.inputs": (
         "Profile",
         "bang_bang",

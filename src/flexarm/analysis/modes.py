@@ -12,10 +12,11 @@ import numpy as np
 from flexarm.beam.bases import all_modes
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
 from flexarm.mechanics.singularity import idle_motions
-from flexarm.mechanics.system import System, Vector
+from flexarm.mechanics.system import System
 from flexarm.robot import Robot
 
 Hold = Literal["free", "locked"]

@@ -6,8 +6,9 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
-from flexarm.mechanics.system import System, Vector
+from flexarm.mechanics.system import System
 
 ITERATIONS = 50
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from typing import Literal
@@ -13,8 +12,10 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
+from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.answers import Energy, Linearization
+from flexarm.mechanics.arguments import Arguments, Vector
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
 from flexarm.mechanics.equations import Equations
@@ -25,52 +26,16 @@ from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.robot import Robot
 
-Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
 Mask = NDArray[np.bool_]
 
 
 # Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
 MANY = 40
 
-MOST_POINTS = 100_000
-
 TOO_LARGE = "the accelerations are not finite: q, v or tau is too large"
-
-# Of a link's length: a slide at its end may be beyond it by this much.
-ROUNDING = 1e-9
 
 # Accelerations per second squared, in units of what is large for a coordinate, at which the mass matrix is looked at.
 ABSURD = 1e9
-
-
-@dataclass(frozen=True)
-class Energy:
-    """Energies in J, numbers or arrays over a batch; also by key, `energy["kinetic"]`."""
-
-    kinetic: Array
-    elastic: Array
-    gravity: Array
-    drive: Array
-
-    @property
-    def total(self) -> Array:
-        return self.kinetic + self.elastic + self.gravity + self.drive
-
-    def __getitem__(self, name: str) -> Array:
-        known = ["kinetic", "elastic", "gravity", "drive", "total"]
-        if name not in known:
-            raise KeyError(f"there is no energy '{name}'{suggestion(name, known)}")
-        return getattr(self, name)  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True)
-class Linearization:
-    """Matrices (..., nq, nq) of small motions: mass, tangent stiffness, gyroscopic terms, dissipation."""
-
-    M: Array
-    K: Array
-    G: Array
-    D: Array
 
 
 class System:
@@ -96,6 +61,7 @@ class System:
         self.native: Native = native
         self._chain = Chain(robot)
         self._equations = Equations(self._chain)
+        self._arguments = Arguments(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
         self._lock = threading.Lock()
         self._looked = False  # whether the mass matrix was looked at
@@ -192,7 +158,7 @@ class System:
 
         `name` is what the sentence about a wrong value calls it.
         """
-        return self._checked(name, values)
+        return self._arguments.vector(name, values)
 
     # --- equations of motion ---
 
@@ -206,7 +172,7 @@ class System:
 
         Those of the tree of links: constraints count in simulations only.
         """
-        a = self._call("forward_dynamics", q=q, v=v, tau=self._forces(tau))[0]
+        a = self._call("forward_dynamics", q=q, v=v, tau=self._arguments.forces(tau))[0]
         self._require_inertia(q, a)
         return a
 
@@ -215,7 +181,7 @@ class System:
 
         `held`: places of coordinates that do not move freely and need no inertia.
         """
-        posture = self._checked("q", q)
+        posture = self._arguments.vector("q", q)
         if posture.ndim != 1:
             raise ValueError(f"q has shape {posture.shape}: one posture at a time is looked at")
         places = held if isinstance(held, Collection) else ("",)
@@ -283,7 +249,9 @@ class System:
         if self.nq <= MANY:
             K, G, D = self._call("linearization", q=q, v=v, a=a)
         else:
-            q, v, a = (self._checked(name, each)[..., None, :] for name, each in (("q", q), ("v", v), ("a", a)))
+            q, v, a = (
+                self._arguments.vector(name, each)[..., None, :] for name, each in (("q", q), ("v", v), ("a", a))
+            )
             columns = self._call("linearization_along", q=q, v=v, a=a, x=np.eye(self.nq))
             K, G, D = (each.swapaxes(-1, -2) for each in columns)
             q = q[..., 0, :]
@@ -350,7 +318,7 @@ class System:
 
     def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:
         """Pose (..., 4, 4) of the section of a `link` at x (m from the root; None is the tip) in the world."""
-        rotation, position = self._call(self.casadi.frame(*self._place(link, x)), q=q)
+        rotation, position = self._call(self.casadi.frame(*self.place(link, x)), q=q)
         out = np.zeros((*position.shape[:-1], 4, 4))
         out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, position, 1.0
         return out
@@ -361,7 +329,7 @@ class System:
         """(..., 6, nq): twist per v of a `link`'s section at x, angular rows first, in its own axes or the world's."""
         if axes not in ("own", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'own' or 'world'")
-        out = self._call(self.casadi.jacobian(*self._place(link, x)), q=q)[0]
+        out = self._call(self.casadi.jacobian(*self.place(link, x)), q=q)[0]
         if axes == "own":
             return out
         R = self.frame(link, x, q)[..., :3, :3]
@@ -369,8 +337,8 @@ class System:
 
     def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:
         """(x, displacement (..., points, 3)) of a link's axis against its root frame, to first order."""
-        number, length = self._place(link, None)
-        x = self._stations(length, points)
+        number, length = self.place(link, None)
+        x = self._arguments.stations(length, points)
         if self._chain.bodies[number].gripped:
             straight = self.vector(q).copy()
             straight[..., self.elastic] = 0.0
@@ -380,14 +348,14 @@ class System:
 
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
         """(..., points, 3): a link's deformed axis in the world."""
-        number, length = self._place(link, None)
+        number, length = self.place(link, None)
         R, p = self._call(self.casadi.root(number), q=q)
-        rho = self._along(number, q, self._stations(length, points))
+        rho = self._along(number, q, self._arguments.stations(length, points))
         return np.asarray(p[..., None, :] + rho @ R.swapaxes(-1, -2))
 
     def _along(self, link: int, q: Vector, x: Array) -> Array:
         """(..., points, 3): points of a link's deformed axis in its root frame."""
-        vector = self._checked("q", q)
+        vector = self._arguments.vector("q", q)
         function = self.casadi.axis(link)
         rows = np.broadcast_to(vector[..., None, :], (*vector.shape[:-1], len(x), self.nq)).reshape(-1, self.nq)
         places = np.broadcast_to(x, (*vector.shape[:-1], len(x))).reshape(-1)
@@ -409,26 +377,13 @@ class System:
 
     # --- from names and arrays to functions ---
 
-    def _place(self, link: str, x: float | None) -> tuple[int, float]:
-        names = [each.name for each in self.robot.links]
-        if link not in names:
-            raise KeyError(f"there is no link {shown(link)}{suggestion(link, names)}")
-        length = self.robot.links[names.index(link)].length
-        at = length if x is None else real_number("x", x, "m")
-        if not 0 <= at <= length:
-            raise ValueError(f"x = {at:g}: must lie on link '{link}', between 0 and {length:g} m")
-        return names.index(link), at
-
-    def _stations(self, length: float, points: int) -> Array:
-        """Points along a link, root and tip among them."""
-        count = whole_number("points", points, least=1)
-        if count > MOST_POINTS:
-            raise ValueError(f"points = {count}: must be at most {MOST_POINTS}")
-        return np.linspace(0, length, count)
+    def place(self, link: str, x: float | None = None) -> tuple[int, float]:
+        """The number of a link and a place x on it (m from its root; None is its tip), both known to be there."""
+        return self._arguments.place(link, x)
 
     def _call(self, function: str | ca.Function, **given: Vector) -> list[Array]:
         function = self.casadi[function] if isinstance(function, str) else function
-        vectors = [self._checked(name, value) for name, value in given.items()]
+        vectors = [self._arguments.vector(name, value) for name, value in given.items()]
         with self._lock:
             if function not in self._evaluators:
                 ranks = [RANKS[name] for name in function.name_out()]
@@ -436,79 +391,9 @@ class System:
             evaluator = self._evaluators[function]
         return evaluator(*vectors)
 
-    def _checked(self, name: str, value: Vector) -> Array:
-        vector = self._chain.coordinates.vector(value, name)
-        if vector.ndim == 0 or vector.shape[-1] != self.nq:
-            raise ValueError(
-                f"{name} has shape {vector.shape}: its last dimension must be {self.nq}, one for each of "
-                f"{', '.join(self.names[:6])}{', ...' if self.nq > 6 else ''}"
-            )
-        if not np.isfinite(vector).all():
-            where = int(np.argwhere(~np.isfinite(vector))[0][-1])
-            raise ValueError(f"{name} of '{self.names[where]}' is {vector[~np.isfinite(vector)][0]}: must be finite")
-        if name == "q":
-            self._require_parts(vector)
-        return vector
-
-    def _require_parts(self, q: Array) -> None:
-        """A bending part of a link must stick out of the joint that the link slides through."""
-        for body in self._chain.bodies:
-            if not body.gripped:
-                continue
-            place, length = body.local.place(body.local.joint), body.link.length
-            shortest = float(np.min(q[..., place], initial=length))
-            longest = float(np.max(q[..., place], initial=0.0))
-            slack = ROUNDING * length  # to a part that bends, nothing: without a length it has no finite stiffness
-            short = shortest <= 0 if body.integrals.count else shortest < -slack
-            behind = body.rear is not None and body.rear.count
-            if short or (longest >= length if behind else longest > length + slack):
-                ends = " without the end of a part that bends" if body.integrals.count else ""
-                raise ValueError(
-                    f"q of '{self.names[place]}' is {shortest if short else longest:g}: it must lie between 0 "
-                    f"and {length:g} m{ends}, since link '{body.link.name}' slides through its joint"
-                )
-
-    def _forces(self, tau: Vector) -> Array:
-        """nq generalised forces from actuator torques or from themselves (where nu = nq they are the same)."""
-        if tau is None:
-            return np.zeros(self.nq)
-        if isinstance(tau, Mapping):
-            return self._forces_by_name(tau)
-        given = real_array("tau", tau)
-        if not np.isfinite(given).all():
-            raise ValueError(f"tau = {shown(tau)}: must be finite")
-        if given.ndim == 0 or given.shape[-1] not in (self.nu, self.nq):
-            raise ValueError(
-                f"tau has shape {given.shape}: its last dimension must be {self.nu} (actuators "
-                f"{', '.join(self.inputs)}) or {self.nq} (generalised forces)"
-            )
-        if self.nu != self.nq:
-            return np.asarray(given @ self.input_matrix.T) if given.shape[-1] == self.nu else given
-        for each in self.actuators:
-            if each.gear != 1:
-                raise ValueError(
-                    f"tau = {shown(tau)}: could be torques at motors or generalised forces, which differ where "
-                    f"torque_at = 'motor'; give torques by link, {{'{each.link}': ...}}, or forces by coordinate, "
-                    f"{{'{each.coordinate.name}': ...}}"
-                )
-        return given
-
-    def _forces_by_name(self, tau: Mapping[str, float]) -> Array:
-        """From torques by link and generalised forces by coordinate."""
-        out = np.zeros(self.nq)
-        for name, value in tau.items():
-            number = real_number(f"tau['{name}']", value)
-            if name in self.inputs:
-                out += self.input_matrix[:, self.inputs.index(name)] * number
-            elif name in self.names:
-                out[self.index(name)] += number
-            else:
-                raise KeyError(f"tau: there is no actuator at {shown(name)}{suggestion(name, list(self.inputs))}")
-        return out
-
     def _require_inertia(self, q: Vector, a: Array) -> None:
         """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""
-        q = np.broadcast_to(self._checked("q", q), a.shape)
+        q = np.broadcast_to(self._arguments.vector("q", q), a.shape)
         doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < ABSURD)
         postures = list(q[doubtful])
         if not self._looked and q.size:
@@ -520,7 +405,3 @@ class System:
                 raise ValueError(sentence)
         if not np.isfinite(a).all():
             raise ValueError(TOO_LARGE)
-
-    def _why_not_finite(self, q: Vector, a: Array) -> str:
-        """Why an acceleration came out infinite at a posture."""
-        return self.singularity(q) or TOO_LARGE

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.system import TOO_LARGE
 from flexarm.motion.ending import Ending
 from flexarm.motion.stepper import Stepper
 
@@ -27,7 +28,7 @@ class InertiaWatch:
         """Raise where the first accelerations are not finite, or the answer to a torque is as good as infinite."""
         a = state[self.layout.a]
         if not np.isfinite(a).all():
-            raise ValueError(self.system._why_not_finite(state[self.layout.q], a))
+            raise ValueError(self._singularity(state) or TOO_LARGE)
         if self._answer(state) > UNUSUAL and (sentence := self._singularity(state)) is not None:
             raise ValueError(sentence)
 

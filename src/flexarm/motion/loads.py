@@ -53,7 +53,7 @@ def loads_of(system: System, loads: Any) -> list[tuple[Load, list[Profile]]]:
         if not isinstance(load, PointLoad):
             raise TypeError(f"loads[{k}] = {shown(load)}: must be a fa.PointLoad")
         try:
-            place = Load(*system._place(load.link, load.x))
+            place = Load(*system.place(load.link, load.x))
         except (KeyError, ValueError, TypeError) as error:
             raise type(error)(f"loads[{k}]: {error.args[0]}") from None
         found.append((place, [profile(each, f"loads[{k}]") for each in (*load.force, *load.torque)]))

@@ -9,8 +9,9 @@ from typing import Any
 
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.building import building
-from flexarm.mechanics.system import System, Vector
+from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, sample_times
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration
@@ -159,7 +160,7 @@ def _points(system: System, points: Any) -> Points:
             )
         link, x = given
         try:
-            system._place(link, None if x is None else real_number("x", x, "m"))
+            system.place(link, None if x is None else real_number("x", x, "m"))
         except (KeyError, TypeError, ValueError) as error:
             raise type(error)(f"points[{name!r}]: {error.args[0]}") from None
         found[name] = (link, x)

@@ -8,9 +8,10 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.equilibrium import equilibrium
-from flexarm.mechanics.system import System, Vector
+from flexarm.mechanics.system import System
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.validity import ValidityWarning
 from flexarm.robot import MovingJoint

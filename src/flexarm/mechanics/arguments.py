@@ -1,0 +1,120 @@
+"""From what users give to arrays: coordinates by name, places on links, torques; or a sentence about what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
+from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.kinematics import Chain
+
+Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
+
+MOST_POINTS = 100_000
+
+# Of a link's length: a slide at its end may be beyond it by this much.
+ROUNDING = 1e-9
+
+
+class Arguments:
+    """Of the functions of one robot."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._links, self._bodies, self._coordinates = chain.robot.links, chain.bodies, chain.coordinates
+
+    def place(self, link: str, x: float | None) -> tuple[int, float]:
+        names = [each.name for each in self._links]
+        if link not in names:
+            raise KeyError(f"there is no link {shown(link)}{suggestion(link, names)}")
+        length = self._links[names.index(link)].length
+        at = length if x is None else real_number("x", x, "m")
+        if not 0 <= at <= length:
+            raise ValueError(f"x = {at:g}: must lie on link '{link}', between 0 and {length:g} m")
+        return names.index(link), at
+
+    def stations(self, length: float, points: int) -> Array:
+        """Points along a link, root and tip among them."""
+        count = whole_number("points", points, least=1)
+        if count > MOST_POINTS:
+            raise ValueError(f"points = {count}: must be at most {MOST_POINTS}")
+        return np.linspace(0, length, count)
+
+    def vector(self, name: str, value: Vector) -> Array:
+        vector = self._coordinates.vector(value, name)
+        names, count = self._coordinates.names, self._coordinates.count
+        if vector.ndim == 0 or vector.shape[-1] != count:
+            raise ValueError(
+                f"{name} has shape {vector.shape}: its last dimension must be {count}, one for each of "
+                f"{', '.join(names[:6])}{', ...' if count > 6 else ''}"
+            )
+        if not np.isfinite(vector).all():
+            where = int(np.argwhere(~np.isfinite(vector))[0][-1])
+            raise ValueError(f"{name} of '{names[where]}' is {vector[~np.isfinite(vector)][0]}: must be finite")
+        if name == "q":
+            self._require_parts(vector)
+        return vector
+
+    def _require_parts(self, q: Array) -> None:
+        """A bending part of a link must stick out of the joint that the link slides through."""
+        for body in self._bodies:
+            if not body.gripped:
+                continue
+            place, length = body.local.place(body.local.joint), body.link.length
+            shortest = float(np.min(q[..., place], initial=length))
+            longest = float(np.max(q[..., place], initial=0.0))
+            slack = ROUNDING * length  # to a part that bends, nothing: without a length it has no finite stiffness
+            short = shortest <= 0 if body.integrals.count else shortest < -slack
+            behind = body.rear is not None and body.rear.count
+            if short or (longest >= length if behind else longest > length + slack):
+                ends = " without the end of a part that bends" if body.integrals.count else ""
+                name, given = self._coordinates.names[place], shortest if short else longest
+                raise ValueError(
+                    f"q of '{name}' is {given:g}: it must lie between 0 "
+                    f"and {length:g} m{ends}, since link '{body.link.name}' slides through its joint"
+                )
+
+    def forces(self, tau: Vector) -> Array:
+        """nq generalised forces from actuator torques or from themselves (where nu = nq they are the same)."""
+        if tau is None:
+            return np.zeros(self._coordinates.count)
+        if isinstance(tau, Mapping):
+            return self._forces_by_name(tau)
+        given = real_array("tau", tau)
+        if not np.isfinite(given).all():
+            raise ValueError(f"tau = {shown(tau)}: must be finite")
+        if given.ndim == 0 or given.shape[-1] not in (len(self._coordinates.inputs), self._coordinates.count):
+            raise ValueError(
+                f"tau has shape {given.shape}: its last dimension must be {len(self._coordinates.inputs)} (actuators "
+                f"{', '.join(self._coordinates.inputs)}) or {self._coordinates.count} (generalised forces)"
+            )
+        if len(self._coordinates.inputs) != self._coordinates.count:
+            return (
+                np.asarray(given @ self._coordinates.input_matrix.T)
+                if given.shape[-1] == len(self._coordinates.inputs)
+                else given
+            )
+        for each in self._coordinates.actuators:
+            if each.gear != 1:
+                raise ValueError(
+                    f"tau = {shown(tau)}: could be torques at motors or generalised forces, which differ where "
+                    f"torque_at = 'motor'; give torques by link, {{'{each.link}': ...}}, or forces by coordinate, "
+                    f"{{'{each.coordinate.name}': ...}}"
+                )
+        return given
+
+    def _forces_by_name(self, tau: Mapping[str, float]) -> Array:
+        """From torques by link and generalised forces by coordinate."""
+        out = np.zeros(self._coordinates.count)
+        for name, value in tau.items():
+            number = real_number(f"tau['{name}']", value)
+            if name in self._coordinates.inputs:
+                out += self._coordinates.input_matrix[:, self._coordinates.inputs.index(name)] * number
+            elif name in self._coordinates.names:
+                out[self._coordinates.index(name)] += number
+            else:
+                raise KeyError(
+                    f"tau: there is no actuator at {shown(name)}{suggestion(name, list(self._coordinates.inputs))}"
+                )
+        return out
