@@ -225,3 +225,13 @@ def test_equilibrium_holds_the_crank_and_lets_the_loop_sag():
     assert_allclose(system.constraint(q), 0, atol=1e-13)
     run = fa.simulate(system, 0.2, q0=q, motion={"a": 1.0}, native=False, sample=0.01)
     assert np.abs(run.data["q"].values - q).max() < 1e-7
+
+
+@pytest.mark.parametrize("forces", ["text", None, 1.0, [1.0, 2.0], [float("nan")], [1j], ["a"]])
+def test_constraint_forces_are_as_many_numbers_as_rows(forces):
+    link = fa.Link("a", 1.0, mass=1.0)
+    system = fa.System(
+        fa.Robot(links=[link], constraints=[fa.OnPlane("a", point=(0, 0.5, 0), normal="y")]), native=False
+    )
+    with pytest.raises(ValueError, match="forces = "):
+        system.constraint_stiffness([0.5], forces)

@@ -72,39 +72,39 @@ def test_saved_runs_come_back_and_open_in_plain_xarray(run, tmp_path):
 def test_a_full_disk_leaves_the_earlier_file_and_the_program_alive(run, tmp_path):
     """HDF5 would take the interpreter down while it cleans up."""
     run.save(tmp_path / "run.nc")
-    before = (tmp_path / "run.nc").read_bytes()
+    files = [tmp_path / "run.nc", tmp_path / "run.csv"]
+    files[1].write_text("earlier")
+    before = [file.read_bytes() for file in files]
     code = """if True:
         import gc, resource, signal, sys
         import flexarm as fa
         run = fa.Run.load(sys.argv[1])
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
-        for save in (run.save, run.to_csv):
+        for save, path in zip((run.save, run.to_csv), sys.argv[1:]):
             try:
-                save(sys.argv[1])
+                save(path)
             except OSError as error:
                 print(error)
         gc.collect()
     """
-    program = [sys.executable, "-c", code, tmp_path / "run.nc"]
+    program = [sys.executable, "-c", code, *files]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [f"{tmp_path}/run.nc: cannot be written: File too large"] * 2
-    assert (tmp_path / "run.nc").read_bytes() == before
+    assert done.stdout.splitlines() == [f"{file}: cannot be written: File too large" for file in files]
+    assert [file.read_bytes() for file in files] == before
 
 
 def test_a_failed_save_leaves_the_earlier_file(run, tmp_path, monkeypatch):
-    file = tmp_path / "run.nc"
-    file.write_text("earlier")
-
     def full_disk(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    for save in (run.save, run.to_csv):
-        with pytest.raises(OSError, match=r"run\.nc: cannot be written: No space left"):
-            save(file)
-    assert file.read_text() == "earlier"
-    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+    for save, name in ((run.save, "run.nc"), (run.to_csv, "run.csv")):
+        (tmp_path / name).write_text("earlier")
+        with pytest.raises(OSError, match=rf"{name}: cannot be written: No space left"):
+            save(tmp_path / name)
+        assert (tmp_path / name).read_text() == "earlier"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv", "run.nc"]
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         run.save(tmp_path / "nowhere" / "run.nc")
 

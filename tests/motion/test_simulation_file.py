@@ -158,6 +158,9 @@ simulation:
   loads:
     - link: upper
     - upper
+  v0:
+    upper.q: 1.0
+    upper.w: 2.0
 """
 
 
@@ -171,10 +174,10 @@ def test_mistakes_are_told_with_their_lines_unless_the_command_line_made_them(tm
             simulation_options(section, str(file), robot=robot)
         return [(problem.path, problem.line) for problem in caught.value.problems]
 
-    profile, load = ("simulation.torque.upper.profile", 7), ("simulation.loads[1]", 10)
-    assert lines(section) == [("simulation.duration", 4), profile, load]
-    assert lines(section | {"duration": "short"}) == [("simulation.duration", None), profile, load]
-    assert lines(section | {"dt": 0}) == [("simulation.duration", 4), profile, load, ("simulation.dt", None)]
+    rest = [("simulation.torque.upper.profile", 7), ("simulation.loads[1]", 10), ("simulation.v0.upper.w", 13)]
+    assert lines(section) == [("simulation.duration", 4), *rest]
+    assert lines(section | {"duration": "short"}) == [("simulation.duration", None), *rest]
+    assert lines(section | {"dt": 0}) == [("simulation.duration", 4), *rest, ("simulation.dt", None)]
 
 
 def test_tables_lie_beside_the_robot_file(tmp_path, monkeypatch):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 
 from flexarm.beam.bases import all_modes
 from flexarm.foundation.numbers import Array
-from flexarm.foundation.sentences import suggestion
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
 from flexarm.mechanics.singularity import idle_motions
@@ -70,17 +71,22 @@ class ModeSet:
 
     def shape(self, mode: int) -> dict[str, Any]:
         """A mode by coordinate name; modes count from 0."""
-        return dict(zip(self.names, self.shapes[:, mode].tolist(), strict=True))
+        return dict(zip(self.names, self._shape(mode).tolist(), strict=True))
 
     def deflection(self, link: str, mode: int, points: int = 51) -> tuple[Array, Array]:
         """(x, displacement (points, 3)) of a link's axis against its root frame, for unit modal amplitude (of a
         complex shape the real part: the deflection at one instant)."""
-        return self.system.deflection(link, self.shapes[:, mode].real, points)
+        return self.system.deflection(link, self._shape(mode).real, points)
 
     def participation(self, mode: int) -> dict[str, float]:
         """Share of each coordinate's own inertia in the kinetic energy."""
-        own = np.diag(self.system.mass_matrix(self.q)) * np.abs(self.shapes[:, mode]) ** 2
+        own = np.diag(self.system.mass_matrix(self.q)) * np.abs(self._shape(mode)) ** 2
         return dict(zip(self.names, (own / own.sum()).tolist(), strict=True))
+
+    def _shape(self, mode: int) -> Any:
+        if not isinstance(mode, Integral) or isinstance(mode, bool) or not -len(self) <= mode < len(self):
+            raise ValueError(f"mode = {shown(mode)}: must be a whole number, 0 to {len(self) - 1}")
+        return self.shapes[:, int(mode)]
 
 
 def modes(
@@ -104,11 +110,16 @@ def modes(
     >>> f"{found.frequencies[0]:.3f} Hz"  # 1.8751^2 / (2 pi l^2) sqrt(EI / mu): a cantilever
     '0.463 Hz'
     """
+    if not isinstance(robot, (Robot, System)):
+        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
     system = robot if isinstance(robot, System) else System(robot, native=False)
     posture = system.posture(q)
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
-    speed, held = _speeds(system, system.vector(v, "v"))
+    rates = system.vector(v, "v")
+    if rates.ndim != 1:
+        raise ValueError(f"v has shape {rates.shape}: modes are those at one speed at a time")
+    speed, held = _speeds(system, rates)
     kept = _kept(system, joints, held)
     if system.constraints:
         return _constrained(system, posture, speed, kept)

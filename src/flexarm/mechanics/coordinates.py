@@ -155,6 +155,8 @@ class Coordinates:
         if isinstance(values, Mapping):
             out = np.zeros(self.count)
             for name, value in values.items():
+                if name not in self.names:
+                    raise KeyError(f"{what}: there is no coordinate '{name}'{suggestion(name, self.names)}")
                 out[self.index(name)] = real_number(f"{what}['{name}']", value)
             return out
         return real_array(what, values)

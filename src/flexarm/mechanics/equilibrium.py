@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
 from flexarm.mechanics.system import System, Vector
 
@@ -23,7 +24,11 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     >>> equilibrium(System(arm)).round(4)  # the joint sags by 0.01 rad, its motor is held
     array([0.01, 0.  ])
     """
+    if not isinstance(system, System):
+        raise TypeError(f"system = {shown(system)}: must be a System, such as fa.System(robot)")
     out = system.posture(q)
+    if out.ndim != 1:
+        raise ValueError(f"q has shape {out.shape}: the equilibrium near one posture at a time is found")
     if system.constraints:
         return constrained_equilibrium(system, out)
     held = {each.coordinate.index for each in system.actuators}

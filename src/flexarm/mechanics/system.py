@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Literal
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from flexarm.foundation.numbers import Array, real_array, real_number
+from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
@@ -30,6 +31,8 @@ Mask = NDArray[np.bool_]
 
 # Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
 MANY = 40
+
+MOST_POINTS = 100_000
 
 TOO_LARGE = "the accelerations are not finite: q, v or tau is too large"
 
@@ -83,8 +86,10 @@ class System:
     def __init__(self, robot: Robot, native: Native = "auto") -> None:
         if not isinstance(robot, Robot):
             kind = type(robot).__name__
-            raise TypeError(f"System needs a Robot, but got {kind}: {shown(robot)}; fa.load reads one from a file")
-        if native not in ("auto", True, False):
+            raise TypeError(
+                f"robot: System needs a Robot, but got {kind}: {shown(robot)}; fa.load reads one from a file"
+            )
+        if not (isinstance(native, bool) or (isinstance(native, str) and native == "auto")):
             raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
         require_size(robot)
         self.robot = robot
@@ -205,7 +210,7 @@ class System:
         self._require_inertia(q, a)
         return a
 
-    def singularity(self, q: Vector = None, held: Sequence[int] = ()) -> str | None:
+    def singularity(self, q: Vector = None, held: Collection[int] = ()) -> str | None:
         """Which motions at the posture q move no mass, in a sentence; None where the mass matrix is regular.
 
         `held`: places of coordinates that do not move freely and need no inertia.
@@ -213,6 +218,9 @@ class System:
         posture = self._checked("q", q)
         if posture.ndim != 1:
             raise ValueError(f"q has shape {posture.shape}: one posture at a time is looked at")
+        places = held if isinstance(held, Collection) else ("",)
+        if not all(isinstance(each, Integral) and 0 <= each < self.nq for each in places):
+            raise ValueError(f"held = {shown(held)}: must be places of coordinates, 0 to {self.nq - 1}")
         free = [k for k in range(self.nq) if k not in held]
         M = self._call("momentum", q=posture, v=np.eye(self.nq))[0][np.ix_(free, free)]
         if not free or not np.isfinite(M).all():
@@ -322,8 +330,12 @@ class System:
 
     def constraint_stiffness(self, q: Vector, forces: Array) -> Array:
         """d(Phi_q^T forces)/dq (nq, nq): what constraint forces add to the stiffness as they turn with the robot."""
-        function = self.casadi["constraint_stiffness"]
-        return np.asarray(function(self.vector(q), forces).full())
+        rows = real_array("forces", forces)
+        if rows.shape != (len(self.constraints),) or not np.isfinite(rows).all():
+            raise ValueError(
+                f"forces = {shown(forces)}: must be {len(self.constraints)} finite numbers, one for each row"
+            )
+        return np.asarray(self.casadi["constraint_stiffness"](self.vector(q), rows).full())
 
     # --- geometry ---
 
@@ -358,7 +370,7 @@ class System:
     def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:
         """(x, displacement (..., points, 3)) of a link's axis against its root frame, to first order."""
         number, length = self._place(link, None)
-        x = np.linspace(0, length, points)
+        x = self._stations(length, points)
         if self._chain.bodies[number].gripped:
             straight = self.vector(q).copy()
             straight[..., self.elastic] = 0.0
@@ -370,7 +382,7 @@ class System:
         """(..., points, 3): a link's deformed axis in the world."""
         number, length = self._place(link, None)
         R, p = self._call(self.casadi.root(number), q=q)
-        rho = self._along(number, q, np.linspace(0, length, points))
+        rho = self._along(number, q, self._stations(length, points))
         return np.asarray(p[..., None, :] + rho @ R.swapaxes(-1, -2))
 
     def _along(self, link: int, q: Vector, x: Array) -> Array:
@@ -400,12 +412,19 @@ class System:
     def _place(self, link: str, x: float | None) -> tuple[int, float]:
         names = [each.name for each in self.robot.links]
         if link not in names:
-            raise KeyError(f"there is no link '{link}'{suggestion(link, names)}")
+            raise KeyError(f"there is no link {shown(link)}{suggestion(link, names)}")
         length = self.robot.links[names.index(link)].length
-        at = length if x is None else float(x)
+        at = length if x is None else real_number("x", x, "m")
         if not 0 <= at <= length:
             raise ValueError(f"x = {at:g}: must lie on link '{link}', between 0 and {length:g} m")
         return names.index(link), at
+
+    def _stations(self, length: float, points: int) -> Array:
+        """Points along a link, root and tip among them."""
+        count = whole_number("points", points, least=1)
+        if count > MOST_POINTS:
+            raise ValueError(f"points = {count}: must be at most {MOST_POINTS}")
+        return np.linspace(0, length, count)
 
     def _call(self, function: str | ca.Function, **given: Vector) -> list[Array]:
         function = self.casadi[function] if isinstance(function, str) else function
@@ -456,6 +475,8 @@ class System:
         if isinstance(tau, Mapping):
             return self._forces_by_name(tau)
         given = real_array("tau", tau)
+        if not np.isfinite(given).all():
+            raise ValueError(f"tau = {shown(tau)}: must be finite")
         if given.ndim == 0 or given.shape[-1] not in (self.nu, self.nq):
             raise ValueError(
                 f"tau has shape {given.shape}: its last dimension must be {self.nu} (actuators "
@@ -482,7 +503,7 @@ class System:
             elif name in self.names:
                 out[self.index(name)] += number
             else:
-                raise KeyError(f"there is no actuator at '{name}'{suggestion(name, list(self.inputs))}")
+                raise KeyError(f"tau: there is no actuator at {shown(name)}{suggestion(name, list(self.inputs))}")
         return out
 
     def _require_inertia(self, q: Vector, a: Array) -> None:

@@ -40,6 +40,10 @@ class Run:
     """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`."""
 
     def __init__(self, data: xr.Dataset) -> None:
+        import xarray as xr
+
+        if not isinstance(data, xr.Dataset):
+            raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.Run.load reads a run from a file")
         self.data = data
 
     # --- reading ---

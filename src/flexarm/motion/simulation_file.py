@@ -221,7 +221,7 @@ def _loads(reader: _Reader, value: Any, path: str) -> list[PointLoad]:
 
 
 def _load(reader: _Reader, value: Any, path: str) -> PointLoad:
-    fields = _fields(value, path, required=["link"], optional=["x", "force", "torque"])
+    fields = _fields(value, path, required=("link",), optional=("x", "force", "torque"))
     out: dict[str, Any] = {"link": reader.link(fields["link"], join(path, "link"))}
     if fields.get("x") is not None:
         out["x"] = _distance(reader, fields["x"], join(path, "x"))
@@ -244,13 +244,13 @@ def _points(reader: _Reader, value: Any, path: str) -> dict[str, tuple[str, floa
             where = join(path, str(name))
             if not isinstance(name, str):
                 raise _wrong(where, ..., "is not text, but names of points are")
-            fields = _fields(point, where, required=["link", "x"])
+            fields = _fields(point, where, required=("link", "x"))
             place = _distance(reader, fields["x"], join(where, "x"))
             found[name] = (reader.link(fields["link"], join(where, "link")), place)
     return found
 
 
-def _fields(value: Any, path: str, required: list[str], optional: list[str] = []) -> Mapping[str, Any]:  # noqa: B006
+def _fields(value: Any, path: str, required: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Any]:
     """A mapping that has the required fields, and none but these and the optional ones."""
     allowed = [*required, *optional]
     given = _mapping(value, path, f"a mapping with {' and '.join(required)}")

@@ -31,12 +31,17 @@ def points(source: TableSource, column: str | None = None) -> tuple[list[float],
         columns, where = _read(os.fspath(source)), f"table {os.fspath(source)}"
     else:
         raise ValueError(f"source = {shown(source)}: must be the name of a CSV file, or a mapping of columns")
-    time, *others = columns or [""]
+    if len(columns) < 2:
+        raise ValueError(f"source: {where} needs a column of times and one of values, but has {len(columns)}")
+    time, *others = columns
     if column is None and len(others) != 1:
         raise ValueError(f"{where}: has {len(others)} columns after the time; say which with column{_of(others)}")
     chosen = others[0] if column is None else column
     if chosen not in others:
         raise ValueError(f"{where}: column = {shown(column)}: there is no such column{suggestion(column, others)}")
+    if len(columns[time]) != len(columns[chosen]):
+        counts = f"{len(columns[time])} times, but {len(columns[chosen])} values"
+        raise ValueError(f"{where}: column '{chosen}' does not fit '{time}': {counts}")
     return columns[time].tolist(), columns[chosen].tolist()
 
 

@@ -19,7 +19,9 @@ def changed(description: Description, changes: Mapping[str, object]) -> Any:
     data: Any = description
     for path, value in changes.items():
         if not isinstance(path, str):
-            raise DescriptionError([Problem("", ..., f"a path is text such as 'links.fore.length', but got {path!r}")])
+            raise DescriptionError(
+                [Problem("changes", ..., f"a path is text such as 'links.fore.length', but got {path!r}")]
+            )
         data = _put(data, path.split("."), value, path)
     return data
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.files import write_text
-from flexarm.foundation.sentences import unknown
+from flexarm.foundation.sentences import shown, unknown
 
 from .description import Description, warn_of_units
 from .errors import TOLD, DescriptionError, Problem, located
@@ -71,6 +71,8 @@ def _warn(source: Source, doubts: list[Problem]) -> None:
 
 def save(robot: Robot, path: FilePath) -> None:
     """Write a robot as YAML to `path`, without defaults. The file is replaced in one step: nobody sees half of it."""
+    if not isinstance(robot, Robot):
+        raise TypeError(f"robot = {shown(robot)}: must be a Robot")
     target, text = checked_path(path), io.StringIO()
     _writer().dump(_block(plain(robot)), text)
     try:

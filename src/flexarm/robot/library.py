@@ -5,7 +5,10 @@ from __future__ import annotations
 from math import pi
 from typing import Literal
 
-from .flexibility import Flexible, Modes
+from flexarm.foundation.numbers import real_number, whole_number
+from flexarm.foundation.sentences import shown
+
+from .flexibility import MOST_MODES, Flexible, Modes
 from .joints import Drive, Revolute
 from .links import Link
 from .masses import PointMass
@@ -54,6 +57,8 @@ def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "ful
     """
     aluminium = Material(E=6.8952e10, rho=2766.7)
     section = Section.properties(A=7.2968e-5, I_y=8.2189e-9, I_z=8.2189e-9)
+    if whole_number("modes", modes, least=1) > MOST_MODES:
+        raise ValueError(f"modes = {shown(modes)}: must be at most {MOST_MODES}")
     shapes = Flexible(bend_y=modes, stiffening=stiffening)
     return Robot(
         name="rotating beam", links=[Link("beam", length=8.0, section=section, material=aluminium, flexible=shapes)]
@@ -70,6 +75,7 @@ def tokhi_azad_arm(payload: float = 0.0) -> Robot:
     >>> round(tokhi_azad_arm(payload=0.1).total_mass, 3)  # kg
     0.248
     """
+    real_number("payload", payload, "kg", least=0.0)
     aluminium = Material(E=71e9, rho=2710.0)
     strip = Section.rectangle(width=0.0032004, height=0.019008)
     return Robot(
@@ -99,6 +105,8 @@ def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
     >>> rrr_arm(elastic_joints=True).coordinates - rrr_arm().coordinates  # three motors
     3
     """
+    if not isinstance(elastic_joints, bool):
+        raise ValueError(f"elastic_joints = {shown(elastic_joints)}: must be True or False")
     steel = Material(E=206e9, rho=8253.0, G=79.3e9)
     shapes = Flexible(bend_y=2, bend_z=2, twist=2, basis="elements")
     drive = Drive(stiffness=5000.0, rotor_inertia=rotor_inertia) if elastic_joints else None

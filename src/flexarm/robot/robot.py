@@ -107,7 +107,7 @@ class Robot(Description):
         A flexible part of no length would have no finite frequency: without limits of its own, a joint through
         which a flexible link slides leaves a hundredth of the length to each part that bends.
         """
-        link = self.link(link if isinstance(link, str) else link.name)
+        link = self.link(link.name if isinstance(link, Link) else link)
         joint = link.joint
         if not isinstance(joint, MovingJoint):
             return None
@@ -137,6 +137,9 @@ class Robot(Description):
         >>> robot.with_({"links.upper.payload.mass": 0.3}).total_mass
         1.3
         """
+        if not isinstance(changes, Mapping | None):
+            sentence = "must be a mapping from paths to values, such as {'links.fore.payload.mass': 0.3}"
+            raise DescriptionError([Problem("changes", changes, sentence)])
         wanted = {**(changes or {}), **top_level}
         robot = Robot.model_validate(changed(self, wanted))
         warn_of_new_units(robot, wanted, list(self.every_unit_warning()))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import short
 
 from .description import Description
@@ -114,7 +115,8 @@ class Section(Description):
         >>> Section.stepped([{"upto": 0.3, "section": thick}, {"upto": 1.0, "section": thin}]).breaks
         (0.3,)
         """
-        return Stepped(tuple(pieces))
+        given = tuple(pieces) if isinstance(pieces, Iterable) and not isinstance(pieces, Mapping) else pieces
+        return Stepped(given)  # which refuses anything else
 
 
 class Plain(Section):
@@ -400,5 +402,5 @@ def _between(root: float, tip: float, xi: float) -> float:
 
 
 def _check_fraction(xi: float) -> None:
-    if not 0.0 <= xi <= 1.0:
-        raise ValueError(f"xi = {xi}: a fraction of the length lies between 0 and 1")
+    if not (isinstance(xi, float) and 0.0 <= xi <= 1.0):  # asked many times: the sentence only where it is needed
+        real_number("xi", xi, least=0.0, most=1.0)

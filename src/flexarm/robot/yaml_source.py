@@ -35,15 +35,24 @@ class Source:
 
     def line(self, path: str) -> int:
         """The line (from 1) of the deepest part of the path `links[1].section.width` that the file has."""
-        node, line = self.marked, self.marked.lc.line
-        for step in re.findall(r"[^.\[\]]+", path):
+        node, line, rest = self.marked, self.marked.lc.line, path
+        while rest:
             listed = isinstance(node, list)
             try:
-                key = int(step) if listed else step if step in node else next(key for key in node if str(key) == step)
+                key, rest = _step(node, rest)
                 line, node = (node.lc.item if listed else node.lc.key)(key)[0], node[key]
             except (StopIteration, KeyError, IndexError, ValueError, TypeError, AttributeError):
                 break  # a missing field, or a value merged from elsewhere: its owner's line must do
         return int(line) + 1
+
+
+def _step(node: Any, path: str) -> tuple[Any, str]:
+    """The first key or index of a path into a node, and the rest; keys may have dots of their own (`upper.q`)."""
+    step = re.split(r"[.\[\]]", path.lstrip("["), maxsplit=1)[0]
+    if isinstance(node, list):
+        return int(step), path[len(step) + 2 :].lstrip(".")
+    key = step if step in node else next(key for key in node if f"{path}.".startswith((f"{key}.", f"{key}[")))
+    return key, path[len(str(key)) :].lstrip(".")
 
 
 def checked_path(path: str | os.PathLike[str]) -> str:

@@ -187,7 +187,11 @@ def function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
                 raise ValueError(f"there is no parameter '{name}'{suggestion(name, list(values))}")
         given = {name: real_number(f"parameter '{name}'", value) for name, value in parameters.items()}
         state = [_vector(form.names, name, each).tolist() for name, each in (("q", q), ("v", v))]
-        return own(*state, list({**values, **given}.values()))  # type: ignore[no-any-return]
+        try:
+            return own(*state, list({**values, **given}.values()))  # type: ignore[no-any-return]
+        except OverflowError:
+            among = ", ".join(["q", "v", *given])
+            raise ValueError(f"the equations overflow: one of {among} is too large") from None
 
     return evaluate
 
