@@ -85,11 +85,11 @@ def test_pipes_and_endless_devices_are_refused_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ({"t": [0, 1], "x": [0, float("nan")]}, "table: x = [0, nan]: must be a list of finite numbers"),
-        ({"t": [0, 1], "x": ["a", "b"]}, "table: x = ['a', 'b']: must be an array of real numbers, not of text"),
-        ({"t": [0, 1], "x": 3}, "table: x = 3: must be a list of finite numbers"),
-        ({"t": [0, 1]}, "source: table needs a column of times and one of values, but has 1"),
-        ({}, "source: table needs a column of times and one of values, but has 0"),
+        ({"t": [0, 1], "x": [0, float("nan")]}, "source: x = [0, nan]: must be a list of finite numbers"),
+        ({"t": [0, 1], "x": ["a", "b"]}, "source: x = ['a', 'b']: must be an array of real numbers, not of text"),
+        ({"t": [0, 1], "x": 3}, "source: x = 3: must be a list of finite numbers"),
+        ({"t": [0, 1]}, "source: has 0 columns after the time; say which with column"),
+        ({}, "source: has 0 columns after the time; say which with column"),
         (3, "source = 3: must be the name of a CSV file, or a mapping of columns"),
         ("", "source = '': must be the name of a CSV file, or a mapping of columns"),
     ],

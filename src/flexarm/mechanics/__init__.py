@@ -1,0 +1,1 @@
+"""The physics: equations of motion as CasADi expressions, and what makes them callable."""

@@ -1,0 +1,1 @@
+"""Time: inputs, steps, the loop over them, and results."""

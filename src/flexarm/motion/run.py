@@ -40,10 +40,8 @@ class Run:
     """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`."""
 
     def __init__(self, data: xr.Dataset) -> None:
-        import xarray as xr
-
-        if not isinstance(data, xr.Dataset):
-            raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.Run.load reads a run from a file")
+        if not all(hasattr(data, name) for name in ("attrs", "coords", "variables")):
+            raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.simulate and Run.load make runs")
         self.data = data
 
     # --- reading ---

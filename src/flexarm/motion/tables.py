@@ -26,22 +26,19 @@ TableSource = str | os.PathLike[str] | Mapping[str, Sequence[float]]
 def points(source: TableSource, column: str | None = None) -> tuple[list[float], list[float]]:
     """Times and values of one column of a table: a CSV file with a header, the time first, or {"t": ..., name: ...}."""
     if isinstance(source, Mapping):
-        columns, where = {str(name): _column(f"table: {name}", values) for name, values in source.items()}, "table"
+        columns, where = {str(name): _column(f"source: {name}", values) for name, values in source.items()}, "source"
+        if len({len(column) for column in columns.values()}) > 1:
+            raise ValueError(f"source = {shown(source)}: its columns must be equally long")
     elif isinstance(source, (str, os.PathLike)) and os.fspath(source):
         columns, where = _read(os.fspath(source)), f"table {os.fspath(source)}"
     else:
         raise ValueError(f"source = {shown(source)}: must be the name of a CSV file, or a mapping of columns")
-    if len(columns) < 2:
-        raise ValueError(f"source: {where} needs a column of times and one of values, but has {len(columns)}")
-    time, *others = columns
+    time, *others = columns or [""]
     if column is None and len(others) != 1:
         raise ValueError(f"{where}: has {len(others)} columns after the time; say which with column{_of(others)}")
     chosen = others[0] if column is None else column
     if chosen not in others:
         raise ValueError(f"{where}: column = {shown(column)}: there is no such column{suggestion(column, others)}")
-    if len(columns[time]) != len(columns[chosen]):
-        counts = f"{len(columns[time])} times, but {len(columns[chosen])} values"
-        raise ValueError(f"{where}: column '{chosen}' does not fit '{time}': {counts}")
     return columns[time].tolist(), columns[chosen].tolist()
 
 

@@ -1,0 +1,1 @@
+"""Figures, films and tables of what the other rooms computed."""

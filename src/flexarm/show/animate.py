@@ -49,22 +49,18 @@ class Animation:
         self.magnify = magnification(magnify)
         self.trace, self.dpi = flag("trace", trace), real_number("dpi", dpi, above=0, most=MOST_DPI)
         self.progress = None if progress is None else flag("progress", progress)
-        self._require_few_frames(self.fps)
+        self.times()  # that there are not too many is known at once
 
     def times(self, fps: float | None = None) -> Array:
         """Simulated times of the frames (s), at `fps` or the film's own: even, the run's first and last among them."""
-        fps = self.fps if fps is None else real_number("fps", fps, above=0)
-        self._require_few_frames(fps)
         begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
-        step = self.speed / fps
+        rate = self.fps if fps is None else real_number("fps", fps, above=0)
+        if (frames := (end - begin) * rate / self.speed) > MOST_FRAMES:
+            given = f"fps = {rate:g} and speed = {self.speed:g}"
+            raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MOST_FRAMES}")
+        step = self.speed / rate
         inner = np.arange(begin, end - 1e-6 * step, step)
         return np.append(inner, end)
-
-    def _require_few_frames(self, fps: float) -> None:
-        frames = float(self.run.time.values[-1] - self.run.time.values[0]) * fps / self.speed
-        if frames > MOST_FRAMES:
-            given = f"fps = {fps:g} and speed = {self.speed:g}"
-            raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MOST_FRAMES}")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a film at `path`, .gif, .mp4 or .html; an earlier file stays intact until the new one is complete."""

@@ -1,0 +1,1 @@
+"""The equations in closed form, by SymPy or SymEngine."""
