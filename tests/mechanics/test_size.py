@@ -56,7 +56,7 @@ def test_a_robot_that_would_never_be_ready_is_refused():
         (lambda: beam(twist=3, basis=fa.reduced(300, 101)), "modes = 101: must be a whole number, 1 to 100"),
         (
             lambda: fa.Robot(links=[fa.Link(f"l{k}", 0.1, mass=0.1) for k in range(201)]),
-            "links: must be at most 200, but there are 201",
+            "links: there are 201, but a robot has at most 200",
         ),
     ],
 )

@@ -111,7 +111,7 @@ MISTAKES = [
     (lambda s: s.forward_dynamics(None, None, {"fore": "x"}), r"tau\['fore'\] = 'x': must be a number, not text"),
     (lambda s: s.forward_dynamics(None, None, {"fore": np.ones(2)}), r"tau\['fore'\] = .*: must be a number"),
     (lambda s: s.forward_dynamics(None, None, {"fore": np.nan}), r"tau\['fore'\] = nan: must be a finite number"),
-    (lambda s: s.forward_dynamics(None, None, {4: 1.0}), "no actuator at '4'; there are upper, fore"),
+    (lambda s: s.forward_dynamics(None, None, {4: 1.0}), "tau: there is no actuator at 4; there are upper, fore"),
     (lambda s: s.forward_dynamics(None, None, ["a", "b"]), "tau = .*: must be an array of real numbers, not of text"),
     (lambda s: s.forward_dynamics(None, np.full(9, 1e200)), "accelerations are not finite: q, v or tau is too large"),
     (lambda s: s.casadi["mass_matix"], "there is no function 'mass_matix'; did you mean 'mass_matrix'?"),

@@ -71,7 +71,7 @@ def test_new_links_can_be_changed_at_once():
             "gravty: unknown field; did you mean 'gravity'? (allowed: name, links, gravity, base, constraints)",
         ),
         ({"links.upper.name": "fore"}, "links[1].name = 'fore': is already the name of links[0]"),
-        ({3: 1}, "a path is text such as 'links.fore.length', but got 3"),
+        ({3: 1}, "changes: a path is text such as 'links.fore.length', but got 3"),
         ({"links.upper.section": None}, "links[0].section: is required, since the link is flexible"),
     ],
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.bodies import nodally_held
 from flexarm.mechanics.jets import Jet
@@ -214,10 +215,11 @@ class Constraints:
         own = self.equations.chain.part(self.equations.q, number)
         eta, place = body.elastic(own), body.link.length - own[body.local.joint]
         for name, space in body.integrals.shapes.items():
-            functions = {name: space} | ({name + "'": space.derivative()} if name.startswith("bend") else {})
-            for label, each in functions.items():
+            functions = [(name, space, "rad" if name == "twist" else "m")]
+            if FAMILIES[name].order == 2:
+                functions.append((f"{name}'", space.derivative(), "rad"))
+            for label, each, unit in functions:
                 held = values_at_nodes(each.breaks, each(each.breaks), place)
-                unit = "rad" if label == "twist" or label.endswith("'") else "m"
                 value = held @ eta[body.integrals.columns[name], 0]
                 rows.append(Row(f"{body.link.name}.grip.{label}", index, value, unit))
         return rows
@@ -242,7 +244,7 @@ class Constraints:
         if not idle.any():
             return block
         self._require_closed(block, turn[:, idle].T @ values[moved], scale)
-        stem = block[0].name.rsplit(".", 1)[0]
+        stem = self.names[block[0].constraint]
         prefix = "" if block[0].unit == "m" else "r"
         turned = ca.DM(turn[:, ~idle].T) @ ca.vertcat(*(row.value for row in block))
         return [

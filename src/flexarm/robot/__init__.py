@@ -2,10 +2,11 @@
 
 from . import library
 from .constraints import Loop, OnLine, OnPlane, PointSupport
+from .drives import Drive, Stop
 from .errors import DescriptionError, UnitsWarning
 from .files import load, save, schema
 from .flexibility import Damping, Elements, Flexible, Modes, Reduced, reduced
-from .joints import Drive, FixedPrismatic, MovingJoint, Revolute, SlidingPrismatic, Stop, Weld
+from .joints import FixedPrismatic, MovingJoint, Revolute, SlidingPrismatic, Weld
 from .links import Link
 from .masses import PointMass
 from .materials import Material

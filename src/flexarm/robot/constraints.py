@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from .axes import AxisCheck, unit_axis
 from .description import Description
 from .errors import Problem
-from .joints import AxisCheck, unit_axis
 from .links import GROUND, NameCheck
 from .pose import LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees
 from .quantities import Vector, Vector3, nonnegative

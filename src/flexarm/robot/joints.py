@@ -1,4 +1,4 @@
-"""How a link hangs on its parent, and what drives the joint.
+"""How a link hangs on its parent.
 
 A new kind of joint is a class here and an entry in `AnyJoint`.
 """
@@ -7,149 +7,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from math import hypot
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from flexarm.foundation.sentences import short, unknown
+from flexarm.foundation.sentences import short
 
+from .axes import AxisCheck, unit_axis
 from .description import Description
+from .drives import Drive, Stop
 from .errors import Problem
 from .pose import LARGE_ANGLE, LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees, rotation_matrix
 from .quantities import (
-    Checked,
     Matrix3,
     Quantity,
     Vector,
     Vector3,
-    finite_numbers,
     nonnegative,
-    numbers_schema,
     positive,
 )
 from .unions import Shorthand
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-_AXES: dict[str, Vector3] = {
-    "x": (1.0, 0.0, 0.0),
-    "y": (0.0, 1.0, 0.0),
-    "z": (0.0, 0.0, 1.0),
-    "-x": (-1.0, 0.0, 0.0),
-    "-y": (0.0, -1.0, 0.0),
-    "-z": (0.0, 0.0, -1.0),
-}
-
-
-class AxisCheck(Checked):
-    """An axis by name or as a direction."""
-
-    def check(self, value: object) -> str | tuple[float, ...]:
-        if isinstance(value, str):
-            if value not in _AXES:
-                raise ValueError(unknown("unknown axis", value, _AXES) + " or three numbers")
-            return value
-        direction = finite_numbers(value)
-        if direction is None or len(direction) != 3:
-            raise ValueError(f"must be an axis ({', '.join(_AXES)}) or three numbers")
-        if not any(direction):
-            raise ValueError("must not be zero: it has no direction")
-        return direction
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"enum": list(_AXES)}, numbers_schema(3)]}
-
-
-_STIFFNESS = "N m/rad, N/m in a prismatic joint"
-_DAMPING = "N m s/rad, N s/m in a prismatic joint"
-
-
-def unit_axis(axis: str | Vector3) -> Vector3:
-    """A validated axis as a unit vector.
-
-    >>> unit_axis("-z"), unit_axis((0.0, 3.0, 4.0))
-    ((0.0, 0.0, -1.0), (0.0, 0.6, 0.8))
-    """
-    if isinstance(axis, str):
-        return _AXES[axis]
-    size = hypot(*axis)
-    return axis[0] / size, axis[1] / size, axis[2] / size
-
-
-class Drive(Description):
-    """Motor and gear of a joint. An elastic one adds the motor's angle as a coordinate (Spong's model).
-
-    The rotor's kinetic energy counts its spin relative to its own link only. The units are those of a hinge; in a
-    prismatic joint stiffness is in N/m, damping in N s/m and gear_ratio in rad/m, and the motor's coordinate is a
-    length too. The motor's coordinate is its angle divided by the gear ratio, and actuator torques are multiplied by
-    it: both are as the joint feels them. With torque_at = motor torques are those of the motor's shaft.
-    """
-
-    stiffness: Annotated[float, positive(_STIFFNESS)] | None = Field(
-        None, description=f"stiffness between motor and link ({_STIFFNESS}); left out for a rigid drive"
-    )
-    damping: Annotated[float, nonnegative(_DAMPING)] = Field(
-        0.0, description=f"damping between motor and link ({_DAMPING}); needs a stiffness"
-    )
-    rotor_inertia: Annotated[float, nonnegative("kg m2")] = Field(
-        0.0, description="inertia of the rotor about its own axis, before the gear (kg m2)"
-    )
-    gear_ratio: Annotated[float, positive("")] = Field(
-        1.0,
-        description="turns of the rotor for one turn of the joint (no unit); in a prismatic joint its angle for one "
-        "metre (rad/m). It multiplies the rotor's inertia; actuator torques are those at the joint, after the gear, "
-        "unless torque_at says otherwise",
-    )
-    torque_at: Literal["joint", "motor"] = Field(
-        "joint",
-        description="where actuator torques count: at the joint, after the gear, or at the motor's shaft (N m, also in "
-        "a prismatic joint), of which the joint feels gear_ratio times as much",
-    )
-
-    @property
-    def elastic(self) -> bool:
-        return self.stiffness is not None
-
-    @property
-    def reflected_inertia(self) -> float:
-        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint).
-
-        >>> Drive(rotor_inertia=0.001, gear_ratio=100).reflected_inertia
-        10.0
-        """
-        return self.rotor_inertia * self.gear_ratio**2
-
-    @property
-    def force_per_input(self) -> float:
-        """Generalised force, in the joint's unit, per unit of the actuator."""
-        return self.gear_ratio if self.torque_at == "motor" else 1.0
-
-    def conflicts(self) -> Iterator[Problem]:
-        if self.elastic and self.rotor_inertia == 0:
-            yield Problem(
-                "rotor_inertia",
-                self.rotor_inertia,
-                "must be positive (kg m2): behind a spring the motor would have no inertia",
-            )
-        if self.damping and not self.elastic:
-            yield Problem("damping", self.damping, "needs a stiffness: a rigid drive has nothing to damp")
-
-    def rigid(self) -> Drive:
-        """The same drive without its spring and damper."""
-        return self.model_copy(update={"stiffness": None, "damping": 0.0})
-
-
-class Stop(Description):
-    """An elastic stop at both limits of a joint: a spring and a damper that act beyond them."""
-
-    stiffness: Annotated[float, positive(_STIFFNESS)] = Field(description=f"stiffness of the stop ({_STIFFNESS})")
-    damping: Annotated[float, nonnegative(_DAMPING)] = Field(0.0, description=f"damping of the stop ({_DAMPING})")
-
-    if TYPE_CHECKING:
-
-        def __init__(self, stiffness: float, damping: float = 0.0) -> None: ...
 
 
 class Joint(Description):

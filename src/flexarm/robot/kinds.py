@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from .constraints import Constraint
 from .description import Description
+from .drives import Drive, Stop
 from .errors import DescriptionError, Problem
 from .flexibility import Basis, Damping
-from .joints import Drive, Joint, Stop
+from .joints import Joint
 from .robot import Robot
 
 # Sections are not here: all that a room asks of one, its own class answers.

@@ -8,8 +8,9 @@ from typing import Literal
 from flexarm.foundation.numbers import real_number, whole_number
 from flexarm.foundation.sentences import shown
 
+from .drives import Drive
 from .flexibility import MOST_MODES, Flexible, Modes
-from .joints import Drive, Revolute
+from .joints import Revolute
 from .links import Link
 from .masses import PointMass
 from .materials import Material

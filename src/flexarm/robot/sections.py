@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from flexarm.foundation.numbers import real_number
-from flexarm.foundation.sentences import short
+from flexarm.foundation.numbers import real
+from flexarm.foundation.sentences import short, shown
 
 from .description import Description
 from .errors import Problem
@@ -402,5 +402,6 @@ def _between(root: float, tip: float, xi: float) -> float:
 
 
 def _check_fraction(xi: float) -> None:
-    if not (isinstance(xi, float) and 0.0 <= xi <= 1.0):  # asked many times: the sentence only where it is needed
-        real_number("xi", xi, least=0.0, most=1.0)
+    number = real(xi)
+    if number is None or not 0.0 <= number <= 1.0:
+        raise ValueError(f"xi = {shown(xi)}: must be a fraction of the length, between 0 and 1")

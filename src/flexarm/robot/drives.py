@@ -1,0 +1,89 @@
+"""What drives a joint and what stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from .description import Description
+from .errors import Problem
+from .quantities import nonnegative, positive
+
+_STIFFNESS = "N m/rad, N/m in a prismatic joint"
+_DAMPING = "N m s/rad, N s/m in a prismatic joint"
+
+
+class Drive(Description):
+    """Motor and gear of a joint. An elastic one adds the motor's angle as a coordinate (Spong's model).
+
+    The rotor's kinetic energy counts its spin relative to its own link only. The units are those of a hinge; in a
+    prismatic joint stiffness is in N/m, damping in N s/m and gear_ratio in rad/m, and the motor's coordinate is a
+    length too. The motor's coordinate is its angle divided by the gear ratio, and actuator torques are multiplied by
+    it: both are as the joint feels them. With torque_at = motor torques are those of the motor's shaft.
+    """
+
+    stiffness: Annotated[float, positive(_STIFFNESS)] | None = Field(
+        None, description=f"stiffness between motor and link ({_STIFFNESS}); left out for a rigid drive"
+    )
+    damping: Annotated[float, nonnegative(_DAMPING)] = Field(
+        0.0, description=f"damping between motor and link ({_DAMPING}); needs a stiffness"
+    )
+    rotor_inertia: Annotated[float, nonnegative("kg m2")] = Field(
+        0.0, description="inertia of the rotor about its own axis, before the gear (kg m2)"
+    )
+    gear_ratio: Annotated[float, positive("")] = Field(
+        1.0,
+        description="turns of the rotor for one turn of the joint (no unit); in a prismatic joint its angle for one "
+        "metre (rad/m). It multiplies the rotor's inertia; actuator torques are those at the joint, after the gear, "
+        "unless torque_at says otherwise",
+    )
+    torque_at: Literal["joint", "motor"] = Field(
+        "joint",
+        description="where actuator torques count: at the joint, after the gear, or at the motor's shaft (N m, also in "
+        "a prismatic joint), of which the joint feels gear_ratio times as much",
+    )
+
+    @property
+    def elastic(self) -> bool:
+        return self.stiffness is not None
+
+    @property
+    def reflected_inertia(self) -> float:
+        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint).
+
+        >>> Drive(rotor_inertia=0.001, gear_ratio=100).reflected_inertia
+        10.0
+        """
+        return self.rotor_inertia * self.gear_ratio**2
+
+    @property
+    def force_per_input(self) -> float:
+        """Generalised force, in the joint's unit, per unit of the actuator."""
+        return self.gear_ratio if self.torque_at == "motor" else 1.0
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.elastic and self.rotor_inertia == 0:
+            yield Problem(
+                "rotor_inertia",
+                self.rotor_inertia,
+                "must be positive (kg m2): behind a spring the motor would have no inertia",
+            )
+        if self.damping and not self.elastic:
+            yield Problem("damping", self.damping, "needs a stiffness: a rigid drive has nothing to damp")
+
+    def rigid(self) -> Drive:
+        """The same drive without its spring and damper."""
+        return self.model_copy(update={"stiffness": None, "damping": 0.0})
+
+
+class Stop(Description):
+    """An elastic stop at both limits of a joint: a spring and a damper that act beyond them."""
+
+    stiffness: Annotated[float, positive(_STIFFNESS)] = Field(description=f"stiffness of the stop ({_STIFFNESS})")
+    damping: Annotated[float, nonnegative(_DAMPING)] = Field(0.0, description=f"damping of the stop ({_DAMPING})")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, stiffness: float, damping: float = 0.0) -> None: ...
