@@ -12,7 +12,7 @@ ROD = fa.Robot("rod", links=[fa.Link("a", 1.0, mass=1.0)])
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"dt": 1e-12}, r"dt = 1e-12: makes 1e\+12 steps of 1 s"),
+        ({"dt": 1e-12}, r"dt = 1e-12: makes 1e\+12 steps of the duration, 1 s"),
         ({"torque": fa.Feedback(lambda t, q, v: [0.0], rate=1e12)}, r"rate = 1e\+12: makes 1e\+12 calls in 1 s"),
         ({"sample": 1e-12}, r"sample = 1e-12: 1e\+12 samples of this robot need about .* GB of memory"),
         ({"duration": 1e12, "dt": 1e-3}, "dt = 0.001: makes"),

@@ -1,5 +1,7 @@
 """What ends a run, and where exactly: each bound from both sides."""
 
+from math import pi
+
 import pytest
 
 import flexarm as fa
@@ -75,3 +77,16 @@ def test_a_link_that_bends_by_ten_times_its_length_has_diverged():
     assert "diverged at t = " in diverged.reason
     assert "'bar.bend_y[1]' bends its link by 10 times its length" in diverged.reason
     assert float(abs(diverged["bar.bend_y[1]"]).max()) < 10
+
+
+@pytest.mark.parametrize(("pace", "time"), [(-1.0, 0.7), (1.0, 0.3)])
+def test_a_link_slides_off_its_support_over_either_end(pace, time):
+    links = [
+        fa.Link("x", 1.0, fa.SlidingPrismatic(angle=pi / 2), offset=(0, -0.5, 0), mass=1.0),
+        fa.Link("y", 0.1, fa.SlidingPrismatic(angle=-pi / 2), mass=1.0),
+        fa.Link("bar", 1.0, mass=2.0, at=0.0),
+    ]
+    robot = fa.Robot(links=links, constraints=[fa.PointSupport("bar", (1.3, 0, 0), name="roll")])
+    off = ended(robot, 1.0, q0={"x.q": 1.0, "y.q": 0.5}, motion={"x": lambda t: 1.0 + pace * t})
+    assert off.reason.startswith("link 'bar' slid off its support 'roll' at t = ")
+    assert float(off.time[-1]) == pytest.approx(time, abs=1e-6)

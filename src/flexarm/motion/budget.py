@@ -41,8 +41,8 @@ def require_finite_work(duration: float, dt: float | None, rate: float | None) -
         raise ValueError(f"dt = {dt:g}: is longer than the duration, {duration:g} s")
     if dt is not None and duration / dt > MOST_STEPS:
         raise ValueError(
-            f"dt = {dt:g}: makes {duration / dt:.3g} steps of {duration:g} s, and at most {MOST_STEPS:.0e} are taken; "
-            "take a longer step (s), or leave dt out"
+            f"dt = {dt:g}: makes {duration / dt:.3g} steps of the duration, {duration:g} s; at most {MOST_STEPS:.0e} "
+            "are taken; take a longer step (s), or leave dt out"
         )
     if rate is not None and duration * rate > MOST_CALLS:
         raise ValueError(
