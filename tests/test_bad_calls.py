@@ -456,7 +456,7 @@ def motions() -> Iterator[Call]:
             "q0": ([0.0], (*state, "nowhere", [NAN], [1j])),
             "v0": ([0.0], STATE),
             "method": ("rk4", CHOICE),
-            "radius": (0.9, (*NUMBER, -1.0, 2.0)),
+            "radius": (0.9, (*(each for each in NUMBER if each is not None), -1.0, 2.0)),
             "stabilization": ("projection", CHOICE),
             "rtol": (1e-4, POSITIVE),
             "atol": (0.0, NONNEGATIVE),

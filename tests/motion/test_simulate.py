@@ -456,6 +456,7 @@ def test_a_robot_of_constant_torque_starts_from_rest_by_its_own_inertia():
         ({"dt": -1e-3}, "dt = -0.001: must be positive"),
         ({"dt": 2.0}, "is longer than the duration"),
         ({"radius": 1.5}, "radius = 1.5: must be at least 0 and at most 1"),
+        ({"radius": 0.5, "method": "rk45"}, "radius = 0.5: belongs to method 'generalized-alpha', not to 'rk45'"),
         ({"sample": 5.0}, "sample = 5: must be at most the duration"),
         ({"torque": {"elbow": 1.0}}, "torque: there is no actuator at 'elbow'"),
         ({"torque": [1.0]}, r"torque has shape \(1,\): give one number for each of upper, fore"),

@@ -17,12 +17,12 @@ from flexarm.motion.step_size import AdaptiveStep, FixedStep, StepSize, Toleranc
 from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.motion.sundials import SundialsStepper
 
-METHODS: dict[str, Callable[[float], Method]] = {
+METHODS: dict[str, Callable[[], Method]] = {
     "generalized-alpha": methods.GeneralizedAlpha,
-    "newmark": lambda radius: methods.Newmark(),
-    "newmark-baumgarte": lambda radius: methods.Newmark(),
-    "rk4": lambda radius: methods.rk4(),
-    "rk45": lambda radius: methods.rk45(),
+    "newmark": methods.Newmark,
+    "newmark-baumgarte": methods.Newmark,
+    "rk4": methods.rk4,
+    "rk45": methods.rk45,
 }
 SUNDIALS = ("adams", "bdf")
 FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project
@@ -66,13 +66,19 @@ class Sundials:
         return FixedStep(self.tolerance, sample)
 
 
-def chosen_method(method: object, radius: float, tolerance: Tolerance, dt: float | None) -> Solver:
-    """The solver that `method=` asks for."""
-    real_number("radius", radius, least=0, most=1)
+def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt: float | None) -> Solver:
+    """The solver that `method=` asks for; only one of them has a `radius`."""
+    if radius is not None:
+        real_number("radius", radius, least=0, most=1)
+        if method != "generalized-alpha":
+            raise ValueError(
+                f"radius = {shown(radius)}: belongs to method 'generalized-alpha', not to {shown(method)}; leave it out"
+            )
+        return Compiled(methods.GeneralizedAlpha(radius), tolerance)
     if isinstance(method, Method):
         return Compiled(method, tolerance)
     if isinstance(method, str) and method in METHODS:
-        return Compiled(METHODS[method](radius), tolerance)
+        return Compiled(METHODS[method](), tolerance)
     if isinstance(method, str) and method in SUNDIALS:
         if dt is not None:
             raise ValueError(f"dt = {dt}: {method} chooses its own steps; leave dt out")

@@ -43,7 +43,7 @@ def simulate(
     q0: Vector | str = None,
     v0: Vector = None,
     method: str | Method = "generalized-alpha",
-    radius: float = 0.9,
+    radius: float | None = None,
     stabilization: Stabilization = "projection",
     rtol: float = 1e-4,
     atol: float = 0.0,
@@ -64,9 +64,9 @@ def simulate(
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
         links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
         gives it for other postures.
-    method: generalized-alpha (`radius`: spectral radius at infinity, less damps more), newmark, rk4, rk45, SUNDIALS'
-        adams and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5). Or a method as an object,
-        such as `fa.GeneralizedAlpha(radius=0.8)` or one of your own.
+    method: generalized-alpha (`radius`: spectral radius at infinity, 0.9 unless given, less damps more), newmark, rk4,
+        rk45, SUNDIALS' adams and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5). Or a
+        method as an object, such as `fa.GeneralizedAlpha(radius=0.8)` or one of your own.
     stabilization: how the robot's constraints are kept: "projection" of q and v after every step, or
         `fa.Baumgarte(gamma, beta)` (adams and bdf always take the latter). An initial state is moved onto the
         constraints first.
