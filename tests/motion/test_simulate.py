@@ -492,3 +492,20 @@ def test_a_law_that_gives_no_number_and_a_joint_without_inertia_are_named(soft):
     links = [fa.Link("arm", 1.0, mass=1.0), fa.Link("pen", 0.2, fa.Revolute("x"), mass=0.1)]
     with pytest.raises(ValueError, match=r"the mass matrix is singular: 'pen\.q' has no inertia"):
         run(fa.Robot("x", links), 0.1)
+
+
+def test_a_joint_has_one_master(soft):
+    with pytest.raises(ValueError, match=r"torque\.upper: has no effect, since motion prescribes how the joint moves"):
+        run(soft, 0.1, torque={"upper": 1.0}, motion={"upper": 0.0})
+    for name, value in (("q0", 0.3), ("v0", 2.0)):
+        with pytest.raises(ValueError, match=rf"{name}\['upper\.q'\] = {value}: its motion starts with"):
+            run(soft, 0.1, motion={"upper": fa.spin_up(1.0, 1.0)}, **{name: {"upper.q": value}})
+
+
+def test_the_torque_of_a_driven_joint_counts_what_a_law_says_for_it():
+    """The motion is the same whatever the law commands there, and so is the torque that it takes."""
+    swing, law = {"rod": fa.cycloid(0.0, 1.0, 1.0)}, fa.Feedback(lambda t, q, v: [5.0 - 2 * v[0]])
+    alone, commanded = run(ROD, 1.0, motion=swing), run(ROD, 1.0, motion=swing, torque=law)
+    assert_allclose(commanded["rod.q"].values, alone["rod.q"].values, atol=1e-12)
+    assert_allclose(commanded.torque.values, alone.torque.values, atol=1e-9)
+    assert_allclose(commanded.energy["work"].values, alone.energy["work"].values, atol=1e-6)

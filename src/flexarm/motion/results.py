@@ -98,5 +98,5 @@ def _torques(loop: Integration, inputs: Array, q: Array, v: Array, driving: Arra
         forces_at = dict(zip(schedule.driven, driving.T, strict=True))
         for column, actuator in enumerate(system.actuators):
             if (place := actuator.coordinate.index) in forces_at:
-                out[:, column] = forces_at[place] / actuator.gear
+                out[:, column] += forces_at[place] / actuator.gear  # beside what a law commands there
     return out

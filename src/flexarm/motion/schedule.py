@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Mapping
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ class Schedule:
         self.feedback = feedback_of(torque)
         self.torques = _torques(system, torque if self.feedback is None else None)
         self.motions = _motions(system, motion)
+        _require_one_master(torque, motion)
         self.loads = loads_of(system, loads)
         self.driven = list(self.motions)
         digital = self.feedback is not None and self.feedback.rate is not None
@@ -49,16 +52,16 @@ class Schedule:
     def stops(self, duration: float) -> Iterator[float]:
         """Times that must be step boundaries: where inputs may jump, samples of a digital controller, the end."""
         jumps = {time for _, each in self._sources for time in each.breaks if 0 < time < duration}
-        waiting = sorted(jumps | {duration}, reverse=True)
-        tick = 1
-        while waiting:
-            period = duration if self.controller is None else tick / self.controller.rate
-            if period < waiting[-1] * (1 - 1e-12):
-                tick += 1
-                yield period
-            else:
-                tick += self.controller is not None and period <= waiting[-1] * (1 + 1e-12)
-                yield waiting.pop()
+        last = 0.0
+        for time in heapq.merge(sorted(jumps), self._ticks(duration), [duration]):
+            if time > last + 1e-12 * duration:  # a jump and a sample may be the same but for rounding
+                last = min(time, duration)
+                yield last
+
+    def _ticks(self, duration: float) -> Iterator[float]:
+        """Samples of the digital controller inside the run: one by one, since there may be millions."""
+        if self.controller is not None:
+            yield from takewhile(lambda t: t < duration, (k / self.controller.rate for k in count(1)))
 
     def inputs(self, t: Array, held: Array | None = None) -> Array:
         """Rows of plant inputs at times t; `held` replaces the torques by a digital controller's."""
@@ -109,6 +112,15 @@ def _torques(system: System, torque: Any) -> list[Profile]:
     if values.shape != (system.nu,):
         raise ValueError(f"torque has shape {values.shape}: give one number for each of {', '.join(system.inputs)}")
     return [profile(float(value), f"torque[{k}]") for k, value in enumerate(values)]
+
+
+def _require_one_master(torque: Any, motion: Any) -> None:
+    both = [name for name in (torque if isinstance(torque, Mapping) else ()) if name in (motion or {})]
+    if both:
+        raise ValueError(
+            f"torque.{both[0]}: has no effect, since motion prescribes how the joint moves; leave one of them out "
+            "(the torque that a motion takes is in run.torque)"
+        )
 
 
 def _motions(system: System, motion: Any) -> dict[int, Profile]:

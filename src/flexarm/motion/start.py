@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.equilibrium import equilibrium
@@ -22,8 +23,20 @@ NOTICED = 1e-4  # of what is large for a coordinate: an initial state that const
 def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vector) -> tuple[Array, Array]:
     """q and v as given, with driven joints where their motions start, on the constraints and within the travel."""
     q, v = _initial(system, schedule, q0), _one(system, v0, "v0")
+    for rate, (name, given) in enumerate((("q0", q0), ("v0", v0))):
+        _require_agreement(system, schedule, name, given, rate)
     _require_travel(system, schedule, q)
     return _closed(system, schedule, q, v, v0 is not None) if system.constraints else (q, v)
+
+
+def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, rate: int) -> None:
+    """What is said of a driven joint must be what its motion begins with."""
+    for place, motion in schedule.motions.items():
+        joint, starts = system.names[place], float(motion(0.0, rate))
+        if isinstance(given, Mapping) and joint in given and abs(given[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
+            raise ValueError(
+                f"{name}['{joint}'] = {shown(given[joint])}: its motion starts with {starts:g}; leave it out"
+            )
 
 
 def _initial(system: System, schedule: Schedule, q0: Vector | str) -> Array:
