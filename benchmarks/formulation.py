@@ -21,10 +21,10 @@ from flexarm.symbolic import algebra
 
 def arm(elements: int) -> fa.Robot:
     """Two flexible links with hinges, in a vertical plane."""
-    steel, bar = fa.Material(E=2e10, rho=7850.0), fa.Section.rectangle(0.005, 0.005)
+    soft, bar = fa.Material(E=2e10, rho=7850.0), fa.Section.rectangle(0.005, 0.005)
     shapes = fa.Flexible(bend_y=elements, basis="elements", stiffening="none")
     links = [
-        fa.Link(name, size, section=bar, material=steel, flexible=shapes) for name, size in (("a", 1.0), ("b", 0.5))
+        fa.Link(name, size, section=bar, material=soft, flexible=shapes) for name, size in (("a", 1.0), ("b", 0.5))
     ]
     return fa.Robot("two-link arm", links=links, gravity=(0, -9.81, 0))
 
