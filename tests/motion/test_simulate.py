@@ -374,6 +374,40 @@ def test_a_run_that_ends_at_a_limit_ends_on_it():
     with pytest.warns(fa.ValidityWarning, match="lower limit 0 m"):
         found = run(robot, 3.0, torque={"slide": lambda t: -1.0 - 0.3 * t}, q0={"slide.q": 0.7})
     assert found["slide.q"].values[-1] == 0.0
+    with pytest.warns(fa.ValidityWarning, match="lower limit 0 m"):  # now just where a sample falls
+        found = run(robot, 1.0, v0={"slide.q": -0.7}, q0={"slide.q": 0.35}, sample=0.5)
+    assert found["slide.q"].values[-1] == 0.0
+    assert found.time.values.tolist() == [0.0, pytest.approx(0.5)]
+
+
+def test_a_limit_passed_within_a_step_is_seen():
+    """A slide thrown a little beyond its limit, and back before the step ends."""
+    slide = fa.Link("slide", 1.0, fa.SlidingPrismatic(limits=(0.0, 0.8)), mass=1.0)
+    v0 = math.sqrt(2 * (0.80001 - 0.3))  # turns at 0.80001 m
+    with pytest.warns(fa.ValidityWarning, match="upper limit 0.8 m"):
+        found = run(fa.Robot(links=[slide]), 1.9, torque={"slide": -1.0}, v0={"slide.q": v0}, q0={"slide.q": 0.3})
+    assert found.status == "stopped"
+    assert found["slide.q"].values.max() <= 0.8 + 1e-12
+
+
+def test_a_condition_that_is_met_before_the_run_is_refused(soft):
+    with pytest.raises(ValueError, match="stop: 'below' is -1 at the start"):
+        run(soft, 0.1, stop=type("", (), {"__call__": lambda self, t, q, v: -1.0, "__name__": "below"})())
+    back = run(ROD, 1.0, stop=lambda t, q, v: -q["rod.q"])  # it begins at zero and leaves it
+    assert back.status == "completed"
+
+
+def test_functions_of_time_that_never_give_the_same_are_refused(soft):
+    draw, calls = np.random.default_rng(0), []
+    for function in (lambda t: draw.uniform(), lambda t: calls.append(t) or len(calls)):
+        with pytest.raises(ValueError, match=r"torque\.upper = .*: gives something else each time it is called"):
+            run(soft, 0.1, torque={"upper": function})
+
+
+def test_jumps_of_profiles_inside_a_function_of_time_are_met_exactly():
+    first, second = fa.step(1.0, at=0.3001), fa.step(1.0, at=0.3006)
+    found = run(fa.Robot(links=[fa.Link("a", 1.0, mass=3.0)]), 1.0, torque={"a": lambda t: first(t) - second(t)})
+    assert found["a.q"].values[-1] == pytest.approx(0.0005 * (0.7 - 0.00035), rel=1e-9)
 
 
 def test_a_method_may_be_an_object(soft):
@@ -495,8 +529,11 @@ def test_a_law_that_gives_no_number_and_a_joint_without_inertia_are_named(soft):
 
 
 def test_a_joint_has_one_master(soft):
-    with pytest.raises(ValueError, match=r"torque\.upper: has no effect, since motion prescribes how the joint moves"):
-        run(soft, 0.1, torque={"upper": 1.0}, motion={"upper": 0.0})
+    for torque in ({"upper": 1.0}, {"upper": 0.0}, [1.0, 0.0]):
+        with pytest.raises(
+            ValueError, match=r"torque\.upper: has no effect, since motion prescribes how the joint moves"
+        ):
+            run(soft, 0.1, torque=torque, motion={"upper": 0.0})
     for name, value in (("q0", 0.3), ("v0", 2.0)):
         with pytest.raises(ValueError, match=rf"{name}\['upper\.q'\] = {value}: its motion starts with"):
             run(soft, 0.1, motion={"upper": fa.spin_up(1.0, 1.0)}, **{name: {"upper.q": value}})

@@ -58,16 +58,21 @@ def test_many_runs_of_one_and_of_several_robots_at_once(native, tmp_path, monkey
 def test_one_system_in_several_threads():
     system = fa.System(arm(0.1), native=False)
     q = np.random.default_rng(1).uniform(-0.1, 0.1, (6, system.nq))
-    alone = [(fa.System(system.robot, native=False).mass_matrix(x), system.robot) for x in q]
+
+    def answers(system, x):
+        return system.mass_matrix(x), system.forward_dynamics(x, x), system.tip(x)
+
+    alone = [answers(fa.System(system.robot, native=False), x) for x in q]
     found: list = [None] * len(q)
 
     def work(k):
-        found[k] = system.mass_matrix(q[k]), system.forward_dynamics(q[k], q[k]), system.tip(q[k])
+        found[k] = answers(system, q[k])
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(len(q))]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    for k, (mass_matrix, _) in enumerate(alone):
-        np.testing.assert_array_equal(found[k][0], mass_matrix)
+    for expected, got in zip(alone, found, strict=True):
+        for one, other in zip(expected, got, strict=True):
+            np.testing.assert_array_equal(other, one)

@@ -35,7 +35,7 @@ MANY = 40
 TOO_LARGE = "the accelerations are not finite: q, v or tau is too large"
 
 # Accelerations per second squared, in units of what is large for a coordinate, at which the mass matrix is looked at.
-ABSURD = 1e9
+ABSURD_ACCELERATION = 1e9
 
 
 class System:
@@ -394,7 +394,7 @@ class System:
     def _require_inertia(self, q: Vector, a: Array) -> None:
         """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""
         q = np.broadcast_to(self._arguments.vector("q", q), a.shape)
-        doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < ABSURD)
+        doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < ABSURD_ACCELERATION)
         postures = list(q[doubtful])
         if not self._looked and q.size:
             postures.append(q.reshape(-1, self.nq)[0])

@@ -11,7 +11,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.motion.validity import ValidityWarning
 
-MOST_STEPS = 100_000_000  # of fixed size: some minutes of the smallest robot
+MOST_FIXED_STEPS = 100_000_000  # of fixed size: some minutes of the smallest robot
 MOST_CALLS = 10_000_000  # of a digital controller: each is a call of Python
 NUMBERS_A_SAMPLE = 12  # for each coordinate: q, v, a and what they pass through on their way into the results
 AFTER, LONG = 5.0, 600.0  # s: a run that after so long promises to take that long says so
@@ -39,10 +39,10 @@ def require_finite_work(duration: float, dt: float | None, rate: float | None) -
     """Refuse steps and calls of a controller that would never end."""
     if dt is not None and dt > duration:
         raise ValueError(f"dt = {dt:g}: is longer than the duration, {duration:g} s")
-    if dt is not None and duration / dt > MOST_STEPS:
+    if dt is not None and duration / dt > MOST_FIXED_STEPS:
         raise ValueError(
-            f"dt = {dt:g}: makes {duration / dt:.3g} steps of the duration, {duration:g} s; at most {MOST_STEPS:.0e} "
-            "are taken; take a longer step (s), or leave dt out"
+            f"dt = {dt:g}: makes {duration / dt:.3g} steps of the duration, {duration:g} s; at most "
+            f"{MOST_FIXED_STEPS:.0e} are taken; take a longer step (s), or leave dt out"
         )
     if rate is not None and duration * rate > MOST_CALLS:
         raise ValueError(

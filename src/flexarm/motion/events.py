@@ -11,6 +11,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.arguments import ROUNDING
 from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Status, sentence_about
@@ -22,7 +23,6 @@ from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
 OVERRUN = 0.05  # of a link: a slide that is deeper in a stop at the link's very end has left it
-ROUNDING = 1e-9  # of a joint's travel: a motion that ends at a limit does not pass it
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class Watch:
         self.names = system.names
         self.elastic = system.elastic
         self.limits = {
-            system.index(f"{link.name}.q"): (travel, link.joint.unit)
+            system.joint(link.name).index: (travel, link.joint.unit)
             for link in system.robot.links
             if isinstance(link.joint, MovingJoint)
             and link.joint.stop is None
             and (travel := system.robot.travel(link)) is not None
         }
         self.ends = {
-            system.index(f"{link.name}.q"): (link.name, length)
+            system.joint(link.name).index: (link.name, length)
             for link in system.robot.links
             if isinstance(link.joint, Prismatic) and link.joint.stop is not None
             if (length := _slideway(system.robot, link)) is not None
@@ -91,6 +91,18 @@ class Watch:
             *_supports(system),
             *(_condition(function, system.names) for function in _functions(stop)),
         ]
+
+    def require_at_start(self, state: Array, layout: Layout) -> None:
+        """A condition must not be met before the run begins (one that begins at zero is left by it)."""
+        for each in self.conditions:
+            try:
+                value = each.value(0.0, state[layout.q], state[layout.v])
+            except Exception as error:
+                raise ValueError(f"stop: {sentence_about(repr(each.name), 0.0, error)}") from error
+            if not value >= 0:
+                raise ValueError(
+                    f"stop: '{each.name}' is {value:g} at the start; it must be positive until the run ends"
+                )
 
     def first(self, times: Array, states: Array, layout: Layout, sizes: Array) -> Event | None:
         """The first event on a stretch of nodes (the first of them is known to be well); `sizes` say what is large."""
@@ -114,7 +126,8 @@ class Watch:
     def _limits(self, times: Array, states: Array, layout: Layout) -> list[Event]:
         found = []
         for place, ((lower, upper), unit) in self.limits.items():
-            at, slack = states[:, place], ROUNDING * (upper - lower)
+            nodes, path = _with_turns(times, states, layout, place)
+            at, slack = path[:, place], ROUNDING * (upper - lower)
             for beyond, bound, word in ((at < lower - slack, lower, "lower"), (at > upper + slack, upper, "upper")):
                 if beyond.any():
                     row = int(beyond.argmax())
@@ -122,7 +135,7 @@ class Watch:
                     def gap(t: float, q: Array, v: Array, place: int = place, bound: float = bound) -> float:
                         return float(q[place] - bound)
 
-                    time = _crossing(gap, times, states, layout, row)
+                    time = _crossing(gap, nodes, path, layout, row)
                     sentence = f"'{self.names[place]}' reached its {word} limit {bound:g} {unit} at t = {time:.6g} s"
                     found.append(Event(time, sentence, "stopped", place, bound))
         return found
@@ -182,7 +195,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
 
 def _meeting(system: System, rider: Link, on: Link) -> Condition:
     """The rider may come as far as the joint through which its carrier slides."""
-    slide, out = system.index(f"{rider.name}.q"), system.index(f"{on.name}.q")
+    slide, out = system.joint(rider.name).index, system.joint(on.name).index
     side: list[float] = []
 
     def gap(t: float, q: Array, v: Array) -> float:
@@ -219,6 +232,17 @@ def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Conditio
         return float(function(t, named_array(q, names), named_array(v, names)))
 
     return Condition(name, value, lambda time: f"'{name}' reached zero at t = {time:.6g} s")
+
+
+def _with_turns(times: Array, states: Array, layout: Layout, place: int) -> tuple[Array, Array]:
+    """The nodes, with points between those where a coordinate turns back: it may have been beyond a limit there."""
+    v = states[:, layout.v][:, place]
+    turns = np.flatnonzero(v[:-1] * v[1:] < 0)
+    if not turns.size:
+        return times, states
+    inside = (times[turns, None] + np.diff(times)[turns, None] * np.arange(1, 16) / 16).ravel()
+    order = np.argsort(every := np.concatenate([times, inside]), kind="stable")
+    return every[order], np.vstack([states, between(times, states, inside, layout)])[order]
 
 
 def _crossing(

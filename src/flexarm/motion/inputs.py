@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import real_array, real_number
+from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown
-from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Wave
+from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Sweep, Wave
 from flexarm.motion.tables import TableSource, points
-from flexarm.motion.tracing import at_symbol, is_symbol, traced
+from flexarm.motion.tracing import at_symbol, is_symbol, tracing
 
 
 @dataclass(frozen=True)
@@ -80,17 +80,20 @@ def constant(value: float) -> Profile:
 
 
 def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
-    """+amplitude until the first `switch` time (s), -amplitude until the second, and so on; zero after the last.
+    """+amplitude until the first `switch` time (s), -amplitude until the second, and so on; zero after the last, and
+    before t = 0 (where a delayed one comes from).
 
     >>> push = bang_bang(0.02, (1, 2))
-    >>> push(0.5), push(1.5), push(2.5)
-    (0.02, -0.02, 0.0)
+    >>> push(0.5), push(1.5), push(2.5), push(-0.5)
+    (0.02, -0.02, 0.0, 0.0)
     """
     amplitude, times = real_number("amplitude", amplitude), _ascending("switch", switch)
     if not times:
         raise ValueError(f"switch = {shown(switch)}: must have at least one time (s)")
-    signs = [(-1) ** k for k in range(len(times))] + [0]
-    starts = [0.0, *times]
+    if times[0] <= 0:
+        raise ValueError(f"switch = {shown(switch)}: must be times after 0 (s)")
+    signs = [0] + [(-1) ** k for k in range(len(times))] + [0]
+    starts = [-np.inf, 0.0, *times]
     return _pieces(
         f"bang_bang({amplitude:g}, {tuple(times)})",
         *((start, Wave(sign * amplitude)) for start, sign in zip(starts, signs, strict=True)),
@@ -145,23 +148,23 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
 
 
 def chirp(amplitude: float, start: float, end: float, duration: float) -> Profile:
-    """A sine of this `amplitude` whose frequency runs linearly from `start` to `end` (Hz) over `duration`; zero after.
+    """A sine of this `amplitude` whose frequency runs linearly from `start` to `end` (Hz) over `duration`; else zero.
 
     >>> chirp(1.0, 1.0, 5.0, 2.0)(2.5)
     0.0
     """
     amplitude, duration = real_number("amplitude", amplitude), real_number("duration", duration, "s", above=0)
     start, end = real_number("start", start, "Hz"), real_number("end", end, "Hz")
-    rate = (end - start) / duration
     return _pieces(
         f"chirp({amplitude:g}, {start:g} to {end:g} Hz)",
-        (0.0, Formula(lambda t: amplitude * np.sin(2 * np.pi * (start * t + rate / 2 * t**2)))),
+        (-np.inf, Wave(0.0)),
+        (0.0, Sweep(amplitude, start, (end - start) / duration)),
         (duration, Wave(0.0)),
     )
 
 
 def cycloid(start: float, end: float, duration: float) -> Profile:
-    """Rest to rest from `start` to `end`: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)) over `duration`, then b.
+    """From rest at `start` to rest at `end`: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)), T = `duration`.
 
     >>> cycloid(0.0, 1.0, 2.0)(1.0)
     0.5
@@ -170,13 +173,14 @@ def cycloid(start: float, end: float, duration: float) -> Profile:
     T, rise = real_number("duration", duration, "s", above=0), end - start
     return _pieces(
         f"cycloid({start:g}, {end:g}, {T:g})",
+        (-np.inf, Wave(start)),
         (0.0, Wave(start, rise / T, amplitude=-rise / (2 * np.pi), frequency=2 * np.pi / T)),
         (T, Wave(end)),
     )
 
 
 def spin_up(speed: float, duration: float) -> Profile:
-    """An angle whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays.
+    """An angle, 0 before t = 0, whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays.
 
     >>> spin_up(3.0, 2.0)(5.0, 1)
     3.0
@@ -184,7 +188,8 @@ def spin_up(speed: float, duration: float) -> Profile:
     speed, T = real_number("speed", speed, "rad/s"), real_number("duration", duration, "s", above=0)
     swing = speed * T / (2 * np.pi) ** 2
     rising = Wave(-swing, bend=speed / T, amplitude=swing, frequency=2 * np.pi / T, phase=np.pi / 2)
-    return _pieces(f"spin_up({speed:g}, {T:g})", (0.0, rising), (T, Wave(-speed * T / 2, speed)))
+    pieces = ((-np.inf, Wave(0.0)), (0.0, rising), (T, Wave(-speed * T / 2, speed)))
+    return _pieces(f"spin_up({speed:g}, {T:g})", *pieces)
 
 
 def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
@@ -223,26 +228,47 @@ def profile(given: Any, where: str) -> Profile:
     if isinstance(given, Mapping):
         return from_mapping(given, where)
     if callable(given):
-        return Profile((0.0,), (_function_piece(given, where),), getattr(given, "__name__", "function"))
+        return _function_profile(given, where)
     raise TypeError(
         f"{where} = {shown(given)}: must be a number, a profile such as fa.bang_bang(...), or a function of t"
     )
 
 
-def _function_piece(function: Function, where: str) -> Piece:
-    import casadi as ca
+PROBES = (0.0, 0.1, 0.37)  # s: where a function is tried
 
+
+def _function_profile(function: Function, where: str) -> Profile:
+    """A function of t: a formula, with the breaks of the profiles in it, if it can be traced; else called as it is."""
+    name = getattr(function, "__name__", "function")
     try:
-        probe = function(0.0)
-        float(probe)
+        first, second = ([float(function(t)) for t in PROBES] for _ in range(2))
     except Exception as error:
         raise TypeError(f"{where}: calling the function at t = 0 failed ({type(error).__name__}: {error})") from None
+    if not np.array_equal(first, second, equal_nan=True):
+        raise ValueError(
+            f"{where} = {shown(function)}: gives something else each time it is called; a run calls it in no certain "
+            "order, so draw random numbers before (fa.spline, fa.table)"
+        )
+    breaks = _formula_breaks(function, np.array(first))
+    if breaks is None:
+        return Profile((0.0,), (Opaque(function),), name)
+    return Profile((-np.inf, *breaks), (Formula(function),) * (len(breaks) + 1), name)
+
+
+def _formula_breaks(function: Function, values: Array) -> list[float] | None:
+    """Times at which profiles inside the function may jump; None if it is no formula that arrays may be put into."""
+    import casadi as ca
+
+    symbol = ca.SX.sym("t")
     try:
-        traced(function, ca.SX.sym("t"))
-        vector = np.asarray(function(np.array([0.0, 0.1])), dtype=float)
-        return Formula(function) if vector.shape in ((2,), ()) else Opaque(function)
+        with tracing(symbol) as trace:
+            ca.SX(function(symbol))
+        together = np.asarray(function(np.array(PROBES)), dtype=float)
     except Exception:  # whatever it does inside, it cannot be traced: call it time by time
-        return Opaque(function)
+        return None
+    if together.shape not in ((), values.shape) or not np.array_equal(np.broadcast_to(together, values.shape), values):
+        return None
+    return sorted({each for channel in trace.channels for each in channel.breaks})
 
 
 PROFILES: dict[str, Callable[..., Profile]] = {

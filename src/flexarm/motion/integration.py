@@ -64,6 +64,7 @@ class Integration:
         except Ending as ending:  # nothing is lost yet
             raise ValueError(str(ending)) from ending.__cause__
         self.inertia.require_at_start(first)
+        self.watch.require_at_start(first, self.layout)
         self.recorder.start(first)
         try:
             for stop in self.schedule.stops(duration):
@@ -121,7 +122,7 @@ class Integration:
         """Keep the samples of these steps; the run ends where something that is watched happens."""
         event = self.watch.first(times, states, self.layout, self.stepper.sizes)
         end = float(times[-1]) if event is None else event.time
-        self.recorder.record(times, states, end)
+        self.recorder.record(times, states, end, ended=event is not None)
         for each in self._listeners:
             each.update(end)
         if event is None:

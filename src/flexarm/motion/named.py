@@ -35,8 +35,20 @@ class NamedSymbols(ca.SX):
         super().__init__(symbols)
         self.names = tuple(names)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """CasADi hands numpy's functions back to numpy for a class that it does not know: give it its own."""
+        return function(*_plain(args), **_plain(kwargs))
+
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, NamedSymbols):
+        return ca.SX(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(each) for each in value)
+    return {key: _plain(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def named_array(values: Array, names: tuple[str, ...]) -> NamedArray:

@@ -82,10 +82,44 @@ class Formula:
 
 
 @dataclass(frozen=True)
+class Sweep:
+    """amplitude sin(2 pi (start t + growth t^2 / 2)): a frequency that grows from `start` (Hz)."""
+
+    amplitude: float
+    start: float
+    growth: float
+
+    def value(self, t: Array, rate: int) -> Array:
+        return np.asarray(self._at(t, rate, np.sin, np.cos), dtype=float)
+
+    def expression(self, t: Any, rate: int) -> Any:
+        import casadi as ca
+
+        return self._at(t, rate, ca.sin, ca.cos)
+
+    def _at(self, t: Any, rate: int, sine: Function, cosine: Function) -> Any:
+        angle = 2 * np.pi * (self.start * t + self.growth / 2 * t**2)
+        speed = 2 * np.pi * (self.start + self.growth * t)
+        if rate == 0:
+            return self.amplitude * sine(angle)
+        if rate == 1:
+            return self.amplitude * speed * cosine(angle)
+        return self.amplitude * (2 * np.pi * self.growth * cosine(angle) - speed**2 * sine(angle))
+
+
+@dataclass(frozen=True, eq=False)
 class Spline:
     """A cubic spline through points."""
 
     curve: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spline) and all(
+            np.array_equal(getattr(self.curve, name), getattr(other.curve, name)) for name in ("x", "c")
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.curve.x.tobytes(), self.curve.c.tobytes()))
 
     def value(self, t: Array, rate: int) -> Array:
         return np.asarray(self.curve(t, rate))

@@ -273,7 +273,7 @@ class Plant:
         """Slides that count by the nodes of a mesh."""
         joints = ((link.name, link.joint) for link in self.system.robot.links)
         nodal = (name for name, joint in joints if isinstance(joint, Prismatic) and joint.contact == "nodal")
-        return [self.system.index(f"{name}.q") for name in nodal]
+        return [self.system.joint(name).index for name in nodal]
 
     def switched(self, q: Any, ahead: Any) -> Any:
         """q with such slides where the step leads: S must know the node that they meet there."""

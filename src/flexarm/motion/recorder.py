@@ -57,9 +57,11 @@ class Recorder:
     def start(self, state: Array) -> None:
         self.blocks.append((np.zeros(1), state[None, :].copy()))
 
-    def record(self, times: Array, states: Array, end: float) -> None:
-        """Keep the samples between these nodes, up to time `end`."""
-        first, beyond = np.searchsorted(self.wanted, [self.last, end], side="right")
+    def record(self, times: Array, states: Array, end: float, ended: bool = False) -> None:
+        """Keep the samples between these nodes up to time `end`; where the run has `ended` there, that one is left to
+        `finish`."""
+        first = np.searchsorted(self.wanted, self.last, side="right")
+        beyond = np.searchsorted(self.wanted, end, side="left" if ended else "right")
         if beyond > first:
             here = self.wanted[first:beyond]
             self.blocks.append((here, between(times, states, here, self.layout)))

@@ -28,12 +28,23 @@ class Schedule:
         self.feedback = feedback_of(torque)
         self.torques = _torques(system, torque if self.feedback is None else None)
         self.motions = _motions(system, motion)
-        _require_one_master(torque, motion)
+        self._require_one_master(torque)
         self.loads = loads_of(system, loads)
         self.driven = list(self.motions)
         digital = self.feedback is not None and self.feedback.rate is not None
         self.controller = DigitalLaw(self.feedback, system) if self.feedback and digital else None
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
+
+    def _require_one_master(self, torque: Any) -> None:
+        """A torque at a joint whose motion is prescribed would do nothing. (A law speaks for all actuators: what it
+        says for such a joint counts as part of what the motion takes.)"""
+        for actuator, given in zip(self.system.actuators, self.torques, strict=True):
+            named = actuator.link in torque if isinstance(torque, Mapping) else given != constant(0.0)
+            if named and actuator.coordinate.index in self.motions:
+                raise ValueError(
+                    f"torque.{actuator.link}: has no effect, since motion prescribes how the joint moves; leave one of "
+                    "them out (the torque that a motion takes is in run.torque)"
+                )
 
     def plant(self, stabilization: Stabilization = "projection") -> Plant:
         return Plant(self.system, self.driven, [load for load, _ in self.loads], self.law, stabilization)
@@ -107,20 +118,11 @@ def _torques(system: System, torque: Any) -> list[Profile]:
                 raise KeyError(f"torque: there is no actuator at '{name}'{suggestion(name, system.inputs)}")
         return [profile(torque.get(name, 0.0), f"torque.{name}") for name in system.inputs]
     if isinstance(torque, Profile):
-        raise TypeError(f"torque = {torque!r}: give profiles by link name, such as {{'{system.inputs[0]}': ...}}")
+        raise TypeError(f"torque = {torque!r}: give profiles by link name{suggestion('', system.inputs)}")
     values = np.atleast_1d(real_array("torque", torque))
     if values.shape != (system.nu,):
         raise ValueError(f"torque has shape {values.shape}: give one number for each of {', '.join(system.inputs)}")
     return [profile(float(value), f"torque[{k}]") for k, value in enumerate(values)]
-
-
-def _require_one_master(torque: Any, motion: Any) -> None:
-    both = [name for name in (torque if isinstance(torque, Mapping) else ()) if name in (motion or {})]
-    if both:
-        raise ValueError(
-            f"torque.{both[0]}: has no effect, since motion prescribes how the joint moves; leave one of them out "
-            "(the torque that a motion takes is in run.torque)"
-        )
 
 
 def _motions(system: System, motion: Any) -> dict[int, Profile]:

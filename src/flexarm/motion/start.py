@@ -9,7 +9,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
-from flexarm.mechanics.arguments import Vector
+from flexarm.mechanics.arguments import ROUNDING, Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.mechanics.system import System
@@ -31,11 +31,14 @@ def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vect
 
 def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, rate: int) -> None:
     """What is said of a driven joint must be what its motion begins with."""
+    if given is None or isinstance(given, str):
+        return
+    said = given if isinstance(given, Mapping) else dict(zip(system.names, system.vector(given, name), strict=True))
     for place, motion in schedule.motions.items():
         joint, starts = system.names[place], float(motion(0.0, rate))
-        if isinstance(given, Mapping) and joint in given and abs(given[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
+        if joint in said and abs(said[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
             raise ValueError(
-                f"{name}['{joint}'] = {shown(given[joint])}: its motion starts with {starts:g}; leave it out"
+                f"{name}['{joint}'] = {shown(float(said[joint]))}: its motion starts with {starts:g}; leave it out"
             )
 
 
@@ -72,10 +75,10 @@ def _require_travel(system: System, schedule: Schedule, q: Array) -> None:
         travel = system.robot.travel(link)
         if travel is None or not isinstance(link.joint, MovingJoint):
             continue
-        place = system.index(f"{link.name}.q")
+        place = system.joint(link.name).index
         at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
         lower, upper = travel
-        slack = 1e-9 * (upper - lower)
+        slack = ROUNDING * (upper - lower)
         if not lower - slack <= at <= upper + slack:
             raise ValueError(
                 f"joint '{link.name}' starts at {at:g} {link.joint.unit}, outside its travel from {lower:g} to "

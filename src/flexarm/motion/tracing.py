@@ -7,17 +7,19 @@ inputs, `Channel`s, so that they are as exact inside a law as anywhere else.
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.building import building
 
 if TYPE_CHECKING:
     from flexarm.motion.inputs import Profile
@@ -39,12 +41,20 @@ class Channel:
     shift: float
 
     def __call__(self, t: Array) -> Array:
-        return np.asarray(self.profile(self.scale * t + self.shift, self.rate))
+        """At times t. The piece is chosen by the channel's own breaks, which are step boundaries to the last digit:
+        the profile's would be met only to rounding."""
+        times, pieces = np.asarray(t, dtype=float), self.profile.pieces
+        which = np.searchsorted(np.array(self.breaks), times, side="right")
+        out = np.empty(times.shape)
+        for k in np.unique(which):
+            here, piece = which == k, pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
+            out[here] = piece.value(self.scale * times[here] + self.shift, self.rate)
+        return out
 
-    @property
+    @cached_property
     def breaks(self) -> tuple[float, ...]:
-        """Times at which it may jump."""
-        return tuple((each - self.shift) / self.scale for each in self.profile.breaks)
+        """Times at which it may jump, ascending."""
+        return tuple(sorted((each - self.shift) / self.scale for each in self.profile.breaks))
 
 
 @dataclass
@@ -61,14 +71,27 @@ class Trace:
 
         if any(not ca.is_equal(each, self.t) for each in ca.symvar(t)):
             return None
-        slope = ca.simplify(ca.jacobian(t, self.t))
-        if not slope.is_constant() or not float(slope):
+        function = ca.Function("time", [self.t], [t, ca.jacobian(t, self.t)])
+        operations = {function.instruction_id(k) for k in range(function.n_instructions())}
+        if not operations <= _arithmetic():  # floor, fmod or a comparison may have a constant slope and yet jump
             return None
-        wanted = Channel(profile, rate, float(slope), float(ca.substitute(t, self.t, 0)))
+        (shift, slope), (_, elsewhere) = (map(float, function(at)) for at in (0.0, 1.0))
+        if not slope or slope != elsewhere or not ca.SX(ca.jacobian(t, self.t)).is_constant():
+            return None
+        wanted = Channel(profile, rate, slope, shift)
         if wanted not in self.channels:
             self.channels.append(wanted)
             self.symbols.append(ca.SX.sym(f"channel{len(self.symbols)}"))
         return self.symbols[self.channels.index(wanted)]
+
+
+@cache
+def _arithmetic() -> set[int]:
+    """Operations of which a time a t + b can be made."""
+    import casadi as ca
+
+    names = ("INPUT", "OUTPUT", "CONST", "ASSIGN", "ADD", "SUB", "MUL", "DIV", "NEG", "TWICE")
+    return {getattr(ca, f"OP_{name}") for name in names}
 
 
 def traced(function: Callable[..., Any], *symbols: Any) -> Any:
@@ -96,16 +119,22 @@ def at_symbol(profile: Profile, t: Any, rate: int) -> Any:
 
 def is_symbol(value: Any) -> bool:
     """Whether it is a CasADi expression, without loading CasADi for those who have none."""
-    return type(value).__module__.partition(".")[0] == "casadi" and type(value).__name__ in ("SX", "MX")
+    casadi = sys.modules.get("casadi")
+    return casadi is not None and isinstance(value, (casadi.SX, casadi.MX))
 
 
 def _is_sx(value: Any) -> bool:
-    return type(value).__name__ == "SX"
+    return isinstance(value, sys.modules["casadi"].SX)
 
 
 @contextmanager
 def _tracing(trace: Trace | None) -> Iterator[None]:
     _guard_conversions()
+    with building:  # filters of warnings belong to the process
+        yield from _as_tracing(trace)
+
+
+def _as_tracing(trace: Trace | None) -> Iterator[None]:
     before = getattr(_here, "depth", 0), getattr(_here, "trace", None)
     _here.depth, _here.trace = before[0] + 1, before[1] if trace is None else trace
     try:
