@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
 .PHONY: demo test test-all lint bench papers docs clean
 
-demo: $(READY)
+demo: $(INSTALLED)
 	$(BIN)/flexarm run examples/two_link.yaml --rigid
 
 test: lint
@@ -49,9 +50,15 @@ $(VENV)/.bench: pyproject.toml | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $(VENV)/.bench
 
-$(READY): pyproject.toml
+# what users need; those who work on it need $(READY)
+$(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flexarm needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	@echo "installing flexarm and what it needs into $(VENV), which takes a minute"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $(INSTALLED)
+
+$(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $(READY)
 

@@ -30,7 +30,7 @@ HEAD = """# File format
 A robot file is YAML 1.2: the fields of a robot, and a section `simulation` that `flexarm run` reads. `flexarm schema`
 prints the JSON Schema, by which editors complete and check such files. Units are SI; angles are in rad. A field that is
 not known is an error, and errors name the line. Files from others are safe to read: nothing in them is executed, and
-what is too large is refused (1 MB, 50 000 values with aliases written out, 50 levels, 1000 links).
+what is too large is refused (1 MB, 50 000 values with aliases written out, 50 levels, 200 links).
 
 ```yaml
 {example}```

@@ -198,7 +198,24 @@ class Integrator:
 
 
 CURVE = CubicSpline([0, 1, 2], [0, 1, 0])
+
+
+def _swallowed(t, q, v):
+    try:
+        return [float(q[0])]
+    except Exception:
+        return [0.0]
+
+
+def _in_place(t, q, v):
+    e = q
+    e -= 1
+    return [q[0]]
+
+
 UNTRACEABLE = {
+    "a conversion that is caught": _swallowed,
+    "a change in place": _in_place,
     "a memory": Integrator(),
     "random numbers that sleep": lambda t, q, v: [np.where(t > 1.5, np.random.default_rng().uniform(), 0.0)],
     "random numbers": lambda t, q, v: [np.random.default_rng().uniform()],
@@ -247,6 +264,12 @@ def test_the_way_out_works_with_a_closure_that_remembers():
         "dot": lambda q: np.dot(np.array([[1.0, 2.0]]), q),
         "sin": lambda q: np.sin(q)[0],
         "matmul": lambda q: np.array([[1.0, 2.0]]) @ q,
+        "gains": lambda q: np.array([1.0, 2.0]) @ q,
+        "square": lambda q: q @ q,
+        "clip": lambda q: np.clip(q, -0.35, 0.35)[1],
+        "max": lambda q: np.max(q),
+        "mask": lambda q: q[[False, True]],
+        "array of a mask": lambda q: (np.array([1.0, 2.0]) * q[0])[np.array([False, True])],
     }.values(),
 )
 def test_numpy_functions_of_all_coordinates(function):
@@ -300,6 +323,21 @@ def test_laws_may_have_more_parameters_with_defaults():
     for wrong in (lambda t: 1.0, lambda t, q, v, w: 1.0):
         with pytest.raises(TypeError, match=r"torque = .*must take \(t, q, v\)"):
             run(wrong)
+
+
+def test_limits_are_those_that_were_given():
+    limit = np.array([1.0, 2.0])
+    feedback = fa.Feedback(lambda t, q, v: [10.0, -10.0], limit=limit)
+    limit[:] = -5.0
+    assert_allclose(run(feedback, 0.02, TWO).torque.values[0], (1, -2))
+
+
+def test_a_profile_that_is_not_called_is_told():
+    aim = fa.cycloid(0.0, 1.0, 1.0)
+    with pytest.raises(TypeError, match=r"write aim\(t\), not aim"):
+        run(lambda t, q, v: [aim - q[0]])
+    with pytest.raises(TypeError, match=r"one law \(t, q, v\) is given for all actuators"):
+        run({"a": lambda t, q, v: 1.0})
 
 
 def test_limits_are_for_all_for_each_or_by_name():

@@ -222,3 +222,23 @@ def test_a_run_is_compared_as_far_as_the_other_one_came(run):
     assert_allclose(run.compare(once)["tip"].values[0], 0.0, atol=1e-15)
     with pytest.raises(TypeError, match="other = 3: must be a run"):
         run.compare(3)
+
+
+def test_a_result_is_not_a_robot(tmp_path):
+    run = fa.simulate(fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)]), 0.1, native=False)
+    run.save(tmp_path / "a.nc")
+    with pytest.raises(fa.DescriptionError, match=r"a\.nc: holds the results of a run, not a robot: fa\.Run\.load"):
+        fa.load(tmp_path / "a.nc")
+
+
+def test_numbers_that_were_damaged_on_the_disk_are_noticed(tmp_path):
+    run = fa.simulate(fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)]), 1.0, torque=[1.0], native=False)
+    path = tmp_path / "a.nc"
+    run.save(path)
+    whole = bytearray(path.read_bytes())
+    place = whole.find(run.data["q"].values.tobytes())
+    assert place > 0
+    whole[place + 1000] ^= 0x10
+    path.write_bytes(bytes(whole))
+    with pytest.raises(ValueError, match="cannot be read as NetCDF"):
+        fa.Run.load(path)

@@ -328,18 +328,17 @@ def test_an_interrupt_keeps_the_very_last_state_also_between_samples(soft):
 
 
 def test_an_interrupt_while_results_are_gathered_does_not_lose_the_run(soft, monkeypatch):
-    gather, interrupted = simulate_module.results, []
+    gather = simulate_module.results
 
     def impatient(*arguments):
-        if not interrupted:
-            interrupted.append(True)
-            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
         return gather(*arguments)
 
     monkeypatch.setattr(simulate_module, "results", impatient)
     with pytest.warns(fa.ValidityWarning, match="interrupted"):
         found = run(soft, 0.1)
     assert found.time.values[-1] == 0.1
+    assert found.status == "interrupted"
 
 
 def test_functions_of_time_that_fail_late_end_the_run_there(soft):
@@ -364,6 +363,9 @@ def test_a_condition_that_gives_no_number_or_raises_ends_the_run(soft):
             found = run(soft, 0.5, stop=condition)
         assert told in found.reason
         assert 0.1 <= found.time.values[-1] < 0.2
+    for wrong in (True, None, [1.0], 1j):
+        with pytest.raises(ValueError, match=r"stop: .*must be a number that is positive until the run should end"):
+            run(soft, 0.5, stop=lambda t, q, v, wrong=wrong: wrong)
     by_name = run(ROD, 1.0, stop=lambda t, q, v: q["rod.q"] + 0.5, q0={"rod.q": 0.0})
     assert by_name["rod.q"].values[-1] == pytest.approx(-0.5, abs=1e-9)
 
@@ -526,6 +528,35 @@ def test_a_law_that_gives_no_number_and_a_joint_without_inertia_are_named(soft):
     links = [fa.Link("arm", 1.0, mass=1.0), fa.Link("pen", 0.2, fa.Revolute("x"), mass=0.1)]
     with pytest.raises(ValueError, match=r"the mass matrix is singular: 'pen\.q' has no inertia"):
         run(fa.Robot("x", links), 0.1)
+
+
+@pytest.mark.parametrize(
+    "function",
+    {
+        "a sum": lambda t: np.sum([np.sin(3 * t), 2 * np.sin(5 * t)]),
+        "a mean": lambda t: np.mean([np.sin(3 * t), 2 * np.sin(5 * t)]),
+        "two harmonics": lambda t: np.sum(np.array([1.0, 2.0]) * np.sin(np.array([3.0, 5.0]) * t)),
+    }.values(),
+)
+def test_functions_that_reduce_are_not_summed_over_time(function):
+    found = run(ROD, 1.0, torque={"rod": function}, sample=0.1)
+    assert_allclose(found.torque.values[:, 0], [function(t) for t in found.time.values], atol=1e-12)
+
+
+def test_hints_where_a_run_diverged(soft):
+    pair = {"torque": fa.Feedback(lambda t, q, v: -1e4 * v[[0, 3]], rate=50)}
+    with pytest.warns(fa.ValidityWarning, match=r"speaks every 0\.02 s shakes joints that feel little inertia"):
+        run(soft, 1.0, **pair)
+    with pytest.warns(fa.ValidityWarning, match="a law that jumps"):
+        run(soft, 1.0, torque=lambda t, q, v: [-50 * np.sign(v[0]), 0.0], v0={"upper.q": 0.1})
+
+
+def test_absurd_tolerances_and_durations_are_refused(soft):
+    with pytest.raises(ValueError, match="rtol = 1e-15: must be at least 1e-13"):
+        run(soft, 1.0, rtol=1e-15)
+    with pytest.raises(ValueError, match="duration = 1e-300: must be at least 1e-12"):
+        run(soft, 1e-300)
+    assert run(ROD, 1e6, q0={"rod.q": -np.pi / 2}).status == "completed"  # hangs still, however long
 
 
 def test_a_joint_has_one_master(soft):

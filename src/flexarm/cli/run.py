@@ -39,6 +39,7 @@ def run(
     from rich.console import Console
 
     import flexarm
+    from flexarm.show.animate import require_frames
     from flexarm.show.runs import run_figure
     from flexarm.show.tables import run_table
 
@@ -46,6 +47,8 @@ def run(
     picture = checked_output("--plot", str(results.path.with_suffix(".png")) if plot is None else plot, PICTURES)
     moving = None if animate is None else film("--animate", animate)
     robot, options = _asked(file, changes, duration, allow_outside)
+    if moving is not None:
+        require_frames(options["duration"])
     print(robot)
     found = flexarm.simulate(robot, **options)
     kept = keep(found, results)  # before anything else can fail

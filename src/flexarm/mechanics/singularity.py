@@ -8,20 +8,26 @@ from flexarm.foundation.numbers import Array
 
 # Eigenvalues of the mass matrix with a diagonal of ones. A hundred rigid links have 1e-7, two hundred elements 1e-9.
 SINGULAR = 1e-13
+NEARLY = 1e-6  # a run that has no way on, and comes that near, was stopped by it
 # Of the largest inertia, each for a motion that is large for its coordinate: the square of rounding in a lever.
 NOTHING = 1e-26
 
 
-def idle_motions(M: Array, sizes: Array) -> Array:
-    """(n, motions): motions that move no mass, whatever the units of the coordinates."""
+def idle_motions(M: Array, sizes: Array, whole: float = 0.0, nearly: bool = False) -> Array:
+    """(n, motions): motions that move no mass, whatever the units of the coordinates.
+
+    whole: the inertia of the robot as a whole, for robots of one coordinate.
+    nearly: next to none counts too.
+    """
+    below, nothing = (NEARLY, NEARLY**2) if nearly else (SINGULAR, NOTHING)
     n = len(M)
     own = np.abs(np.diag(M)) * sizes**2
-    none = own <= NOTHING * own.max(initial=0.0)
+    none = own <= nothing * own.max(initial=whole)
     if none.any():
         return np.eye(n)[:, none]
     scale = np.sqrt(np.abs(np.diag(M)))
     values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-    idle = vectors[:, np.abs(values) <= SINGULAR] / (scale * sizes)[:, None]
+    idle = vectors[:, np.abs(values) <= below] / (scale * sizes)[:, None]
     return np.asarray(idle)
 
 

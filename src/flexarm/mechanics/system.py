@@ -163,7 +163,9 @@ class System:
     # --- equations of motion ---
 
     def inverse_dynamics(self, q: Vector, v: Vector, a: Vector) -> Array:
-        """Generalised forces (..., nq) for the accelerations a: M(q) a + h(q, v)."""
+        """Generalised forces (..., nq) for the accelerations a: M(q) a + h(q, v). They are those at joints and motors'
+        coordinates; a torque counted at a motor's shaft (`torque_at="motor"`) is its `gear` times smaller
+        (`system.actuators`)."""
         return self._call("inverse_dynamics", q=q, v=v, a=a)[0]
 
     def forward_dynamics(self, q: Vector, v: Vector, tau: Vector = None) -> Array:
@@ -176,11 +178,14 @@ class System:
         self._require_inertia(q, a)
         return a
 
-    def singularity(self, q: Vector = None, held: Collection[int] = ()) -> str | None:
+    def singularity(self, q: Vector = None, held: Collection[int] = (), nearly: bool = False) -> str | None:
         """Which motions at the posture q move no mass, in a sentence; None where the mass matrix is regular.
 
-        `held`: places of coordinates that do not move freely and need no inertia.
+        `held`: places of coordinates that do not move freely and need no inertia. `nearly`: also motions that move
+        next to none.
         """
+        if nearly not in (True, False):
+            raise ValueError(f"nearly = {shown(nearly)}: must be True or False")
         posture = self._arguments.vector("q", q)
         if posture.ndim != 1:
             raise ValueError(f"q has shape {posture.shape}: one posture at a time is looked at")
@@ -191,7 +196,9 @@ class System:
         M = self._call("momentum", q=posture, v=np.eye(self.nq))[0][np.ix_(free, free)]
         if not free or not np.isfinite(M).all():
             return None
-        motions = idle_motions(M, self.sizes[free])
+        links = self.robot.links
+        whole = sum(each.total_mass for each in links) * sum(each.length for each in links) ** 2
+        motions = idle_motions(M, self.sizes[free], whole, nearly)
         return without_inertia(motions, [self.names[k] for k in free]) if motions.size else None
 
     def mass_matrix(self, q: Vector = None) -> Array:

@@ -229,7 +229,10 @@ def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Conditio
     name = getattr(function, "__name__", "condition")
 
     def value(t: float, q: Array, v: Array) -> float:
-        return float(function(t, named_array(q, names), named_array(v, names)))
+        said = function(t, named_array(q, names), named_array(v, names))
+        if isinstance(said, (bool, np.bool_)) or np.ndim(said) or not np.isreal(said) or said is None:
+            raise TypeError(f"it gave {shown(said)}: must be a number that is positive until the run should end")
+        return float(said)
 
     return Condition(name, value, lambda time: f"'{name}' reached zero at t = {time:.6g} s")
 

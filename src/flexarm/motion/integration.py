@@ -12,13 +12,14 @@ from flexarm.mechanics.assembly import Assembly
 from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
+from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.step_size import StepSize
 from flexarm.motion.stepper import Stepper
 
-MOST_STEPS = 5_000_000  # of adaptive size
+MOST_STEPS = 100_000_000  # of adaptive size: some minutes of the smallest robot
 
 
 class Listener(Protocol):
@@ -37,9 +38,10 @@ class Integration:
         step_size: StepSize,
         watch: Watch,
         recorder: Recorder,
+        interrupts: Interrupts,
     ) -> None:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
-        self.watch, self.recorder = watch, recorder
+        self.watch, self.recorder, self.interrupts = watch, recorder, interrupts
         self.plant, self.layout = stepper.plant, stepper.plant.layout
         self.inertia = InertiaWatch(stepper)
         self.reason: str = "completed"
@@ -72,10 +74,12 @@ class Integration:
                 self._jumped = True
                 while self.t < stop:
                     self._advance(stop)
-        except KeyboardInterrupt:
-            self.interrupted()
         except Ending as ending:
             self.reason, self.status = str(ending), ending.status
+        except BaseException as error:
+            if not (isinstance(error, KeyboardInterrupt) or self.interrupts.pressed):
+                raise
+            self.interrupted()
         self.recorder.finish(self.t, self.state)
 
     def interrupted(self) -> None:
@@ -116,6 +120,7 @@ class Integration:
         start = clock.perf_counter()
         taken = self.stepper(state, inputs, dt, steps, self.step_size.limits(self.stepper.order))
         self.recorder.statistics.loop_time += clock.perf_counter() - start
+        self.interrupts.check()
         return taken
 
     def _accept(self, times: Array, states: Array) -> None:
@@ -184,8 +189,9 @@ class Integration:
         return f"diverged at t = {self.t:.6g} s: '{name}' {what}{self._singularity()}"
 
     def _singularity(self) -> str:
-        """The end of a sentence about a failure where constraints are at fault."""
+        """The end of a sentence about a failure where constraints, or a lack of inertia, are at fault."""
         if self.plant.constraint_solver is None:
-            return ""
+            found = self.plant.system.singularity(self.state[self.layout.q], self.plant.driven, nearly=True)
+            return "" if found is None else f"; {found.replace('is singular', 'is nearly singular there')}"
         names = Assembly(self.plant.system, self.plant.driven).nearly_singular(self.state[self.layout.q])
         return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""

@@ -53,6 +53,7 @@ class Feedback:
                 raise ValueError(f"Feedback: limit = {shown(self.limit)}: must be positive (N m or N)")
         elif self.limit is not None:
             real_number("Feedback: limit", self.limit, "N m or N", above=0)
+        object.__setattr__(self, "limit", deepcopy(self.limit))  # what happens to a list later does not matter here
 
     def limits(self, system: System) -> Array:
         """The largest torque of each actuator of a `system`."""
@@ -121,17 +122,17 @@ class TracedLaw:
     def _trace(self) -> tuple[ca.Function, list[Channel]]:
         names = self.system.names
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", len(names)), ca.SX.sym("v", len(names))
-        with tracing(t) as trace:
-            try:
+        try:
+            with tracing(t) as trace:
                 said = self._law(t, NamedSymbols(q, names), NamedSymbols(v, names))
-            except UnknownCoordinate as error:
-                raise KeyError(f"the feedback law: {error.args[0]}") from None
-            except Exception as error:
-                raise TypeError(
-                    f"the feedback law cannot be traced ({_why(error)}); write it with plain arithmetic, numpy "
-                    f"functions and profiles of t, q, v, or {AWAY_OUT}"
-                ) from error
-            torques = ca.densify(_column(said, self.system))
+        except UnknownCoordinate as error:
+            raise KeyError(f"the feedback law: {error.args[0]}") from None
+        except Exception as error:
+            raise TypeError(
+                f"the feedback law cannot be traced ({_why(error)}); write it with plain arithmetic, numpy functions "
+                f"and profiles of t, q, v, or {AWAY_OUT}"
+            ) from error
+        torques = ca.densify(_column(said, self.system))
         limited = [k for k, limit in enumerate(self._limits) if np.isfinite(limit)]
         for k in limited:
             torques[k] = ca.fmin(ca.fmax(torques[k], -self._limits[k]), self._limits[k])
@@ -168,6 +169,8 @@ def _copied_cell(cell: CellType) -> CellType:
 
 
 def _why(error: Exception) -> str:
+    if "'Profile'" in str(error):
+        return "a profile is a function of time: write aim(t), not aim"
     if "truth value" in str(error):
         return "it decides by `if`, `min`, `max` or `and` on t, q or v: say np.where, np.minimum, np.maximum instead"
     return f"{type(error).__name__}: {error}"

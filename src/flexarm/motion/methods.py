@@ -46,6 +46,10 @@ class Method(ABC):
             (name, repr(np.asarray(value).tolist())) for name, value in vars(self).items()
         )
 
+    def __repr__(self) -> str:
+        numbers = (f"{name}={np.asarray(value).tolist()}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({', '.join(numbers)})"
+
     def stronger(self) -> Self | None:
         """The same method with more iterations in a step, if that can help."""
         return None

@@ -39,8 +39,33 @@ class NamedSymbols(ca.SX):
         """CasADi hands numpy's functions back to numpy for a class that it does not know: give it its own."""
         return function(*_plain(args), **_plain(kwargs))
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if ufunc is np.matmul and method == "__call__" and not kwargs:
+            return _product(*inputs)
+        return getattr(ufunc, method)(*_plain(inputs), **_plain(kwargs))
+
+    def __matmul__(self, other: Any) -> Any:
+        return _product(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _product(other, self)
+
+    def _changed_in_place(self, other: Any) -> Any:
+        raise TypeError("q and v are given and cannot be changed in place: write e = q - 1 instead of e -= 1")
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = _changed_in_place
+
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
+
+
+def _product(first: Any, second: Any) -> Any:
+    """As numpy multiplies: two vectors give a number, a row of gains too."""
+    one, other = (ca.SX(each) if isinstance(each, ca.SX) else np.asarray(each, dtype=float) for each in (first, second))
+    flat = [np.ndim(each) == 1 if isinstance(each, np.ndarray) else each.is_column() for each in (one, other)]
+    if all(flat):
+        return ca.dot(ca.SX(one), ca.SX(other))
+    return ca.mtimes(ca.SX(one).T if flat[0] else ca.SX(one), ca.SX(other))
 
 
 def _plain(value: Any) -> Any:

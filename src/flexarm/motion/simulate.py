@@ -15,6 +15,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, sample_times
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration
+from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.method_names import Solver, chosen_method, chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
@@ -30,6 +31,8 @@ from flexarm.motion.validity import warn_of_validity
 from flexarm.robot import Robot
 
 CHUNK = 250  # steps a call
+SHORTEST = 1e-12  # s: less is a slip of the keyboard
+SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
 CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
 
 
@@ -83,25 +86,34 @@ def simulate(
     """
     begin = clock.perf_counter()
     system = robot if isinstance(robot, System) else _system(robot) if isinstance(robot, Robot) else System(robot)
-    duration = real_number("duration", duration, "s", above=0)
+    duration = real_number("duration", duration, "s", least=SHORTEST)
     dt = None if dt is None else real_number("dt", dt, "s", above=0)
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     length = sum(link.length for link in system.robot.links) or 1.0
-    tolerance = Tolerance(real_number("rtol", rtol, above=0), real_number("atol", atol, "m", least=0), length)
+    tolerance = Tolerance(
+        real_number("rtol", rtol, least=SMALLEST_RTOL), real_number("atol", atol, "m", least=0), length
+    )
     solver = chosen_method(method, radius, tolerance, dt)
     held = chosen_stabilization(stabilization, method)
     _require_switches(progress=progress, native=native)
     recorded = _points(system, points)
-    with building:
+    interrupts = Interrupts()
+    with interrupts.noticed(), building:
         schedule = Schedule(system, torque, motion, loads)
         require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
         wanted = sample_times(duration, sample, system.nq)
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
         stepper = _stepper(solver, schedule, held, native)
-    steps = solver.step_size(duration, dt, float(wanted[1]))
-    with Progress(duration, progress) as bar:
-        loop = Integration(schedule, stepper, steps, watch, Recorder(wanted, stepper.plant.layout))
+    loop = Integration(
+        schedule,
+        stepper,
+        solver.step_size(duration, dt, float(wanted[1])),
+        watch,
+        Recorder(wanted, stepper.plant.layout),
+        interrupts,
+    )
+    with interrupts.noticed(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, Patience(duration))
     options = {
         "duration": duration,
@@ -116,6 +128,8 @@ def simulate(
         "dt": dt,
         "sample": float(wanted[1] - wanted[0]),
     }
+    if schedule.controller is not None:
+        options["rate"] = schedule.controller.rate
     run = _gathered(loop, recorded, options, begin)
     warn_of_validity(run, system.robot)
     return run
@@ -129,11 +143,15 @@ def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: bo
 
 
 def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], begin: float) -> Run:
-    try:
-        return results(loop, points, options, clock.perf_counter() - begin)
-    except KeyboardInterrupt:  # all is computed: what is left takes a moment
+    """The results. All is computed and what is left takes a moment: Ctrl-C waits for it."""
+    interrupts = loop.interrupts
+    before = interrupts.pressed
+    with interrupts.noticed(), interrupts.held():
+        run = results(loop, points, options, clock.perf_counter() - begin)
+    if interrupts.pressed and not before:
         loop.interrupted()
-        return results(loop, points, options, clock.perf_counter() - begin)
+        run.data.attrs |= {"reason": loop.reason, "status": loop.status}
+    return run
 
 
 @lru_cache(maxsize=8)

@@ -17,6 +17,7 @@ from flexarm.foundation.sentences import suggestion, unknown
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import PROFILES, Profile, profile
 from flexarm.motion.loads import PointLoad
+from flexarm.motion.method_names import METHODS, SUNDIALS
 from flexarm.motion.stabilization import Baumgarte
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.errors import Problem, join
@@ -130,9 +131,9 @@ def _number(**bounds: Any) -> Callable[[_Reader, Any, str], float]:
 _finite = _number()
 
 
-def _name(reader: _Reader, value: Any, path: str) -> str:
-    if not isinstance(value, str):
-        raise _wrong(path, value, "must be a name")
+def _method(reader: _Reader, value: Any, path: str) -> str:
+    if not isinstance(value, str) or value not in [*METHODS, *SUNDIALS]:
+        raise _wrong(path, value, unknown("unknown method", value, [*METHODS, *SUNDIALS]))
     return value
 
 
@@ -280,7 +281,7 @@ FIELDS: dict[str, Callable[[_Reader, Any, str], Any]] = {
     "points": _points,
     "q0": _start,
     "v0": _state,
-    "method": _name,
+    "method": _method,
     "stabilization": _stabilization,
     "radius": _number(least=0.0, most=1.0),
     "rtol": _number(above=0.0),

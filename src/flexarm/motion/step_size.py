@@ -13,7 +13,7 @@ from flexarm.motion.stepper import Stepper
 
 SAFETY = 0.9
 FIRST_STEP = 0.01  # s, and of the duration: long, since the error control is quick to shorten it
-SMALLEST_STEP = 1e-11  # of the duration: below this a run has met a singularity
+SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
 SHRINK, GROW = 0.1, 4.0  # bounds of a change
 ABSURD = 1e100  # a state beyond this is as good as not a number
 UNSOLVED = 0.03  # s^2: how long an acceleration that the iteration still corrects is thought to act, squared
@@ -144,7 +144,7 @@ class AdaptiveStep(StepSize):
         change = SAFETY * max(verdict.peak, 1e-10) ** (-1 / estimate) if np.isfinite(verdict.peak) else SHRINK
         proposed = size * float(np.clip(change, SHRINK, GROW))
         cut_short = size < self.dt
-        if proposed < SMALLEST_STEP * self.duration and not cut_short:
+        if proposed < SMALLEST_STEP * min(1.0, self.duration) and not cut_short:
             self.dt = proposed
             return False
         well = verdict.good == verdict.used

@@ -107,7 +107,10 @@ def tracing(t: Any) -> Iterator[Trace]:
     """Inside, profiles at the symbolic time `t` become channels."""
     trace = Trace(t)
     with _tracing(trace):
+        _here.converted = None
         yield trace
+        if _here.converted is not None:  # the function caught it, and went on without the value
+            raise _here.converted
 
 
 def at_symbol(profile: Profile, t: Any, rate: int) -> Any:
@@ -147,14 +150,25 @@ def _as_tracing(trace: Trace | None) -> Iterator[None]:
 
 @cache
 def _guard_conversions() -> None:
-    """Have `float(symbol)` raise in threads that are tracing; elsewhere it stays what CasADi makes of it, a NaN."""
+    """Have `float(symbol)` raise, and masks mean what numpy means by them, in threads that are tracing; elsewhere both
+    stay what CasADi makes of them, a NaN and places 1 and 0."""
     import casadi as ca
 
-    plain = ca.SX.__float__
+    plain, entry = ca.SX.__float__, ca.SX.__getitem__
 
     def guarded(self: Any, *args: Any) -> float:
         if getattr(_here, "depth", 0) and not self.is_constant():
-            raise ConversionError(f"float({self}) asks a symbol for its value")
+            _here.converted = ConversionError(f"float({self}) asks a symbol for its value")
+            raise _here.converted
         return float(plain(self, *args))
 
+    def masked(self: Any, key: Any) -> Any:
+        """CasADi reads True and False as places 1 and 0."""
+        if getattr(_here, "depth", 0) and isinstance(key, (list, tuple, np.ndarray, bool)):
+            mask = np.asarray(key)
+            if mask.dtype == bool:
+                key = np.flatnonzero(mask).tolist()
+        return entry(self, key)
+
     setattr(ca.SX, "__float__", guarded)  # noqa: B010
+    setattr(ca.SX, "__getitem__", masked)  # noqa: B010

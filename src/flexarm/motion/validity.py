@@ -28,11 +28,25 @@ def warn_of_validity(run: Run, robot: Robot) -> None:
 def _early_end(run: Run, robot: Robot) -> list[str]:
     if run.status == "completed":
         return []
+    return [f"the run ended early: {run.reason}; what was computed is kept{_hint(run, robot)}"]
+
+
+def _hint(run: Run, robot: Robot) -> str:
+    """What may be at fault where a run diverged."""
+    if not run.reason.startswith("diverged"):
+        return ""
+    if "rate" in run.options:
+        return (
+            f"; a controller that speaks every {1 / run.options['rate']:.3g} s shakes joints that feel little inertia: "
+            "raise its rate, lower its gains, or give the joints the hub or rotor that a motor has"
+        )
+    if "Feedback" in run.options["torque"] and "changes too fast" in run.reason:
+        return "; a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
+    bends = [np.abs(run.deflection(link.name).values).max() / link.length for link in robot.links if link.flexible]
     truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
-    hint = ""
-    if run.reason.startswith("diverged") and truncated:  # its mass matrix may lose definiteness
-        hint = "; stiffening='full' bears larger deflections than 'shortening'"
-    return [f"the run ended early: {run.reason}; what was computed is kept{hint}"]
+    if truncated and max(bends) > LARGE_DEFLECTION / 3:  # its mass matrix may lose definiteness
+        return "; stiffening='full' bears larger deflections than 'shortening'"
+    return ""
 
 
 def _unsolved(run: Run) -> list[str]:

@@ -73,6 +73,8 @@ def _text(file: str) -> str:
     except OSError as error:
         raise DescriptionError([Problem("", ..., str(error))]) from None
     except UnicodeDecodeError as error:
+        if raw.startswith(b"\x89HDF"):
+            raise refusal(file, "holds the results of a run, not a robot: fa.Run.load reads it") from None
         line = raw.count(b"\n", 0, error.start) + 1
         raise refusal(file, f"is not UTF-8 text (byte {raw[error.start]:#04x})", line=line) from None
 

@@ -26,6 +26,13 @@ MOST_FRAMES = 20_000  # more than half an hour of film
 MOST_DPI = 1000  # a frame of 7000 pixels
 
 
+def require_frames(duration: float, fps: float = 25.0, speed: float = 1.0) -> None:
+    """Refuse a film that would never be ready."""
+    if (frames := duration * fps / speed) > MOST_FRAMES:
+        given = f"fps = {fps:g} and speed = {speed:g}"
+        raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MOST_FRAMES}")
+
+
 class Animation:
     """A run as a film: `save("arm.gif")`; a notebook shows it as a player.
 
@@ -55,9 +62,7 @@ class Animation:
         """Simulated times of the frames (s), at `fps` or the film's own: even, the run's first and last among them."""
         begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
         rate = self.fps if fps is None else real_number("fps", fps, above=0)
-        if (frames := (end - begin) * rate / self.speed) > MOST_FRAMES:
-            given = f"fps = {rate:g} and speed = {self.speed:g}"
-            raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MOST_FRAMES}")
+        require_frames(end - begin, rate, self.speed)
         step = self.speed / rate
         inner = np.arange(begin, end - 1e-6 * step, step)
         return np.append(inner, end)

@@ -1,0 +1,65 @@
+"""Ctrl-C during a run: noticed whatever becomes of it on its way.
+
+A KeyboardInterrupt that is raised inside CasADi's wrappers comes out as any other error, or not at all. So the handler
+notes that it was pressed, and the run asks.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)  # the second only where somebody handles it, as the command line does
+
+
+class Interrupts:
+    """Whether the user wants a run to end. Other threads than the main one never hear of signals."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self._held = False
+
+    @contextmanager
+    def noticed(self) -> Iterator[Interrupts]:
+        """Inside, signals do what they did before, and are noted. An error that one was turned into is one again."""
+        before: dict[Any, Any] = {}
+        if threading.current_thread() is threading.main_thread():
+            handlers = {number: signal.getsignal(number) for number in SIGNALS}
+            before = {number: handler for number, handler in handlers.items() if callable(handler)}
+        for number, handler in before.items():
+            signal.signal(number, self._noting(handler))
+        try:
+            yield self
+        except Exception as error:
+            if self.pressed:
+                raise KeyboardInterrupt from error
+            raise
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside, signals are only noted: for a moment's work that must not be lost."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+
+    def check(self) -> None:
+        """Raise where an interrupt was swallowed."""
+        if self.pressed:
+            raise KeyboardInterrupt
+
+    def _noting(self, handler: Any) -> Any:
+        def note(number: int, frame: FrameType | None) -> None:
+            self.pressed = True
+            if not self._held:
+                handler(number, frame)
+
+        return note
