@@ -18,7 +18,6 @@ import flexarm as fa
 
 NAN, INF = float("nan"), float("inf")
 THING = object()
-FLAG = (False, ("text", "", 3, NAN, [], {}, THING))
 
 # What must be refused, whatever else an argument may be.
 NOT_NUMBERS = ("text", "", NAN, INF, True, 1j, [], {}, THING)
@@ -392,7 +391,7 @@ def systems() -> Iterator[Call]:
     yield of_arm("index", {"name": ("b.q", NAME)})
     yield of_arm("joint", {"link": ("b", NAME)})
     places = (None, "text", 3, NAN, [9], [-1], ["b.q"], [1.5], {"b.q": 0}, THING)
-    yield of_arm("singularity", {"q": STATES["q"], "held": ([0], places), "nearly": FLAG})
+    yield of_arm("singularity", {"q": STATES["q"], "held": ([0], places), "nearly": (False, FLAG)})
     yield of_arm("vector", {"values": (Q, ())})
     yield of_arm("posture", {"q": STATES["q"]})
     yield of_arm("tip", {"q": STATES["q"], "link": ("a", optional(NAME))})
@@ -465,8 +464,8 @@ def motions() -> Iterator[Call]:
             "sample": (5e-3, (*optional(POSITIVE), 1.0)),
             "points": ({"p": ("b", 0.5)}, (*MAPPING, *({"p": place} for place in NOT_PLACES))),
             "stop": (lambda t, q, v: 1.0, ("text", 3, NAN, THING, [3], [None])),
-            "progress": FLAG,
-            "native": FLAG,
+            "progress": (False, optional(FLAG)),
+            "native": (False, FLAG),
         },
     )  # fmt: skip
     yield Call(
