@@ -14,17 +14,30 @@ TWO = fa.Robot("two", links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass
 
 
 @pytest.fixture
-def ctrl_c_after():
-    """Press Ctrl-C after so many seconds, wherever the program is then."""
-    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+def pressed_during():
+    """Call a function and press Ctrl-C after so many seconds, wherever it is then; None if it is not to return."""
+    running = []
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT) if running else None)
+
+    def call(seconds, function):
+        try:
+            running.append(True)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            try:
+                return function()
+            finally:
+                running.clear()  # too late: it has returned
+        except KeyboardInterrupt:
+            return None
+
+    yield call
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
 @pytest.mark.parametrize("method", ["generalized-alpha", "bdf"])
-def test_interrupts_at_random_moments(ctrl_c_after, method):
+def test_interrupts_at_random_moments(pressed_during, method):
     def law(t, q, v):
         return [fa.sine(1.0, 1.0)(t) - q["a.q"], -v["b.q"]]
 
@@ -32,14 +45,10 @@ def test_interrupts_at_random_moments(ctrl_c_after, method):
     whole = [fa.simulate(TWO, 2.0, **options) for _ in range(2)][-1]  # the second is as fast as those that follow
     wall, draw, interrupted = whole.statistics["wall_time"], random.Random(1), 0
     for _ in range(25):
-        ctrl_c_after(draw.uniform(0.1, 1.0) * wall)
-        try:
-            run = fa.simulate(TWO, 2.0, **options)
-        except KeyboardInterrupt:  # it had not begun
+        run = pressed_during(draw.uniform(0.1, 1.0) * wall, lambda: fa.simulate(TWO, 2.0, **options))
+        if run is None:  # it had not begun
             interrupted += 1
             continue
-        finally:
-            ctrl_c_after(0)
         t, q = run.time.values, run.data["q"].values
         assert np.isfinite(q).all()
         assert (np.diff(t) > 0).all()
