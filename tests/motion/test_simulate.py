@@ -559,6 +559,16 @@ def test_absurd_tolerances_and_durations_are_refused(soft):
     assert run(ROD, 1e6, q0={"rod.q": -np.pi / 2}).status == "completed"  # hangs still, however long
 
 
+def test_a_motion_that_jumps_is_refused(soft):
+    for motion, told in (
+        (fa.bang_bang(1.0, (0.1, 0.2)), "jumps by -2 rad at t = 0.1 s"),
+        (fa.step(1.0, 0.5), "by 1 rad"),
+    ):
+        with pytest.raises(ValueError, match=rf"motion\.upper = .*{told}.*no joint can follow"):
+            run(soft, 1.0, motion={"upper": motion})
+    run(soft, 0.05, motion={"upper": fa.step(1.0)})  # from the start there: no jump on the way
+
+
 def test_a_joint_has_one_master(soft):
     for torque in ({"upper": 1.0}, {"upper": 0.0}, [1.0, 0.0]):
         with pytest.raises(

@@ -34,6 +34,15 @@ class Profile:
         """Times at which one piece gives way to the next."""
         return self.starts[1:]
 
+    def jumps(self) -> list[tuple[float, float]]:
+        """Times at which the value itself jumps, and by how much."""
+        found = []
+        for time, before, after in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
+            left, right = (float(piece.value(np.array([time]), 0)[0]) for piece in (before, after))
+            if abs(right - left) > 1e-9 * max(1.0, abs(left), abs(right)):
+                found.append((time, right - left))
+        return found
+
     def __call__(self, t: Any, rate: int = 0) -> Any:
         """Value (or its first or second rate) at a time or an array of times; also at a symbol, inside a law."""
         if rate not in (0, 1, 2):

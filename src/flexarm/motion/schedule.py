@@ -133,5 +133,12 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
         if name not in system.inputs:
             raise KeyError(f"motion: there is no joint at '{name}'{suggestion(name, system.inputs)}")
         actuator = system.actuators[system.inputs.index(name)]
-        found[actuator.coordinate.index] = profile(given, f"motion.{name}")
+        found[actuator.coordinate.index] = moving = profile(given, f"motion.{name}")
+        for time, jump in moving.jumps():
+            if time > 0:
+                by = f"{jump:.3g} {actuator.coordinate.unit} at t = {time:g} s"
+                raise ValueError(
+                    f"motion.{name} = {moving!r}: jumps by {by}, which no joint can follow; give it a ramp, a cycloid or "
+                    "a spline"
+                )
     return dict(sorted(found.items()))
