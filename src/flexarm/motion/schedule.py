@@ -138,7 +138,7 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
             if time > 0:
                 by = f"{jump:.3g} {actuator.coordinate.unit} at t = {time:g} s"
                 raise ValueError(
-                    f"motion.{name} = {moving!r}: jumps by {by}, which no joint can follow; give it a ramp, a cycloid or "
-                    "a spline"
+                    f"motion.{name} = {moving!r}: jumps by {by}, which no joint can follow; give it a ramp, a cycloid "
+                    "or a spline"
                 )
     return dict(sorted(found.items()))
