@@ -147,3 +147,15 @@ def test_what_is_not_behind_a_joint_is_thought_straight():
     system = fa.System(fa.Robot("x", [strip("fore", fa.FixedPrismatic(rear="none"))]), native=False)
     q = system.vector({"fore.q": 0.5, "fore.bend_y[1]": 0.01})
     assert system.frame("fore", 0.1, q)[:3, 3] == pytest.approx([-0.2, 0.0, 0.0])
+
+
+def test_a_part_that_bends_keeps_some_length():
+    """At a limit of 0 a part in front of the guide would have no finite frequency: the run ends a little before."""
+    strip, steel = fa.Section.rectangle(0.002, 0.02), fa.Material(E=2.1e11, rho=7850.0)
+    guide = fa.FixedPrismatic(limits=(0.0, 1.0), rear="rigid")
+    link = fa.Link("strip", 1.0, guide, section=strip, material=steel, flexible=fa.Flexible(bend_y=1))
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    with pytest.warns(fa.ValidityWarning, match="reached its lower limit"):
+        run = fa.simulate(system, 2.0, motion={"strip": fa.ramp(0.2, 0.0, 0.5, 1.5)}, native=False, sample=0.05)
+    assert run["strip.q"].values[-1] == pytest.approx(1e-4)
+    assert np.isfinite(system.energy(run.data["q"].values).total).all()

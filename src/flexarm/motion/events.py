@@ -22,6 +22,7 @@ from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrism
 from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
+SHORTEST_PART = 1e-4  # of a link: a part that bends must not become shorter in a run
 OVERRUN = 0.05  # of a link: a slide that is deeper in a stop at the link's very end has left it
 
 
@@ -74,7 +75,7 @@ class Watch:
         self.names = system.names
         self.elastic = system.elastic
         self.limits = {
-            system.joint(link.name).index: (travel, link.joint.unit)
+            system.joint(link.name).index: (_with_lengths(link, travel), link.joint.unit)
             for link in system.robot.links
             if isinstance(link.joint, MovingJoint)
             and link.joint.stop is None
@@ -172,6 +173,15 @@ def _support(name: str, link: str, where: Callable[..., Any], length: float) -> 
         return f"link '{link}' slid off its support '{name}' at t = {time:.6g} s"
 
     return Condition(name, left, sentence, "failed")
+
+
+def _with_lengths(link: Link, travel: tuple[float, float]) -> tuple[float, float]:
+    """The travel with some length left to each part that bends: one of no length has no finite frequency."""
+    if not gripped(link) or link.flexible is None:
+        return travel
+    least = SHORTEST_PART * link.length
+    behind = isinstance(link.joint, FixedPrismatic) and link.joint.rear == "flexible"
+    return max(travel[0], least), min(travel[1], link.length - least) if behind else travel[1]
 
 
 def _slideway(robot: Robot, link: Link) -> float | None:

@@ -86,13 +86,12 @@ def simulate(
     """
     begin = clock.perf_counter()
     system = robot if isinstance(robot, System) else _system(robot) if isinstance(robot, Robot) else System(robot)
-    duration = real_number("duration", duration, "s", least=SHORTEST)
+    duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
     dt = None if dt is None else real_number("dt", dt, "s", above=0)
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     length = sum(link.length for link in system.robot.links) or 1.0
-    tolerance = Tolerance(
-        real_number("rtol", rtol, least=SMALLEST_RTOL), real_number("atol", atol, "m", least=0), length
-    )
+    rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL)
+    tolerance = Tolerance(rtol, real_number("atol", atol, "m", least=0), length)
     solver = chosen_method(method, radius, tolerance, dt)
     held = chosen_stabilization(stabilization, method)
     _require_switches(progress=progress, native=native)

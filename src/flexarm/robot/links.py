@@ -202,11 +202,6 @@ class Link(Description):
         if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > self.length):
             sentence = f"must lie on the sliding link {self.name!r}, between 0 and {short(self.length)} (m)"
             yield Problem("joint.limits", joint.limits, sentence)
-        elif joint.limits is not None and self.flexible is not None and joint.contact == "continuous":
-            front, rear = joint.limits[0], self.length - joint.limits[1]
-            if front == 0 or (rear == 0 and joint.rear == "flexible"):
-                sentence = "must leave some length to each part that bends: one of no length has no finite frequency"
-                yield Problem("joint.limits", joint.limits, f"{sentence} (m)")
         if joint.contact == "nodal" and (lack := no_mesh(self)):
             sentence = f"needs a flexible link with basis elements, but {self.name!r} {lack}"
             yield Problem("joint.contact", joint.contact, sentence)
