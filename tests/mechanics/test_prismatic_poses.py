@@ -1,4 +1,4 @@
-"""Poses of all nine two-link robots with joints R, Pa, Pb against the appendix of My et al. (seeds/000).
+"""Poses of all nine two-link robots with joints R, Pa, Pb against the appendix of My et al..
 
 Their u_1(2n+1), u_1(2n+2) are deflection and slope of link 1 at its tip, u_1(2k+1), u_1(2k+2) those where a slider
 rides on it, u_2(2n+1) the deflection of the tip of link 2. They neglect the axial shortening: stiffening="none".

@@ -90,8 +90,8 @@ def test_stiff_metal_runs_at_millisecond_steps():
 
 @pytest.mark.parametrize(("dt", "radius"), [(1e-3, 0.9), (1e-3, 0.5), (2e-3, 0.0)])
 def test_step_torques_on_undamped_metal_at_millisecond_steps(dt, radius):
-    """The spatial RRR arm of seeds/003, 400 N m at each joint from rest: tips at 0.25 and 0.5 s that several codes
-    agree on to 2 mm (reference.md); its highest modes lie above 10 kHz and are damped away unresolved."""
+    """The spatial RRR arm of Moolam et al., 400 N m at each joint from rest: tips at 0.25 and 0.5 s that several codes
+    agree on to 2 mm; its highest modes lie above 10 kHz and are damped away unresolved."""
     arm = fa.library.rrr_arm()
     torque = {link.name: 400.0 for link in arm.links}
     run = fa.simulate(arm, 0.5, torque=torque, dt=dt, radius=radius, sample=0.25, native=False)
@@ -104,7 +104,7 @@ def test_error_control_does_not_chase_ripple_below_the_tolerance():
     arm = fa.library.rrr_arm()
     torque = {link.name: 400.0 for link in arm.links}
     run = fa.simulate(arm, 0.5, torque=torque, sample=0.25, rtol=1e-3, native=False)
-    # reference.md, RRR arm of seeds/003; rtol = 1e-3 is 7 mm on this arm
+    # RRR arm of Moolam et al.; rtol = 1e-3 is 7 mm on this arm
     assert run.tip.values[1:] == pytest.approx(np.array([[7.414, 0.080, 0.449], [6.413, 0.302, -0.863]]), abs=7e-3)
     assert run.statistics["steps"] < 1000
 

@@ -66,7 +66,7 @@ def test_a_mass_that_moves_along_a_cantilever(mass, speed):
     assert np.abs(found.energy["balance"].values).max() < 1e-3 * np.abs(found.energy["work"].values).max()
 
 
-# --- a link that slides out of its guide or into it (link 2 of C_RPb in seeds/000) ---
+# --- a link that slides out of its guide or into it (link 2 of C_RPb of My et al.) ---
 
 LENGTH = 0.8
 BLADE = fa.Section.properties(A=4.5e-5, I_y=8.4375e-12, I_z=8.4375e-12, J=1.7e-11, I_p=1.7e-11)

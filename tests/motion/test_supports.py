@@ -1,4 +1,4 @@
-"""Beams on supports: loads that cross them, and a beam that is pushed over them (seeds/004, section 5)."""
+"""Beams on supports: loads that cross them, and a beam that is pushed over them (Pan, Scott and Ulsoy, section 5)."""
 
 import numpy as np
 import pytest

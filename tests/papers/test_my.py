@@ -1,4 +1,4 @@
-"""The study of My et al. (seeds/000): robots with revolute, sliding and fixed prismatic joints."""
+"""The study of My et al.: robots with revolute, sliding and fixed prismatic joints."""
 
 from functools import cache
 from math import cos, cosh, pi, sin, sinh

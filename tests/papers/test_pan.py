@@ -1,4 +1,4 @@
-"""Pan, Scott and Ulsoy's beam, pushed and pulled over two supports (seeds/004, section 5)."""
+"""Pan, Scott and Ulsoy's beam, pushed and pulled over two supports (section 5)."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the papers print: My et al. (seeds/000), Bien & My (seeds/002)."""
+"""What the papers print: My et al., Bien & My."""
 
 from itertools import product
 

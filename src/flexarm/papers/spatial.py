@@ -1,4 +1,4 @@
-"""Spatial manipulators of n flexible links and n flexible joints (seeds/001), section 4: a beam spun up by its joint
+"""Spatial manipulators of n flexible links and n flexible joints, section 4: a beam spun up by its joint
 without and with dynamic stiffening (figures 3-5), and the Canadarm2 dropping in the field of gravity (figures 8-18)."""
 
 from __future__ import annotations
@@ -447,7 +447,7 @@ def tell_changes(page: Page, data: xr.Dataset, soft: xr.Dataset) -> None:
 
 STUDY = Study(
     name="spatial",
-    paper="Dynamics of spatial manipulators of n flexible links and n flexible joints (seeds/001)",
+    paper="Dynamics of spatial manipulators of n flexible links and n flexible joints",
     covers="figures 3-5 and 8-18",
     sections=(spin_up, dropping, rotor_inertia, joint_stiffness),
 )

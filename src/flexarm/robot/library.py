@@ -21,7 +21,7 @@ from .sections import Section
 def two_link_arm(damping: float = 0.0) -> Robot:
     """A planar arm of two flexible links with a payload, in a horizontal plane.
 
-    Bien & My (seeds/002): lengths, E, rho, A = 2.5e-5 m2 and the payload. Chosen: the 5 x 5 mm square that fits A,
+    Bien & My: lengths, E, rho, A = 2.5e-5 m2 and the payload. Chosen: the 5 x 5 mm square that fits A,
     three modes for each link, and `damping`, the Kelvin-Voigt time constant (s).
 
     >>> [link.name for link in two_link_arm().links], two_link_arm().coordinates
@@ -98,7 +98,7 @@ def tokhi_azad_arm(payload: float = 0.0) -> Robot:
 def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
     """A spatial arm: joint 1 about the vertical z, link 1 up, joints 2 and 3 about y, links 2 and 3 along x at q = 0.
 
-    Moolam et al. (seeds/003), Table 1: lengths, A, I, polar moments, E, G, rho; two elements for each link;
+    Moolam et al., Table 1: lengths, A, I, polar moments, E, G, rho; two elements for each link;
     joint stiffness 5000 N m/rad. The printed A of link 1, 0.028 m2, is too large for its moments (0.0028 would fit); it
     is kept. Chosen: the posture at q = 0, no gravity, bending and twist but no stretch, the polar moment also as the
     torsion constant, and `rotor_inertia` (kg m2, the paper gives none), which only `elastic_joints` have.
