@@ -105,7 +105,7 @@ def test_mass_matrix_by_both_routes_of_assembly():
 
 
 def test_two_links_go_where_other_codes_take_them():
-    """tips at 1, 2, 5 and 10 s that Exudyn, MuJoCo and two prototypes agree on to 4e-5 m."""
+    """Tips at 1, 2, 5 and 10 s that Exudyn, MuJoCo and two prototypes agree on to 4e-5 m."""
     known = np.array([(1.49976, 0.02558), (1.49897, 0.05073), (1.49897, 0.05011), (1.49886, 0.04868)])
 
     def off(robot):

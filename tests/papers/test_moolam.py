@@ -54,7 +54,7 @@ def rigid_links(stiffness=moolam.STIFFNESS):
 
 
 def test_tips_that_other_codes_agree_on():
-    """rigid joints without rotors, to 2 mm."""
+    """Rigid joints without rotors, to 2 mm."""
     run = moolam.pushed(moolam.flexible_links(0.0), 0.5)
     tips = run.tip.values[[round(0.25 / moolam.SAMPLE), round(0.5 / moolam.SAMPLE)]]
     assert_allclose(tips, [[7.414, 0.080, 0.449], [6.413, 0.302, -0.863]], atol=2e-3)
