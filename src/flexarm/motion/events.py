@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from flexarm.mechanics.arguments import ROUNDING
 from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Status, sentence_about
-from flexarm.motion.named import named_array
+from flexarm.motion.named import mismatch, named_array
 from flexarm.motion.sampling import between
 from flexarm.motion.state import Layout
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrismatic
@@ -225,12 +224,8 @@ def _functions(stop: Any) -> list[Callable[..., Any]]:
     if not isinstance(given, (list, tuple)) or not all(callable(each) for each in given):
         raise TypeError(f"stop = {shown(stop)}: must be a function of (t, q, v), or a list of such")
     for function in given:
-        try:
-            inspect.signature(function).bind(0.0, (), ())
-        except TypeError as error:
-            raise TypeError(f"stop = {shown(function)}: must take (t, q, v), but {error}") from None
-        except ValueError:  # a built-in that does not tell what it takes
-            pass
+        if wrong := mismatch(function):
+            raise TypeError(f"stop = {shown(function)}: must take (t, q, v), but {wrong}")
     return list(given)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import Profile
-from flexarm.motion.named import NamedSymbols, UnknownCoordinate, named_array
+from flexarm.motion.named import NamedSymbols, UnknownCoordinate, mismatch, named_array
 from flexarm.motion.tracing import Channel, tracing
 
 AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, rate=1000)"
@@ -82,15 +81,11 @@ def feedback_of(torque: Any) -> Feedback | None:
 def _require_law(law: Any, where: str) -> None:
     if not callable(law):
         raise TypeError(f"{where} = {shown(law)}: must be a function of (t, q, v)")
-    try:
-        inspect.signature(law).bind(0.0, (), ())
-    except TypeError as error:
+    if wrong := mismatch(law):
         raise TypeError(
-            f"{where} = {shown(law)}: a function for all actuators must take (t, q, v), but {error}; give functions of "
+            f"{where} = {shown(law)}: a function for all actuators must take (t, q, v), but {wrong}; give functions of "
             "t by link name"
-        ) from None
-    except ValueError:  # a built-in that does not tell what it takes
-        pass
+        )
 
 
 class TracedLaw:

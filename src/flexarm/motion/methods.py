@@ -31,7 +31,6 @@ class Method(ABC):
     order: int
     estimate: int
     nodes: tuple[float, ...]
-    implicit = False
 
     def softening(self, dt: float) -> tuple[float, float]:
         """How much of K and D a step of this size adds to M in its linear systems: nothing for explicit methods."""
@@ -82,7 +81,6 @@ class GeneralizedAlpha(Method):
     order = 2
     estimate = 3
     nodes = (0.0, 1.0)
-    implicit = True
 
     def __init__(self, radius: float = 0.9, iterations: int = ITERATIONS[0]) -> None:
         radius = real_number("radius", radius, least=0, most=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,6 +58,17 @@ class NamedSymbols(ca.SX):
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
+
+
+def mismatch(function: Any) -> str:
+    """Why a function cannot be called with (t, q, v); empty if it can, or if a built-in does not tell."""
+    try:
+        inspect.signature(function).bind(0.0, (), ())
+    except TypeError as error:
+        return str(error)
+    except ValueError:
+        pass
+    return ""
 
 
 def _product(first: Any, second: Any) -> Any:
