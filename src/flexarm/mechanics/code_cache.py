@@ -29,6 +29,12 @@ _lock = threading.Lock()
 _said: set[str] = set()
 
 
+def present_library(name: str, key: str) -> Path | None:
+    """The library of a key if it is there and may be loaded."""
+    library = _usable_directory() / f"{name}-{key}.so"
+    return library if _sound(library, key) else None
+
+
 def kept_library(name: str, key: str, build: Callable[[Path], Path]) -> Path:
     """The library of a key; if there is none that may be loaded, what `build` makes in the folder that it is given."""
     directory = _usable_directory()

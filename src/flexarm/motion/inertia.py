@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.system import TOO_LARGE
+from flexarm.mechanics.system import TOO_LARGE, System
 from flexarm.motion.ending import Ending
 from flexarm.motion.stepper import Stepper
 
@@ -20,8 +20,8 @@ AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a r
 class InertiaWatch:
     """Of one run: what was found usual once is not asked about again."""
 
-    def __init__(self, stepper: Stepper) -> None:
-        self.system, self.plant, self.layout = stepper.plant.system, stepper.plant, stepper.plant.layout
+    def __init__(self, system: System, stepper: Stepper) -> None:
+        self.system, self.plant, self.layout = system, stepper.plant, stepper.plant.layout
         self._stepper, self._unusual = stepper, AT_LEAST
 
     def require_at_start(self, state: Array) -> None:

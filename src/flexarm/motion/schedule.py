@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import count, takewhile
 from typing import Any
 
@@ -11,13 +12,15 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.inputs import Profile, constant, profile
 from flexarm.motion.laws import DigitalLaw, TracedLaw, feedback_of
 from flexarm.motion.loads import loads_of
-from flexarm.motion.plant import Plant
+from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.stabilization import Stabilization
+from flexarm.motion.stepper import Given
 
 
 class Schedule:
@@ -47,7 +50,19 @@ class Schedule:
                 )
 
     def plant(self, stabilization: Stabilization = "projection") -> Plant:
-        return Plant(self.system, self.driven, [load for load, _ in self.loads], self.law, stabilization)
+        return Plant(self.system.structure, self.driven, self._loaded, self.law, stabilization)
+
+    @cached_property
+    def _loaded(self) -> Loads:
+        places = Numbers()
+        for k, (load, _) in enumerate(self.loads):
+            self.system.add_place(places, f"loads.{k}", load.link, load.x)
+        return Loads(tuple(load.link for load, _ in self.loads), places)
+
+    @cached_property
+    def given(self) -> Given:
+        """What the robot gives to the functions of the plant."""
+        return Given(np.concatenate([self.system.numbers, self._loaded.places.vector]), self.system.sizes)
 
     @property
     def _sources(self) -> list[tuple[str, Any]]:

@@ -11,6 +11,7 @@ from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.building import building
+from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, sample_times
 from flexarm.motion.events import Watch
@@ -55,7 +56,7 @@ def simulate(
     points: Mapping[str, tuple[str, float]] | None = None,
     stop: Any = None,
     progress: bool | None = None,
-    native: bool = True,
+    native: Native = "auto",
 ) -> Run:
     """The motion of a `robot` from t = 0 to `duration` (s).
 
@@ -79,7 +80,9 @@ def simulate(
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
     stop: a function of (t, q, v), or several: the run ends when one falls to zero.
     progress: True shows a bar, False none; None shows it on a terminal, when the run takes more than half a second.
-    native: False runs in CasADi's virtual machine instead of compiling the steps: slower, but ready at once.
+    native: True compiles the steps to machine code before the first of them, False runs them in CasADi's virtual
+        machine: some ten times slower, but ready at once. "auto" takes machine code that is there; if there is none it
+        begins in the virtual machine, and changes over if the run turns out to be worth compiling.
 
     Laws and conditions read coordinates by place or by name, `q["fore.q"]`, from copies of their own. One that raises
     ends the run; what was computed is kept and the reason is in `run.reason`.
@@ -134,11 +137,12 @@ def simulate(
     return run
 
 
-def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: bool) -> Stepper:
-    plant = schedule.plant(held)
-    if plant.constraint_solver is not None:
-        plant.constraint_solver.prepare()
-    return solver.stepper(plant, CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER, native)
+def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: Native) -> Stepper:
+    chunk = CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER
+    stepper = solver.stepper(schedule.plant(held), chunk, native, schedule.given)
+    if stepper.plant.constraint_solver is not None:
+        stepper.plant.constraint_solver.prepare()
+    return stepper
 
 
 def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], begin: float) -> Run:
@@ -161,8 +165,10 @@ def _system(robot: Robot) -> System:
 
 def _require_switches(**given: object) -> None:
     for name, value in given.items():
-        if value not in (True, False, None) or (value is None and name == "native"):
-            raise ValueError(f"{name} = {shown(value)}: must be True or False")
+        others = {"native": "auto", "progress": None}
+        if not isinstance(value, bool) and not (type(value) is type(others[name]) and value == others[name]):
+            words = "'auto', True or False" if name == "native" else "True or False"
+            raise ValueError(f"{name} = {shown(value)}: must be {words}")
 
 
 def _points(system: System, points: Any) -> Points:
