@@ -214,8 +214,10 @@ def test_a_law_takes_gains_if_and_only_if_there_are_some():
         fa.Feedback(spring)
     with pytest.raises(TypeError, match=r"torque = .*missing .*'gains'; .*fa.Feedback\(law, gains="):
         run(spring)
-    with pytest.raises(TypeError, match=r"its fourth argument is the number 'kp'; read gains\['kp'\] instead"):
-        fa.Feedback(lambda t, q, v, kp=20.0: [kp * q[0]], gains={"kp": 30.0})
+    for other in (lambda t, q, v, kp=20.0: [kp * q[0]], lambda t, q, v, kp=np.ones(2): kp * q):
+        with pytest.raises(TypeError, match=r"argument, 'kp', is for something else; read gains\['kp'\] instead"):
+            fa.Feedback(other, gains={"kp": 30.0})
+    fa.Feedback(lambda *given, a=1, b=2, c=3: [0.0], gains={"kp": 1.0})
 
 
 @pytest.mark.parametrize(
@@ -299,7 +301,11 @@ def test_tracing_leaves_no_symbols_in_defaults_and_partials():
         kept.append(q[0])
         return [gains["kp"] * sum(kept)]
 
-    for law in (remembering, functools.partial(closed)):
+    def stubborn(t, q, v, gains, cannot_be_copied=threading.Lock()):  # noqa: B008
+        kept.append(q[0])
+        return [gains["kp"] * sum(kept)]
+
+    for law in (stubborn, remembering, functools.partial(closed)):
         with pytest.raises(TypeError, match="rate=1000"):
             run(fa.Feedback(law, gains={"kp": 1.0}))
     assert remembering.__defaults__ == ([],)

@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.foundation.numbers import Array, real, real_array, real_number
+from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains, checked_gains
@@ -46,7 +46,7 @@ class Feedback:
     law: Callable[..., Any]
     rate: float | None = None
     limit: float | Sequence[float] | Mapping[str, float] | None = None
-    gains: Mapping[str, float | Sequence[float]] | None = None
+    gains: Mapping[str, float | Sequence[float] | Array] | None = None
 
     def __post_init__(self) -> None:
         if self.gains is not None:
@@ -103,20 +103,24 @@ def _require_law(law: Any, where: str, gains: Mapping[str, Any] | None = None) -
         else:
             hint = "give functions of t by link name"
         raise TypeError(f"{where} = {shown(law)}: a function for all actuators must take {wanted}, but {wrong}; {hint}")
-    if gains is not None and (name := _number_in_the_place_of_gains(law)):
+    if gains is not None and (name := _in_the_place_of_gains(law)):
         raise TypeError(
-            f"{where} = {shown(law)}: with gains it must take (t, q, v, gains), but its fourth argument is the number "
-            f"'{name}'; read gains['{name}'] instead, or leave gains out"
+            f"{where} = {shown(law)}: with gains it must take (t, q, v, gains), but its fourth argument, '{name}', is "
+            f"for something else; read gains['{name}'] instead, or leave gains out"
         )
 
 
-def _number_in_the_place_of_gains(law: Any) -> str:
+def _in_the_place_of_gains(law: Any) -> str:
     """`kp` of law(t, q, v, kp=20.0), which the mapping of all gains would replace."""
     try:
-        parameters = list(inspect.signature(law).parameters.values())
+        parameters = [*inspect.signature(law).parameters.values()]
     except ValueError:  # a built-in does not tell
         return ""
-    return parameters[3].name if len(parameters) > 3 and real(parameters[3].default) is not None else ""
+    for fourth in parameters[3:4]:
+        free = fourth.default is None or fourth.default is fourth.empty or isinstance(fourth.default, Mapping)
+        if fourth.kind is fourth.POSITIONAL_OR_KEYWORD and not free:
+            return fourth.name
+    return ""
 
 
 class TracedLaw:
@@ -185,26 +189,26 @@ class TracedLaw:
         return function, trace.channels
 
 
-def _copied(law: Callable[..., Any]) -> Callable[..., Any]:
+def _copied(law: Any) -> Any:
     """A copy of a controller, or of what a function refers to: a memory would be filled with symbols."""
-    try:
-        if isinstance(law, partial):
-            return partial(_copied(law.func), *deepcopy(law.args), **deepcopy(law.keywords))
-        if not isinstance(law, FunctionType):
-            return deepcopy(law)
-        cells = None if law.__closure__ is None else tuple(map(_copied_cell, law.__closure__))
-        copied = FunctionType(law.__code__, law.__globals__, law.__name__, deepcopy(law.__defaults__), cells)
-        copied.__kwdefaults__ = deepcopy(law.__kwdefaults__)
-        return copied
-    except Exception:  # it holds something that cannot be copied, say a file
-        return law
+    if isinstance(law, partial):
+        named = {name: _copied_value(value) for name, value in law.keywords.items()}
+        return partial(_copied(law.func), *map(_copied_value, law.args), **named)
+    if not isinstance(law, FunctionType):
+        return _copied_value(law)
+    cells = None if law.__closure__ is None else tuple(map(_copied_value, law.__closure__))
+    defaults = None if law.__defaults__ is None else tuple(map(_copied_value, law.__defaults__))
+    copied = FunctionType(law.__code__, law.__globals__, law.__name__, defaults, cells)
+    copied.__kwdefaults__ = {name: _copied_value(value) for name, value in (law.__kwdefaults__ or {}).items()}
+    return copied
 
 
-def _copied_cell(cell: CellType) -> CellType:
+def _copied_value(value: Any) -> Any:
+    """The value itself where it holds something that cannot be copied, say a file."""
     try:
-        return CellType(deepcopy(cell.cell_contents))
+        return CellType(deepcopy(value.cell_contents)) if isinstance(value, CellType) else deepcopy(value)
     except Exception:
-        return cell
+        return value
 
 
 def _why(error: Exception) -> str:
