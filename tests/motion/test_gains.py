@@ -214,7 +214,8 @@ def test_a_law_takes_gains_if_and_only_if_there_are_some():
         fa.Feedback(spring)
     with pytest.raises(TypeError, match=r"torque = .*missing .*'gains'; .*fa.Feedback\(law, gains="):
         run(spring)
-    for other in (lambda t, q, v, kp=20.0: [kp * q[0]], lambda t, q, v, kp=np.ones(2): kp * q):
+    for default in (20.0, False, np.ones(2)):
+        other = lambda t, q, v, kp=default: [q[0]]  # noqa: E731
         with pytest.raises(TypeError, match=r"argument, 'kp', is for something else; read gains\['kp'\] instead"):
             fa.Feedback(other, gains={"kp": 30.0})
     fa.Feedback(lambda *given, a=1, b=2, c=3: [0.0], gains={"kp": 1.0})
