@@ -478,6 +478,17 @@ def motions() -> Iterator[Call]:
         },
     )
     yield Call(
+        "Feedback.gains",
+        fa.Feedback,
+        {
+            "law": (lambda t, q, v, gains: [0.0], (None, "text", 3, NAN, [], {}, THING, lambda t, q, v: [0.0])),
+            "gains": (
+                {"kp": 1.0},
+                (*MAPPING, [], {}, {3: 1.0}, *({"kp": each} for each in (*NUMBER, [NAN], ["a"], [[1.0]]))),
+            ),
+        },
+    )
+    yield Call(
         "PointLoad",
         fa.PointLoad,
         {

@@ -46,7 +46,10 @@ class InertiaWatch:
         links = self.system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
         torque = mass * length**2  # turns the robot as a whole by about 1 rad/s2
-        rest, pushed = (np.zeros(self.plant.input_count) for _ in range(2))
+        rest = np.zeros(self.plant.input_count)
+        if self.plant.law is not None:  # it may divide by a gain
+            rest[self.plant.input_places[-1]] = self.plant.law.parameters
+        pushed = rest.copy()
         pushed[self.plant.input_places[1]] = torque * (1 + 0.1 * np.arange(self.system.nu))
         q, v = state[self.layout.q], np.zeros(self.layout.n)
         without, under = (self._stepper.start(q, v, u, 0.0)[0] for u in (rest, pushed))

@@ -3,8 +3,8 @@
 It belongs to a structure: the numbers of a robot go into each of its functions.
 
 Some coordinates may be driven, q(t) given; the others are free. A vector of inputs `u` at one time holds the time, the
-actuator torques, the loads (force and torque at points, world axes), the driven coordinates with their two rates, and
-the profiles of time that a law refers to.
+actuator torques, the loads (force and torque at points, world axes), the driven coordinates with their two rates, the
+profiles of time that a law refers to, and its gains and limits.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Plant:
 
     @property
     def _input_sizes(self) -> list[int]:
-        channels = 0 if self.law is None else len(self.law.channels)
-        return [1, self.nu, 6 * len(self.loads.links), *[len(self.driven)] * 3, channels]
+        law = (0, 0) if self.law is None else (len(self.law.channels), len(self.law.parameters))
+        return [1, self.nu, 6 * len(self.loads.links), *[len(self.driven)] * 3, *law]
 
     @property
     def input_count(self) -> int:
@@ -99,7 +99,8 @@ class Plant:
 
     @cached_property
     def input_places(self) -> list[slice]:
-        """Of time, torques, loads, q, v and a of the driven coordinates, and the law's profiles among the inputs."""
+        """Of time, torques, loads, q, v and a of the driven coordinates, the law's profiles and its parameters among
+        the inputs."""
         return [slice(*ends) for ends in pairwise(np.cumsum([0, *self._input_sizes]).tolist())]
 
     def split(self, u: Any) -> tuple[Any, Any, Any, list[Any]]:
@@ -153,7 +154,7 @@ class Plant:
         """Torques of the law."""
         assert self.law is not None
         q, v, _, u = self._symbols
-        return self.law.function(u[0], q, v, u[self.input_places[-1], 0])
+        return self.law.function(u[0], q, v, *(u[place, 0] for place in self.input_places[-2:]))
 
     @cached_property
     def residual(self) -> WithNumbers:

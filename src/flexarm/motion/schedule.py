@@ -95,7 +95,9 @@ class Schedule:
         rows += [np.full(t.shape, value) for value in held] if held is not None else [p(t) for p in self.torques]
         rows += [p(t) for _, parts in self.loads for p in parts]
         rows += [p(t, rate) for rate in range(3) for p in self.motions.values()]
-        rows += [channel(t) for channel in self.law.channels] if self.law else []
+        if self.law is not None:
+            rows += [channel(t) for channel in self.law.channels]
+            rows += [np.full(t.shape, value) for value in self.law.parameters]
         return np.stack(rows, axis=1)
 
     def inputs_until_failure(self, t: Array, held: Array | None = None) -> tuple[Array, Ending | None]:

@@ -15,6 +15,7 @@ from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, sample_times
 from flexarm.motion.events import Watch
+from flexarm.motion.gains import Gains
 from flexarm.motion.integration import Integration
 from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.method_names import Solver, chosen_method, chosen_stabilization
@@ -61,8 +62,9 @@ def simulate(
     """The motion of a `robot` from t = 0 to `duration` (s).
 
     torque: by link name a number, a profile (`fa.bang_bang`, ...) or a function of t; or one feedback law (t, q, v) ->
-        torques of all actuators, traced into the compiled step anew for each run, or `fa.Feedback(law, rate=1000)`
-        called as a digital controller. It acts on the joint's side of a gear, unless the drive says torque_at="motor".
+        torques of all actuators, traced into the compiled step anew for each run, `fa.Feedback(law, gains={"kp": 20})`
+        for a law with numbers to tune, or `fa.Feedback(law, rate=1000)` called as a digital controller. It acts on the
+        joint's side of a gear, unless the drive says torque_at="motor".
     motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`.
     loads: `fa.PointLoad`s, forces and torques on points of links.
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
@@ -117,7 +119,7 @@ def simulate(
     )
     with interrupts.noticed(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, Patience(duration))
-    options = {
+    options: dict[str, Any] = {
         "duration": duration,
         "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
         "motion": repr({system.names[k]: each for k, each in schedule.motions.items()}),
@@ -132,6 +134,8 @@ def simulate(
     }
     if schedule.controller is not None:
         options["rate"] = schedule.controller.rate
+    if schedule.feedback is not None and schedule.feedback.gains is not None:
+        options["gains"] = Gains(schedule.feedback.gains).plain()
     run = _gathered(loop, recorded, options, begin)
     warn_of_validity(run, system.robot)
     return run
