@@ -526,6 +526,7 @@ def results() -> Iterator[Call]:
     other = (Made(run), tuple(value for value in RUN if value is not None))
     yield Call("Run", fa.Run, {"data": (Made(lambda: run().data), RUN)})
     yield of_run("__getitem__", {"name": ("a.q", NAME)})
+    yield of_run("array", {"name": ("tip", NAME)})
     yield of_run("deflection", {"link": ("a", NAME)})
     yield of_run("compare", {"other": (Made(run), RUN)})
     yield Call("Run.plot", lambda what, other: run().plot(what, other=other), {"what": ("a.q", NAME), "other": other})

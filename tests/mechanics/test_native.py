@@ -237,7 +237,7 @@ def test_code_in_any_file_that_is_run_counts():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     package = Path(native.__file__).parents[1]
-    run = {Path(line) for line in done.stdout.splitlines()}
-    assert {"foundation", "robot", "beam", "mechanics", "motion"} <= {path.parent.name for path in run}
+    run = set(done.stdout.splitlines())
+    assert {"foundation", "robot", "beam", "mechanics", "motion"} <= {Path(path).parent.name for path in run}
     assert run <= set(code_cache.sources(package))
     assert native.CODE[1] == code_cache.fingerprint(package)

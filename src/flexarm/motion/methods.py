@@ -251,7 +251,16 @@ def rk4() -> RungeKutta:
 
 
 def rk45() -> RungeKutta:
-    """Dormand and Prince 5(4)."""
-    from scipy.integrate import RK45
-
-    return RungeKutta(5, 5, RK45.A, RK45.B, RK45.C, RK45.E)
+    """Dormand and Prince 5(4). (SciPy has the same numbers, but importing it takes longer than many a run.)"""
+    A = [
+        [0, 0, 0, 0, 0],
+        [1 / 5, 0, 0, 0, 0],
+        [3 / 40, 9 / 40, 0, 0, 0],
+        [44 / 45, -56 / 15, 32 / 9, 0, 0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+    ]
+    b = [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]
+    c = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1]
+    e = [-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40]
+    return RungeKutta(5, 5, A, b, c, e)

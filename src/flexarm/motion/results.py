@@ -13,7 +13,8 @@ from flexarm._version import __version__
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.integration import Integration
-from flexarm.motion.run import Run, dataset
+from flexarm.motion.records import arrays
+from flexarm.motion.run import Run
 
 Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
 
@@ -41,7 +42,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_
         "energy_balance": float(np.abs(balance).max()),
     }
     return Run(
-        dataset(
+        arrays(
             names=system.names,
             units=system.units,
             kinds=[each.kind for each in system.coordinates],

@@ -157,7 +157,7 @@ def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], beg
         run = results(loop, points, options, clock.perf_counter() - begin)
     if interrupts.pressed and not before:
         loop.interrupted()
-        run.data.attrs |= {"reason": loop.reason, "status": loop.status}
+        run._records.attrs.update(reason=loop.reason, status=loop.status)
     return run
 
 
