@@ -228,14 +228,7 @@ class Plant:
         squares = []
         for i, (body, twist) in enumerate(zip(chain.bodies, chain.twists(q, dq), strict=True)):
             x, dx = chain.part(q, i), chain.part(dq, i)
-            lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
-            turned = [] if body.local.motor is None else [body.local.motor]
-            if "mass_inverse" in body.numbers:
-                energy = energies.kinetic_of_link(body, ca.vertcat(*twist), x, dx)
-                squares.append(2 * body.numbers["mass_inverse"] * ca.fabs(energy))
-            elif body.local.joint is not None:
-                turned.append(body.local.joint)
-            squares += [(lever * dx[place]) ** 2 for place in turned]
+            squares += energies.squared_displacements(body, ca.vertcat(*twist), x, dx)
         return squares
 
     @property
