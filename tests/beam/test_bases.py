@@ -223,7 +223,7 @@ def test_rotary_inertia_lowers_the_frequencies_as_rayleighs_beam():
     }
     slender = LinkIntegrals(fa.Link("link", **fields))
     rayleigh = LinkIntegrals(fa.Link("link", rotary_inertia=True, **fields))
-    x, weights = slender._nodes
+    x, weights = slender._grid.x, slender._grid.weights
     slopes = slender.rotation(x)[:, 2, 0] / slender.displacement(np.array([1.0]))[0, 1, 0]
     values = slender.displacement(x)[:, 1, 0] / slender.displacement(np.array([1.0]))[0, 1, 0]
     drop = 0.5 * 0.02**2 / 12 * (weights @ slopes**2) / (weights @ values**2)

@@ -7,10 +7,11 @@ A family of deformation needs functions that vanish at the clamped root: bending
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from flexarm.beam.polynomials import PiecewisePolynomials, gauss, merged
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Elements, Link, Modes, Reduced
@@ -96,13 +97,18 @@ def modes(link: Link, family: Family, count: int, basis: Modes, smooth: bool = F
     steps = family.steps[[0, -1]] if smooth else family.steps
     space = _clamped_polynomials(steps, family.order, 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES))
     mass, stiffness = matrices(family, space)
+    if basis.tip_mass or basis.tip_inertia:
+        mass = mass + _lump(link, family, basis, space)
+    return _tip_up(space @ lowest_modes(mass, stiffness, count)[1])
+
+
+def _lump(link: Link, family: Family, basis: Modes, space: PiecewisePolynomials) -> Array:
+    """Mass matrix of what sits at the tip in the reference problem."""
     tip, slope = space(link.length), space.derivative()(link.length)
-    lump = basis.tip_mass * tip.T @ tip
-    if family.order == 2:
-        lump = lump + basis.tip_inertia * slope.T @ slope
-    elif family.name == "twist":
-        lump = basis.tip_inertia * tip.T @ tip
-    return _tip_up(space @ lowest_modes(mass + lump, stiffness, count)[1])
+    if family.name == "twist":
+        return np.asarray(basis.tip_inertia * tip.T @ tip)
+    lump = np.asarray(basis.tip_mass * tip.T @ tip)
+    return lump + basis.tip_inertia * slope.T @ slope if family.order == 2 else lump
 
 
 def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
@@ -119,18 +125,25 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
     if not tip:
         return _tip_up(space @ kept)
     static = -np.linalg.solve(stiffness[:inner, :inner], stiffness[:inner, inner:])
-    return space @ np.block([[static, kept], [np.eye(tip), np.zeros((tip, count))]])
+    found = space @ np.block([[static, kept], [np.eye(tip), np.zeros((tip, count))]])
+    return _root_up(found, family.order, tip)
 
 
 def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
     """Mass and stiffness matrices of one family in a space of functions."""
-    x, weights = nodes(space, family.stiffness, family.inertia)
-    slope = space.derivative()
-    strain = slope.derivative() if family.order == 2 else slope
-    mass = weighted(weights * family.inertia(x)[:, 0], space(x))
+    grid = quadrature(space, family.stiffness, family.inertia)
+    mass = weighted(grid.weights * family.inertia(grid)[:, 0], space(grid))
     if family.rotary is not None:
-        mass = mass + weighted(weights * family.rotary(x)[:, 0], slope(x))
-    return mass, weighted(weights * family.stiffness(x)[:, 0], strain(x))
+        mass = mass + weighted(grid.weights * family.rotary(grid)[:, 0], space.derivative()(grid))
+    return mass, stiffness(family, space, grid)
+
+
+def stiffness(family: Family, space: PiecewisePolynomials, grid: Grid) -> Array:
+    """Stiffness matrix of one family, by the quadrature of a grid."""
+    strain = space
+    for _ in range(family.order):
+        strain = strain.derivative()
+    return weighted(grid.weights * family.stiffness(grid)[:, 0], strain(grid))
 
 
 def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
@@ -138,12 +151,12 @@ def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
     return np.asarray((left * weights[:, None]).T @ (left if right is None else right))
 
 
-def nodes(*spaces: PiecewisePolynomials) -> tuple[Array, Array]:
+def quadrature(*spaces: PiecewisePolynomials) -> Grid:
     """Quadrature on the common pieces of several spaces, exact for a product of two of the functions, the
     distribution of mass or stiffness along the link, and x^2."""
     ends = merged(*(space.breaks for space in spaces))
     degrees = sorted(space.degree for space in spaces)
-    return gauss(ends, (2 * degrees[-1] + degrees[0]) // 2 + 2)
+    return Grid(ends, (2 * degrees[-1] + degrees[0]) // 2 + 2)
 
 
 def lowest_modes(mass: Array, stiffness: Array, count: int) -> tuple[Array, Array]:
@@ -183,22 +196,40 @@ def all_modes(mass: Array, stiffness: Array) -> tuple[Array, Array]:
 
 def _tip_up(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
     """Eigenvectors have no sign of their own: make every tip move in the positive direction."""
-    tip = shapes(shapes.breaks[-1])[0]
-    return shapes @ np.diag(np.where(tip < 0, -1.0, 1.0))
+    tip = shapes.coefficients[:, -1].sum(axis=0)  # every Legendre polynomial is 1 at the right end
+    return PiecewisePolynomials(shapes.breaks, shapes.coefficients * np.where(tip < 0, -1.0, 1.0))
+
+
+def _root_up(shapes: PiecewisePolynomials, order: int, first: int) -> PiecewisePolynomials:
+    """The same for modes with the tip held, those from the column `first`: positive strain at the root."""
+    strain = shapes
+    for _ in range(order):
+        strain = strain.derivative()
+    signs = np.where(strain(0.0)[0] < 0, -1.0, 1.0)
+    signs[:first] = 1.0
+    return PiecewisePolynomials(shapes.breaks, shapes.coefficients * signs)
 
 
 def _clamped_polynomials(breaks: Array, order: int, degree: int) -> PiecewisePolynomials:
-    """All polynomials on the section's pieces that are clamped at the root and of continuity order - 1 at steps.
+    """All polynomials on the section's pieces that are clamped at the root and of continuity order - 1 at steps."""
+    fractions = tuple((breaks / breaks[-1]).tolist())
+    return PiecewisePolynomials(breaks, _clamped_coefficients(fractions, order, degree))
+
+
+@lru_cache(64)
+def _clamped_coefficients(fractions: tuple[float, ...], order: int, degree: int) -> Array:
+    """Their coefficients on a link of unit length.
 
     Their highest derivative in the energy is a Legendre polynomial of one piece, so that the stiffness matrix of a
     uniform link is diagonal and the eigenproblem well conditioned.
     """
-    pieces = len(breaks) - 1
+    pieces = len(fractions) - 1
     strain = np.zeros((degree + 1, pieces, pieces * (degree + 1)))
     for piece in range(pieces):
         block = slice(piece * (degree + 1), (piece + 1) * (degree + 1))
         strain[:, piece, block] = np.diag(np.sqrt(2 * np.arange(degree + 1) + 1))
-    space = PiecewisePolynomials(breaks, strain)
+    space = PiecewisePolynomials(np.array(fractions), strain)
     for _ in range(order):
         space = space.integral()
-    return space
+    space.coefficients.setflags(write=False)  # shared by all links that ask for them
+    return space.coefficients
