@@ -6,12 +6,14 @@ A family of deformation needs functions that vanish at the clamped root: bending
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merged
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Elements, Link, Modes, Reduced
@@ -19,6 +21,11 @@ from flexarm.robot import Elements, Link, Modes, Reduced
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
 EXTRA_DEGREES = 12
 SMOOTH_DEGREES = 4  # six digits: enough where the polynomials themselves must be cheap
+
+
+# Products of more functions than these are made part by part, of this many points.
+FEW_FUNCTIONS = 40
+PART = 32
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,11 @@ class Family:
     @property
     def order(self) -> int:
         return FAMILIES[self.name].order
+
+    @property
+    def uniform(self) -> bool:
+        """Whether its modes are those of any uniform link."""
+        return self.stiffness.constant and self.inertia.constant and self.rotary is None
 
 
 def shapes(link: Link, family: Family, count: int, smooth: bool = False, clamped: bool = True) -> PiecewisePolynomials:
@@ -57,23 +69,21 @@ def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) ->
     """
     count = len(nodes) - 1
     per_element, root = (2, 2) if order == 2 else (degree, 1)
-    coefficients = np.zeros((4 if order == 2 else degree + 1, count, root + per_element * count))
-    for piece, size in enumerate(np.diff(nodes)):
-        local = _hermite(size) if order == 2 else LAGRANGE[degree]
-        coefficients[:, piece, per_element * piece : per_element * piece + local.shape[1]] = local
-    return PiecewisePolynomials(nodes, coefficients[:, :, root if clamped else 0 :])
+    local = _hermite(nodes[1:] - nodes[:-1]) if order == 2 else LAGRANGE[degree][:, None, :]
+    piece = np.arange(count)[:, None]
+    coefficients = np.zeros((len(local), count, root + per_element * count))
+    coefficients[:, piece, per_element * piece + np.arange(local.shape[2])] = local
+    return PiecewisePolynomials(nodes, np.ascontiguousarray(coefficients[:, :, root if clamped else 0 :]))
 
 
-def _hermite(size: float) -> Array:
-    """Columns: deflection and slope of the left node, then of the right one; rows: Legendre degrees 0 ... 3."""
-    return np.array(
-        [
-            [1 / 2, size / 12, 1 / 2, -size / 12],
-            [-3 / 5, -size / 20, 3 / 5, -size / 20],
-            [0, -size / 12, 0, size / 12],
-            [1 / 10, size / 20, -1 / 10, size / 20],
-        ]
-    )
+def _hermite(sizes: Array) -> Array:
+    """(Legendre degrees 0 ... 3, pieces, functions): deflection and slope of the left node, then of the right one."""
+    values = np.array([[1 / 2, 1 / 2], [-3 / 5, 3 / 5], [0, 0], [1 / 10, -1 / 10]])
+    slopes = np.array([[1 / 12, -1 / 12], [-1 / 20, -1 / 20], [-1 / 12, 1 / 12], [1 / 20, 1 / 20]])
+    out = np.empty((4, len(sizes), 4))
+    out[:, :, 0::2] = values[:, None, :]
+    out[:, :, 1::2] = slopes[:, None, :] * sizes[:, None]
+    return out
 
 
 LAGRANGE = {
@@ -84,22 +94,40 @@ LAGRANGE = {
 
 def mesh(breaks: Array, count: int) -> Array:
     """Nodes of `count` elements with one at every break, of equal size within each piece and as equal as can be."""
-    lengths = np.diff(breaks)
-    shares = np.ones(len(lengths), dtype=int)
-    for _ in range(count - len(lengths)):
-        shares[np.argmax(lengths / shares)] += 1  # the next element goes where they are largest
-    parts = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(breaks[:-1], breaks[1:], shares, strict=True)]
-    return np.append(np.concatenate(parts), breaks[-1])
+    ends = breaks.tolist()
+    lengths = [b - a for a, b in pairwise(ends)]
+    shares = [1] * len(lengths) if len(lengths) > 1 else [count]
+    for _ in range(count - sum(shares)):
+        largest = max(range(len(lengths)), key=lambda k: lengths[k] / shares[k])
+        shares[largest] += 1  # the next element goes where they are largest
+    parts = [np.linspace(a, b, n + 1)[:-1] for (a, b), n in zip(pairwise(ends), shares, strict=True)]
+    return np.append(np.concatenate(parts), ends[-1])
 
 
 def modes(link: Link, family: Family, count: int, basis: Modes, smooth: bool = False) -> PiecewisePolynomials:
     """The first `count` eigenfunctions of the clamped link (with a tip mass and inertia if the basis has them)."""
     steps = family.steps[[0, -1]] if smooth else family.steps
-    space = _clamped_polynomials(steps, family.order, 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES))
-    mass, stiffness = matrices(family, space)
-    if basis.tip_mass or basis.tip_inertia:
-        mass = mass + _lump(link, family, basis, space)
-    return _tip_up(space @ lowest_modes(mass, stiffness, count)[1])
+    degree = 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES)
+    lumped = basis.tip_mass > 0 or basis.tip_inertia > 0
+    if family.uniform and len(steps) == 2 and not lumped:
+        mass = float(family.inertia.coefficients[0, 0, 0]) * link.length
+        return PiecewisePolynomials(steps, _unit_modes(family.order, count, degree) / np.sqrt(mass))
+    space = _clamped_polynomials(steps, family.order, degree)
+    matrix, stiffness = matrices(family, space)
+    if lumped:
+        matrix = matrix + _lump(link, family, basis, space)
+    return _tip_up(space @ lowest_modes(matrix, stiffness, count)[1])
+
+
+@lru_cache(64)
+def _unit_modes(order: int, count: int, degree: int) -> Array:
+    """Coefficients of the modes of a uniform link of unit length and mass; other uniform links have the same, scaled."""
+    one = constant(1.0, 1.0)
+    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
+    space = _clamped_polynomials(one.breaks, order, degree)
+    found = _tip_up(space @ lowest_modes(*matrices(family, space), count)[1]).coefficients
+    found.setflags(write=False)
+    return found
 
 
 def _lump(link: Link, family: Family, basis: Modes, space: PiecewisePolynomials) -> Array:
@@ -131,7 +159,7 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
 
 def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
     """Mass and stiffness matrices of one family in a space of functions."""
-    grid = quadrature(space, family.stiffness, family.inertia)
+    grid = quadrature([space], [family.stiffness, family.inertia])
     mass = weighted(grid.weights * family.inertia(grid)[:, 0], space(grid))
     if family.rotary is not None:
         mass = mass + weighted(grid.weights * family.rotary(grid)[:, 0], space.derivative()(grid))
@@ -140,23 +168,40 @@ def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]
 
 def stiffness(family: Family, space: PiecewisePolynomials, grid: Grid) -> Array:
     """Stiffness matrix of one family, by the quadrature of a grid."""
-    strain = space
-    for _ in range(family.order):
-        strain = strain.derivative()
-    return weighted(grid.weights * family.stiffness(grid)[:, 0], strain(grid))
+    return weighted(grid.weights * family.stiffness(grid)[:, 0], space.derivative(family.order)(grid))
 
 
 def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
     """sum_g weights_g left_g^T right_g over quadrature points g."""
-    return np.asarray((left * weights[:, None]).T @ (left if right is None else right))
+    right = left if right is None else right
+    if min(left.shape[1], right.shape[1]) > FEW_FUNCTIONS:
+        return _weighted_by_parts(weights, left, right)
+    return np.asarray((left * weights[:, None]).T @ right)
 
 
-def quadrature(*spaces: PiecewisePolynomials) -> Grid:
-    """Quadrature on the common pieces of several spaces, exact for a product of two of the functions, the
-    distribution of mass or stiffness along the link, and x^2."""
-    ends = merged(*(space.breaks for space in spaces))
-    degrees = sorted(space.degree for space in spaces)
-    return Grid(ends, (2 * degrees[-1] + degrees[0]) // 2 + 2)
+def _weighted_by_parts(weights: Array, left: Array, right: Array) -> Array:
+    """The same for many functions, part by part of the link: of a mesh only few differ from zero there."""
+    out = np.zeros((left.shape[1], right.shape[1]))
+    starts = range(0, len(weights), PART)
+    for start, here, there in zip(starts, _nonzero(left, starts), _nonzero(right, starts), strict=True):
+        points = slice(start, start + PART)
+        out[here, there] += (left[points, here] * weights[points, None]).T @ right[points, there]
+    return out
+
+
+def _nonzero(values: Array, starts: Sequence[int]) -> list[slice]:
+    """The columns in which anything differs from zero, for each part of the rows."""
+    found = np.logical_or.reduceat(values != 0, starts, axis=0)
+    first, last = found.argmax(axis=1).tolist(), (found.shape[1] - found[:, ::-1].argmax(axis=1)).tolist()
+    return [slice(*ends) for ends in zip(first, last, strict=True)]
+
+
+def quadrature(spaces: Sequence[PiecewisePolynomials], properties: Sequence[PiecewisePolynomials]) -> Grid:
+    """Quadrature on the common pieces of several spaces, exact for a product of two of the functions, a property
+    (mass or stiffness along the link), and x^2."""
+    ends = merged(*(each.breaks for each in (*spaces, *properties)))
+    degree = 2 * max((space.degree for space in spaces), default=0) + max(each.degree for each in properties) + 2
+    return Grid(ends, degree // 2 + 1)
 
 
 def lowest_modes(mass: Array, stiffness: Array, count: int) -> tuple[Array, Array]:
@@ -202,10 +247,7 @@ def _tip_up(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
 
 def _root_up(shapes: PiecewisePolynomials, order: int, first: int) -> PiecewisePolynomials:
     """The same for modes with the tip held, those from the column `first`: positive strain at the root."""
-    strain = shapes
-    for _ in range(order):
-        strain = strain.derivative()
-    signs = np.where(strain(0.0)[0] < 0, -1.0, 1.0)
+    signs = np.where(shapes.derivative(order)(0.0)[0] < 0, -1.0, 1.0)
     signs[:first] = 1.0
     return PiecewisePolynomials(shapes.breaks, shapes.coefficients * signs)
 

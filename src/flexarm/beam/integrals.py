@@ -15,7 +15,7 @@ import numpy as np
 
 from flexarm.beam import bases
 from flexarm.beam.bases import Family, weighted
-from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials, merged, through
+from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials, merged
 from flexarm.beam.properties import LinkProperties
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
@@ -166,6 +166,8 @@ class LinkIntegrals:
         """H(end) - H(start); zero in the zero-order model."""
         if self.stiffening == "none" or not self.count or end <= start:
             return np.zeros((self.count, self.count))
+        if start == 0.0 and end == self.length:
+            return clean(self._bending(self._grid.weights, self._turning[1]))
         return self._growth([start, end])[0]
 
     def _growth(self, places: list[float]) -> list[Array]:
@@ -201,7 +203,7 @@ class LinkIntegrals:
 
     @cached_property
     def _grid(self) -> Grid:
-        return bases.quadrature(self.properties.mass, *self.shapes.values())
+        return bases.quadrature([*self.shapes.values()], [self.properties.mass])
 
     @cached_property
     def _moments(self) -> tuple[Array, Array, Parts]:
@@ -293,22 +295,26 @@ class LinkIntegrals:
     @cached_property
     def H0(self) -> Array:
         """int mu H(x) dx."""
-        return self._outboard(power=0)
+        return self._outboard(0)
 
     @cached_property
     def H1(self) -> Array:
         """int mu x H(x) dx."""
-        return self._outboard(power=1)
+        return self._outboard(1)
 
     def _outboard(self, power: int) -> Array:
         """int mu x^power H dx; by parts, the integral of H' times the moment outboard of x."""
         if self.stiffening == "none":
             return np.zeros((self.count, self.count))
-        mu, grid = self.properties.mass, self._grid
-        fine = Grid(mu.breaks, mu.degree + power + 1)
-        moment = through((mu(fine)[:, 0] * fine.x**power).reshape(-1, fine.count), mu.breaks).integral()
-        outboard = (self.m, self.c0)[power] - moment(grid)[:, 0]
-        return clean(self._bending(grid.weights * outboard, self._turning[1]))
+        whole, inboard = (self.m, self.c0)[power], self._inboard_moments[power]
+        return clean(self._bending(self._grid.weights * (whole - inboard), self._turning[1]))
+
+    @cached_property
+    def _inboard_moments(self) -> tuple[Array, Array]:
+        """int mu dx and int mu x dx from the root to each quadrature point, the second by parts."""
+        inboard, grid = self.properties.mass.integral(), self._grid
+        mass = inboard(grid)[:, 0]
+        return mass, grid.x * mass - inboard.integral()(grid)[:, 0]
 
     @cached_property
     def K(self) -> Array:
@@ -316,7 +322,7 @@ class LinkIntegrals:
         out = np.zeros((self.count, self.count))
         for name, space in self.shapes.items():
             family = self.families[name]
-            grid = bases.quadrature(space, family.stiffness, family.inertia)
+            grid = bases.quadrature([space], [family.stiffness])
             out[self.columns[name], self.columns[name]] = bases.stiffness(family, space, grid)
         return clean(out)
 

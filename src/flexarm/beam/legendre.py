@@ -44,9 +44,9 @@ def projection(degree: int) -> Array:
 
 
 @lru_cache(KEPT)
-def differentiation(degree: int) -> Array:
-    """Coefficients to those of the derivative."""
-    return _shared(np.asarray(legendre.legder(np.eye(degree + 1))))
+def differentiation(degree: int, order: int) -> Array:
+    """Coefficients to those of the derivative of an order."""
+    return _shared(np.asarray(legendre.legder(np.eye(degree + 1), order)))
 
 
 @lru_cache(KEPT)
@@ -57,14 +57,10 @@ def integration(degree: int) -> Array:
 
 def at(points: Array, degree: int) -> Array:
     """(points, degree + 1): every polynomial at some points, by the recurrence of three terms."""
-    rows = np.ones((degree + 1, len(points)))
-    if degree:
-        rows[1] = points
+    rows = [np.ones(len(points)), points]
     for k in range(2, degree + 1):
-        np.multiply(points, rows[k - 1], out=rows[k])
-        rows[k] *= (2 * k - 1) / k
-        rows[k] -= (k - 1) / k * rows[k - 2]
-    return rows.T
+        rows.append(((2 * k - 1) / k) * points * rows[-1] - ((k - 1) / k) * rows[-2])
+    return np.array(rows[: degree + 1]).T
 
 
 def at_point(point: float, degree: int) -> Array:

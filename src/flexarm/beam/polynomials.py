@@ -12,9 +12,12 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.beam import legendre
 from flexarm.foundation.numbers import Array
+
+Indices = NDArray[np.intp]
 
 MOST_HALVINGS = 12
 TINY = float(np.finfo(float).tiny)
@@ -43,6 +46,18 @@ class Grid:
         """(count, degree + 1): Legendre polynomials at the points of one piece."""
         return legendre.at_gauss(self.count, degree)
 
+    def located(self, breaks: Array, degree: int) -> tuple[Indices, Array]:
+        """The piece of each point and the polynomials there, for functions with other pieces than the grid's."""
+        key = breaks.tobytes()
+        if key not in self._located or self._located[key][1].shape[1] <= degree:
+            self._located[key] = _located(self.x, breaks, degree)
+        piece, table = self._located[key]
+        return piece, table[:, : degree + 1]
+
+    @cached_property
+    def _located(self) -> dict[bytes, tuple[Indices, Array]]:
+        return {}
+
 
 class EvenGrid(Grid):
     """`count` points with equal distances on one piece, from end to end."""
@@ -70,20 +85,24 @@ class PiecewisePolynomials:
     def degree(self) -> int:
         return int(self.coefficients.shape[0]) - 1
 
+    @property
+    def constant(self) -> bool:
+        """Whether they are one constant each on the whole length, by construction."""
+        return self.coefficients.shape[:2] == (1, 1)
+
     def __call__(self, x: Array | float | Grid) -> Array:
         """Values at the points x, shape (points, n); at a break the piece to the right counts."""
         if isinstance(x, Grid):
             return self._on(x)
         if isinstance(x, float):
             return self._at(x)
-        x = np.atleast_1d(np.asarray(x, dtype=float))
+        return self._combined(*_located(np.atleast_1d(np.asarray(x, dtype=float)), self.breaks, self.degree))
+
+    def _combined(self, piece: Indices, table: Array) -> Array:
+        """Values from the piece of each point and the polynomials there."""
         if len(self.breaks) == 2:
-            left, right = self.breaks
-            return np.asarray(legendre.at((2 * x - left - right) / (right - left), self.degree) @ self._only_piece)
-        piece = np.clip(np.searchsorted(self.breaks, x, side="right") - 1, 0, len(self.breaks) - 2)
-        left, right = self.breaks[piece], self.breaks[piece + 1]
-        powers = legendre.at((2 * x - left - right) / (right - left), self.degree)
-        return np.asarray(np.einsum("pk,kpn->pn", powers, self.coefficients[:, piece, :]))
+            return np.asarray(table @ self._only_piece)
+        return np.asarray(np.einsum("pk,kpn->pn", table, self.coefficients[:, piece, :]))
 
     @property
     def _only_piece(self) -> Array:
@@ -92,7 +111,7 @@ class PiecewisePolynomials:
     def _at(self, x: float) -> Array:
         """At one point."""
         last = len(self.breaks) - 2
-        piece = min(max(int(np.searchsorted(self.breaks, x, side="right")) - 1, 0), last)
+        piece = min(max(int(np.searchsorted(self.breaks, x, side="right")) - 1, 0), last) if last else 0
         left, right = float(self.breaks[piece]), float(self.breaks[piece + 1])
         row = legendre.at_point((2 * x - left - right) / (right - left), self.degree)
         return np.asarray(row @ self.coefficients[:, piece, :])[None, :]
@@ -100,16 +119,16 @@ class PiecewisePolynomials:
     def _on(self, grid: Grid) -> Array:
         """At the points of a grid, which lie alike on every piece if it has these pieces."""
         pieces = len(self.breaks) - 1
-        if self.degree == 0 and pieces == 1:
+        if self.constant:
             return np.full(((len(grid.breaks) - 1) * grid.count, self.count), self._only_piece)
         if grid.breaks is not self.breaks and grid.breaks.tobytes() != self.breaks.tobytes():
-            return self(grid.x)
+            return self._combined(*grid.located(self.breaks, self.degree))
         values = (grid.table(self.degree) @ self._flat).reshape(grid.count, pieces, self.count)
         return np.asarray(values.transpose(1, 0, 2).reshape(pieces * grid.count, self.count))
 
-    def derivative(self) -> PiecewisePolynomials:
-        """d/dx of each piece (a jump at a break is not seen)."""
-        return self._transformed(legendre.differentiation(self.degree), 2 / self._sizes)
+    def derivative(self, order: int = 1) -> PiecewisePolynomials:
+        """d/dx of each piece (a jump at a break is not seen), once or `order` times."""
+        return self._transformed(legendre.differentiation(self.degree, order), (2 / self._sizes) ** order)
 
     def integral(self) -> PiecewisePolynomials:
         """The continuous antiderivative that is zero at x = 0."""
@@ -135,7 +154,8 @@ class PiecewisePolynomials:
 
     def __matmul__(self, combination: Array) -> PiecewisePolynomials:
         """The functions N(x) @ combination, combination of shape (n, k)."""
-        return PiecewisePolynomials(self.breaks, self.coefficients @ combination)
+        flat = self.coefficients.reshape(-1, self.count) @ combination
+        return PiecewisePolynomials(self.breaks, flat.reshape(*self.coefficients.shape[:2], combination.shape[1]))
 
 
 def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
@@ -146,20 +166,22 @@ def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
     return (centre + half * nodes).ravel(), (half * weights).ravel()
 
 
+def _located(x: Array, breaks: Array, degree: int) -> tuple[Indices, Array]:
+    """The piece of each point, and the Legendre polynomials of that piece there."""
+    piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
+    left, right = breaks[piece], breaks[piece + 1]
+    return piece, legendre.at((2 * x - left - right) / (right - left), degree)
+
+
 def constant(value: float, length: float) -> PiecewisePolynomials:
     """The function that is `value` on [0, length]."""
     return PiecewisePolynomials(np.array([0.0, length]), np.full((1, 1, 1), value))
 
 
-def through(values: Array, breaks: Array) -> PiecewisePolynomials:
-    """The polynomials on each piece that have the `values` (pieces, degree + 1) at its Gauss nodes."""
-    table = legendre.projection(values.shape[1] - 1)
-    return PiecewisePolynomials(breaks, (table @ values.T)[:, :, None])
-
-
 def fit(function: Callable[[float], float], breaks: Array, degree: int) -> PiecewisePolynomials:
     """The polynomial of `degree` on each piece that equals the function at the Gauss nodes."""
-    return through(_values(function, Grid(breaks, degree + 1)), breaks)
+    values = _values(function, Grid(breaks, degree + 1)).reshape(-1, degree + 1)
+    return PiecewisePolynomials(breaks, (legendre.projection(degree) @ values.T)[:, :, None])
 
 
 def fit_within(
@@ -168,19 +190,26 @@ def fit_within(
     """The same, with pieces halved until the fit meets the function between the nodes to `tolerance` of its value."""
     ends = np.asarray(breaks, dtype=float)
     for _ in range(MOST_HALVINGS):
-        found, between = fit(function, ends, degree), Grid(ends, degree + 2)
-        exact = _values(function, between)
-        missed = np.abs(found(between).reshape(exact.shape) - exact) > tolerance * np.abs(exact)
-        bad = missed.any(axis=1)
-        if not bad.any():
+        found, missed = fit_missed(function, ends, degree, tolerance)
+        if not missed.any():
             return found
-        ends = merged(ends, (ends[:-1] + ends[1:])[bad] / 2)
+        ends = merged(ends, (ends[:-1] + ends[1:])[missed] / 2)
     return found
 
 
+def fit_missed(
+    function: Callable[[float], float], breaks: Array, degree: int, tolerance: float
+) -> tuple[PiecewisePolynomials, NDArray[np.bool_]]:
+    """The fit, and on which pieces it misses the function between the nodes by more than `tolerance` of its value."""
+    found, between = fit(function, breaks, degree), Grid(breaks, degree + 2)
+    exact = _values(function, between)
+    missed = np.abs(found(between) - exact) > tolerance * np.abs(exact)
+    return found, np.asarray(missed.reshape(-1, between.count).any(axis=1))
+
+
 def _values(function: Callable[[float], float], grid: Grid) -> Array:
-    """(pieces, points of each): a function of one number at every point."""
-    return np.array([function(x) for x in grid.x.tolist()]).reshape(-1, grid.count)
+    """(points, 1): a function of one number at every point."""
+    return np.array([[function(x)] for x in grid.x.tolist()])
 
 
 def merged(*parts: Array | Sequence[float]) -> Array:

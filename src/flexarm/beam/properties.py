@@ -8,16 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from flexarm.beam.polynomials import PiecewisePolynomials, constant, fit_within
+from flexarm.beam.polynomials import PiecewisePolynomials, constant, fit_missed, fit_within
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Link
 from flexarm.robot.sections import SectionProperties
 
-# A taper makes quartics of A and I, which this degree holds exactly; other functions (the torsion constant of a
-# tapering rectangle) are cut into pieces until they are met to FIT of their value.
-TAPER_DEGREE = 12
-FIT = 1e-11
+# A taper makes quartics of A and I, which are found as such; other functions (the torsion constant of a tapering
+# rectangle) take a higher degree and are cut into pieces until they are met to FIT of their value.
+QUARTIC, EXACT = 4, 1e-14
+TAPER_DEGREE, FIT = 12, 1e-11
 
 
 class LinkProperties:
@@ -76,7 +76,14 @@ class LinkProperties:
         section, length = self.link.section, self.link.length
         if section is None or (section.uniform and not section.breaks):
             return constant(value(0.5), length)
-        return fit_within(lambda x: value(x / length), self.steps, TAPER_DEGREE if self._varies else 0, FIT)
+
+        def function(x: float) -> float:
+            return value(x / length)
+
+        if not self._varies:
+            return fit_within(function, self.steps, 0, FIT)
+        quartic, missed = fit_missed(function, self.steps, QUARTIC, EXACT)
+        return fit_within(function, self.steps, TAPER_DEGREE, FIT) if missed.any() else quartic
 
     @cached_property
     def _varies(self) -> bool:

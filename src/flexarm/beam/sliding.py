@@ -95,9 +95,7 @@ class SlidingIntegrals(LinkIntegrals):
         """By family, of the strain rate e deta + ec zeta: int k e^T e, e^T ec, ec^T ec, with k the stiffness."""
         out, grid = {}, self._grid
         for name, family in self.families.items():
-            space = self.shapes[name]
-            for _ in range(family.order):
-                space = space.derivative()
+            space = self.shapes[name].derivative(family.order)
             stiffness = grid.weights * family.stiffness(grid)[:, 0]
             strain = space(grid)
             flowing = (self.length - grid.x)[:, None] * space.derivative()(grid) - family.order * strain
