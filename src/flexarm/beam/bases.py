@@ -24,8 +24,8 @@ SMOOTH_DEGREES = 4  # six digits: enough where the polynomials themselves must b
 
 
 # Products of more functions than these are made part by part, of this many points.
-FEW_FUNCTIONS = 40
-PART = 32
+FEW_FUNCTIONS = 60
+PART = 64
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def modes(link: Link, family: Family, count: int, basis: Modes, smooth: bool = F
 
 @lru_cache(64)
 def _unit_modes(order: int, count: int, degree: int) -> Array:
-    """Coefficients of the modes of a uniform link of unit length and mass; other uniform links have the same, scaled."""
+    """Coefficients of the modes of a uniform link of unit length and mass; others have the same, scaled."""
     one = constant(1.0, 1.0)
     family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
     space = _clamped_polynomials(one.breaks, order, degree)
@@ -183,7 +183,9 @@ def _weighted_by_parts(weights: Array, left: Array, right: Array) -> Array:
     """The same for many functions, part by part of the link: of a mesh only few differ from zero there."""
     out = np.zeros((left.shape[1], right.shape[1]))
     starts = range(0, len(weights), PART)
-    for start, here, there in zip(starts, _nonzero(left, starts), _nonzero(right, starts), strict=True):
+    heres = _nonzero(left, starts)
+    theres = heres if right is left else _nonzero(right, starts)
+    for start, here, there in zip(starts, heres, theres, strict=True):
         points = slice(start, start + PART)
         out[here, there] += (left[points, here] * weights[points, None]).T @ right[points, there]
     return out

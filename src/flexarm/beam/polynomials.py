@@ -118,13 +118,12 @@ class PiecewisePolynomials:
 
     def _on(self, grid: Grid) -> Array:
         """At the points of a grid, which lie alike on every piece if it has these pieces."""
-        pieces = len(self.breaks) - 1
         if self.constant:
             return np.full(((len(grid.breaks) - 1) * grid.count, self.count), self._only_piece)
         if grid.breaks is not self.breaks and grid.breaks.tobytes() != self.breaks.tobytes():
             return self._combined(*grid.located(self.breaks, self.degree))
-        values = (grid.table(self.degree) @ self._flat).reshape(grid.count, pieces, self.count)
-        return np.asarray(values.transpose(1, 0, 2).reshape(pieces * grid.count, self.count))
+        values = grid.table(self.degree) @ self.coefficients.transpose(1, 0, 2)  # (pieces, points of each, n)
+        return np.asarray(values.reshape(values.shape[0] * values.shape[1], self.count))
 
     def derivative(self, order: int = 1) -> PiecewisePolynomials:
         """d/dx of each piece (a jump at a break is not seen), once or `order` times."""
