@@ -159,7 +159,8 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
 
 def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
     """Mass and stiffness matrices of one family in a space of functions."""
-    grid = quadrature([space], [family.stiffness, family.inertia])
+    rotary = [] if family.rotary is None else [family.rotary]
+    grid = quadrature([space], [family.stiffness, family.inertia, *rotary])
     mass = weighted(grid.weights * family.inertia(grid)[:, 0], space(grid))
     if family.rotary is not None:
         mass = mass + weighted(grid.weights * family.rotary(grid)[:, 0], space.derivative()(grid))

@@ -164,7 +164,7 @@ class LinkIntegrals:
 
     def shortening(self, start: float, end: float) -> Array:
         """H(end) - H(start); zero in the zero-order model."""
-        if self.stiffening == "none" or not self.count or end <= start:
+        if not self.count or end <= start:
             return np.zeros((self.count, self.count))
         if start == 0.0 and end == self.length:
             return clean(self._bending(self._grid.weights, self._turning[1]))
@@ -179,11 +179,12 @@ class LinkIntegrals:
         return [clean(self._bending(grid.weights, turns, slice(*ends))) for ends in pairwise(first.tolist())]
 
     def _bending(self, weights: Array, turns: Parts, points: slice = slice(None)) -> Array:
-        """int weight (v'^T v' + w'^T w'), the form of every shortening integral."""
+        """int weight (v'^T v' + w'^T w'), the form of every shortening integral; zero in the zero-order model."""
         out = np.zeros((self.count, self.count))
-        for axis in turns.keys() - {0}:
-            columns, slopes = turns[axis]
-            out[columns, columns] = weighted(weights[points], slopes[points])
+        if self.stiffening != "none":
+            for axis in turns.keys() - {0}:
+                columns, slopes = turns[axis]
+                out[columns, columns] = weighted(weights[points], slopes[points])
         return out
 
     @cached_property
@@ -196,14 +197,14 @@ class LinkIntegrals:
         grid = Grid(pieces, min(2 * max(space.degree for space in spaces) + 4, smooth))
         x, mass, inertia = grid.x, grid.weights * self.properties.mass(grid)[:, 0], self._rotary_inertia(grid)
         U, W = self._dense(self._moves(grid), len(x)), self._dense(self._turns(grid), len(x))
-        growth = self._growth([0.0, *x.tolist()]) if self.stiffening != "none" else [self.shortening(0, 0)] * len(x)
+        growth = self._growth([0.0, *x.tolist()])
         return [Slice(Station(x[g], U[g], W[g], growth[g]), float(mass[g]), inertia[g]) for g in range(len(x))]
 
     # --- the integrals ---
 
     @cached_property
     def _grid(self) -> Grid:
-        return bases.quadrature([*self.shapes.values()], [self.properties.mass])
+        return bases.quadrature([*self.shapes.values()], [self.properties.mass, *self._rotary])
 
     @cached_property
     def _moments(self) -> tuple[Array, Array, Parts]:
@@ -258,12 +259,17 @@ class LinkIntegrals:
             out[left[0], right[0]] = clean(weighted(weights, left[1], right[1]))
         return out
 
-    def _rotary_inertia(self, grid: Grid) -> Array:
-        """(points, 3): about x always, since it carries twist; about y and z when the link counts it."""
+    @property
+    def _rotary(self) -> list[PiecewisePolynomials]:
+        """Rotary inertia per length about x, which carries twist; about y and z when the link counts it."""
         moments = ("I_p", "I_y", "I_z") if self.link.rotary_inertia else ("I_p",)
+        return [self.properties.inertia(moment) for moment in moments]
+
+    def _rotary_inertia(self, grid: Grid) -> Array:
+        """(points, 3): of what each point stands for."""
         out = np.zeros((len(grid.x), 3))
-        for column, moment in enumerate(moments):
-            out[:, column] = grid.weights * self.properties.inertia(moment)(grid)[:, 0]
+        for axis, inertia in enumerate(self._rotary):
+            out[:, axis] = grid.weights * inertia(grid)[:, 0]
         return out
 
     @cached_property
@@ -304,8 +310,6 @@ class LinkIntegrals:
 
     def _outboard(self, power: int) -> Array:
         """int mu x^power H dx; by parts, the integral of H' times the moment outboard of x."""
-        if self.stiffening == "none":
-            return np.zeros((self.count, self.count))
         whole, inboard = (self.m, self.c0)[power], self._inboard_moments[power]
         return clean(self._bending(self._grid.weights * (whole - inboard), self._turning[1]))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -14,10 +13,10 @@ from flexarm.foundation.numbers import Array
 from flexarm.robot import Link
 from flexarm.robot.sections import SectionProperties
 
-# A taper makes quartics of A and I, which are found as such; other functions (the torsion constant of a tapering
-# rectangle) take a higher degree and are cut into pieces until they are met to FIT of their value.
-QUARTIC, EXACT = 4, 1e-14
-TAPER_DEGREE, FIT = 12, 1e-11
+# Steps make constants and a taper quartics of A and I, which are found as such; other functions (the torsion constant
+# of a tapering rectangle) take a higher degree and are cut into pieces until they are met to FIT of their value.
+SIMPLE, EXACT = (0, 4), 1e-14
+DEGREE, FIT = 12, 1e-11
 
 
 class LinkProperties:
@@ -80,14 +79,8 @@ class LinkProperties:
         def function(x: float) -> float:
             return value(x / length)
 
-        if not self._varies:
-            return fit_within(function, self.steps, 0, FIT)
-        quartic, missed = fit_missed(function, self.steps, QUARTIC, EXACT)
-        return fit_within(function, self.steps, TAPER_DEGREE, FIT) if missed.any() else quartic
-
-    @cached_property
-    def _varies(self) -> bool:
-        """Whether the section changes anywhere between two steps."""
-        ends = self.steps / self.link.length
-        quarters = [(a + 0.25 * (b - a), a + 0.75 * (b - a)) for a, b in pairwise(ends.tolist())]
-        return any(self._section_at(first) != self._section_at(last) for first, last in quarters)
+        for degree in SIMPLE:
+            found, missed = fit_missed(function, self.steps, degree, EXACT)
+            if not missed.any():
+                return found
+        return fit_within(function, self.steps, DEGREE, FIT)
