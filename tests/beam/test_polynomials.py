@@ -79,3 +79,8 @@ def test_second_derivative_is_the_derivative_of_the_derivative():
 
 def test_breaks_that_differ_by_rounding_are_one():
     assert merged(BREAKS, BREAKS * (1 + 1e-15), [0.5]).tolist() == [0.0, 0.3, 0.5, 1.1, 2.0]
+
+
+def test_points_with_equal_distances_have_no_weights():
+    with pytest.raises(TypeError, match="no weights"):
+        EvenGrid(BREAKS[[0, -1]], 9).weights  # noqa: B018

@@ -22,7 +22,6 @@ from flexarm.robot import Elements, Link, Modes, Reduced
 EXTRA_DEGREES = 12
 SMOOTH_DEGREES = 4  # six digits: enough where the polynomials themselves must be cheap
 
-
 # Products of more functions than these are made part by part, of this many points.
 FEW_FUNCTIONS = 60
 PART = 64

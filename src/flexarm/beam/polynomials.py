@@ -66,6 +66,10 @@ class EvenGrid(Grid):
     def x(self) -> Array:
         return np.linspace(self.breaks[0], self.breaks[-1], self.count)
 
+    @property
+    def weights(self) -> Array:
+        raise TypeError("points with equal distances are no quadrature: they have no weights")
+
     def table(self, degree: int) -> Array:
         return legendre.at_even(self.count, degree)
 
