@@ -38,7 +38,7 @@ def robots() -> dict[str, tuple[fa.Robot, list[str]]]:
 def counts(robot: fa.Robot, driven: list[str]) -> dict[str, int]:
     """Instructions of each function, and of a whole step."""
     system = fa.System(robot, native=False)
-    plant = Plant(system, [system.index(f"{name}.q") for name in driven], [], None)
+    plant = Plant(system.structure, [system.index(f"{name}.q") for name in driven])
     found = {name: getattr(plant, name).n_instructions() for name in CALLS}
     # a driven joint's force, for the energy that it puts in, is in the residual: one more at each end of the step
     extra = 2 * found["residual"] if driven else 0

@@ -48,7 +48,7 @@ class Workload:
 def spline(run: fa.Run, track: Any) -> CubicSpline:
     if run.reason != "completed":
         raise RuntimeError(f"the reference {run.reason}")
-    return CubicSpline(run.time.values, track)
+    return CubicSpline(run.array("time"), track)
 
 
 def distance(a: CubicSpline, b: CubicSpline) -> float:
@@ -56,7 +56,7 @@ def distance(a: CubicSpline, b: CubicSpline) -> float:
 
 
 def tip(run: fa.Run) -> Any:
-    return run.tip.values
+    return run.array("tip")
 
 
 # --- W1: the planar two-link arm ---

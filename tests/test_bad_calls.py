@@ -478,6 +478,17 @@ def motions() -> Iterator[Call]:
         },
     )
     yield Call(
+        "Feedback.gains",
+        fa.Feedback,
+        {
+            "law": (lambda t, q, v, gains: [0.0], (None, "text", 3, NAN, [], {}, THING, lambda t, q, v: [0.0])),
+            "gains": (
+                {"kp": 1.0},
+                (*MAPPING, [], {}, {3: 1.0}, *({"kp": each} for each in (*NUMBER, [NAN], ["a"], [[1.0]]))),
+            ),
+        },
+    )
+    yield Call(
         "PointLoad",
         fa.PointLoad,
         {
@@ -515,6 +526,7 @@ def results() -> Iterator[Call]:
     other = (Made(run), tuple(value for value in RUN if value is not None))
     yield Call("Run", fa.Run, {"data": (Made(lambda: run().data), RUN)})
     yield of_run("__getitem__", {"name": ("a.q", NAME)})
+    yield of_run("array", {"name": ("tip", NAME)})
     yield of_run("deflection", {"link": ("a", NAME)})
     yield of_run("compare", {"other": (Made(run), RUN)})
     yield Call("Run.plot", lambda what, other: run().plot(what, other=other), {"what": ("a.q", NAME), "other": other})

@@ -13,6 +13,7 @@ from scipy.interpolate import CubicSpline
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
+import first_call
 import growth
 import page
 import search
@@ -131,3 +132,25 @@ def test_lines_leave_out_comments_and_docstrings() -> None:
 
 def test_page_is_written_from_an_empty_run() -> None:
     assert page.written(page.Findings()).startswith("# Benchmarks")
+
+
+def test_first_calls_are_medians_and_ratios_of_them() -> None:
+    here = first_call.medians([{"a": 0.1}, {"a": 9.0}, {"a": 0.2}], [3.0, 1.0, 2.0])
+    assert here == {first_call.COLD: 2.0, "a": 0.2}
+    assert first_call.medians([{"a": 0.1}], []) == {"a": 0.1}
+    head, cold, a = first_call.table([here, {first_call.COLD: 1.0, "a": 0.8}]).splitlines()
+    assert head.split() == ["ms", "ms", "there", "ratio"]
+    assert cold.split()[-3:] == ["2000.0", "1000.0", "2.00"]
+    assert a.split() == ["a", "200.0", "800.0", "0.25"]
+    assert first_call.table([here]).splitlines()[2].split() == ["a", "200.0"]
+
+
+@pytest.mark.slow
+def test_first_calls_are_measured_in_processes_of_their_own() -> None:
+    (found,) = first_call.measured([first_call.HERE], repeats=1, cold_repeats=0)
+    assert 0 < found[first_call.WARM] < found[first_call.SUM] < found[first_call.LABELLED]
+
+
+def test_a_folder_without_the_package_is_not_measured(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="has no src/flexarm"):
+        first_call.in_new_process(tmp_path, str(tmp_path / "cache"), str(tmp_path / "bytecode"))

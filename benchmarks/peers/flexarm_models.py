@@ -31,7 +31,7 @@ def spin_up_beam(modes: int, stiffening: Any, **options: Any) -> fa.Run:
 
 
 def deflection(run: fa.Run) -> Any:
-    return run.deflection("beam").values[:, 1:2]
+    return run.array("deflection")[:, 0, 1:2]
 
 
 def rrr_arm(shapes: fa.Flexible, elastic: bool, **options: Any) -> fa.Run:
@@ -57,4 +57,4 @@ def measured(work: Callable[[], fa.Run], observe: Callable[[fa.Run], Any]) -> Re
         raise Failed(run.reason)
     if run.statistics["unsolved"]:
         raise Failed(f"Newton's iteration failed in {run.statistics['unsolved']} steps")
-    return Result(run.time.values, track, run.statistics["loop_time"], whole, run.statistics["steps"])
+    return Result(run.array("time"), track, run.statistics["loop_time"], whole, run.statistics["steps"])

@@ -1,5 +1,7 @@
 """Kinetic energy against point masses moved by the poses; the other energies against their closed forms."""
 
+from types import SimpleNamespace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -8,7 +10,9 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding import SlidingIntegrals
-from flexarm.mechanics import energies, gripped
+from flexarm.mechanics import energies, gripped, link_numbers
+from flexarm.mechanics.bodies import Shapes
+from flexarm.mechanics.numbers import Numbers
 from tests import sliders
 from tests.helpers import state, unit_link
 
@@ -251,13 +255,29 @@ def test_a_slender_arm_moves_as_it_does_with_every_order():
     assert apart["shortening"] < 0.1 * apart["none"]
 
 
+def shapes(integrals) -> Shapes:
+    """With values where there are symbols else."""
+    numbers = Numbers()
+    add = link_numbers._add_sliding if isinstance(integrals, SlidingIntegrals) else link_numbers._add_beam
+    add(numbers, "a", integrals)
+    values = {each.name.removeprefix("a."): ca.SX(ca.sparsify(ca.DM(each.value))) for each in numbers.entries}
+    return Shapes(integrals.columns, integrals.stiffening, Values(values))
+
+
+class Values(dict):
+    def under(self, path):
+        return Values({name.removeprefix(f"{path}."): value for name, value in self.items()})
+
+
 def test_a_part_that_does_not_slide_has_the_energy_of_a_link():
     rng = np.random.default_rng(3)
     flexible = fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1)
     link = unit_link(joint=fa.FixedPrismatic(), flexible=flexible)
-    part = gripped.Part(SlidingIntegrals(link), 1.0, 0.0, *(ca.SX(0.3 * rng.normal(size=5)) for _ in range(2)), False)
+    eta, deta = (ca.SX(0.3 * rng.normal(size=5)) for _ in range(2))
+    part = gripped.Part(shapes(SlidingIntegrals(link)), 1.0, 1.0, 0.0, eta, deta, False)
     omega, v = (ca.SX(rng.normal(size=3)) for _ in range(2))
-    as_link = energies._beam(LinkIntegrals(link), omega, v, part.eta, part.deta)
+    beam = shapes(LinkIntegrals(link))
+    as_link = energies._beam(SimpleNamespace(shapes=beam, numbers=beam.numbers), omega, v, eta, deta)
     assert float(gripped.kinetic(part, omega, v)) == pytest.approx(float(as_link), rel=1e-12)
 
 
@@ -277,6 +297,6 @@ def test_the_rate_of_shortening_is_that_of_material_that_flows_through_the_shape
         return np.array([bent @ integrals.shortening(0.0, x) @ bent for x in X]) / 2 / here
 
     measured = s(0.0), (s(dt) - s(-dt)) / (2 * dt)
-    part = gripped.Part(integrals, scale, rate, ca.SX(eta), ca.SX(deta), False)
+    part = gripped.Part(shapes(integrals), 1.0, scale, rate, ca.SX(eta), ca.SX(deta), False)
     for found, expected in zip(gripped._squeeze(part), measured, strict=True):
         assert float(found) == pytest.approx((weights * start) @ expected / integrals.g0, rel=1e-6)

@@ -200,14 +200,16 @@ def test_compiled_code_that_cannot_be_kept_is_removed_at_the_end(tmp_path):
 
 @needs_compiler
 def test_what_is_kept_by_what_it_depends_on_is_not_made_again(own_cache, monkeypatch):
-    made = native.compiled_library(["f"], lambda: [function(3.0)], depends=["three"])
-    again = native.compiled_library(["f"], lambda: pytest.fail("made again"), depends=["three"])
-    assert float(made[0]([1.0, 2.0])) == float(again[0]([1.0, 2.0])) == 6 * np.sin(1.0)
-    other = native.compiled_library(["f"], lambda: [function(4.0)], depends=["four"])
-    assert float(other[0]([1.0, 2.0])) == 8 * np.sin(1.0)
+    def value(make, depends):
+        return float(native.Library(["f"], make, [depends]).built()[0].function([1.0, 2.0]))
+
+    assert native.Library(["f"], lambda: pytest.fail("made"), ["three"]).found() is None
+    assert value(lambda: [function(3.0)], "three") == 6 * np.sin(1.0)
+    assert value(lambda: pytest.fail("made again"), "three") == 6 * np.sin(1.0)
+    assert native.Library(["f"], lambda: pytest.fail("made again"), ["three"]).found() is not None
+    assert value(lambda: [function(4.0)], "four") == 8 * np.sin(1.0)
     monkeypatch.setattr(native, "CODE", ("edited",))  # code that has changed makes everything anew
-    edited = native.compiled_library(["f"], lambda: [function(5.0)], depends=["three"])
-    assert float(edited[0]([1.0, 2.0])) == 10 * np.sin(1.0)
+    assert value(lambda: [function(5.0)], "three") == 10 * np.sin(1.0)
 
 
 @needs_compiler
@@ -235,7 +237,7 @@ def test_code_in_any_file_that_is_run_counts():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     package = Path(native.__file__).parents[1]
-    run = {Path(line) for line in done.stdout.splitlines()}
-    assert {"foundation", "robot", "beam", "mechanics", "motion"} <= {path.parent.name for path in run}
+    run = set(done.stdout.splitlines())
+    assert {"foundation", "robot", "beam", "mechanics", "motion"} <= {Path(path).parent.name for path in run}
     assert run <= set(code_cache.sources(package))
     assert native.CODE[1] == code_cache.fingerprint(package)

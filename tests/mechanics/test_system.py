@@ -1,6 +1,7 @@
 import pickle
 import threading
 import time
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.mechanics import structure as structure_module
 from flexarm.mechanics import system as system_module
 
 DRIVE = fa.Drive(stiffness=100.0, rotor_inertia=0.1)
@@ -192,8 +194,11 @@ def test_systems_and_modes_pickle(system):
 
 def test_threads_share_what_the_first_of_them_builds(monkeypatch):
     system, expected = (fa.System(fa.library.two_link_arm(), native=False) for _ in range(2))
+    monkeypatch.setattr(structure_module, "_known", OrderedDict())
+    _ = system.structure
+    monkeypatch.setattr(structure_module, "_known", OrderedDict())
     built, start = [], threading.Barrier(8)
-    recipe = system.casadi._recipes["mass_matrix"]
+    recipe = system.parametric._recipes["mass_matrix"]
 
     def slow_recipe():
         built.append("function")
@@ -206,7 +211,7 @@ def test_threads_share_what_the_first_of_them_builds(monkeypatch):
             time.sleep(0.05)
             super().__init__(*args)
 
-    monkeypatch.setitem(system.casadi._recipes, "mass_matrix", slow_recipe)
+    monkeypatch.setitem(system.parametric._recipes, "mass_matrix", slow_recipe)
     monkeypatch.setattr(system_module, "Evaluator", SlowEvaluator)
 
     def compute(angle):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import flexarm as fa
 
@@ -44,6 +44,16 @@ def test_measured_order(system, method, order, dt):
     errors = [np.abs(end(system, method, dt / k) - exact).max() for k in (1, 2, 4)]
     rates = np.log2(np.array(errors[:-1]) / errors[1:])
     assert_allclose(rates, order, atol=0.35)
+
+
+def test_dormand_and_princes_numbers_are_scipys():
+    from scipy.integrate import RK45
+
+    from flexarm.motion.methods import rk45
+
+    ours = rk45()
+    for row, theirs in ((ours.A, RK45.A), (ours.b, RK45.B), (ours.c, RK45.C), (ours.e, RK45.E)):
+        assert_array_equal(row, theirs)
 
 
 def test_inputs_that_jump_keep_the_order_if_and_only_if_steps_end_there(system):

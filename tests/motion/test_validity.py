@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.run import ENERGIES
+from flexarm.motion.records import ENERGIES
 from flexarm.motion.validity import warn_of_validity
 
 BAR = fa.Link(

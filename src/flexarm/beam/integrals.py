@@ -348,11 +348,20 @@ class LinkIntegrals:
         given = None if self.link.flexible is None else self.link.flexible.damping
         if given is None or given.ratio is None or not self.count:
             return np.zeros((self.count, self.count))
-        squares, modes = bases.all_modes(self.M_elastic, self.K)
+        # family by family, as they do not couple: together, modes of one frequency (a round bar's) would mix at random
+        found = {
+            name: bases.all_modes(self.M_elastic[place, place], self.K[place, place])
+            for name, place in self.columns.items()
+        }
+        rank = np.argsort(np.argsort(np.concatenate([squares for squares, _ in found.values()]), kind="stable"))
         listed = given.ratio if isinstance(given.ratio, tuple) else (given.ratio,)
-        ratios = np.array([*listed, *[listed[-1]] * (self.count - len(listed))])  # the last one holds from there on
-        left = self.M_elastic @ modes
-        return clean((left * (2 * ratios * np.sqrt(squares))) @ left.T)
+        ratios = np.array([*listed, *[listed[-1]] * (self.count - len(listed))])[rank]  # the last one holds on
+        out = np.zeros((self.count, self.count))
+        for name, (squares, modes) in found.items():
+            place = self.columns[name]
+            left = self.M_elastic[place, place] @ modes
+            out[place, place] = (left * (2 * ratios[place] * np.sqrt(squares))) @ left.T
+        return clean(out)
 
 
 def clean(matrix: Array) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -48,7 +47,7 @@ def _digits(number: float) -> str:
 def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
     """`unknown field; did you mean 'length'? (allowed: name, joint, length)`; nothing allowed leaves the list out."""
     names = list(allowed)
-    near = get_close_matches(str(word), names, n=1)
+    near = _nearest(word, names)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return f"{kind}{hint} (allowed: {', '.join(names)})" if names else kind
 
@@ -61,7 +60,13 @@ def suggestion(name: object, known: Sequence[str]) -> str:
     """
     if not known:
         return "; there are none"
-    near = get_close_matches(str(name), known, n=1)
+    near = _nearest(name, known)
     if near:
         return f"; did you mean '{near[0]}'?"
     return f"; there are {', '.join(known[:LISTED])}{', ...' if len(known) > LISTED else ''}"
+
+
+def _nearest(name: object, known: Sequence[str]) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(str(name), known, n=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.chain import Chain
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
 

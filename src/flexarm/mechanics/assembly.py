@@ -54,7 +54,7 @@ class Assembly:
 
     @property
     def _scales(self) -> Array:
-        return self.system.equations.constraints.scales
+        return self.system.constraint_scales
 
     def _jacobian(self, q: Array) -> Array:
         """At the free coordinates."""
@@ -133,13 +133,13 @@ class Assembly:
         rows, free = len(self.system.constraints), len(self.free)
         if rows > free:
             raise ValueError(
-                f"redundant constraints {_listed(self.system.equations.constraints.names)}: {rows} equations for "
+                f"redundant constraints {_listed(self.system.structure.constraints.names)}: {rows} equations for "
                 f"{free} free coordinates, {rows - free} too many; leave some out, or make links flexible"
             )
 
     def _require_supports_on_links(self, q: Array) -> None:
-        for name, link, where in self.system.equations.constraints.supports:
-            x, length = float(where(q)), self.system.robot.link(link).length
+        for name, link, where in self.system.structure.constraints.supports:
+            x, length = float(where(q, self.system.numbers)), self.system.robot.link(link).length
             if not -1e-9 * length <= x <= (1 + 1e-9) * length:
                 raise ValueError(
                     f"the support '{name}' is not on link '{link}' at the start: it stands {x:.4g} m from its root "
@@ -191,7 +191,7 @@ class Assembly:
         return ", ".join(f"{self.system.names[k]} = {q[k]:.4g}" for k in self.free[:4])
 
     def _of(self, row: Row) -> str:
-        return self.system.equations.constraints.names[row.constraint]
+        return self.system.structure.constraints.names[row.constraint]
 
     def _names(self, weights: Array) -> list[str]:
         """Constraints that matter in a combination of rows."""

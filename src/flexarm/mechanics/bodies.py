@@ -1,4 +1,4 @@
-"""Links as the equations see them."""
+"""Links as the equations see them: with their values, and with symbols for them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.foundation.families import FAMILIES
 from flexarm.mechanics.coordinates import Local
+from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
+from flexarm.robot.description import Description
 
 
 @dataclass(frozen=True)
@@ -32,17 +35,79 @@ class Body:
         """Whether the joint divides the link into two parts that change their length."""
         return isinstance(self.integrals, SlidingIntegrals)
 
+
+@dataclass(frozen=True)
+class Shapes:
+    """Of a link, or of a part of it: how many there are of each family, and their integrals as symbols."""
+
+    columns: dict[str, slice]
+    stiffening: str
+    numbers: SymbolsUnder
+
+    @property
+    def count(self) -> int:
+        return max((place.stop for place in self.columns.values()), default=0)
+
+    def order(self, family: str) -> int:
+        return FAMILIES[family].order
+
+
+@dataclass(frozen=True)
+class SymbolicBody:
+    """A body with symbols for its numbers. Its `link` tells the kinds of things; no number can be read from it."""
+
+    link: Link
+    local: Local
+    parent: int | None
+    shapes: Shapes
+    rear: Shapes | None
+    numbers: SymbolsUnder
+
+    @property
+    def gripped(self) -> bool:
+        return gripped(self.link)
+
+    @property
+    def length(self) -> Any:
+        return self.numbers["length"]
+
     def elastic(self, x: Any) -> Any:
         """The elastic part of the body's own coordinates (as a column even where it is empty)."""
         return x[self.local.elastic, 0]
 
     def front(self, x: Any) -> Any:
         """The elastic coordinates of the part in front of the joint."""
-        return self.elastic(x)[: self.integrals.count, 0]
+        return self.elastic(x)[: self.shapes.count, 0]
 
     def behind(self, x: Any) -> Any:
         """The elastic coordinates of the part behind the joint."""
-        return self.elastic(x)[self.integrals.count :, 0]
+        return self.elastic(x)[self.shapes.count :, 0]
+
+    @property
+    def lumps(self) -> list[SymbolsUnder]:
+        """Everything fixed to the link."""
+        link = self.link
+        names = ["hub"] * (link.hub is not None) + ["payload"] * (link.payload is not None)
+        return [self.numbers.under(name) for name in (*names, *(f"masses.{k}" for k in range(len(link.masses))))]
+
+
+def symbolic(body: Body, numbers: SymbolsUnder) -> SymbolicBody:
+    """The body with symbols instead of its numbers."""
+    front = Shapes(body.integrals.columns, body.integrals.stiffening, numbers)
+    rear = None
+    if body.rear is not None:
+        rear = Shapes(body.rear.columns, body.rear.stiffening, numbers.under("rear"))
+    return SymbolicBody(erased(body.link), body.local, body.parent, front, rear, numbers)
+
+
+def erased(value: Any) -> Any:
+    """A description without its numbers: what is computed from one by mistake is not a number."""
+    if isinstance(value, Description):
+        fields = type(value).model_fields
+        return value.model_copy(update={name: erased(getattr(value, name)) for name in fields})
+    if isinstance(value, tuple):
+        return tuple(erased(each) for each in value)
+    return float("nan") if isinstance(value, float) else value
 
 
 def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:

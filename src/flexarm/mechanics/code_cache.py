@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from flexarm.foundation.files import owned, sweep
+from flexarm.mechanics.eviction import DEFAULT, VARIABLE, evict, size_to_keep, touch
 
 DRAFT = ".build-"  # how the names of folders begin in which libraries are built
 MARK = b"flexarm library"  # between a library and its checksum
@@ -29,11 +30,18 @@ _lock = threading.Lock()
 _said: set[str] = set()
 
 
+def present_library(name: str, key: str) -> Path | None:
+    """The library of a key if it is there and may be loaded."""
+    library = _usable_directory() / f"{name}-{key}.so"
+    return library if _sound(library, key) else None
+
+
 def kept_library(name: str, key: str, build: Callable[[Path], Path]) -> Path:
     """The library of a key; if there is none that may be loaded, what `build` makes in the folder that it is given."""
     directory = _usable_directory()
     library = directory / f"{name}-{key}.so"
     if _sound(library, key):
+        touch(library)
         return library
     try:
         workplace = tempfile.mkdtemp(prefix=DRAFT, dir=directory)
@@ -46,6 +54,7 @@ def kept_library(name: str, key: str, build: Callable[[Path], Path]) -> Path:
         os.replace(sealed, library)
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
+    evict(library.parent, _most_bytes(), spared=library)
     return library
 
 
@@ -61,17 +70,20 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flexarm"
 
 
-def sources(package: Path) -> list[Path]:
-    """The files of a package's code."""
-    return sorted(package.rglob("*.py"))
+def sources(package: Path) -> list[str]:
+    """The files of a package's code. (As text: a `Path` for each would take longer than to read them.)"""
+    walk = os.walk(package)
+    return sorted(os.path.join(folder, name) for folder, _, names in walk for name in names if name.endswith(".py"))
 
 
 def fingerprint(package: Path) -> str:
     """A hash of a package's sources: other code makes other functions, whichever file it is in."""
-    digest = hashlib.sha256()
+    digest, start = hashlib.sha256(), len(str(package))
     for file in sources(package):
-        content = file.read_bytes()
-        digest.update(f"{file.relative_to(package).as_posix()}\0{len(content)}\0".encode() + content)
+        with open(file, "rb", buffering=0) as stream:
+            content = stream.readall()
+        digest.update(f"{file[start:]}\0{len(content)}\0".encode())
+        digest.update(content)
     return digest.hexdigest()
 
 
@@ -93,6 +105,15 @@ def _usable_directory() -> Path:
         return _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})")
     sweep(directory, DRAFT)
     return directory
+
+
+def _most_bytes() -> float:
+    given = os.environ.get(VARIABLE, "").strip() or DEFAULT
+    try:
+        return size_to_keep(given)
+    except ValueError as error:
+        say_once(f"{error}; {DEFAULT} of compiled code are kept")
+        return size_to_keep(DEFAULT)
 
 
 def _throwaway_for(reason: str) -> Path:

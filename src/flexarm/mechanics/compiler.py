@@ -39,6 +39,15 @@ def tried() -> str:
     return ", ".join(COMPILERS) if named is None else f"$CC = {named!r}"
 
 
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+def stop_compilers() -> None:
+    """End all compilers that run now; who waits for one gets an error."""
+    for process in list(_running):
+        _kill(process)
+
+
 def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Path:
     """Write the source to a file and make a library beside it; a compiler that fails or does not end is an error."""
     c_file.write_text(source)
@@ -52,6 +61,7 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Pat
             stderr=log,
             start_new_session=True,
         )
+    _running.add(process)
     try:
         status = process.wait(patience)
     except BaseException as error:  # Ctrl-C reaches this program alone, since the compiler has a session of its own
@@ -59,6 +69,8 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Pat
         if isinstance(error, subprocess.TimeoutExpired):
             raise RuntimeError(f"the compiler did not end within {patience:.0f} s and was stopped") from None
         raise
+    finally:
+        _running.discard(process)
     if status:
         said = messages.read_text(errors="replace").strip().replace(f"{c_file.parent}{os.sep}", "")
         raise RuntimeError(next(iter(said.splitlines()), "") or f"exit status {status}")

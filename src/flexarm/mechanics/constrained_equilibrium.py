@@ -56,7 +56,7 @@ def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int],
     constraints. Joints follow rather than deflections, so that what costs no energy stays so exactly."""
     sizes = system.sizes[kept]
     J = system.constraint_jacobian(q)[:, kept]
-    A = J * sizes / system.equations.constraints.scales[:, None]
+    A = J * sizes / system.constraint_scales[:, None]
     loose = [k for k, place in enumerate(kept) if system.coordinates[place].kind == "joint"]
     others = [k for k in range(len(kept)) if k not in loose]
     following = _pivots(A, loose)
@@ -74,7 +74,7 @@ def _weight(system: System, q: Array) -> Array:
 def _held(system: System, q: Array) -> list[int]:
     """Actuated coordinates in order, as long as those left can do what the constraints ask of joints."""
     sizes = system.sizes
-    A = system.constraint_jacobian(q) * sizes / system.equations.constraints.scales[:, None]
+    A = system.constraint_jacobian(q) * sizes / system.constraint_scales[:, None]
     joints = [each.index for each in system.coordinates if each.kind == "joint"]
     actuated = [each.coordinate.index for each in system.actuators]
     held: list[int] = []

@@ -7,30 +7,26 @@ second, so that -lambda is the force or moment on the first side.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
-import numpy as np
 
-from flexarm.foundation.families import FAMILIES
-from flexarm.foundation.numbers import Array
 from flexarm.mechanics.bodies import nodally_held
+from flexarm.mechanics.closings import Block, Closing, Key, turn_name
+from flexarm.mechanics.constraint_numbers import AXES
 from flexarm.mechanics.jets import Jet
-from flexarm.mechanics.moving_shapes import values_at_nodes
+from flexarm.mechanics.moving_shapes import NodalShapes
+from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import Shift
 from flexarm.mechanics.section_poses import moving_place
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
-from flexarm.robot.pose import rotation_matrix
 
 if TYPE_CHECKING:
     from flexarm.mechanics.equations import Equations
-
-SAMPLES = 5  # random postures at which rows are looked at
-IDLE = 1e-10  # of a row that is a robot's length or a radian: what moves it less is rounding
-AXES = "xyz"
 
 
 @dataclass(frozen=True)
@@ -52,31 +48,45 @@ class Row:
 
 
 class Constraints:
-    """All constraints of a robot. Rows that hold whatever the coordinates are left out."""
+    """All constraints of a robot. Rows that hold whatever the coordinates are left out, as `closings` say; without
+    these all are written."""
 
-    def __init__(self, equations: Equations) -> None:
-        self.equations = equations
-        self.robot = equations.chain.robot
-        self.names = constraint_names(self.robot.constraints)
-        self.length = sum(link.length for link in self.robot.links)
+    def __init__(
+        self,
+        equations: Equations,
+        constraints: tuple[Constraint, ...],
+        closings: Mapping[Key, Closing] | None,
+    ) -> None:
+        self.equations, self.constraints = equations, constraints
+        self.names = constraint_names(constraints)
         self.rows: list[Row] = []
-        for index, constraint in enumerate(self.robot.constraints):
+        self.blocks: dict[Key, tuple[Block, list[Row]]] = {}
+        for index, constraint in enumerate(constraints):
             for unit in ("m", "rad"):
-                block = [row for row in self._written(index, constraint) if row.unit == unit]
-                self.rows += self._independent(block)
+                rows = [row for row in self._written(index, constraint) if row.unit == unit]
+                if not rows:
+                    continue
+                # a support's rows are in the link's own axes, where its plane cannot be askew
+                block = Block(self.names[index], len(rows), unit, not isinstance(constraint, PointSupport))
+                self.blocks[index, unit] = block, rows
+                self.rows += rows if closings is None else self._closed(index, block, rows, closings[index, unit])
         for number, body in enumerate(equations.chain.bodies):
             if nodally_held(body.link):
                 self.rows += self._grip(number, len(self.names))
                 self.names.append(f"{body.link.name}.grip")
 
+    def _closed(self, index: int, block: Block, rows: list[Row], closing: Closing) -> list[Row]:
+        kept = [rows[k] for k in closing.kept]
+        if closing.turned is None:
+            return kept
+        turn = self.equations.chain.numbers[turn_name(block)]
+        turned = turn @ ca.vertcat(*(row.value for row in kept))
+        prefix = "" if block.unit == "m" else "r"
+        return [Row(f"{block.name}.{prefix}{k + 1}", index, turned[k], block.unit) for k in range(closing.turned)]
+
     @property
     def count(self) -> int:
         return len(self.rows)
-
-    @property
-    def scales(self) -> Array:
-        """What is a large violation of each row."""
-        return np.array([self.length if row.unit == "m" else 1.0 for row in self.rows])
 
     # --- expressions ---
 
@@ -117,31 +127,35 @@ class Constraints:
 
     def _written(self, index: int, constraint: Constraint) -> list[Row]:
         """Every row of a constraint, also those that say nothing."""
-        name = self.names[index]
+        name, n = self.names[index], self._numbers(index)
         if isinstance(constraint, Loop):
             return self._loop(index, constraint)
         if isinstance(constraint, OnLine):
-            _, p = self._section(constraint.link, constraint.at)
-            sides = _across(constraint.direction_vector)
-            return [
-                Row(f"{name}.{label}", index, ca.dot(ca.DM(side), p - ca.DM(constraint.point)), "m")
-                for label, side in sides.items()
-            ]
+            _, p = self._section(constraint.link, n.under("place"))
+            sides = self._sides(n)
+            return [Row(f"{name}.{label}", index, ca.dot(side, p - n["point"]), "m") for label, side in sides.items()]
         if isinstance(constraint, OnPlane):
-            _, p = self._section(constraint.link, constraint.at)
-            gap = ca.dot(ca.DM(constraint.normal_vector), p - ca.DM(constraint.point))
-            return [Row(f"{name}.normal", index, gap, "m")]
+            _, p = self._section(constraint.link, n.under("place"))
+            return [Row(f"{name}.normal", index, ca.dot(n["normal"], p - n["point"]), "m")]
         assert isinstance(constraint, PointSupport)
         return self._support(index, constraint)
 
+    def _numbers(self, index: int) -> SymbolsUnder:
+        return self.equations.chain.numbers.under(f"constraints.{self.names[index]}")
+
+    @staticmethod
+    def _sides(n: SymbolsUnder) -> dict[str, Any]:
+        """Directions across an axis, by name."""
+        return {label: n[f"side.{label}"] for label in (*AXES, "1", "2") if f"side.{label}" in n}
+
     def _loop(self, index: int, loop: Loop) -> list[Row]:
-        name = self.names[index]
-        R1, p1 = self._section(loop.first, loop.first_at)
+        name, n = self.names[index], self._numbers(index)
+        R1, p1 = self._section(loop.first, n.under("first"))
         if loop.second == GROUND:
-            R2, p2 = ca.SX.eye(3), ca.SX(ca.DM(loop.position))
+            R2, p2 = ca.SX.eye(3), n["position"]
         else:
-            R2, p2 = self._section(loop.second, loop.second_at)
-        mounted = R2 @ ca.SX(ca.sparsify(ca.DM(rotation_matrix(loop.mount)))).T
+            R2, p2 = self._section(loop.second, n.under("second"))
+        mounted = R2 @ n["mount"].T
         gap = p1 - p2
         rows = [Row(f"{name}.{axis}", index, gap[k], "m") for k, axis in enumerate(AXES)]
         if loop.joint == "weld":
@@ -153,18 +167,17 @@ class Constraints:
                 Row(f"{name}.r{axis}", index, 2 * slip / (1 + trace), "rad")
                 for axis, slip in zip(AXES, slips, strict=True)
             ]
-        axis = ca.DM(loop.axis_vector)
-        seen = mounted.T @ (R1 @ axis)  # the first side's axis, in the second's (turned back by the mount)
-        for label, about in _across(loop.axis_vector).items():
-            rows.append(Row(f"{name}.r{label}", index, ca.dot(ca.cross(ca.DM(about), axis), seen), "rad"))
+        seen = mounted.T @ (R1 @ n["axis"])  # the first side's axis, in the second's (turned back by the mount)
+        for label, side in self._sides(n).items():
+            rows.append(Row(f"{name}.r{label}", index, ca.dot(side, seen), "rad"))
         return rows
 
     def _support(self, index: int, support: PointSupport) -> list[Row]:
         """The axis passes the support: v(x) = Y and w(x) = Z, (X, Y, Z) the support in the link's root frame."""
         e, number = self.equations, self._number(support.link)
-        stands, along = self._moving(self._stands(support)), self._moving(self._along(support))
+        stands, along = self._moving(self._stands(index, support)), self._moving(self._along(index, support))
         own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
-        there = moving_place(e.chain.bodies[number], along, own)[0]
+        there = moving_place(e.chain.bodies[number], self._numbers(index).under("rail"), along, own)[0]
         assert isinstance(there, Shift)
         gap = Jet(there.r, there.dr, there.ddr) - stands
         return [
@@ -179,111 +192,45 @@ class Constraints:
         rate = ca.jtimes(expression, e.q, e.v)
         return Jet(expression, rate, ca.jtimes(rate, e.q, e.v) + ca.jtimes(expression, e.q, e.a))
 
-    def _stands(self, support: PointSupport) -> Any:
+    def _stands(self, index: int, support: PointSupport) -> Any:
         """A support in its link's root frame."""
         R, p = self.equations.chain.poses(self.equations.q)[self._number(support.link)]
-        return R.T @ (ca.DM(support.position) - p)
+        return R.T @ (self._numbers(index)["position"] - p)
 
-    def _along(self, support: PointSupport) -> Any:
+    def _along(self, index: int, support: PointSupport) -> Any:
         """Where on its link a support stands, as its places are counted."""
-        X = self._stands(support)[0]
+        X = self._stands(index, support)[0]
         body = self.equations.chain.bodies[self._number(support.link)]
         if not body.gripped:
             return X
         own = self.equations.chain.part(self.equations.q, self._number(support.link))
-        return X + body.link.length - own[body.local.joint]
+        return X + body.length - own[body.local.joint]
 
     @cached_property
     def supports(self) -> list[tuple[str, str, ca.Function]]:
-        """Of each point support its name, its link and where on the link it stands: q -> x."""
+        """Of each point support its name, its link and where on the link it stands: (q, numbers) -> x."""
+        e = self.equations
         return [
-            (name, each.link, ca.Function("where", [self.equations.q], [self._along(each)]))
-            for name, each in zip(self.names, self.robot.constraints)  # links held at a node come after these
+            (self.names[index], each.link, ca.Function("where", [e.q, e.p], [self._along(index, each)]))
+            for index, each in enumerate(self.constraints)
             if isinstance(each, PointSupport)
         ]
 
     def _number(self, link: str) -> int:
-        return [each.name for each in self.robot.links].index(link)
+        return [body.link.name for body in self.equations.chain.bodies].index(link)
 
-    def _section(self, link: str, at: float | None) -> tuple[Any, Any]:
-        number = self._number(link)
-        return self.equations.frame(number, self.robot.links[number].length if at is None else at)
+    def _section(self, link: str, there: SymbolsUnder) -> tuple[Any, Any]:
+        return self.equations.frame(self._number(link), there)
 
     def _grip(self, number: int, index: int) -> list[Row]:
         """The node nearest to the joint through which a link slides has no deflection and no slope."""
         body, rows = self.equations.chain.bodies[number], []
         own = self.equations.chain.part(self.equations.q, number)
-        eta, place = body.elastic(own), body.link.length - own[body.local.joint]
-        for name, space in body.integrals.shapes.items():
-            functions = [(name, space, "rad" if name == "twist" else "m")]
-            if FAMILIES[name].order == 2:
-                functions.append((f"{name}'", space.derivative(), "rad"))
-            for label, each, unit in functions:
-                held = values_at_nodes(each.breaks, each(each.breaks), place)
-                value = held @ eta[body.integrals.columns[name], 0]
-                rows.append(Row(f"{body.link.name}.grip.{label}", index, value, unit))
+        eta, place = body.elastic(own), body.length - own[body.local.joint]
+        shapes = NodalShapes(body.shapes, body.numbers.under("grip"))
+        for name, columns in body.shapes.columns.items():
+            for slope in range(body.shapes.order(name)):
+                value = shapes.values(name, place, slope=bool(slope)) @ eta[columns, 0]
+                unit = "rad" if slope or name == "twist" else "m"
+                rows.append(Row(f"{body.link.name}.grip.{name}{slope * chr(39)}", index, value, unit))
         return rows
-
-    # --- rows that say nothing ---
-
-    def _independent(self, block: list[Row]) -> list[Row]:
-        """The rows of a block without those that no coordinate moves: out of the plane of a planar robot. Where this
-        plane is askew to the axes, the rows are turned into it."""
-        if not block:
-            return []
-        scale = self.length if block[0].unit == "m" else 1.0
-        values, slopes = self._sampled(ca.vertcat(*(row.value for row in block)))
-        values, slopes = values / scale, slopes / scale
-        moved = np.abs(slopes).max(axis=1, initial=0.0) > IDLE
-        self._require_closed([row for row, moves in zip(block, moved) if not moves], values[~moved], scale)
-        block = [row for row, moves in zip(block, moved) if moves]
-        if len(block) < 2 or isinstance(self.robot.constraints[block[0].constraint], PointSupport):
-            return block  # a support's rows are in the link's own axes, where its plane cannot be askew
-        turn, sizes, _ = np.linalg.svd(slopes[moved], full_matrices=False)
-        idle = sizes <= IDLE * sizes[0]
-        if not idle.any():
-            return block
-        self._require_closed(block, turn[:, idle].T @ values[moved], scale)
-        stem = self.names[block[0].constraint]
-        prefix = "" if block[0].unit == "m" else "r"
-        turned = ca.DM(turn[:, ~idle].T) @ ca.vertcat(*(row.value for row in block))
-        return [
-            Row(f"{stem}.{prefix}{k + 1}", block[0].constraint, turned[k], block[0].unit) for k in range(turned.numel())
-        ]
-
-    def _sampled(self, values: Any) -> tuple[Array, Array]:
-        """Values (rows, samples) and scaled Jacobians side by side at random postures."""
-        coordinates, q = self.equations.chain.coordinates, self.equations.q
-        at = ca.Function("at", [q], [ca.densify(values), ca.densify(ca.jacobian(values, q))])
-        rng, found = np.random.default_rng(0), []
-        share = [0.05 if each.kind == "elastic" else 1.0 for each in coordinates.all]
-        sizes = coordinates.sizes
-        for _ in range(SAMPLES):
-            posture = rng.uniform(-1, 1, coordinates.count) * sizes * np.array(share)
-            value, slope = (part.full() for part in at(posture))
-            found.append((value[:, 0], slope * sizes))
-        return np.column_stack([value for value, _ in found]), np.hstack([slope for _, slope in found])
-
-    def _require_closed(self, rows: list[Row], values: Array, scale: float) -> None:
-        """What no coordinate moves must be zero by itself."""
-        if not rows:
-            return
-        gap = float(np.abs(values).max(initial=0.0))
-        if gap > 1e-9:
-            what = "apart" if rows[0].unit == "m" else "out of line"
-            raise ValueError(
-                f"'{self.names[rows[0].constraint]}' cannot close: its two sides stay {gap * scale:.4g} {rows[0].unit} "
-                f"{what} in a direction in which the robot cannot move"
-            )
-
-
-def _across(direction: tuple[float, float, float]) -> dict[str, Array]:
-    """Two unit vectors across a direction, by name: coordinate axes where the direction is one."""
-    u = np.array(direction)
-    names = [name for name, along in zip(AXES, np.abs(u) > 1 - 1e-12) if not along]
-    if len(names) == 2:
-        return {name: np.eye(3)[AXES.index(name)] for name in names}
-    second = np.eye(3)[int(np.abs(u).argmin())]  # the axis most across
-    first = np.cross(second, u)
-    first /= np.linalg.norm(first)
-    return {"1": first, "2": np.cross(u, first)}

@@ -62,6 +62,8 @@ class Coordinate:
     @property
     def size(self) -> float:
         """What is large for it: one radian or metre of a joint, a deflection as long as its link."""
+        if self._shape < 0:
+            raise AttributeError("the coordinates of a structure have no sizes: those are a robot's own")
         return 1.0 if self._shapes is None else float(self._shapes.sizes[self._shape])
 
 

@@ -16,34 +16,32 @@ from typing import Any
 
 import casadi as ca
 
-from flexarm.foundation.numbers import Array
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
-from flexarm.mechanics.bodies import nodally_held
-from flexarm.mechanics.constants import constant
-from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.jets import Jet
-from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.kinematics import Kinematics
+from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import Step, pose_along, twist_along
 from flexarm.mechanics.section_poses import moving_place, place
 
 
 class Equations:
-    """SX expressions of everything a System can compute, each built when first asked for."""
+    """SX expressions of everything a System can compute, each built when first asked for; `p` are the numbers."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Kinematics) -> None:
         self.chain = chain
+        self.p = chain.numbers.column
         n = chain.coordinates.count
         self.q, self.v, self.a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
         self.tau = ca.SX.sym("tau", n)
 
     @cached_property
-    def K(self) -> Array:
+    def K(self) -> Any:
         """The constant part of the stiffness."""
         return energies.stiffness(self.chain)
 
     @cached_property
-    def D(self) -> Array:
+    def D(self) -> Any:
         """The constant part of the damping."""
         return energies.damping(self.chain)
 
@@ -66,11 +64,11 @@ class Equations:
     def _inertia_forces(self) -> Any:
         """d/dt dT/dv - dT/dq + dU/dq of gravity."""
         chain = self.chain
-        upward = ca.SX(-ca.DM(chain.robot.gravity))
+        upward = -chain.numbers["gravity"]
         forces, own = [], ca.SX.zeros(chain.coordinates.count)
         for i, moved in enumerate(chain.accelerations(self.q, self.v, self.a, upward)):
             coordinates = (chain.part(vector, i) for vector in (self.q, self.v, self.a))
-            force, own[chain.bodies[i].local.all, 0] = self._link_forces(i)(*moved, *coordinates)
+            force, own[chain.bodies[i].local.all, 0] = self._link_forces(i)(*moved, *coordinates, self.p)
             forces.append(force)
         return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
 
@@ -90,7 +88,7 @@ class Equations:
         own = rate[6:] - ca.gradient(T, x)
         momentum, rate, own = ca.substitute([momentum, rate, own], [v], [ca.SX.zeros(3)])
         force = rate[:6] + ca.vertcat(ca.cross(omega, momentum[:3]), ca.cross(omega, momentum[3:6]))
-        return ca.Function("link", [omega, domega, a, x, dx, ddx], [force, own])
+        return ca.Function("link", [omega, domega, a, x, dx, ddx, self.p], [force, own])
 
     @property
     def _internal_forces(self) -> Any:
@@ -101,13 +99,13 @@ class Equations:
     def springs(self) -> Any:
         """Generalised forces against the deformation of links, drives and stops."""
         varying = ca.gradient(energies.varying_potential(self.chain, self.q), self.q)
-        return ca.sparsify(ca.DM(self.K)) @ self.q + varying
+        return self.K @ self.q + varying
 
     @cached_property
     def dampers(self) -> Any:
         """Generalised forces of all that dissipates."""
         varying = ca.gradient(energies.varying_dissipation(self.chain, self.q, self.v), self.v)
-        return ca.sparsify(ca.DM(self.D)) @ self.v + varying + energies.dry_friction(self.chain, self.v)
+        return self.D @ self.v + varying + energies.dry_friction(self.chain, self.v)
 
     @cached_property
     def spring_stiffness(self) -> Any:
@@ -122,7 +120,7 @@ class Equations:
     def linear_damping(self) -> Any:
         """D(q) without Coulomb friction."""
         varying, _ = ca.hessian(energies.varying_dissipation(self.chain, self.q, self.v), self.v)
-        return ca.cse(ca.sparsify(ca.DM(self.D)) + varying)
+        return ca.cse(self.D + varying)
 
     # --- mass matrix and what follows from it ---
 
@@ -199,7 +197,7 @@ class Equations:
 
     @cached_property
     def gravity_potential(self) -> Any:
-        g = ca.DM(self.chain.robot.gravity)
+        g = self.chain.numbers["gravity"]
         total = ca.SX(0)
         for i, (R, p) in enumerate(self.chain.poses(self.q)):
             mass, moment = energies.first_moment(self.chain.bodies[i], self.chain.part(self.q, i))
@@ -219,54 +217,64 @@ class Equations:
         """Kinetic, elastic (links), gravity, drive (wind-up and stops)."""
         bodies = [(body, self.chain.part(self.q, i)) for i, body in enumerate(self.chain.bodies)]
         elastic = sum((energies.bending(body, x) for body, x in bodies), ca.SX(0))
-        drive = sum((energies.wind_up(self.chain, body, x) for body, x in bodies), ca.SX(0))
+        drive = sum((energies.wind_up(body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
-
-    @property
-    def constrained(self) -> bool:
-        """Whether the coordinates are not free of each other."""
-        return bool(self.chain.robot.constraints) or any(nodally_held(body.link) for body in self.chain.bodies)
-
-    @cached_property
-    def constraints(self) -> Constraints:
-        return Constraints(self)
 
     # --- poses of points ---
 
     @property
     def tip(self) -> Any:
         """Position of the last link's tip."""
-        return self.frame(len(self.chain.bodies) - 1, self.chain.bodies[-1].link.length)[1]
+        return self.frame(-1, self.tip_of(-1))[1]
 
-    def frame(self, link: int, x: float) -> tuple[Any, Any]:
-        """(R, p) of the section at x of a link, in the world."""
-        return pose_along(self._to_section(link, x), *self.chain.poses(self.q)[link])
+    def tip_of(self, link: int) -> SymbolsUnder:
+        """A link's tip as a place on it."""
+        return self.chain.bodies[link].numbers.under("tip")
 
-    def point(self, link: int, x: Any) -> Any:
+    def frame(self, link: int, there: SymbolsUnder) -> tuple[Any, Any]:
+        """(R, p) of the section at a place of a link, in the world."""
+        return pose_along(self._to_section(link, there), *self.chain.poses(self.q)[link])
+
+    def point(self, link: int, rail: SymbolsUnder, x: Any) -> Any:
         """The point at a symbolic x of a link's deformed axis, in its root frame."""
         own = Jet.slow(self.chain.part(self.q, link))
-        steps = moving_place(self.chain.bodies[link], Jet.slow(x), own)
+        steps = moving_place(self.chain.bodies[link], rail, Jet.slow(x), own)
         return pose_along(steps[:1], ca.SX.eye(3), ca.SX.zeros(3))[1]
 
     def tip_deflection(self, link: int) -> Any:
         """(u - s, v, w) of a link's tip in its root frame."""
         body, x = self.chain.bodies[link], self.chain.part(self.q, link)
-        tip, eta = body.integrals.station(body.link.length), body.front(x)
-        scale = x[body.local.joint] / body.link.length if body.gripped else 1.0
-        shortened = ca.dot(eta, constant(tip.H) @ eta) / 2 / scale
-        return constant(tip.U) @ eta - ca.vertcat(shortened, 0, 0)
+        tip, eta = self._shapes_at_tip(link), body.front(x)
+        scale = x[body.local.joint] / body.length if body.gripped else 1.0
+        shortened = ca.dot(eta, tip["H"] @ eta) / 2 / scale
+        return tip["U"] @ eta - ca.vertcat(shortened, 0, 0)
 
-    def twist(self, link: int, x: float) -> Any:
-        """(omega, v) of the section at x of a link, in its own axes."""
+    def _shapes_at_tip(self, link: int) -> SymbolsUnder:
+        tip = self.tip_of(link)
+        return tip.under("front") if self.chain.bodies[link].gripped else tip
+
+    def twist(self, link: int, there: SymbolsUnder) -> Any:
+        """(omega, v) of the section at a place of a link, in its own axes."""
         root = self._twists[link]
-        return ca.vertcat(*twist_along(self._to_section(link, x), root[:3], root[3:]))
+        return ca.vertcat(*twist_along(self._to_section(link, there), root[:3], root[3:]))
 
-    def jacobian(self, link: int, x: float) -> Any:
-        """(6, nq): twist of the section at x per v, in the section's own axes."""
-        return ca.cse(ca.jacobian(self.twist(link, x), self.v))
+    def jacobian(self, link: int, there: SymbolsUnder) -> Any:
+        """(6, nq): twist of the section at a place per v, in the section's own axes."""
+        return ca.cse(ca.jacobian(self.twist(link, there), self.v))
 
-    def _to_section(self, link: int, x: float) -> list[Step]:
-        """Path from a link's root frame to its section at x."""
-        body = self.chain.bodies[link]
+    def _to_section(self, link: int, there: SymbolsUnder) -> list[Step]:
+        """Path from a link's root frame to its section at a place."""
         own = Jet.slow(*(self.chain.part(vector, link) for vector in (self.q, self.v)))
-        return place(body, body.integrals.station(x), own)
+        return place(self.chain.bodies[link], there, own)
+
+    # --- what acts ---
+
+    @cached_property
+    def input_matrix(self) -> Any:
+        """B (nq, nu): generalised forces per input of the actuators."""
+        actuators = self.chain.coordinates.actuators
+        out = ca.SX(self.chain.coordinates.count, len(actuators))
+        gears = {body.link.name: body.numbers for body in self.chain.bodies}
+        for column, each in enumerate(actuators):
+            out[each.coordinate.index, column] = gears[each.link].get("joint.drive.gear_ratio", 1.0)
+        return out

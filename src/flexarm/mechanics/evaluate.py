@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.native import compiled
+from flexarm.mechanics.tied import tied
 
 Native = Literal["auto"] | bool
 
@@ -18,34 +19,38 @@ Native = Literal["auto"] | bool
 WORTH_COMPILING = 10_000
 
 
-def tied(function: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], None]:
-    """The function tied to arrays that stay in place: far cheaper than handing it new ones at each call."""
-    buffer: Any
-    buffer, evaluate = function.buffer()
-    for k, slot in enumerate(inputs):
-        buffer.set_arg(k, slot.reshape(-1).data)
-    for k, slot in enumerate(outputs):
-        buffer.set_res(k, slot.reshape(-1).data)
-
-    def call(_kept: Any = buffer) -> None:  # the buffer must live as long as what evaluates it
-        evaluate()
-
-    return call
-
-
-class Evaluator:
-    """One function of vectors. `native`: True compiles at the first call, False never, "auto" once it pays.
+class Code:
+    """A function that many evaluators share, compiled once for all of them when it pays.
 
     `ranks` tells which outputs are numbers (0), vectors (1) and matrices (2): to CasADi all are matrices.
     """
 
-    def __init__(self, function: ca.Function, ranks: list[int], native: Native) -> None:
+    def __init__(self, function: ca.Function, ranks: Sequence[int]) -> None:
         self.function = function
         self.shapes = [function.size_out(k)[:rank] for k, rank in enumerate(ranks)]
-        self.calls_left = {True: 0.0, "auto": float(WORTH_COMPILING), False: float("inf")}[native]
-        self.is_compiled = False
+        self.calls = 0
+        self._compiled: ca.Function | None = None
         self._lock = threading.Lock()
-        self._connect()
+
+    def best(self, native: Native, count: int) -> ca.Function:
+        """What `count` evaluations more should use. `native`: True compiles at the first, False never, "auto" once it
+        pays."""
+        if native is False:
+            return self.function
+        with self._lock:
+            self.calls += count
+            if self._compiled is None and (native is True or self.calls >= WORTH_COMPILING):
+                self._compiled = compiled(self.function)
+            return self._compiled or self.function
+
+
+class Evaluator:
+    """A function of vectors, with arrays of its own."""
+
+    def __init__(self, code: Code, native: Native) -> None:
+        self.code, self.native, self.shapes = code, native, code.shapes
+        self._lock = threading.Lock()
+        self._connect(code.function)
 
     def __call__(self, *vectors: Array) -> list[Array]:
         """The outputs for vectors of shapes (..., n_k), leading dimensions broadcast."""
@@ -54,9 +59,15 @@ class Evaluator:
         rows = [np.broadcast_to(x, (*leading, x.shape[-1])).reshape(count, x.shape[-1]) for x in vectors]
         results = [np.empty((count, slot.size)) for slot in self._outputs]
         with self._lock:  # the slots below are shared by all threads
-            self._compile_if_worth_it(count)
+            best = self.code.best(self.native, count)
+            if best is not self.function:
+                self._connect(best)
+            pairs = list(zip(self._inputs, rows, strict=True)) if count else []
+            varying = [(slot, row) for (slot, row), vector in zip(pairs, vectors) if vector.ndim > 1]
+            for slot, row in pairs:
+                slot[:] = row[0]
             for k in range(count):
-                for slot, row in zip(self._inputs, rows, strict=True):
+                for slot, row in varying:
                     slot[:] = row[k]
                 self._evaluate()
                 for slot, result in zip(self._outputs, results, strict=True):
@@ -68,15 +79,8 @@ class Evaluator:
         out = result.reshape((*leading, *shape[::-1]))
         return out.swapaxes(-1, -2) if len(shape) == 2 else out  # CasADi stores column after column
 
-    def _connect(self) -> None:
-        f = self.function
+    def _connect(self, f: ca.Function) -> None:
+        self.function = f
         self._inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
         self._outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
         self._evaluate = tied(f, self._inputs, self._outputs)
-
-    def _compile_if_worth_it(self, count: int) -> None:
-        self.calls_left -= count
-        if self.calls_left <= 0 and not self.is_compiled:
-            self.function = compiled(self.function)
-            self.is_compiled = True
-            self._connect()

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.building import building
 from flexarm.mechanics.equations import Equations
+from flexarm.mechanics.evaluate import Code
+from flexarm.mechanics.numbers import Numbers, Symbols
+
+if TYPE_CHECKING:
+    from flexarm.mechanics.structure import Structure
 
 # What each output is: a number (0), a vector (1) or a matrix (2).
 RANKS = {
@@ -22,11 +28,13 @@ Recipe = tuple[list[Any], list[Any], list[str], list[str]]
 
 
 class Functions(Mapping[str, ca.Function]):
-    """`functions["inverse_dynamics"](q, v, a)`; also poses and Jacobians of any section of any link (by number)."""
+    """The functions of a structure, with the numbers of a robot as their last argument; also poses and Jacobians of
+    any place on any link (by number), whose own numbers come before those."""
 
-    def __init__(self, equations: Equations) -> None:
-        e = self._equations = equations
+    def __init__(self, structure: Structure) -> None:
+        e = self._equations = structure.equations
         self._made: dict[Any, ca.Function] = {}
+        self._codes: dict[ca.Function, Code] = {}
         self._recipes: dict[str, Callable[[], Recipe]] = {
             "inverse_dynamics": lambda: ([e.q, e.v, e.a], [e.inverse_dynamics], ["q", "v", "a"], ["tau"]),
             "forward_dynamics": lambda: ([e.q, e.v, e.tau], [e.forward_dynamics], ["q", "v", "tau"], ["a"]),
@@ -49,11 +57,11 @@ class Functions(Mapping[str, ca.Function]):
             "momentum": lambda: ([e.q, e.v], [e.momentum], ["q", "v"], ["p"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
         }
-        if e.constrained:
+        if structure.constrained:
             self._recipes |= {
-                "constraint": lambda: ([e.q], [e.constraints.value], ["q"], ["Phi"]),
-                "constraint_jacobian": lambda: ([e.q], [e.constraints.jacobian], ["q"], ["Phi_q"]),
-                "constraint_stiffness": lambda: _constraint_stiffness(e),
+                "constraint": lambda: ([e.q], [structure.constraints.value], ["q"], ["Phi"]),
+                "constraint_jacobian": lambda: ([e.q], [structure.constraints.jacobian], ["q"], ["Phi_q"]),
+                "constraint_stiffness": lambda: _constraint_stiffness(structure),
             }
 
     def __getitem__(self, name: str) -> ca.Function:
@@ -67,43 +75,98 @@ class Functions(Mapping[str, ca.Function]):
     def __len__(self) -> int:
         return len(self._recipes)
 
-    def frame(self, link: int, x: float) -> ca.Function:
-        """q -> (R, p) of the section at x in the world."""
+    @property
+    def constants(self) -> ca.Function:
+        """numbers -> K and D, as far as they do not depend on q."""
         e = self._equations
-        return self._cached(("frame", link, x), "frame", lambda: ([e.q], list(e.frame(link, x)), ["q"], ["R", "p"]))
+        return self._cached("constants", "constants", lambda: ([], [e.K, e.D], [], ["K", "D"]))
+
+    def frame(self, link: int, there: Numbers) -> ca.Function:
+        """(q, numbers of a place) -> (R, p) of the section there in the world."""
+        e = self._equations
+
+        def recipe() -> Recipe:
+            place = Symbols(there, "place")
+            return [e.q, place.column], list(e.frame(link, place.under("place"))), ["q", "place"], ["R", "p"]
+
+        return self._cached(("frame", link, there.structure), "frame", recipe)
 
     def root(self, link: int) -> ca.Function:
         """q -> (R, p) of a link's root frame in the world."""
         e = self._equations
         return self._cached(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
 
-    def axis(self, link: int) -> ca.Function:
-        """(q, x) -> point of the link's deformed axis in its root frame."""
+    def axis(self, link: int, rail: Numbers) -> ca.Function:
+        """(q, x, numbers of a rail) -> point of the link's deformed axis in its root frame."""
         e = self._equations
 
         def recipe() -> Recipe:
-            x = ca.SX.sym("x")
-            return [e.q, x], [e.point(link, x)], ["q", "x"], ["p"]
+            x, along = ca.SX.sym("x"), Symbols(rail, "rail")
+            point = e.point(link, along.under("rail"), x)
+            return [e.q, x, along.column], [point], ["q", "x", "rail"], ["p"]
 
-        return self._cached(("axis", link), "axis", recipe)
+        return self._cached(("axis", link, rail.structure), "axis", recipe)
 
-    def jacobian(self, link: int, x: float) -> ca.Function:
-        """q -> (6, nq), twist per v of the section at x, in its own axes."""
+    def jacobian(self, link: int, there: Numbers) -> ca.Function:
+        """(q, numbers of a place) -> (6, nq), twist per v of the section there, in its own axes."""
         e = self._equations
-        return self._cached(("jacobian", link, x), "jacobian", lambda: ([e.q], [e.jacobian(link, x)], ["q"], ["J"]))
+
+        def recipe() -> Recipe:
+            place = Symbols(there, "place")
+            return [e.q, place.column], [e.jacobian(link, place.under("place"))], ["q", "place"], ["J"]
+
+        return self._cached(("jacobian", link, there.structure), "jacobian", recipe)
+
+    def code(self, function: ca.Function) -> Code:
+        """A function of these as all systems of the structure run it."""
+        with building:
+            if function not in self._codes:
+                self._codes[function] = Code(function, [RANKS[name] for name in function.name_out()])
+            return self._codes[function]
 
     def _cached(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
         with building:  # expressions are built once, whoever asks first
             if key not in self._made:
                 inputs, outputs, name_in, name_out = recipe()
                 dense = [ca.densify(output) for output in outputs]
-                self._made[key] = ca.Function(name, inputs, dense, name_in, name_out)
+                arguments = [*inputs, self._equations.p], dense, [*name_in, "numbers"], name_out
+                self._made[key] = ca.Function(name, *arguments)
             return self._made[key]
 
 
-def _constraint_stiffness(e: Equations) -> Recipe:
-    forces = ca.SX.sym("forces", e.constraints.count)
-    return [e.q, forces], [ca.jacobian(e.constraints.pull(forces), e.q)], ["q", "forces"], ["K"]
+class BoundFunctions(Mapping[str, ca.Function]):
+    """The same with the numbers of one robot: `functions["inverse_dynamics"](q, v, a)`."""
+
+    def __init__(self, functions: Functions, numbers: Array) -> None:
+        self._functions, self._numbers = functions, numbers
+        self._bound: dict[str, ca.Function] = {}
+
+    def __getitem__(self, name: str) -> ca.Function:
+        function = self._functions[name]
+        with building:
+            if name not in self._bound:
+                self._bound[name] = bound(function, self._numbers)
+            return self._bound[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+
+def bound(function: ca.Function, *last: Array) -> ca.Function:
+    """The function with values for its last arguments."""
+    count = function.n_in() - len(last)
+    given = [ca.SX.sym(function.name_in(k), function.sparsity_in(k)) for k in range(count)]
+    outputs = function.call([*given, *map(ca.DM, last)])
+    names = function.name_in()[:count], function.name_out()
+    return ca.Function(function.name(), given, [ca.densify(ca.cse(each)) for each in outputs], *names)
+
+
+def _constraint_stiffness(structure: Structure) -> Recipe:
+    e, forces = structure.equations, ca.SX.sym("forces", structure.constraints.count)
+    return [e.q, forces], [ca.jacobian(structure.constraints.pull(forces), e.q)], ["q", "forces"], ["K"]
 
 
 def _linearization_along(e: Equations) -> Recipe:

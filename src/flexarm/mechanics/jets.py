@@ -23,7 +23,7 @@ class Jet:
         return Jet(x, rest if dx is None else dx, rest)
 
     @staticmethod
-    def constant(value: float) -> Jet:
+    def constant(value: Any) -> Jet:
         return Jet.slow(ca.SX(value))
 
     def of(self, part: Any) -> Jet:
@@ -45,9 +45,9 @@ class Jet:
         return Jet(*(ca.vertcat(part, 0, 0) for part in (self.x, self.dx, self.ddx)))
 
     @property
-    def still(self) -> bool:
-        """Whether this is a constant."""
-        return bool(self.x.is_constant() and self.dx.is_zero() and self.ddx.is_zero())
+    def idle(self) -> bool:
+        """Whether this is zero at all times."""
+        return all(part.is_zero() for part in (self.x, self.dx, self.ddx))
 
     def __add__(self, other: Jet) -> Jet:
         return Jet(self.x + other.x, self.dx + other.dx, self.ddx + other.ddx)

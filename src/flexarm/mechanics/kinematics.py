@@ -2,65 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
 
-from flexarm.mechanics.bodies import Body, link_integrals, rear_integrals
+from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.coordinates import Coordinates
 from flexarm.mechanics.jets import Jet
+from flexarm.mechanics.numbers import Symbols
 from flexarm.mechanics.rotations import (
     Mount,
     Shift,
     Step,
     Turn,
     acceleration_along,
+    known_axis,
     pose_along,
     simplified,
     twist_along,
 )
 from flexarm.mechanics.section_poses import along_x, moving_place, place
-from flexarm.robot import (
-    Damping,
-    Drive,
-    Elements,
-    FixedPrismatic,
-    Loop,
-    Modes,
-    OnLine,
-    OnPlane,
-    PointSupport,
-    Reduced,
-    Revolute,
-    Robot,
-    SlidingPrismatic,
-    Stop,
-    Weld,
-)
-from flexarm.robot.constraints import Constraint
-from flexarm.robot.flexibility import Basis
+from flexarm.robot import FixedPrismatic, Revolute, SlidingPrismatic, Weld
 from flexarm.robot.joints import Joint
-from flexarm.robot.kinds import Kinds
 
 
-class Chain:
-    """The bodies of a robot. `order` lists them parents first."""
+class Kinematics:
+    """How the bodies of a robot move, with symbols for its numbers. `order` lists them parents first."""
 
-    def __init__(self, robot: Robot) -> None:
-        KNOWN.require(robot)
-        integrals = [link_integrals(robot, link) for link in robot.links]
-        rears = [rear_integrals(link) for link in robot.links]
-        self.robot = robot
-        self.coordinates = Coordinates(robot, integrals, rears)
-        self.order = robot.order
-        self.bodies: list[Body] = []
-        for i, link in enumerate(robot.links):
-            parent = robot.parents[i]
-            where = None
-            if parent is not None and not isinstance(link.joint, SlidingPrismatic):
-                where = robot.links[parent].length if link.at is None else link.at
-            self.bodies.append(Body(link, integrals[i], rears[i], self.coordinates.locals[i], parent, where))
+    def __init__(
+        self, bodies: Sequence[SymbolicBody], coordinates: Coordinates, order: tuple[int, ...], numbers: Symbols
+    ) -> None:
+        self.bodies, self.coordinates, self.order, self.numbers = bodies, coordinates, order, numbers
 
     def part(self, vector: Any, body: int) -> Any:
         """A body's own part of a vector of all coordinates."""
@@ -100,41 +73,38 @@ class Chain:
         """The same path from the coordinates of the two bodies alone."""
         body, joint = self.bodies[i], self.bodies[i].link.joint
         if body.parent is None or above is None:
-            base = self.robot.base
-            steps: list[Step] = [_constant_shift(base.position), Mount(base.matrix)]
+            steps: list[Step] = [_still_shift(self.numbers["base.position"]), Mount(self.numbers["base.rotation"])]
             if isinstance(joint, SlidingPrismatic):
                 steps.append(along_x(own.of(body.local.joint)))
         elif isinstance(joint, SlidingPrismatic):
             carrier, nodal = self.bodies[body.parent], joint.contact == "nodal"
-            steps = moving_place(carrier, own.of(body.local.joint), above, nodal)
+            steps = moving_place(carrier, body.numbers.under("rail"), own.of(body.local.joint), above, nodal)
         else:
-            assert body.hangs_at is not None
-            carrier = self.bodies[body.parent]
-            steps = place(carrier, carrier.integrals.station(body.hangs_at), above)
-        if any(body.link.offset):
-            steps.append(_constant_shift(body.link.offset))
-        return simplified([*steps, Mount(joint.mount_matrix), *MOTIONS[type(joint)](body, joint, own)])
+            steps = place(self.bodies[body.parent], body.numbers.under("place"), above)
+        if body.numbers["offset"].nnz():
+            steps.append(_still_shift(body.numbers["offset"]))
+        return simplified([*steps, Mount(body.numbers["joint.mount"]), *MOTIONS[type(joint)](body, own)])
 
 
-def _turned(body: Body, joint: Revolute, own: Jet) -> list[Step]:
+def _turned(body: SymbolicBody, own: Jet) -> list[Step]:
     angle = own.of(body.local.joint)
-    return [Turn(joint.axis_vector, angle.x, angle.dx, angle.ddx)]
+    return [Turn(known_axis(body.numbers["joint.axis"]), angle.x, angle.dx, angle.ddx)]
 
 
-def _pushed_out(body: Body, joint: FixedPrismatic, own: Jet) -> list[Step]:
+def _pushed_out(body: SymbolicBody, own: Jet) -> list[Step]:
     """Of a link that moves as a whole; one that is gripped has its root where the joint is."""
     if body.gripped:
         return []
     out = own.of(body.local.joint)
-    return [along_x(Jet(out.x - body.link.length, out.dx, out.ddx))]
+    return [along_x(Jet(out.x - body.length, out.dx, out.ddx))]
 
 
-def _still(body: Body, joint: Joint, own: Jet) -> list[Step]:
+def _still(body: SymbolicBody, own: Jet) -> list[Step]:
     """A weld; and a joint that rides along its parent has moved before its mount."""
     return []
 
 
-MOTIONS: dict[type[Joint], Callable[[Body, Any, Jet], list[Step]]] = {
+MOTIONS: dict[type[Joint], Callable[[SymbolicBody, Jet], list[Step]]] = {
     Revolute: _turned,
     FixedPrismatic: _pushed_out,
     SlidingPrismatic: _still,
@@ -142,18 +112,6 @@ MOTIONS: dict[type[Joint], Callable[[Body, Any, Jet], list[Step]]] = {
 }
 """The steps that each kind of joint makes beyond its mount."""
 
-KNOWN = Kinds(
-    "the equations of motion",
-    {
-        Joint: tuple(MOTIONS),
-        Drive: (Drive,),
-        Stop: (Stop,),
-        Basis: (Modes, Elements, Reduced),
-        Damping: (Damping,),
-        Constraint: (Loop, OnLine, OnPlane, PointSupport),
-    },
-)
 
-
-def _constant_shift(r: tuple[float, float, float]) -> Step:
-    return Shift(ca.SX(ca.DM(r)), ca.SX.zeros(3), ca.SX.zeros(3))
+def _still_shift(r: ca.SX) -> Step:
+    return Shift(r, ca.SX.zeros(3), ca.SX.zeros(3))

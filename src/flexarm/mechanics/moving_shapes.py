@@ -2,73 +2,91 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import factorial
 from typing import Any
 
 import casadi as ca
-import numpy as np
-from numpy.polynomial import legendre
 
-from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import PiecewisePolynomials
-from flexarm.foundation.numbers import Array
+from flexarm.mechanics.bodies import Shapes
+from flexarm.mechanics.numbers import SymbolsUnder
 
 
-def values_at(functions: PiecewisePolynomials, x: Any) -> Any:
-    """(1, n): the functions at a symbolic x, by Horner's rule; beyond the ends the last piece goes on."""
-    breaks = functions.breaks
+@dataclass(frozen=True)
+class SlidingShapes:
+    """Functions of x, by their polynomials; beyond the ends the last piece goes on."""
 
-    def pick(values: Array) -> Any:
-        """The value of the piece on which x is."""
-        return float(values[0]) if len(values) == 1 else ca.pw_const(x, ca.DM(breaks[1:-1]), ca.DM(values))
+    of: Shapes
+    numbers: SymbolsUnder
 
-    left, right = pick(breaks[:-1]), pick(breaks[1:])
-    t = (2 * x - left - right) / (right - left)
-    powers = np.einsum("jk,kpn->jpn", _legendre_in_powers(functions.degree), functions.coefficients)
-    out = []
-    for k in range(functions.count):
-        value: Any = ca.SX(0)
-        for coefficient in powers[::-1, :, k]:
-            value = value * t + pick(coefficient)
-        out.append(value)
-    return ca.horzcat(*out) if out else ca.SX(1, 0)
+    def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
+        """A family's functions, or their slopes, at x, and two derivatives more."""
+        first = 1 if slope else 0
+        return self._values(name, "N", x, 3 + first)[first:]
 
-
-def _legendre_in_powers(degree: int) -> Array:
-    """Column k: the coefficients of Legendre's polynomial P_k."""
-    out = np.zeros((degree + 1, degree + 1))
-    for k in range(degree + 1):
-        out[: k + 1, k] = legendre.leg2poly(np.eye(degree + 1)[k])[: k + 1]
-    return out
-
-
-def values_at_nodes(nodes: Array, values: Array, x: Any) -> Any:
-    """(1, n): of values (nodes, n), those of the node nearest to a symbolic x."""
-    middles = ca.DM((nodes[:-1] + nodes[1:]) / 2)
-    out = ca.SX(1, values.shape[1])
-    for k in np.flatnonzero(np.abs(values).max(axis=0) > 0):
-        out[0, int(k)] = ca.pw_const(x, middles, ca.DM(values[:, k]))
-    return out
-
-
-def shortening_at(integrals: LinkIntegrals, x: Any) -> Any:
-    """H(x) (n x n) at a symbolic x."""
-    n = integrals.count
-    H = ca.SX(n, n)
-    if integrals.stiffening == "none":
+    def shortening(self, x: Any) -> Any:
+        """H(x) (n x n)."""
+        H = ca.SX(self.of.count, self.of.count)
+        for name, place in self.of.columns.items():
+            if name.startswith("bend"):
+                width = place.stop - place.start
+                H[place, place] = ca.reshape(self._values(name, "H", x, 1)[0], width, width)
         return H
-    for name, space in integrals.shapes.items():
-        if name.startswith("bend"):
-            place = integrals.columns[name]
-            products = _products(space.derivative()).integral()
-            H[place, place] = ca.reshape(values_at(products, x), space.count, space.count)
-    return H
+
+    def _values(self, name: str, what: str, x: Any, orders: int) -> list[Any]:
+        """Rows (1, n): the functions on the piece on which x is and their derivatives, by Horner's rule for all at
+        once."""
+        breaks, powers = self.numbers[f"{name}.breaks"], self.numbers[f"{name}.{what}"]
+        pieces = breaks.numel() - 1
+
+        def pick(values: Any) -> Any:
+            return values[0] if pieces == 1 else ca.pw_const(x, breaks[1:-1], ca.densify(values))
+
+        left, right = pick(breaks[:-1]), pick(breaks[1:])
+        t, rate = (2 * x - left - right) / (right - left), 2 / (right - left)
+        count = powers.shape[1] // pieces
+        rows: list[list[Any]] = [[] for _ in range(orders)]
+        for k in range(count):
+            found = [ca.SX(0) for _ in range(orders)]  # derivatives by t, each divided by its factorial
+            for power in reversed(range(powers.shape[0])):
+                for order in reversed(range(1, orders)):
+                    found[order] = found[order] * t + found[order - 1]
+                found[0] = found[0] * t + pick(powers[power, k::count].T)
+            for order, value in enumerate(found):
+                rows[order].append(value * (factorial(order) * rate**order))
+        return [ca.horzcat(*row) if row else ca.SX(1, 0) for row in rows]
 
 
-def _products(functions: PiecewisePolynomials) -> PiecewisePolynomials:
-    """All products of two of the functions, row by row of their matrix."""
-    count, degree = functions.count, 2 * functions.degree
-    nodes, weights = legendre.leggauss(degree + 1)
-    values = np.einsum("gk,kpn->gpn", legendre.legvander(nodes, functions.degree), functions.coefficients)
-    pairs = np.einsum("gpm,gpn->gpmn", values, values).reshape(degree + 1, -1, count**2)
-    projection = (np.arange(degree + 1) + 0.5)[:, None] * legendre.legvander(nodes, degree).T * weights
-    return PiecewisePolynomials(functions.breaks, np.einsum("kg,gpn->kpn", projection, pairs))
+@dataclass(frozen=True)
+class NodalShapes:
+    """The same by the nearest node of a mesh: the functions jump, and do not change in between."""
+
+    of: Shapes
+    numbers: SymbolsUnder
+
+    def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
+        values = self.values(name, x, slope)
+        none = ca.SX(*values.shape)
+        return [values, none, none]
+
+    def values(self, name: str, x: Any, slope: bool = False) -> Any:
+        """(1, n): of the functions, or their slopes."""
+        return self._nearest(name, self.numbers[f"{name}.{'dN' if slope else 'N'}"], x)
+
+    def shortening(self, x: Any) -> Any:
+        H = ca.SX(self.of.count, self.of.count)
+        for name, place in self.of.columns.items():
+            if name.startswith("bend"):
+                width, nodes = place.stop - place.start, self.numbers[f"{name}.nodes"].numel()
+                rows = [ca.densify(ca.vec(self.numbers[f"{name}.H.{k}"])).T for k in range(nodes)]
+                H[place, place] = ca.reshape(self._nearest(name, ca.vertcat(*rows), x), width, width)
+        return H
+
+    def _nearest(self, name: str, values: Any, x: Any) -> Any:
+        nodes = self.numbers[f"{name}.nodes"]
+        middles = (nodes[:-1] + nodes[1:]) / 2
+        out = ca.SX(1, values.shape[1])
+        for k in range(values.shape[1]):
+            if not values[:, k].is_zero():
+                out[0, k] = ca.pw_const(x, middles, ca.densify(values[:, k]))
+        return out

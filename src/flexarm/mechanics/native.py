@@ -13,13 +13,15 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 
 import casadi as ca
 
 from flexarm._version import __version__
-from flexarm.mechanics.code_cache import fingerprint, kept_library, say_once
+from flexarm.mechanics.code_cache import fingerprint, kept_library, present_library, say_once
 from flexarm.mechanics.compiler import FLAGS, compile_library, find_compiler, tried
+from flexarm.mechanics.many import Runner, loop_source
 from flexarm.mechanics.splitting import split
 
 # Now, and not when it is first needed: the files may change while the program runs, but not what it runs.
@@ -30,46 +32,79 @@ SLOWER = "computing in CasADi's virtual machine, ~10x slower"
 
 def compiled(function: ca.Function) -> ca.Function:
     """The same function as machine code, or the function itself where that cannot be had (one line says why)."""
-    return compiled_library([function.name()], lambda: [function])[0]
+    return Library([function.name()], lambda: [function]).built()[0].function
 
 
-def compiled_library(
-    names: Sequence[str], make: Callable[[], Sequence[ca.Function]], depends: Sequence[object] | None = None
-) -> Sequence[ca.Function]:
-    """Functions as machine code in one library, or as `make` gives them where that cannot be had.
+class Library:
+    """Functions that are compiled together, in one file, with a loop over rows for each (`many`).
 
     depends: all that decides what `make` gives. If such a library is in the cache, nothing is made: tracing a robot
-        takes far longer than loading it.
+        takes far longer than loading it. None: the source decides.
     """
-    compiler = find_compiler()
-    if compiler is None:
-        say_once(f"no C compiler found (tried {tried()}); {SLOWER}")
-        return make()
-    made: list[ca.Function] = []
 
-    def source() -> str:
-        made[:] = made or make()
-        generator = ca.CodeGenerator(names[0], {"with_header": False})
-        for function in made:
+    def __init__(
+        self, names: Sequence[str], make: Callable[[], Sequence[ca.Function]], depends: Sequence[object] | None = None
+    ) -> None:
+        self.names, self._make, self._depends = names, make, depends
+
+    @cached_property
+    def functions(self) -> Sequence[ca.Function]:
+        """As CasADi's virtual machine runs them."""
+        return self._make()
+
+    @cached_property
+    def _source(self) -> str:
+        generator = ca.CodeGenerator(self.names[0], {"with_header": False})
+        generator.add_include("stdlib.h")
+        for function in self.functions:
             generator.add(function)
-        return split(generator.dump())
+        return split(generator.dump()) + "".join(map(loop_source, self.functions))
 
-    def build(folder: Path) -> Path:
-        return compile_library(compiler, source(), folder / f"{names[0]}.c")
-
-    try:
-        identity: Sequence[object] = [source()] if depends is None else [*depends, *CODE]
-        key = _key(identity, compiler)
-        library = kept_library(names[0], key, build)
+    def found(self) -> list[Runner] | None:
+        """As machine code, if it is there already."""
+        compiler = find_compiler()
+        if compiler is None or self._depends is None:
+            return None
         try:
-            return [ca.external(name, str(library)) for name in names]
-        except RuntimeError:  # it was built for a computer that shares the cache but not the system's libraries
-            library.unlink(missing_ok=True)
-            return [ca.external(name, str(kept_library(names[0], key, build))) for name in names]
-    except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or next(iter(str(error).strip().splitlines()), "")
-        say_once(f"compiling '{names[0]}' failed ({reason}); {SLOWER}")
-        return made or make()
+            library = present_library(self.names[0], self._key(compiler))
+            return None if library is None else self._loaded(library)
+        except (OSError, RuntimeError):
+            return None
+
+    def built(self) -> list[Runner]:
+        """As machine code, compiled if need be; as the virtual machine runs them where that cannot be had (one line
+        says why)."""
+        compiler = find_compiler()
+        if compiler is None:
+            say_once(f"no C compiler found (tried {tried()}); {SLOWER}")
+            return self.runners
+        try:
+            key = self._key(compiler)
+            library = kept_library(self.names[0], key, partial(self._build, compiler))
+            try:
+                return self._loaded(library)
+            except (OSError, RuntimeError):  # it was built for a computer that shares the cache but not its libraries
+                library.unlink(missing_ok=True)
+                return self._loaded(kept_library(self.names[0], key, partial(self._build, compiler)))
+        except (OSError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or next(iter(str(error).strip().splitlines()), "")
+            say_once(f"compiling '{self.names[0]}' failed ({reason}); {SLOWER}")
+            return self.runners
+
+    @property
+    def runners(self) -> list[Runner]:
+        """As CasADi's virtual machine runs them."""
+        return [Runner(function) for function in self.functions]
+
+    def _key(self, compiler: tuple[str, ...]) -> str:
+        identity = [self._source] if self._depends is None else [*self._depends, *CODE]
+        return _key(identity, compiler)
+
+    def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
+        return compile_library(compiler, self._source, folder / f"{self.names[0]}.c")
+
+    def _loaded(self, library: Path) -> list[Runner]:
+        return [Runner(ca.external(name, str(library)), library) for name in self.names]
 
 
 def _key(identity: Sequence[object], compiler: tuple[str, ...]) -> str:

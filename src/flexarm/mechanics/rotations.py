@@ -15,9 +15,24 @@ import numpy as np
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
-def rotation(axis: tuple[float, float, float], angle: Any) -> Any:
+Axis = tuple[float, float, float] | ca.SX  # numbers if it belongs to the structure, else symbols
+
+
+def known_axis(column: ca.SX) -> Axis:
+    """An axis of symbols as numbers, if it has no symbols."""
+    if not column.is_constant():
+        return column
+    x, y, z = ca.DM(column).full().ravel().tolist()
+    return x, y, z
+
+
+def _column(axis: Axis) -> Any:
+    return ca.DM(axis) if isinstance(axis, tuple) else axis
+
+
+def rotation(axis: Axis, angle: Any) -> Any:
     """Rotation about a constant unit axis (Rodrigues); zeros of the axis cost nothing."""
-    n = ca.DM(axis)
+    n = _column(axis)
     along_axis = n @ n.T
     return along_axis + ca.cos(angle) * (ca.DM.eye(3) - along_axis) + ca.sin(angle) * ca.skew(n)
 
@@ -45,17 +60,17 @@ class Shift:
 class Turn:
     """Turn about a constant axis by a varying angle, with its two rates."""
 
-    axis: tuple[float, float, float]
+    axis: Axis
     angle: Any
     rate: Any
     second_rate: Any
 
     def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:
         back = rotation(self.axis, self.angle).T
-        return back @ omega + ca.DM(self.axis) * self.rate, back @ v
+        return back @ omega + _column(self.axis) * self.rate, back @ v
 
     def acceleration(self, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Any]:
-        back, axis = rotation(self.axis, self.angle).T, ca.DM(self.axis)
+        back, axis = rotation(self.axis, self.angle).T, _column(self.axis)
         turned = back @ omega
         domega = back @ domega + ca.cross(turned, axis) * self.rate + axis * self.second_rate
         return turned + axis * self.rate, domega, back @ a
@@ -68,18 +83,22 @@ class Turn:
 class Mount:
     """A constant rotation."""
 
-    matrix: tuple[tuple[float, ...], ...]
+    matrix: ca.SX
+
+    @property
+    def idle(self) -> bool:
+        return bool(self.matrix.is_constant()) and np.array_equal(ca.DM(self.matrix).full(), np.eye(3))
 
     def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:
-        back = ca.SX(ca.DM(self.matrix)).T
+        back = self.matrix.T
         return back @ omega, back @ v
 
     def acceleration(self, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Any]:
-        back = ca.SX(ca.DM(self.matrix)).T
+        back = self.matrix.T
         return back @ omega, back @ domega, back @ a
 
     def pose(self, R: Any, p: Any) -> tuple[Any, Any]:
-        return R @ ca.SX(ca.DM(self.matrix)), p
+        return R @ self.matrix, p
 
 
 Step = Shift | Turn | Mount
@@ -92,16 +111,20 @@ def simplified(steps: list[Step]) -> list[Step]:
     """
     out: list[Step] = []
     for step in steps:
-        if isinstance(step, Mount) and np.array_equal(step.matrix, np.eye(3)):
+        if isinstance(step, Mount) and step.idle:
             continue
         last = out[-1] if out else None
-        if isinstance(step, Turn) and isinstance(last, Turn) and step.axis == last.axis:
+        if isinstance(step, Turn) and isinstance(last, Turn) and _same(step.axis, last.axis):
             out[-1] = Turn(
                 step.axis, last.angle + step.angle, last.rate + step.rate, last.second_rate + step.second_rate
             )
         else:
             out.append(step)
     return out
+
+
+def _same(one: Axis, other: Axis) -> bool:
+    return isinstance(one, tuple) and isinstance(other, tuple) and one == other
 
 
 def twist_along(steps: list[Step], omega: Any, v: Any) -> tuple[Any, Any]:

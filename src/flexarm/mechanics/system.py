@@ -16,14 +16,18 @@ from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.answers import Energy, Linearization
 from flexarm.mechanics.arguments import Arguments, Vector
+from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
-from flexarm.mechanics.functions import RANKS, Functions
-from flexarm.mechanics.kinematics import Chain
+from flexarm.mechanics.functions import BoundFunctions, Functions, bound
+from flexarm.mechanics.link_numbers import add_rail
+from flexarm.mechanics.numbers import Numbers
+from flexarm.mechanics.place_numbers import add_any_place, add_place
 from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
+from flexarm.mechanics.structure import Structure, numbers_of, structure_of
 from flexarm.robot import Robot
 
 Mask = NDArray[np.bool_]
@@ -60,12 +64,10 @@ class System:
         self.robot = robot
         self.native: Native = native
         self._chain = Chain(robot)
-        self._equations = Equations(self._chain)
         self._arguments = Arguments(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
         self._lock = threading.Lock()
         self._looked = False  # whether the mass matrix was looked at
-        self.casadi = Functions(self._equations)
 
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
         """Copies and pickles build their functions anew."""
@@ -80,6 +82,57 @@ class System:
     def model(self) -> str:
         """The robot as JSON: results carry it."""
         return self.robot.model_dump_json()
+
+    # --- structure and numbers ---
+
+    @cached_property
+    def _described(self) -> tuple[Structure, Numbers, Array]:
+        structure, numbers = structure_of(self._chain)
+        return structure, numbers, structure.numbers.vector_of(numbers)
+
+    @property
+    def structure(self) -> Structure:
+        """What this robot shares with all others that differ in their numbers only."""
+        return self._described[0]
+
+    @property
+    def numbers(self) -> Array:
+        """All numbers of the robot that its functions take, in order: lengths, masses, integrals, ..."""
+        return self._described[2].copy()
+
+    @property
+    def number_names(self) -> tuple[str, ...]:
+        """What each of the numbers is: `links.fore.payload.mass`, `links.fore.K[1,1]`, ..."""
+        return tuple(self._described[1].names)
+
+    @property
+    def number_units(self) -> tuple[str, ...]:
+        """Of the numbers."""
+        return tuple(self._described[1].units)
+
+    def numbers_of(self, robot: Robot) -> Array:
+        """The numbers of another `robot` of the same structure; a ValueError tells the first difference.
+
+        >>> from flexarm.robot import library
+        >>> system = System(library.two_link_arm())
+        >>> heavier = system.numbers_of(system.robot.with_({"links.fore.payload.mass": 0.2}))
+        >>> place = system.number_names.index("links.fore.payload.mass")
+        >>> float(system.numbers[place]), float(heavier[place])
+        (0.15, 0.2)
+        """
+        if not isinstance(robot, Robot):
+            raise TypeError(f"robot = {shown(robot)}: must be a Robot")
+        return self.structure.numbers.vector_of(numbers_of(Chain(robot)))
+
+    @property
+    def parametric(self) -> Functions:
+        """The functions of `casadi` with the numbers as a last argument: shared by all robots of the structure."""
+        return self.structure.functions
+
+    @cached_property
+    def casadi(self) -> BoundFunctions:
+        """The equations as CasADi functions of this robot, by name: `casadi["inverse_dynamics"](q, v, a)`."""
+        return BoundFunctions(self.structure.functions, self.numbers)
 
     # --- coordinates ---
 
@@ -226,13 +279,18 @@ class System:
     @property
     def stiffness(self) -> Array:
         """K (nq, nq) of elastic links and drives, as far as it is constant (see `stiffness_matrix`)."""
-        return self._equations.K.copy()
+        return self._constant_matrices[0].copy()
 
     @property
     def damping(self) -> Array:
         """D (nq, nq) of links, drives and viscous joints, as far as it is constant (see `damping_matrix`); Coulomb
         friction is not linear and stands in the bias."""
-        return self._equations.D.copy()
+        return self._constant_matrices[1].copy()
+
+    @cached_property
+    def _constant_matrices(self) -> tuple[Array, Array]:
+        K, D = self.structure.functions.constants(self.numbers)
+        return K.full(), D.full()
 
     def spring_forces(self, q: Vector = None) -> Array:
         """Generalised forces of elastic links and drives, (..., nq): `stiffness` @ q unless links slide."""
@@ -278,13 +336,19 @@ class System:
 
     @property
     def equations(self) -> Equations:
-        """The same as CasADi expressions, on which other rooms build."""
-        return self._equations
+        """The same as CasADi expressions, with symbols for the numbers, on which other rooms build."""
+        return self.structure.equations
 
     @property
     def constraint_rows(self) -> tuple[Row, ...]:
         """The constraint equations with their units and what they belong to."""
-        return tuple(self._equations.constraints.rows) if self._equations.constrained else ()
+        return tuple(self.structure.constraints.rows) if self.structure.constrained else ()
+
+    @property
+    def constraint_scales(self) -> Array:
+        """What is a large violation of each row: the robot's length, or a radian."""
+        length = sum(link.length for link in self.robot.links)
+        return np.array([length if row.unit == "m" else 1.0 for row in self.constraint_rows])
 
     @property
     def constraints(self) -> tuple[str, ...]:
@@ -310,7 +374,7 @@ class System:
             raise ValueError(
                 f"forces = {shown(forces)}: must be {len(self.constraints)} finite numbers, one for each row"
             )
-        return np.asarray(self.casadi["constraint_stiffness"](self.vector(q), rows).full())
+        return np.asarray(self.parametric["constraint_stiffness"](self.vector(q), rows, self.numbers).full())
 
     # --- geometry ---
 
@@ -325,7 +389,8 @@ class System:
 
     def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:
         """Pose (..., 4, 4) of the section of a `link` at x (m from the root; None is the tip) in the world."""
-        rotation, position = self._call(self.casadi.frame(*self.place(link, x)), q=q)
+        number, there = self._place(link, x)
+        rotation, position = self._call(self.parametric.frame(number, there), there.vector, q=q)
         out = np.zeros((*position.shape[:-1], 4, 4))
         out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, position, 1.0
         return out
@@ -336,7 +401,8 @@ class System:
         """(..., 6, nq): twist per v of a `link`'s section at x, angular rows first, in its own axes or the world's."""
         if axes not in ("own", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'own' or 'world'")
-        out = self._call(self.casadi.jacobian(*self.place(link, x)), q=q)[0]
+        number, there = self._place(link, x)
+        out = self._call(self.parametric.jacobian(number, there), there.vector, q=q)[0]
         if axes == "own":
             return out
         R = self.frame(link, x, q)[..., :3, :3]
@@ -356,14 +422,24 @@ class System:
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
         """(..., points, 3): a link's deformed axis in the world."""
         number, length = self.place(link, None)
-        R, p = self._call(self.casadi.root(number), q=q)
+        R, p = self._call(self.parametric.root(number), q=q)
         rho = self._along(number, q, self._arguments.stations(length, points))
         return np.asarray(p[..., None, :] + rho @ R.swapaxes(-1, -2))
 
     def _along(self, link: int, q: Vector, x: Array) -> Array:
         """(..., points, 3): points of a link's deformed axis in its root frame."""
         vector = self._arguments.vector("q", q)
-        function = self.casadi.axis(link)
+        body = self._chain.bodies[link]
+        if not body.gripped:
+            eta = self._eta(link, q)
+            shapes = body.integrals.displacement(x)
+            bent = np.stack([body.integrals.shortening(0.0, float(at)) for at in x])
+            out = np.einsum("pin,...n->...pi", shapes, eta)
+            out[..., 0] += x - np.einsum("...m,pmn,...n->...p", eta, bent, eta) / 2
+            return np.asarray(out)
+        rail = Numbers()
+        add_rail(rail, "rail", body)
+        function = bound(self.parametric.axis(link, rail), rail.vector, self.numbers)
         rows = np.broadcast_to(vector[..., None, :], (*vector.shape[:-1], len(x), self.nq)).reshape(-1, self.nq)
         places = np.broadcast_to(x, (*vector.shape[:-1], len(x))).reshape(-1)
         found = np.array(function(rows.T, places[None, :])).T
@@ -388,15 +464,26 @@ class System:
         """The number of a link and a place x on it (m from its root; None is its tip), both known to be there."""
         return self._arguments.place(link, x)
 
-    def _call(self, function: str | ca.Function, **given: Vector) -> list[Array]:
-        function = self.casadi[function] if isinstance(function, str) else function
+    def add_place(self, numbers: Numbers, path: str, link: int, x: float) -> None:
+        """Add the numbers of a place on a link, under a path, to others."""
+        add_place(numbers, path, self._chain.bodies[link], x)
+
+    def _place(self, link: str, x: float | None) -> tuple[int, Numbers]:
+        """The number of a link, and the numbers of a place on it."""
+        number, at = self.place(link, x)
+        there = Numbers()
+        add_any_place(there, "place", self._chain.bodies[number], at)
+        return number, there
+
+    def _call(self, function: str | ca.Function, *more: Array, **given: Vector) -> list[Array]:
+        functions, numbers = self.structure.functions, self._described[2]
+        function = functions[function] if isinstance(function, str) else function
         vectors = [self._arguments.vector(name, value) for name, value in given.items()]
         with self._lock:
             if function not in self._evaluators:
-                ranks = [RANKS[name] for name in function.name_out()]
-                self._evaluators[function] = Evaluator(function, ranks, self.native)
+                self._evaluators[function] = Evaluator(functions.code(function), self.native)
             evaluator = self._evaluators[function]
-        return evaluator(*vectors)
+        return evaluator(*vectors, *more, numbers)
 
     def _require_inertia(self, q: Vector, a: Array) -> None:
         """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""

@@ -16,7 +16,7 @@ from flexarm.mechanics.articulated import substitute, unpacked
 from flexarm.motion.stabilization import Stabilization
 
 if TYPE_CHECKING:
-    from flexarm.motion.plant import Plant
+    from flexarm.motion.plant import Plant, WithNumbers
 
 PROJECTIONS = 2  # corrections of q after a step; the second takes what the first leaves by its curvature
 
@@ -55,7 +55,7 @@ class ConstraintSolver:
     def __init__(self, plant: Plant, stabilization: Stabilization) -> None:
         self.plant = plant
         self.stabilization = stabilization
-        self.constraints = plant.equations.constraints
+        self.constraints = plant.structure.constraints
         self.count = self.constraints.count
 
     def prepare(self) -> None:
@@ -67,21 +67,21 @@ class ConstraintSolver:
         return self.stabilization == "projection"
 
     @cached_property
-    def value(self) -> ca.Function:
+    def value(self) -> WithNumbers:
         """q -> Phi."""
-        return ca.Function("gap", [self.plant.equations.q], [ca.densify(self.constraints.value)])
+        return self.plant.function("gap", [self.plant.equations.q], [ca.densify(self.constraints.value)])
 
     @cached_property
-    def rate(self) -> ca.Function:
+    def rate(self) -> WithNumbers:
         """(q, v) -> Phi_q v."""
         e = self.plant.equations
-        return ca.Function("gap_rate", [e.q, e.v], [ca.cse(ca.densify(self.constraints.rate))])
+        return self.plant.function("gap_rate", [e.q, e.v], [ca.cse(ca.densify(self.constraints.rate))])
 
     @cached_property
-    def acceleration(self) -> ca.Function:
+    def acceleration(self) -> WithNumbers:
         """(q, v, a) -> Phi_q a + gamma, with the terms of stabilization."""
         e = self.plant.equations
-        return ca.Function("gap_acceleration", [e.q, e.v, e.a], [ca.cse(ca.densify(self._stabilized))])
+        return self.plant.function("gap_acceleration", [e.q, e.v, e.a], [ca.cse(ca.densify(self._stabilized))])
 
     @property
     def _stabilized(self) -> Any:
@@ -91,20 +91,22 @@ class ConstraintSolver:
         return c.acceleration + 2 * self.stabilization.gamma * c.rate + self.stabilization.beta**2 * c.value
 
     @cached_property
-    def trial(self) -> ca.Function:
+    def trial(self) -> WithNumbers:
         """(q, v, a, lambda) -> Phi_q^T lambda and the stabilized acceleration: together, since they share the poses."""
         e, forces = self.plant.equations, ca.SX.sym("forces", self.count)
         outputs = ca.cse([ca.densify(self.constraints.pull(forces)), ca.densify(self._stabilized)])
-        return ca.Function("trial", [e.q, e.v, e.a, forces], outputs)
+        return self.plant.function("trial", [e.q, e.v, e.a, forces], outputs)
 
     @cached_property
-    def pull(self) -> ca.Function:
+    def pull(self) -> WithNumbers:
         """(q, lambda) -> Phi_q^T lambda at all coordinates."""
         forces = ca.SX.sym("forces", self.count)
-        return ca.Function("pull", [self.plant.equations.q, forces], [ca.densify(self.constraints.pull(forces))])
+        return self.plant.function(
+            "pull", [self.plant.equations.q, forces], [ca.densify(self.constraints.pull(forces))]
+        )
 
     @cached_property
-    def constrained(self) -> ca.Function:
+    def constrained(self) -> WithNumbers:
         """(q, factors of S) -> J, G, (J G)^-1 at the free coordinates."""
         plant = self.plant
         _, _, links = plant._eliminated
@@ -113,7 +115,7 @@ class ConstraintSolver:
         tree, order = unpacked(factors, links), plant.equations.chain.order
         G = ca.horzcat(*(substitute(tree, order, J[k, :].T) for k in range(self.count)))
         inverse = ca.ldl_solve(ca.SX.eye(self.count), *ca.ldl(ca.densify(J @ G)))
-        return ca.Function(
+        return plant.function(
             "constrained", [plant.equations.q, factors], [*ca.cse([J, ca.densify(G), ca.densify(inverse)])]
         )
 
@@ -127,13 +129,15 @@ class ConstraintSolver:
         new_q, new_v = constrained.projected(q, v)
         new_a = a - constrained._whole(self.acceleration(new_q, new_v, a))
         forces = self._multipliers(constrained, plant.residual(new_q, new_v, new_a, u))
-        return ca.Function("settled", [q, v, a, u], [new_q, new_v, new_a, forces])
+        return plant.step_function("settled", [q, v, a, u], [new_q, new_v, new_a, forces])
 
     @cached_property
     def multipliers(self) -> ca.Function:
         """(q, v, a, u) -> multipliers of a motion as it is."""
         plant, (q, v, a, u), constrained = self.plant, *self._motion()
-        return ca.Function("multipliers", [q, v, a, u], [self._multipliers(constrained, plant.residual(q, v, a, u))])
+        return plant.step_function(
+            "multipliers", [q, v, a, u], [self._multipliers(constrained, plant.residual(q, v, a, u))]
+        )
 
     def _motion(self) -> tuple[Any, ConstraintsAt]:
         """Symbols (q, v, a, u), and the constraints there with M for S."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
@@ -158,14 +160,18 @@ def _supports(system: System) -> list[Condition]:
     if not system.constraints:
         return []
     return [
-        _support(name, link, where, system.robot.link(link).length)
-        for name, link, where in system.equations.constraints.supports
+        _support(name, link, partial(_along, system, where), system.robot.link(link).length)
+        for name, link, where in system.structure.constraints.supports
     ]
 
 
-def _support(name: str, link: str, where: Callable[..., Any], length: float) -> Condition:
+def _along(system: System, where: ca.Function, q: Array) -> float:
+    return float(where(q, system.numbers))
+
+
+def _support(name: str, link: str, where: Callable[[Array], float], length: float) -> Condition:
     def left(t: float, q: Array, v: Array) -> float:
-        x = float(where(q))
+        x = where(q)
         return min(x, length - x) + 1e-9 * length  # a support at the very end is on the link
 
     def sentence(time: float) -> str:

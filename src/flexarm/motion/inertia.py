@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.system import TOO_LARGE
+from flexarm.mechanics.system import TOO_LARGE, System
 from flexarm.motion.ending import Ending
 from flexarm.motion.stepper import Stepper
 
@@ -20,8 +20,8 @@ AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a r
 class InertiaWatch:
     """Of one run: what was found usual once is not asked about again."""
 
-    def __init__(self, stepper: Stepper) -> None:
-        self.system, self.plant, self.layout = stepper.plant.system, stepper.plant, stepper.plant.layout
+    def __init__(self, system: System, stepper: Stepper) -> None:
+        self.system, self.plant, self.layout = system, stepper.plant, stepper.plant.layout
         self._stepper, self._unusual = stepper, AT_LEAST
 
     def require_at_start(self, state: Array) -> None:
@@ -46,7 +46,10 @@ class InertiaWatch:
         links = self.system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
         torque = mass * length**2  # turns the robot as a whole by about 1 rad/s2
-        rest, pushed = (np.zeros(self.plant.input_count) for _ in range(2))
+        rest = np.zeros(self.plant.input_count)
+        if self.plant.law is not None:  # it may divide by a gain
+            rest[self.plant.input_places[-1]] = self.plant.law.parameters
+        pushed = rest.copy()
         pushed[self.plant.input_places[1]] = torque * (1 + 0.1 * np.arange(self.system.nu))
         q, v = state[self.layout.q], np.zeros(self.layout.n)
         without, under = (self._stepper.start(q, v, u, 0.0)[0] for u in (rest, pushed))

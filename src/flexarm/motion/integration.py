@@ -42,8 +42,8 @@ class Integration:
     ) -> None:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
         self.watch, self.recorder, self.interrupts = watch, recorder, interrupts
-        self.plant, self.layout = stepper.plant, stepper.plant.layout
-        self.inertia = InertiaWatch(stepper)
+        self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
+        self.inertia = InertiaWatch(schedule.system, stepper)
         self.reason: str = "completed"
         self.status: Status = "completed"
 
@@ -169,7 +169,7 @@ class Integration:
             raise failure
         solver = self.plant.constraint_solver
         if solver is not None and solver.projects:  # a driven joint's speed may have jumped
-            q, v, *_ = solver.settled(out[at.q], out[at.v], out[at.a], inputs[0])
+            q, v, *_ = solver.settled(out[at.q], out[at.v], out[at.a], inputs[0], self.schedule.given.numbers)
             out[at.q], out[at.v] = q.full()[:, 0], v.full()[:, 0]
         a, given, drained, *forces = self.stepper.start(out[at.q], out[at.v], inputs[0], dt)
         out[at.a] = out[at.aux] = a
@@ -185,13 +185,13 @@ class Integration:
             what = f"changes too fast (the step fell to {self.step_size.dt:.2g} s)"
         q = np.abs(self.stepper.states[step, self.layout.q] / self.stepper.sizes)
         worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if len(q) else 0
-        name = self.plant.system.names[worst]
+        name = self.system.names[worst]
         return f"diverged at t = {self.t:.6g} s: '{name}' {what}{self._singularity()}"
 
     def _singularity(self) -> str:
         """The end of a sentence about a failure where constraints, or a lack of inertia, are at fault."""
         if self.plant.constraint_solver is None:
-            found = self.plant.system.singularity(self.state[self.layout.q], self.plant.driven, nearly=True)
+            found = self.system.singularity(self.state[self.layout.q], self.plant.driven, nearly=True)
             return "" if found is None else f"; {found.replace('is singular', 'is nearly singular there')}"
-        names = Assembly(self.plant.system, self.plant.driven).nearly_singular(self.state[self.layout.q])
+        names = Assembly(self.system, self.plant.driven).nearly_singular(self.state[self.layout.q])
         return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import CellType, FunctionType
 from typing import Any
 
@@ -15,8 +16,9 @@ import numpy as np
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.system import System
+from flexarm.motion.gains import Gains, checked_gains
 from flexarm.motion.inputs import Profile
-from flexarm.motion.named import NamedSymbols, UnknownCoordinate, mismatch, named_array
+from flexarm.motion.named import NamedSymbols, UnknownName, mismatch, named_array
 from flexarm.motion.tracing import Channel, tracing
 
 AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, rate=1000)"
@@ -24,22 +26,32 @@ AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, 
 
 @dataclass(frozen=True)
 class Feedback:
-    """A control law: torques of all actuators from (t, q, v).
+    """A control law: torques of all actuators from (t, q, v), or with `gains` from (t, q, v, gains).
 
     law: returns a torque for each actuator, in order or by link name. q and v can be read by place or by name,
-        `q["fore.q"]`.
+        `q["fore.q"]`. Any callable: a function, a method, an object, a `functools.partial`.
     rate: without it the law is traced into the compiled step, anew for each run (plain arithmetic, numpy functions and
         profiles). With it (Hz) the law is called as a digital controller, its output held until the next sample; then
         it may be any Python function. It is called as it is: what it remembers goes on from run to run.
     limit: saturates torques (N m or N): one number for all, one for each actuator, or by link name.
+    gains: numbers, or lists of numbers, by name, which the law reads as `gains["kp"]`. They are inputs of the compiled
+        step, as the limits are: other values compile nothing new.
+
+    >>> def law(t, q, v, gains):
+    ...     return [-gains["kp"] * q[0] - gains["kd"] * v[0]]
+    >>> Feedback(law, gains={"kp": 20.0, "kd": 2.0}).gains
+    {'kp': 20.0, 'kd': 2.0}
     """
 
-    law: Callable[[Any, Any, Any], Any]
+    law: Callable[..., Any]
     rate: float | None = None
     limit: float | Sequence[float] | Mapping[str, float] | None = None
+    gains: Mapping[str, float | Sequence[float] | Array] | None = None
 
     def __post_init__(self) -> None:
-        _require_law(self.law, "Feedback: law")
+        if self.gains is not None:
+            object.__setattr__(self, "gains", checked_gains(self.gains))
+        _require_law(self.law, "Feedback: law", self.gains)
         if self.rate is not None:
             real_number("Feedback: rate", self.rate, "Hz", above=0)
         if isinstance(self.limit, (Mapping, list, tuple)) and not self.limit:
@@ -78,23 +90,54 @@ def feedback_of(torque: Any) -> Feedback | None:
     return None
 
 
-def _require_law(law: Any, where: str) -> None:
+def _require_law(law: Any, where: str, gains: Mapping[str, Any] | None = None) -> None:
+    given = () if gains is None else (gains,)
+    wanted = "(t, q, v)" if gains is None else "(t, q, v, gains)"
     if not callable(law):
-        raise TypeError(f"{where} = {shown(law)}: must be a function of (t, q, v)")
-    if wrong := mismatch(law):
+        raise TypeError(f"{where} = {shown(law)}: must be a function of {wanted}")
+    if wrong := mismatch(law, *given):
+        if gains is not None:
+            hint = "read gains['kp'] in it, or leave gains out"
+        elif not mismatch(law, {}):
+            hint = "if that is for its gains, give them: fa.Feedback(law, gains={'kp': 20.0})"
+        else:
+            hint = "give functions of t by link name"
+        raise TypeError(f"{where} = {shown(law)}: a function for all actuators must take {wanted}, but {wrong}; {hint}")
+    if gains is not None and (name := _in_the_place_of_gains(law)):
         raise TypeError(
-            f"{where} = {shown(law)}: a function for all actuators must take (t, q, v), but {wrong}; give functions of "
-            "t by link name"
+            f"{where} = {shown(law)}: with gains it must take (t, q, v, gains), but its fourth argument, '{name}', is "
+            f"for something else; read gains['{name}'] instead, or leave gains out"
         )
 
 
+def _in_the_place_of_gains(law: Any) -> str:
+    """`kp` of law(t, q, v, kp=20.0), which the mapping of all gains would replace."""
+    try:
+        parameters = [*inspect.signature(law).parameters.values()]
+    except ValueError:  # a built-in does not tell
+        return ""
+    for fourth in parameters[3:4]:
+        free = fourth.default is None or fourth.default is fourth.empty or isinstance(fourth.default, Mapping)
+        if fourth.kind is fourth.POSITIONAL_OR_KEYWORD and not free:
+            return fourth.name
+    return ""
+
+
 class TracedLaw:
-    """A law as a CasADi function of (t, q, v, channels), with its limits. Each run makes its own: nothing that the law
-    refers to is remembered beyond it."""
+    """A law as a CasADi function of (t, q, v, channels, parameters), the last of them its gains and limits. Each run
+    makes its own: nothing that the law refers to is remembered beyond it.
+
+    It is traced twice, however often it was found sound before: where a controller remembers something, its first
+    answer is often that of one which does not (an integral is zero at first).
+    """
 
     def __init__(self, feedback: Feedback, system: System) -> None:
         self.system, self._law = system, _copied(feedback.law)
-        self._limits = feedback.limits(system)
+        self._gains = None if feedback.gains is None else Gains(feedback.gains)
+        limits = feedback.limits(system)
+        self._limited = np.flatnonzero(np.isfinite(limits)).tolist()
+        gains = np.zeros(0) if self._gains is None else self._gains.numbers()
+        self.parameters = np.concatenate([gains, limits[self._limited]])
         self.function, self.channels = self._trace()
         again, channels = self._trace()
         if channels != self.channels or self.function.serialize() != again.serialize():
@@ -105,22 +148,26 @@ class TracedLaw:
 
     @cached_property
     def identity(self) -> str:
-        """All that the law is, as text: what is compiled for it can be used again where this is the same."""
+        """All that the law is but for the values of its parameters and profiles, as text: what is compiled for it can
+        be used again where this is the same."""
         return str(self.function.serialize())
 
     def torques(self, t: Array, q: Array, v: Array) -> Array:
         """Rows of torques at samples."""
         rows = [each(t) for each in self.channels]
-        found = self.function(t[None, :], q.T, v.T, np.reshape(rows, (len(rows), len(t))))
+        channels = np.reshape(rows, (len(rows), len(t)))
+        found = self.function(t[None, :], q.T, v.T, channels, self.parameters)
         return np.asarray(found.full().T)
 
     def _trace(self) -> tuple[ca.Function, list[Channel]]:
         names = self.system.names
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", len(names)), ca.SX.sym("v", len(names))
+        gains, numbers = (Gains({}) if self._gains is None else self._gains).symbols()
         try:
-            with tracing(t) as trace:
-                said = self._law(t, NamedSymbols(q, names), NamedSymbols(v, names))
-        except UnknownCoordinate as error:
+            with tracing(t, numbers, self.parameters[: numbers.numel()]) as trace:
+                more = () if self._gains is None else (gains,)
+                said = self._law(t, NamedSymbols(q, names), NamedSymbols(v, names), *more)
+        except UnknownName as error:
             raise KeyError(f"the feedback law: {error.args[0]}") from None
         except Exception as error:
             raise TypeError(
@@ -128,47 +175,54 @@ class TracedLaw:
                 f"and profiles of t, q, v, or {AWAY_OUT}"
             ) from error
         torques = ca.densify(_column(said, self.system))
-        limited = [k for k, limit in enumerate(self._limits) if np.isfinite(limit)]
-        for k in limited:
-            torques[k] = ca.fmin(ca.fmax(torques[k], -self._limits[k]), self._limits[k])
-        arguments = [t, q, v, ca.vertcat(*trace.symbols) if trace.symbols else ca.SX(0, 1)]
-        strangers = [each for each in ca.symvar(torques) if not ca.depends_on(ca.vertcat(*arguments), each)]
-        if strangers:
+        limits = ca.SX.sym("limits", len(self._limited))
+        for place, k in enumerate(self._limited):
+            torques[k] = ca.fmin(ca.fmax(torques[k], -limits[place]), limits[place])
+        arguments = [t, q, v, ca.vertcat(ca.SX(0, 1), *trace.symbols), ca.vertcat(numbers, limits)]
+        function = ca.Function("law", arguments, [torques], {"allow_free": True})
+        if function.has_free():
             raise TypeError(
                 f"the feedback law remembers what it was given before, so it cannot be compiled; {AWAY_OUT}"
             )
-        function = ca.Function("law", arguments, [torques])
         if _has_nan(function):
             raise ValueError("the feedback law: there is a nan in it that depends on nothing")
         return function, trace.channels
 
 
-def _copied(law: Callable[..., Any]) -> Callable[..., Any]:
+def _copied(law: Any) -> Any:
     """A copy of a controller, or of what a function refers to: a memory would be filled with symbols."""
-    try:
-        if not isinstance(law, FunctionType):
-            return deepcopy(law)
-        cells = None if law.__closure__ is None else tuple(map(_copied_cell, law.__closure__))
-        copied = FunctionType(law.__code__, law.__globals__, law.__name__, law.__defaults__, cells)
-        copied.__kwdefaults__ = law.__kwdefaults__
-        return copied
-    except Exception:  # it holds something that cannot be copied, say a file
-        return law
+    if isinstance(law, partial):
+        named = {name: _copied_value(value) for name, value in law.keywords.items()}
+        return partial(_copied(law.func), *map(_copied_value, law.args), **named)
+    if not isinstance(law, FunctionType):
+        return _copied_value(law)
+    cells = None if law.__closure__ is None else tuple(map(_copied_value, law.__closure__))
+    defaults = None if law.__defaults__ is None else tuple(map(_copied_value, law.__defaults__))
+    copied = FunctionType(law.__code__, law.__globals__, law.__name__, defaults, cells)
+    copied.__kwdefaults__ = {name: _copied_value(value) for name, value in (law.__kwdefaults__ or {}).items()}
+    return copied
 
 
-def _copied_cell(cell: CellType) -> CellType:
+def _copied_value(value: Any) -> Any:
+    """The value itself where it holds something that cannot be copied, say a file."""
     try:
-        return CellType(deepcopy(cell.cell_contents))
+        return CellType(deepcopy(value.cell_contents)) if isinstance(value, CellType) else deepcopy(value)
     except Exception:
-        return cell
+        return value
 
 
 def _why(error: Exception) -> str:
     if "'Profile'" in str(error):
         return "a profile is a function of time: write aim(t), not aim"
+    if "'Gains'" in str(error):
+        return "gains are read by name, gains['kp'], and cannot be changed"
     if "truth value" in str(error):
-        return "it decides by `if`, `min`, `max` or `and` on t, q or v: say np.where, np.minimum, np.maximum instead"
-    return f"{type(error).__name__}: {error}"
+        return "it decides by `if`, `min`, `max` or `and` on t, q, v or gains: say np.where, np.minimum, np.maximum"
+    if "to_int" in str(error):
+        return "int() asks a symbol for its value; a number that decides which formula it is cannot be a gain"
+    if "not iterable" in str(error):
+        return "it takes a vector apart by `for` or `*`: read entries by place or by name, q[0]"
+    return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
 
 
 def _has_nan(function: ca.Function) -> bool:
@@ -182,12 +236,13 @@ class DigitalLaw:
     def __init__(self, feedback: Feedback, system: System) -> None:
         assert feedback.rate is not None
         self.system, self.rate, self._law = system, float(feedback.rate), feedback.law
+        self._gains = () if feedback.gains is None else (feedback.gains,)
         self._limits = feedback.limits(system)
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Torques of all actuators; a ValueError where one is not a number."""
         names = self.system.names
-        said = self._law(t, named_array(q, names), named_array(v, names))
+        said = self._law(t, named_array(q, names), named_array(v, names), *self._gains)
         torques = np.clip(_vector(said, self.system), -self._limits, self._limits)
         if not np.isfinite(torques).all():
             wrong = int((~np.isfinite(torques)).argmax())

@@ -11,7 +11,14 @@ from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import Profile, profile
-from flexarm.motion.plant import Load
+
+
+@dataclass(frozen=True)
+class Load:
+    """A point at which a force and a torque act: the number of its link, and where on it."""
+
+    link: int
+    x: float
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from typing import Protocol
 
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.evaluate import Native
 from flexarm.motion import methods
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
 from flexarm.motion.step_size import AdaptiveStep, FixedStep, StepSize, Tolerance
-from flexarm.motion.stepper import CompiledStepper, Stepper
+from flexarm.motion.stepper import CompiledStepper, Given, Stepper
 from flexarm.motion.sundials import SundialsStepper
 
 METHODS: dict[str, Callable[[], Method]] = {
@@ -31,7 +32,7 @@ FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to p
 class Solver(Protocol):
     """What makes steps of a plant, and decides how long they are."""
 
-    def stepper(self, plant: Plant, count: int, native: bool) -> Stepper: ...
+    def stepper(self, plant: Plant, count: int, native: Native, given: Given) -> Stepper: ...
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize: ...
 
@@ -43,8 +44,8 @@ class Compiled:
     method: Method
     tolerance: Tolerance
 
-    def stepper(self, plant: Plant, count: int, native: bool) -> Stepper:
-        return CompiledStepper(plant, self.method, count, native)
+    def stepper(self, plant: Plant, count: int, native: Native, given: Given) -> Stepper:
+        return CompiledStepper(plant, self.method, count, native, given)
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
         return AdaptiveStep(self.tolerance, duration) if dt is None else FixedStep(self.tolerance, dt)
@@ -57,9 +58,9 @@ class Sundials:
     kind: str
     tolerance: Tolerance
 
-    def stepper(self, plant: Plant, count: int, native: bool) -> Stepper:
+    def stepper(self, plant: Plant, count: int, native: Native, given: Given) -> Stepper:
         rtol, atol = self.tolerance.rtol, self.tolerance.atol
-        return SundialsStepper(plant, self.kind, count, rtol, rtol / 10 + atol)
+        return SundialsStepper(plant, self.kind, count, rtol, rtol / 10 + atol, given)
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
         """From sample to sample: what lies between is its own affair."""

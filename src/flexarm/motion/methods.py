@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import casadi as ca
@@ -15,10 +16,9 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
 from flexarm.foundation.sentences import shown
+from flexarm.motion import newton
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
-
-ITERATIONS = (2, 4, 8, 16)  # of Newton's method in a step: more are taken when these do not converge
 
 
 class Method(ABC):
@@ -41,13 +41,19 @@ class Method(ABC):
         """All that decides its steps; None for a class from elsewhere, whose code may change unseen."""
         if type(self).__module__ != __name__:
             return None
+        decisive = vars(self) | ({"iterations": newton.first(self.iterations)} if hasattr(self, "iterations") else {})
         return type(self).__name__, *sorted(
-            (name, repr(np.asarray(value).tolist())) for name, value in vars(self).items()
+            (name, repr(np.asarray(value).tolist())) for name, value in decisive.items()
         )
 
     def __repr__(self) -> str:
         numbers = (f"{name}={np.asarray(value).tolist()}" for name, value in vars(self).items())
         return f"{type(self).__name__}({', '.join(numbers)})"
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of more iterations a step is told to take."""
+        return 0
 
     def stronger(self) -> Self | None:
         """The same method with more iterations in a step, if that can help."""
@@ -59,13 +65,14 @@ class Method(ABC):
         error made in this step and the acceleration that the iteration added last, as displacements of the links."""
 
     def step(self, plant: Plant) -> ca.Function:
-        """The step of a `plant`: (state, inputs, dt) -> (next state, error, last acceleration of the iteration)."""
+        """The step of a `plant`: (state, inputs, dt, rounds of more iterations, numbers) -> (next state, error, last
+        acceleration of the iteration)."""
         column = ca.MX.sym("state", plant.layout.size)
         inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
         dt = ca.MX.sym("dt")
         stages = [inputs[:, k] for k in range(len(self.nodes))]
         after, error, left = self.advance(plant, State.of(column, plant.layout), stages, dt)
-        return ca.Function("step", [column, inputs, dt], [after.column, error, left])
+        return plant.step_function("step", [column, inputs, dt, plant.rounds], [after.column, error, left])
 
 
 class GeneralizedAlpha(Method):
@@ -82,7 +89,7 @@ class GeneralizedAlpha(Method):
     estimate = 3
     nodes = (0.0, 1.0)
 
-    def __init__(self, radius: float = 0.9, iterations: int = ITERATIONS[0]) -> None:
+    def __init__(self, radius: float = 0.9, iterations: int = newton.ITERATIONS[0]) -> None:
         radius = real_number("radius", radius, least=0, most=1)
         self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
@@ -90,12 +97,16 @@ class GeneralizedAlpha(Method):
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
 
     def stronger(self) -> Self | None:
-        more = [count for count in ITERATIONS if count > self.iterations]
+        more = [count for count in newton.ITERATIONS if count > self.iterations]
         if not more:
             return None
         out = copy(self)
         out.iterations = more[0]
         return out
+
+    @property
+    def rounds(self) -> int:
+        return newton.rounds(self.iterations)
 
     def softening(self, dt: Any) -> tuple[Any, Any]:
         scale = (1 - self.alpha_f) / (1 - self.alpha_m)
@@ -103,7 +114,7 @@ class GeneralizedAlpha(Method):
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
         before, u = inputs
-        _, _, _, (q_driven, v_driven, a_driven) = plant.split(u)
+        a_driven = plant.split(u)[3][2]
         q, v, a, aux = (plant.of_free(part) for part in (state.q, state.v, state.a, state.aux))
         scale = (1 - self.alpha_f) / (1 - self.alpha_m)
         base = (self.alpha_f * a - self.alpha_m * aux) / (1 - self.alpha_m)
@@ -111,31 +122,15 @@ class GeneralizedAlpha(Method):
         v_base = v + dt * ((1 - self.gamma) * aux + self.gamma * base)
         stiff, damp = self.softening(dt)
 
-        def at(a: Any) -> tuple[Any, Any, Any]:
-            return (
-                plant.whole(q_base + stiff * a, q_driven),
-                plant.whole(v_base + damp * a, v_driven),
-                plant.whole(a, a_driven),
-            )
-
-        new = a
-        ahead = plant.switched(state.q, at(new)[0])
+        sought = newton.Problem(plant, q_base, v_base, u, stiff, damp, None, None)
+        first = sought.at(a)[0]
+        ahead = plant.switched(state.q, first)
         factors = plant.factor(ahead, state.v, u, stiff, damp)
-        constraint_solver, forces = plant.constraint_solver, state.forces
-        constrained = None if constraint_solver is None else constraint_solver.at(at(new)[0], factors)
-        change = 0 * a
-        for _ in range(self.iterations):
-            trial = at(new)
-            missing = plant.residual(*trial, u)
-            if constraint_solver is None or constrained is None:
-                change = plant.substitute(factors, -plant.of_free(missing))
-            else:
-                pull, across = constraint_solver.trial(*trial, forces)
-                change = plant.substitute(factors, -plant.of_free(missing + pull))
-                more = constrained.forces(constrained.J @ change + across)
-                forces, change = forces + more, change - constrained.G @ more
-            new = new + change
-        q_next, v_next, a_next = at(new)
+        solver = plant.constraint_solver
+        constrained = None if solver is None else solver.at(first, factors)
+        sought = replace(sought, factors=factors, constrained=constrained)
+        new, change, forces = sought.solve(a, state.forces, self.iterations)
+        q_next, v_next, a_next = sought.at(new)
         drifted = q_next
         if constrained is not None and constrained.constraint_solver.projects:
             q_next, v_next = constrained.projected(q_next, v_next)
@@ -167,7 +162,7 @@ class Newmark(GeneralizedAlpha):
     `iterations` of Newton's method in a step; more are taken where these do not converge.
     """
 
-    def __init__(self, iterations: int = ITERATIONS[0]) -> None:
+    def __init__(self, iterations: int = newton.ITERATIONS[0]) -> None:
         self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m = self.alpha_f = 0.0
         self.beta, self.gamma = 0.25, 0.5
@@ -256,7 +251,16 @@ def rk4() -> RungeKutta:
 
 
 def rk45() -> RungeKutta:
-    """Dormand and Prince 5(4)."""
-    from scipy.integrate import RK45
-
-    return RungeKutta(5, 5, RK45.A, RK45.B, RK45.C, RK45.E)
+    """Dormand and Prince 5(4). (SciPy has the same numbers, but importing it takes longer than many a run.)"""
+    A = [
+        [0, 0, 0, 0, 0],
+        [1 / 5, 0, 0, 0, 0],
+        [3 / 40, 9 / 40, 0, 0, 0],
+        [44 / 45, -56 / 15, 32 / 9, 0, 0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+    ]
+    b = [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]
+    c = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1]
+    e = [-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40]
+    return RungeKutta(5, 5, A, b, c, e)

@@ -13,8 +13,8 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import suggestion
 
 
-class UnknownCoordinate(KeyError):
-    """A name that the vector does not have."""
+class UnknownName(KeyError):
+    """Of a coordinate or a gain that there is not."""
 
 
 class NamedArray(np.ndarray[Any, np.dtype[np.float64]]):
@@ -52,7 +52,7 @@ class NamedSymbols(ca.SX):
         return _product(other, self)
 
     def _changed_in_place(self, other: Any) -> Any:
-        raise TypeError("q and v are given and cannot be changed in place: write e = q - 1 instead of e -= 1")
+        raise TypeError("what a law is given cannot be changed in place: write e = q - 1 instead of e -= 1")
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = _changed_in_place
 
@@ -60,10 +60,10 @@ class NamedSymbols(ca.SX):
         return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
 
 
-def mismatch(function: Any) -> str:
-    """Why a function cannot be called with (t, q, v); empty if it can, or if a built-in does not tell."""
+def mismatch(function: Any, *more: Any) -> str:
+    """Why a function cannot be called with (t, q, v, *more); empty if it can, or if a built-in does not tell."""
     try:
-        inspect.signature(function).bind(0.0, (), ())
+        inspect.signature(function).bind(0.0, (), (), *more)
     except TypeError as error:
         return str(error)
     except ValueError:
@@ -97,5 +97,5 @@ def named_array(values: Array, names: tuple[str, ...]) -> NamedArray:
 
 def _place(name: str, names: tuple[str, ...]) -> int:
     if name not in names:
-        raise UnknownCoordinate(f"there is no coordinate '{name}'{suggestion(name, names)}")
+        raise UnknownName(f"there is no coordinate '{name}'{suggestion(name, names)}")
     return names.index(name)

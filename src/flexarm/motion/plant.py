@@ -1,13 +1,16 @@
 """The robot as a method of integration sees it: residual, linear solve and forces, with driven joints, loads and a law.
 
+It belongs to a structure: the numbers of a robot go into each of its functions.
+
 Some coordinates may be driven, q(t) given; the others are free. A vector of inputs `u` at one time holds the time, the
-actuator torques, the loads (force and torque at points, world axes), the driven coordinates with their two rates, and
-the profiles of time that a law refers to.
+actuator torques, the loads (force and torque at points, world axes), the driven coordinates with their two rates, the
+profiles of time that a law refers to, and its gains and limits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -17,8 +20,8 @@ import numpy as np
 
 from flexarm.mechanics import energies, stops
 from flexarm.mechanics.articulated import packed, substitute, unpacked
-from flexarm.mechanics.bodies import Body
-from flexarm.mechanics.system import System
+from flexarm.mechanics.numbers import Numbers, Symbols
+from flexarm.mechanics.structure import Structure
 from flexarm.motion.constraint_solver import ConstraintSolver
 from flexarm.motion.laws import TracedLaw
 from flexarm.motion.stabilization import Stabilization
@@ -27,32 +30,50 @@ from flexarm.robot.joints import Prismatic
 
 
 @dataclass(frozen=True)
-class Load:
-    """A point at which a force and a torque act."""
+class Loads:
+    """Points at which forces and torques act: their links, and the numbers of the places."""
 
-    link: int
-    x: float
+    links: tuple[int, ...] = ()
+    places: Numbers = field(default_factory=Numbers)
+
+
+class WithNumbers:
+    """A function whose last argument are the plant's numbers: it is called without them."""
+
+    def __init__(self, function: ca.Function, symbols: ca.SX, numbers: ca.MX) -> None:
+        self.function, self._symbols, self._numbers = function, symbols, numbers
+
+    def __call__(self, *arguments: Any) -> Any:
+        inlined = any(isinstance(each, ca.SX) for each in arguments)
+        return self.function(*arguments, self._symbols if inlined else self._numbers)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
 
 
 class Plant:
-    """CasADi functions of one robot with a given set of driven coordinates, loads and (traced) feedback law."""
+    """CasADi functions of robots of one structure, with a given set of driven coordinates, loads and (traced) feedback
+    law. In an expression of a method `numbers` and `rounds` (of more iterations) stand for what a step is given."""
 
     def __init__(
         self,
-        system: System,
-        driven: list[int],
-        loads: list[Load],
+        structure: Structure,
+        driven: Sequence[int] = (),
+        loads: Loads | None = None,
         law: TracedLaw | None = None,
         stabilization: Stabilization = "projection",
     ) -> None:
-        self.system = system
-        self.equations = system.equations
-        self.n, self.nu = system.nq, system.nu
-        self.driven = driven
+        self.structure = structure
+        self.equations = structure.equations
+        self.n, self.nu = structure.coordinates.count, len(structure.coordinates.actuators)
+        self.driven = list(driven)
         self.free = [k for k in range(self.n) if k not in driven]
-        self.loads = loads
+        self.loads = Loads() if loads is None else loads
         self.law = law
-        self.constraint_solver = ConstraintSolver(self, stabilization) if system.constraints else None
+        self._places = Symbols(self.loads.places, "places")
+        self._p = ca.vertcat(self.equations.p, self._places.column)
+        self.numbers, self.rounds = ca.MX.sym("numbers", self._p.numel()), ca.MX.sym("rounds")
+        self.constraint_solver = ConstraintSolver(self, stabilization) if structure.constrained else None
 
     @cached_property
     def layout(self) -> Layout:
@@ -64,12 +85,13 @@ class Plant:
         """All that decides the functions: two plants with the same identity have the same."""
         held = self.constraint_solver and self.constraint_solver.stabilization
         law = self.law and self.law.identity
-        return self.system.model, tuple(self.driven), tuple(self.loads), law, held
+        places = self.loads.links, self.loads.places.structure
+        return self.structure.digest, tuple(self.driven), places, law, held
 
     @property
     def _input_sizes(self) -> list[int]:
-        channels = 0 if self.law is None else len(self.law.channels)
-        return [1, self.nu, 6 * len(self.loads), *[len(self.driven)] * 3, channels]
+        law = (0, 0) if self.law is None else (len(self.law.channels), len(self.law.parameters))
+        return [1, self.nu, 6 * len(self.loads.links), *[len(self.driven)] * 3, *law]
 
     @property
     def input_count(self) -> int:
@@ -77,7 +99,8 @@ class Plant:
 
     @cached_property
     def input_places(self) -> list[slice]:
-        """Of time, torques, loads, q, v and a of the driven coordinates, and the law's profiles among the inputs."""
+        """Of time, torques, loads, q, v and a of the driven coordinates, the law's profiles and its parameters among
+        the inputs."""
         return [slice(*ends) for ends in pairwise(np.cumsum([0, *self._input_sizes]).tolist())]
 
     def split(self, u: Any) -> tuple[Any, Any, Any, list[Any]]:
@@ -96,6 +119,14 @@ class Plant:
 
     # --- functions ---
 
+    def function(self, name: str, inputs: list[Any], outputs: list[Any]) -> WithNumbers:
+        """Of expressions in symbols."""
+        return WithNumbers(ca.Function(name, [*inputs, self._p], outputs), self._p, self.numbers)
+
+    def step_function(self, name: str, inputs: list[Any], outputs: list[Any]) -> ca.Function:
+        """Of expressions that call the plant's own functions."""
+        return ca.Function(name, [*inputs, self.numbers], outputs)
+
     @cached_property
     def _symbols(self) -> tuple[Any, Any, Any, Any]:
         e = self.equations
@@ -109,11 +140,12 @@ class Plant:
         _, torque, wrenches, _ = self.split(u)
         if self.law is not None:
             torque = torque + self._commanded
-        force = ca.sparsify(ca.DM(self.system.input_matrix)) @ torque
-        for k, load in enumerate(self.loads):
-            R, _ = e.frame(load.link, load.x)
+        force = e.input_matrix @ torque
+        for k, link in enumerate(self.loads.links):
+            there = self._places.under(f"loads.{k}")
+            R, _ = e.frame(link, there)
             push, turn = wrenches[6 * k : 6 * k + 3], wrenches[6 * k + 3 : 6 * k + 6]
-            twist = e.twist(load.link, load.x)
+            twist = e.twist(link, there)
             force = force + ca.jtimes(twist, v, ca.vertcat(R.T @ turn, R.T @ push), True)
         return force
 
@@ -122,13 +154,13 @@ class Plant:
         """Torques of the law."""
         assert self.law is not None
         q, v, _, u = self._symbols
-        return self.law.function(u[0], q, v, u[self.input_places[-1], 0])
+        return self.law.function(u[0], q, v, *(u[place, 0] for place in self.input_places[-2:]))
 
     @cached_property
-    def residual(self) -> ca.Function:
+    def residual(self) -> WithNumbers:
         """(q, v, a, u) -> what is missing to equilibrium at every coordinate: zero at the free ones in a motion."""
         q, v, a, u = self._symbols
-        return ca.Function("residual", [q, v, a, u], [ca.cse(self.equations.inverse_dynamics - self._applied)])
+        return self.function("residual", [q, v, a, u], [ca.cse(self.equations.inverse_dynamics - self._applied)])
 
     @cached_property
     def _eliminated(self) -> tuple[Any, Any, list[Any]]:
@@ -138,7 +170,7 @@ class Plant:
         K, D = self._springs_and_dampers
         slope = ca.diag(ca.diag(ca.jacobian(energies.dry_friction(e.chain, v), v)))
         if self.law is not None:  # its own part at each actuated coordinate: all of it for decoupled controllers
-            law = ca.DM(self.system.input_matrix) @ self._commanded
+            law = e.input_matrix @ self._commanded
             K = K - ca.diag(ca.diag(ca.jacobian(law, q)))
             slope = slope - ca.diag(ca.diag(ca.jacobian(law, v)))
         tree = e.articulated.restricted(self.free, ca.sparsify(stiff * K + damp * (D + slope)))
@@ -148,35 +180,31 @@ class Plant:
     def _springs_and_dampers(self) -> tuple[Any, Any]:
         """K and D of the links one by one, as the iteration matrix takes them; positive semidefinite."""
         e = self.equations
-        K = ca.sparsify(ca.DM(e.K))
         varying, _ = ca.hessian(energies.varying_potential(e.chain, e.q), e.q)
-        elastic = self.system.elastic.astype(float)
+        elastic = np.array([each.kind == "elastic" for each in self.structure.coordinates.all], dtype=float)
         keep = ca.sparsify(ca.DM(np.outer(elastic, elastic)))  # how it changes with joints may be negative
-        stopped = sum((stops.potential(e.chain, body, e.chain.part(e.q, i)) for i, body in self._bodies), ca.SX(0))
-        return K + keep * varying + ca.hessian(stopped, e.q)[0], e.linear_damping
-
-    @property
-    def _bodies(self) -> list[tuple[int, Body]]:
-        return list(enumerate(self.equations.chain.bodies))
+        bodies = enumerate(e.chain.bodies)
+        stopped = sum((stops.potential(body, e.chain.part(e.q, i)) for i, body in bodies), ca.SX(0))
+        return e.K + keep * varying + ca.hessian(stopped, e.q)[0], e.linear_damping
 
     @cached_property
-    def factor(self) -> ca.Function:
+    def factor(self) -> WithNumbers:
         """(q, v, u, stiff, damp) -> factors of S = M + damp D + stiff K at the free coordinates."""
         q, v, _, u = self._symbols
         stiff, damp, links = self._eliminated
-        return ca.Function("factor", [q, v, u, stiff, damp], [ca.cse(ca.densify(packed(links)))])
+        return self.function("factor", [q, v, u, stiff, damp], [ca.cse(ca.densify(packed(links)))])
 
     @cached_property
-    def substitute(self) -> ca.Function:
+    def substitute(self) -> WithNumbers:
         """(factors, r) -> S^-1 r at the free coordinates."""
         _, _, links = self._eliminated
         factors = ca.SX.sym("factors", self.factor.numel_out(0))
         r = ca.SX.sym("r", len(self.free))
         solution = substitute(unpacked(factors, links), self.equations.chain.order, r)
-        return ca.Function("substitute", [factors, r], [ca.cse(ca.densify(solution))])
+        return self.function("substitute", [factors, r], [ca.cse(ca.densify(solution))])
 
     @cached_property
-    def resolved(self) -> ca.Function:
+    def resolved(self) -> WithNumbers:
         """(factors, q, e, stiff, damp) -> S^-1 M e at the free coordinates: the part in modes that a step resolves."""
         _, _, links = self._eliminated
         factors, e = ca.SX.sym("factors", self.factor.numel_out(0)), ca.SX.sym("e", len(self.free))
@@ -184,15 +212,15 @@ class Plant:
         K, D = (matrix[self.free, self.free] for matrix in self._springs_and_dampers)
         added = (stiff * K + damp * D) @ e
         left = e - substitute(unpacked(factors, links), self.equations.chain.order, added)
-        return ca.Function("resolved", [factors, self.equations.q, e, stiff, damp], [ca.cse(ca.densify(left))])
+        return self.function("resolved", [factors, self.equations.q, e, stiff, damp], [ca.cse(ca.densify(left))])
 
     @cached_property
-    def displacements(self) -> ca.Function:
+    def displacements(self) -> WithNumbers:
         """(q, e, f) -> how far two small changes of the free coordinates move each link (m): the root mean square over
         its mass, whatever the coordinates; a motor counts as if it turned its link."""
         q, changes = self.equations.q, [ca.SX.sym(name, len(self.free)) for name in "ef"]
         moved = [ca.sqrt(ca.vertcat(*self._squared_displacements(each))) for each in changes]
-        return ca.Function("displacements", [q, *changes], [*ca.cse(moved)])
+        return self.function("displacements", [q, *changes], [*ca.cse(moved)])
 
     def _squared_displacements(self, change: Any) -> list[Any]:
         chain, q = self.equations.chain, self.equations.q
@@ -200,15 +228,21 @@ class Plant:
         squares = []
         for i, (body, twist) in enumerate(zip(chain.bodies, chain.twists(q, dq), strict=True)):
             x, dx = chain.part(q, i), chain.part(dq, i)
-            mass = body.link.total_mass
-            lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.link.length
+            lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
             turned = [] if body.local.motor is None else [body.local.motor]
-            if mass > 0:
-                squares.append(2 / mass * ca.fabs(energies.kinetic_of_link(body, ca.vertcat(*twist), x, dx)))
+            if "mass_inverse" in body.numbers:
+                energy = energies.kinetic_of_link(body, ca.vertcat(*twist), x, dx)
+                squares.append(2 * body.numbers["mass_inverse"] * ca.fabs(energy))
             elif body.local.joint is not None:
                 turned.append(body.local.joint)
             squares += [(lever * dx[place]) ** 2 for place in turned]
         return squares
+
+    @property
+    def instructions(self) -> int:
+        """Of the functions that a step calls."""
+        parts = (self.residual, self.factor, self.substitute, self.resolved, self.displacements, self.forces)
+        return sum(int(each.n_instructions()) for each in parts)
 
     @property
     def measures(self) -> int:
@@ -216,7 +250,7 @@ class Plant:
         return int(self.displacements.numel_out(0))
 
     @cached_property
-    def forces(self) -> ca.Function:
+    def forces(self) -> WithNumbers:
         """(q, v, u, residual) -> generalised forces of all inputs (at a driven coordinate the residual is its
         actuator's force), and of all that dissipates."""
         e = self.equations
@@ -225,7 +259,7 @@ class Plant:
         given = ca.densify(self._applied)
         for k in self.driven:
             given[k] += r[k]
-        return ca.Function("forces", [q, v, u, r], [ca.cse(given), ca.densify(e.dampers)])
+        return self.function("forces", [q, v, u, r], [ca.cse(given), ca.densify(e.dampers)])
 
     # --- for the methods, as MX ---
 
@@ -266,14 +300,16 @@ class Plant:
         a, forces = self.motion(q, v, u, stiff, damp)
         powers = (ca.dot(v, force) for force in self.energy_forces(q, v, a, u, forces))
         more = () if forces is None else (forces,)
-        return ca.Function("start", [q, v, u, stiff, damp], [a, *powers, *more])
+        return self.step_function("start", [q, v, u, stiff, damp], [a, *powers, *more])
 
     @property
     def nodal_slides(self) -> list[int]:
         """Slides that count by the nodes of a mesh."""
-        joints = ((link.name, link.joint) for link in self.system.robot.links)
-        nodal = (name for name, joint in joints if isinstance(joint, Prismatic) and joint.contact == "nodal")
-        return [self.system.joint(name).index for name in nodal]
+        return [
+            body.local.place(body.local.joint)
+            for body in self.equations.chain.bodies
+            if isinstance(body.link.joint, Prismatic) and body.link.joint.contact == "nodal"
+        ]
 
     def switched(self, q: Any, ahead: Any) -> Any:
         """q with such slides where the step leads: S must know the node that they meet there."""

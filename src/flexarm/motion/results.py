@@ -13,20 +13,21 @@ from flexarm._version import __version__
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.integration import Integration
-from flexarm.motion.run import Run, dataset
+from flexarm.motion.records import arrays
+from flexarm.motion.run import Run
 
 Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
 
 
 def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_time: float) -> Run:
     """The labelled results of a run as far as it came."""
-    system, schedule = loop.plant.system, loop.schedule
+    system, schedule = loop.system, loop.schedule
     at, times, samples = loop.layout, loop.recorder.times, loop.recorder.states
     q, v, a = samples[:, at.q], samples[:, at.v], samples[:, at.a]
     inputs = schedule.inputs(times, loop.recorder.held(times))
     forces = None
     if (solver := loop.plant.constraint_solver) is not None:
-        columns = (q.T, v.T, a.T, inputs.T)
+        columns = (q.T, v.T, a.T, inputs.T, schedule.given.numbers)
         if solver.projects:  # samples lie between steps
             q, v, a, forces = (part.full().T for part in solver.settled(*columns))
         else:
@@ -41,7 +42,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_
         "energy_balance": float(np.abs(balance).max()),
     }
     return Run(
-        dataset(
+        arrays(
             names=system.names,
             units=system.units,
             kinds=[each.kind for each in system.coordinates],
@@ -88,13 +89,13 @@ def _constraint_results(system: System, q: Array, forces: Array | None) -> dict[
 
 def _torques(loop: Integration, inputs: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:
     """Of every actuator: as given or commanded, and what drives the driven joints."""
-    system, schedule = loop.plant.system, loop.schedule
+    system, schedule = loop.system, loop.schedule
     out = inputs[:, 1 : 1 + system.nu].copy()
     if schedule.law is not None:
         out = schedule.law.torques(inputs[:, 0], q, v)
     if schedule.driven:
         if forces is not None and (solver := loop.plant.constraint_solver) is not None:
-            driving = driving + solver.pull(q.T, forces.T).full().T[:, schedule.driven]
+            driving = driving + solver.pull.function(q.T, forces.T, schedule.given.numbers).full().T[:, schedule.driven]
         forces_at = dict(zip(schedule.driven, driving.T, strict=True))
         for column, actuator in enumerate(system.actuators):
             if (place := actuator.coordinate.index) in forces_at:

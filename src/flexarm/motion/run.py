@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
 from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes, write_text
+from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.netcdf import netcdf, read_netcdf
-from flexarm.motion.series import AXES, available, named
+from flexarm.motion.records import ENERGIES, Arrays, Records
+from flexarm.motion.series import available, named
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
@@ -25,50 +24,47 @@ if TYPE_CHECKING:
 
     from flexarm.show.animate import Animation
 
-ENERGIES = {
-    "kinetic": "kinetic energy",
-    "elastic": "elastic energy of the links",
-    "gravity": "energy in the field of gravity",
-    "drive": "energy of wound-up drives",
-    "work": "work of all inputs so far",
-    "dissipated": "energy dissipated so far",
-    "balance": "energy that the integration lost or gained: numerical damping and truncation",
-}
-
 
 class Run:
     """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`."""
 
-    def __init__(self, data: xr.Dataset) -> None:
-        if not all(hasattr(data, name) for name in ("attrs", "coords", "variables")):
-            raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.simulate and Run.load make runs")
-        self.data = data
+    def __init__(self, data: xr.Dataset | Arrays) -> None:
+        self._records = _records(data)
 
     # --- reading ---
 
     @property
+    def data(self) -> xr.Dataset:
+        """All results and what made them, as one labelled Dataset (made when it is first asked for)."""
+        return self._records.dataset
+
+    @data.setter
+    def data(self, data: xr.Dataset) -> None:
+        self._records = _records(data)
+
+    @property
     def robot(self) -> Robot:
-        return Robot.model_validate(json.loads(self.data.attrs["model"]))
+        return Robot.model_validate(json.loads(self._records.attrs["model"]))
 
     @property
     def options(self) -> dict[str, Any]:
         """How the run was asked for."""
-        return dict(json.loads(self.data.attrs["options"]))
+        return dict(json.loads(self._records.attrs["options"]))
 
     @property
     def statistics(self) -> dict[str, Any]:
         """What the solver did."""
-        return dict(json.loads(self.data.attrs["statistics"]))
+        return dict(json.loads(self._records.attrs["statistics"]))
 
     @property
     def reason(self) -> str:
         """Why the run ended: `completed`, or what stopped it."""
-        return str(self.data.attrs["reason"])
+        return str(self._records.attrs["reason"])
 
     @property
     def status(self) -> str:
         """How it ended: `completed`, `stopped` (by a limit or a condition), `interrupted` or `failed`."""
-        return str(self.data.attrs["status"])
+        return str(self._records.attrs["status"])
 
     @property
     def time(self) -> xr.DataArray:
@@ -94,6 +90,16 @@ class Run:
         if isinstance(name, str) and name in self.data:
             return self.data[name]
         return named(self.data, name).of(self.data)
+
+    def array(self, name: str) -> Array:
+        """The numbers of a whole variable by `name`, (time, ...): `time`, `q`, `v`, `a`, `tip`, `deflection`, ...
+
+        What `run[name].values` gives, without importing xarray, which takes longer than a short simulation.
+        """
+        known = self._records.names
+        if not isinstance(name, str) or name not in known:
+            raise KeyError(f"there is no array {shown(name)} in this run{suggestion(name, known)}")
+        return self._records.values(name)
 
     @property
     def names(self) -> list[str]:
@@ -176,8 +182,8 @@ class Run:
         return None
 
     def __repr__(self) -> str:
-        t = self.data["time"].values
-        return f"Run of '{self.data.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+        t = self.array("time")
+        return f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
 
     # --- files ---
 
@@ -218,6 +224,13 @@ class Run:
         write_text(target, text)
 
 
+def _records(data: object) -> Records:
+    """What holds the data, if it can be that of a run."""
+    if not isinstance(data, Arrays) and not all(hasattr(data, name) for name in ("attrs", "coords", "variables")):
+        raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.simulate and Run.load make runs")
+    return Records(data)  # type: ignore[arg-type]  # a Dataset, without importing xarray to say so
+
+
 def _file(path: object, ending: str, what: str) -> Path:
     """The file that a path names, if its ending says what will be in it."""
     if not isinstance(path, (str, os.PathLike)):
@@ -226,56 +239,3 @@ def _file(path: object, ending: str, what: str) -> Path:
     if target.suffix.lower() != ending:
         raise ValueError(f"path = {str(target)!r}: must end in {ending}, since {what}")
     return target
-
-
-@lru_cache(maxsize=64)
-def _labels(columns: tuple[tuple[str, str, tuple[str, ...]], ...]) -> xr.Coordinates:
-    """Coordinates (name, dimension, labels) with their indexes, made once for runs of the same robot."""
-    import xarray as xr
-
-    return xr.Coordinates({name: (dimension, list(labels)) for name, dimension, labels in columns})
-
-
-def dataset(**parts: Any) -> xr.Dataset:
-    """The Dataset of a run from its arrays (`simulate` knows them)."""
-    import xarray as xr
-
-    columns = [
-        ("coordinate", "coordinate", parts["names"]),
-        ("axis", "axis", AXES),
-        ("column", "column", AXES),
-        ("input", "input", parts["inputs"]),
-        ("link", "link", parts["links"]),
-        ("unit", "coordinate", parts["units"]),
-        ("kind", "coordinate", parts["kinds"]),
-        ("input_unit", "input", parts["input_units"]),
-    ]
-    layout = {
-        "q": (("coordinate",), "", "coordinates"),
-        "v": (("coordinate",), "", "rates of the coordinates"),
-        "a": (("coordinate",), "", "accelerations of the coordinates"),
-        "tip": (("axis",), "m", "position of the last link's tip"),
-        "tip_rotation": (("axis", "column"), "1", "rotation of the last link's tip"),
-        "deflection": (("link", "axis"), "m", "deflection of each link's tip in its root frame"),
-        "torque": (("input",), "", "torque or force of the actuators"),
-        **{name: ((), "J", meaning) for name, meaning in ENERGIES.items()},
-    }
-    if parts["points"]:
-        columns.append(("point", "point", parts["points"]))
-        parts["points"] = np.stack(list(parts["points"].values()), axis=1)
-        layout["points"] = (("point", "axis"), "m", "positions of chosen points")
-    if "reaction" in parts:
-        columns += [("row", "row", parts["rows"]), ("row_unit", "row", parts["rows"].values())]
-        layout["reaction"] = (
-            ("row",),
-            "",
-            "force (N) or moment (N m) of each constraint row on its first side or link",
-        )
-        layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")
-    variables = {
-        name: (("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
-        for name, (dims, unit, meaning) in layout.items()
-    }
-    labels = _labels(tuple((name, dimension, tuple(values)) for name, dimension, values in columns))
-    time = xr.Coordinates({"time": ("time", parts["time"], {"units": "s"})})
-    return xr.Dataset(variables, labels.merge(time).coords, parts["attributes"])

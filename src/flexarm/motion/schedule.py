@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import count, takewhile
 from typing import Any
 
@@ -11,13 +12,15 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.inputs import Profile, constant, profile
 from flexarm.motion.laws import DigitalLaw, TracedLaw, feedback_of
 from flexarm.motion.loads import loads_of
-from flexarm.motion.plant import Plant
+from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.stabilization import Stabilization
+from flexarm.motion.stepper import Given
 
 
 class Schedule:
@@ -47,7 +50,19 @@ class Schedule:
                 )
 
     def plant(self, stabilization: Stabilization = "projection") -> Plant:
-        return Plant(self.system, self.driven, [load for load, _ in self.loads], self.law, stabilization)
+        return Plant(self.system.structure, self.driven, self._loaded, self.law, stabilization)
+
+    @cached_property
+    def _loaded(self) -> Loads:
+        places = Numbers()
+        for k, (load, _) in enumerate(self.loads):
+            self.system.add_place(places, f"loads.{k}", load.link, load.x)
+        return Loads(tuple(load.link for load, _ in self.loads), places)
+
+    @cached_property
+    def given(self) -> Given:
+        """What the robot gives to the functions of the plant."""
+        return Given(np.concatenate([self.system.numbers, self._loaded.places.vector]), self.system.sizes)
 
     @property
     def _sources(self) -> list[tuple[str, Any]]:
@@ -80,7 +95,9 @@ class Schedule:
         rows += [np.full(t.shape, value) for value in held] if held is not None else [p(t) for p in self.torques]
         rows += [p(t) for _, parts in self.loads for p in parts]
         rows += [p(t, rate) for rate in range(3) for p in self.motions.values()]
-        rows += [channel(t) for channel in self.law.channels] if self.law else []
+        if self.law is not None:
+            rows += [channel(t) for channel in self.law.channels]
+            rows += [np.full(t.shape, value) for value in self.law.parameters]
         return np.stack(rows, axis=1)
 
     def inputs_until_failure(self, t: Array, held: Array | None = None) -> tuple[Array, Ending | None]:

@@ -11,9 +11,11 @@ from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.building import building
+from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, sample_times
 from flexarm.motion.events import Watch
+from flexarm.motion.gains import Gains
 from flexarm.motion.integration import Integration
 from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.method_names import Solver, chosen_method, chosen_stabilization
@@ -55,13 +57,14 @@ def simulate(
     points: Mapping[str, tuple[str, float]] | None = None,
     stop: Any = None,
     progress: bool | None = None,
-    native: bool = True,
+    native: Native = "auto",
 ) -> Run:
     """The motion of a `robot` from t = 0 to `duration` (s).
 
     torque: by link name a number, a profile (`fa.bang_bang`, ...) or a function of t; or one feedback law (t, q, v) ->
-        torques of all actuators, traced into the compiled step anew for each run, or `fa.Feedback(law, rate=1000)`
-        called as a digital controller. It acts on the joint's side of a gear, unless the drive says torque_at="motor".
+        torques of all actuators, traced into the compiled step anew for each run, `fa.Feedback(law, gains={"kp": 20})`
+        for a law with numbers to tune, or `fa.Feedback(law, rate=1000)` called as a digital controller. It acts on the
+        joint's side of a gear, unless the drive says torque_at="motor".
     motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`.
     loads: `fa.PointLoad`s, forces and torques on points of links.
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
@@ -79,7 +82,9 @@ def simulate(
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
     stop: a function of (t, q, v), or several: the run ends when one falls to zero.
     progress: True shows a bar, False none; None shows it on a terminal, when the run takes more than half a second.
-    native: False runs in CasADi's virtual machine instead of compiling the steps: slower, but ready at once.
+    native: True compiles the steps to machine code before the first of them, False runs them in CasADi's virtual
+        machine: some ten times slower, but ready at once. "auto" takes machine code that is there; if there is none it
+        begins in the virtual machine, and changes over if the run turns out to be worth compiling.
 
     Laws and conditions read coordinates by place or by name, `q["fore.q"]`, from copies of their own. One that raises
     ends the run; what was computed is kept and the reason is in `run.reason`.
@@ -114,7 +119,7 @@ def simulate(
     )
     with interrupts.noticed(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, Patience(duration))
-    options = {
+    options: dict[str, Any] = {
         "duration": duration,
         "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
         "motion": repr({system.names[k]: each for k, each in schedule.motions.items()}),
@@ -129,16 +134,19 @@ def simulate(
     }
     if schedule.controller is not None:
         options["rate"] = schedule.controller.rate
+    if schedule.feedback is not None and schedule.feedback.gains is not None:
+        options["gains"] = Gains(schedule.feedback.gains).plain()
     run = _gathered(loop, recorded, options, begin)
     warn_of_validity(run, system.robot)
     return run
 
 
-def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: bool) -> Stepper:
-    plant = schedule.plant(held)
-    if plant.constraint_solver is not None:
-        plant.constraint_solver.prepare()
-    return solver.stepper(plant, CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER, native)
+def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: Native) -> Stepper:
+    chunk = CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER
+    stepper = solver.stepper(schedule.plant(held), chunk, native, schedule.given)
+    if stepper.plant.constraint_solver is not None:
+        stepper.plant.constraint_solver.prepare()
+    return stepper
 
 
 def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], begin: float) -> Run:
@@ -149,7 +157,7 @@ def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], beg
         run = results(loop, points, options, clock.perf_counter() - begin)
     if interrupts.pressed and not before:
         loop.interrupted()
-        run.data.attrs |= {"reason": loop.reason, "status": loop.status}
+        run._records.attrs.update(reason=loop.reason, status=loop.status)
     return run
 
 
@@ -161,8 +169,10 @@ def _system(robot: Robot) -> System:
 
 def _require_switches(**given: object) -> None:
     for name, value in given.items():
-        if value not in (True, False, None) or (value is None and name == "native"):
-            raise ValueError(f"{name} = {shown(value)}: must be True or False")
+        others = {"native": "auto", "progress": None}
+        if not isinstance(value, bool) and not (type(value) is type(others[name]) and value == others[name]):
+            words = "'auto', True or False" if name == "native" else "True or False"
+            raise ValueError(f"{name} = {shown(value)}: must be {words}")
 
 
 def _points(system: System, points: Any) -> Points:

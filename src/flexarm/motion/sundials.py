@@ -6,14 +6,26 @@ polynomials through their values at the nodes.
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.evaluate import Evaluator
+from flexarm.mechanics.building import building
+from flexarm.mechanics.evaluate import Code, Evaluator
+from flexarm.mechanics.many import Runner
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
+from flexarm.motion.stepper import Given
+
+REMEMBERED = 8  # integrators of different structures, tolerances, ...
+
+_made: OrderedDict[tuple[object, ...], tuple[Plant, ca.Function, Callable[[], ca.Function]]] = OrderedDict()
 
 NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which the inputs are polynomials
 
@@ -23,11 +35,11 @@ class SundialsStepper:
 
     order = estimate = 1  # of the intervals: what happens inside is CVODES' own
 
-    def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float) -> None:
+    def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float, given: Given) -> None:
         self.plant, self.count, self.nodes = plant, count, NODES
-        self.sizes = plant.system.sizes
+        self.sizes, self._numbers = given.sizes, given.numbers
         self.states = np.zeros((count, plant.layout.size))
-        self.errors, self.left = np.zeros((2, count, plant.measures))
+        self.errors, self.left = np.zeros((2, count, 1))
         nodes = np.array(NODES)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
         self._options = {
@@ -39,39 +51,11 @@ class SundialsStepper:
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
-        self._start = Evaluator(plant.start, [1, 0, 0, 1][: plant.start.n_out()], native=False)
-        self.report = Report(report(plant, count), count)
-        self._integrator = self._made(count)
-        self._one_interval: ca.Function | None = None
-
-    def _made(self, intervals: int) -> ca.Function:
-        """In CasADi's virtual machine: CVODES wants derivatives, which machine code does not have."""
-        ends = np.arange(1.0, intervals + 1).tolist()
-        return ca.integrator("cvodes", "cvodes", self._problem(self._rate()), 0.0, ends, self._options)
-
-    def _rate(self) -> ca.Function:
-        """(q, v, u) -> rates of the free q and v, of work and of loss."""
-        plant = self.plant
-        q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (plant.n, plant.n, plant.input_count)))
-        a, forces = plant.motion(q, v, u)
-        powers = [ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces)]
-        return ca.Function("rate", [q, v, u], [plant.of_free(v), plant.of_free(a), *powers])
-
-    def _problem(self, rate: ca.Function) -> dict[str, ca.MX]:
-        plant, free = self.plant, len(self.plant.free)
-        x = ca.MX.sym("x", 2 * free + 2)
-        terms = len(NODES)
-        u = ca.MX.sym("u", 2 + plant.input_count * terms)
-        clock = ca.MX.sym("t")
-        local = clock - u[0]
-        coefficients = ca.reshape(u[2:], plant.input_count, terms)
-        inputs = coefficients @ _legendre(2 * local - 1, terms)
-        _, _, _, (q_driven, v_driven, _) = plant.split(inputs)
-        scale = self.sizes[plant.free]
-        q, v = plant.whole(x[:free] * scale, q_driven), plant.whole(x[free : 2 * free] * scale, v_driven)
-        dq, dv, given, drained = rate(q, v, inputs)
-        ode = u[1] * ca.vertcat(dq / scale, dv / scale, given, drained)
-        return {"x": x, "u": u, "t": clock, "ode": ode}
+        self.plant, self._integrator, self._single = _integrators(plant, kind, count, self._options)
+        start = self.plant.start
+        self._start = Evaluator(Code(start, [1, 0, 0, 1][: start.n_out()]), native=False)
+        self.report = Report(Runner(report(self.plant)), self._numbers)
+        self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
         """CVODES keeps the limits itself."""
@@ -90,12 +74,13 @@ class SundialsStepper:
         q, v = np.zeros((2, self.count, n))
         for out, values, places in ((q, x[:, : len(free)], driven[0]), (v, x[:, len(free) : -2], driven[1])):
             out[:, free], out[:, plant.driven] = values * scale, places
-        a, given, drained, *forces = (part.full() for part in plant.start(q.T, v.T, ends.T, 0, 0))
-        self.states[:] = np.column_stack([q, v, a.T, a.T, x[:, -2:], given[0], drained[0], *(f.T for f in forces)])
+        none = np.zeros(1)
+        a, given, drained, *forces = self._start(q, v, ends, none, none, self._numbers)
+        self.states[:] = np.column_stack([q, v, a, a, x[:, -2:], given, drained, *forces])
         return steps
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
-        return self._start(q, v, u, np.zeros(1), np.zeros(1))
+        return self._start(q, v, u, np.zeros(1), np.zeros(1), self._numbers)
 
     def stronger(self) -> None:
         """CVODES iterates as far as it needs."""
@@ -103,18 +88,62 @@ class SundialsStepper:
     def _integrated(self, x0: Array, u: Array) -> Array:
         """A row per interval; not numbers from where CVODES gives up."""
         try:
-            return np.asarray(self._integrator(x0=x0, u=u.T)["xf"].full().T)
+            return np.asarray(self._integrator(x0=x0, u=u.T, p=self._parameters)["xf"].full().T)
         except RuntimeError:  # the last intervals may lie beyond the end of the run: go as far as there is a way
-            if self._one_interval is None:
-                self._one_interval = self._made(1)
             out = np.full((self.count, len(x0)), np.nan)
             for k, row in enumerate(u):
                 try:
-                    x0 = self._one_interval(x0=x0, u=np.array([0.0, *row[1:]]))["xf"].full()[:, 0]
+                    one = self._single()(x0=x0, u=np.array([0.0, *row[1:]]), p=self._parameters)
                 except RuntimeError:
                     break
-                out[k] = x0
+                x0 = out[k] = one["xf"].full()[:, 0]
             return out
+
+
+def _integrators(
+    plant: Plant, kind: str, count: int, options: dict[str, Any]
+) -> tuple[Plant, ca.Function, Callable[[], ca.Function]]:
+    """Of a structure: those of many intervals, and of one when it is asked for; with the plant that they are of."""
+    key = (*plant.identity, kind, count, *options.items())
+    with building:
+        if key not in _made:
+            problem = _problem(plant, _rate(plant))
+
+            def over(intervals: int) -> ca.Function:
+                # in CasADi's virtual machine: CVODES wants derivatives, which machine code does not have
+                ends = np.arange(1.0, intervals + 1).tolist()
+                return ca.integrator("cvodes", "cvodes", problem, 0.0, ends, options)
+
+            _made[key] = plant, over(count), cache(lambda: over(1))
+            while len(_made) > REMEMBERED:
+                _made.popitem(last=False)
+        _made.move_to_end(key)
+        return _made[key]
+
+
+def _rate(plant: Plant) -> ca.Function:
+    """(q, v, u, numbers) -> rates of the free q and v, of work and of loss."""
+    q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (plant.n, plant.n, plant.input_count)))
+    a, forces = plant.motion(q, v, u)
+    powers = [ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces)]
+    return plant.step_function("rate", [q, v, u], [plant.of_free(v), plant.of_free(a), *powers])
+
+
+def _problem(plant: Plant, rate: ca.Function) -> dict[str, ca.MX]:
+    """Parameters are the numbers of a robot, and what is large for each free coordinate."""
+    free, terms = len(plant.free), len(NODES)
+    x, clock = ca.MX.sym("x", 2 * free + 2), ca.MX.sym("t")
+    u = ca.MX.sym("u", 2 + plant.input_count * terms)
+    p = ca.MX.sym("p", plant.numbers.numel() + free)
+    numbers, scale = p[: plant.numbers.numel()], p[plant.numbers.numel() :]
+    local = clock - u[0]
+    coefficients = ca.reshape(u[2:], plant.input_count, terms)
+    inputs = coefficients @ _legendre(2 * local - 1, terms)
+    _, _, _, (q_driven, v_driven, _) = plant.split(inputs)
+    q, v = plant.whole(x[:free] * scale, q_driven), plant.whole(x[free : 2 * free] * scale, v_driven)
+    dq, dv, given, drained = rate(q, v, inputs, numbers)
+    ode = u[1] * ca.vertcat(dq / scale, dv / scale, given, drained)
+    return {"x": x, "u": u, "p": p, "t": clock, "ode": ode}
 
 
 def _legendre(x: ca.MX, terms: int) -> ca.MX:

@@ -24,6 +24,8 @@ from flexarm.mechanics.building import building
 if TYPE_CHECKING:
     from flexarm.motion.inputs import Profile
 
+NOTHING = np.zeros(0)
+
 _here = threading.local()  # .depth: how many functions this thread is tracing; .trace: what they were told
 
 
@@ -59,16 +61,24 @@ class Channel:
 
 @dataclass
 class Trace:
-    """One function being traced: its time, and the channels that it turned out to have."""
+    """One function being traced: its time, numbers that are known though they are symbols, and the channels that it
+    turned out to have."""
 
     t: Any
+    known: Any
+    values: Array
     channels: list[Channel] = field(default_factory=list)
     symbols: list[Any] = field(default_factory=list)
 
     def channel(self, profile: Profile, t: Any, rate: int) -> Any:
-        """The symbol of a profile at a time that is a t + b; None at any other time."""
+        """The symbol of a profile at a time that is a t + b, where a and b may depend on what is known; None at any
+        other time."""
         import casadi as ca
 
+        if ca.is_equal(t, self.t):
+            return self._symbol(Channel(profile, rate, 1.0, 0.0))
+        if self.values.size:
+            t = ca.substitute(t, self.known, self.values)
         if any(not ca.is_equal(each, self.t) for each in ca.symvar(t)):
             return None
         function = ca.Function("time", [self.t], [t, ca.jacobian(t, self.t)])
@@ -78,7 +88,11 @@ class Trace:
         (shift, slope), (_, elsewhere) = (map(float, function(at)) for at in (0.0, 1.0))
         if not slope or slope != elsewhere or not ca.SX(ca.jacobian(t, self.t)).is_constant():
             return None
-        wanted = Channel(profile, rate, slope, shift)
+        return self._symbol(Channel(profile, rate, slope, shift))
+
+    def _symbol(self, wanted: Channel) -> Any:
+        import casadi as ca
+
         if wanted not in self.channels:
             self.channels.append(wanted)
             self.symbols.append(ca.SX.sym(f"channel{len(self.symbols)}"))
@@ -103,9 +117,9 @@ def traced(function: Callable[..., Any], *symbols: Any) -> Any:
 
 
 @contextmanager
-def tracing(t: Any) -> Iterator[Trace]:
-    """Inside, profiles at the symbolic time `t` become channels."""
-    trace = Trace(t)
+def tracing(t: Any, known: Any = None, values: Array = NOTHING) -> Iterator[Trace]:
+    """Inside, profiles at the symbolic time `t` become channels; `known` symbols have these `values`."""
+    trace = Trace(t, known, values)
     with _tracing(trace):
         _here.converted = None
         yield trace

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 
-from flexarm.motion.run import ENERGIES, Run
+from flexarm.motion.records import ENERGIES
+from flexarm.motion.run import Run
 from flexarm.robot import Robot
 from flexarm.robot.joints import Prismatic
 
@@ -42,7 +43,8 @@ def _hint(run: Run, robot: Robot) -> str:
         )
     if "Feedback" in run.options["torque"] and "changes too fast" in run.reason:
         return "; a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
-    bends = [np.abs(run.deflection(link.name).values).max() / link.length for link in robot.links if link.flexible]
+    largest = np.abs(run.array("deflection")).max(axis=(0, 2))
+    bends = [bend / link.length for bend, link in zip(largest, robot.links, strict=True) if link.flexible]
     truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
     if truncated and max(bends) > LARGE_DEFLECTION / 3:  # its mass matrix may lose definiteness
         return "; stiffening='full' bears larger deflections than 'shortening'"
@@ -66,10 +68,11 @@ def _leak(run: Run, robot: Robot) -> list[str]:
         each.contact == "nodal" or getattr(each, "rear", "") == "none" for each in joints
     ):
         return []  # energy goes where a node changes, and comes with material that appears
-    values = {name: run.data.variables[name].values for name in ENERGIES}
+    values = {name: run.array(name) for name in ENERGIES}
     balance = values.pop("balance")
     moved = max(np.ptp(each) for each in values.values())
-    speed = sum(link.length for link in robot.links) / float(run.time.values[-1])
+    time = run.array("time")
+    speed = sum(link.length for link in robot.links) / float(time[-1])
     nothing = 1e-12 * sum(link.total_mass for link in robot.links) * speed**2  # J, beside moving about once
     at_rest = moved <= max(nothing, 1e-9 * max(np.abs(each).max() for each in values.values()))
     worst = int(np.abs(balance).argmax())
@@ -77,7 +80,7 @@ def _leak(run: Run, robot: Robot) -> list[str]:
         return []
     did = "put in" if balance[worst] > 0 else "took out"
     return [
-        f"the integration itself {did} {abs(balance[worst]):.3g} J until t = {run.time.values[worst]:.4g} s, where "
+        f"the integration itself {did} {abs(balance[worst]):.3g} J until t = {time[worst]:.4g} s, where "
         f"no more than {moved:.3g} J changed their form: do not trust this run; take a smaller "
         f"{'dt' if run.options['dt'] else 'rtol'}, or another method"
     ]
@@ -85,13 +88,13 @@ def _leak(run: Run, robot: Robot) -> list[str]:
 
 def _large_deflections(run: Run, robot: Robot) -> list[str]:
     found = []
-    deflection = run.data.variables["deflection"].values
+    time, deflection = run.array("time"), run.array("deflection")
     for place, link in enumerate(robot.links):
         bend = np.abs(deflection[:, place, 1:]).max(axis=1)
         worst = int(bend.argmax())
         if link.flexible is not None and bend[worst] > LARGE_DEFLECTION * link.length:
             found.append(
                 f"link '{link.name}' bends by {bend[worst] / link.length:.0%} of its length at "
-                f"t = {run.time.values[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}"
+                f"t = {time[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}"
             )
     return found

@@ -64,6 +64,10 @@ def looks_like_degrees(rotation: Vector3 | Matrix3) -> bool:
 
 
 def _cos_sin(angle: Any) -> tuple[float, float]:
+    """Exact at right angles, so that what is zero or one there is so by construction."""
+    quarters = angle / (pi / 2)
+    if abs(quarters - round(quarters)) < 1e-15 * max(1.0, abs(quarters)):
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(quarters) % 4]
     return cos(angle), sin(angle)
 
 

@@ -1,0 +1,117 @@
+"""A function evaluated many times in one call, over rows of arrays that stay in place."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.tied import tied
+
+_LOOP = """
+CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** first, const long long* stride,
+    casadi_real** out, const long long* out_stride, const casadi_real* limits, long long checked) {{
+  casadi_int sz_arg = {inputs}, sz_res = {outputs}, sz_iw = 0, sz_w = 0;
+  long long k, i, well = 1;
+  {name}_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
+  const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
+  casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
+  casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
+  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
+  for (k = 0; k < count && well; ++k) {{
+    for (i = 0; i < {inputs}; ++i) arg[i] = first[i] + k * stride[i];
+    for (i = 0; i < {outputs}; ++i) res[i] = out[i] + k * out_stride[i];
+    if ({name}(arg, res, iw, w, 0)) {{ k = -2; break; }}
+    for (i = 0; i < checked; ++i) well = well && res[1][i] <= limits[0] && res[2][i] <= limits[1];
+  }}
+  free(arg); free(res); free(iw); free(w);
+  return k;
+}}
+"""
+
+
+def loop_source(function: ca.Function) -> str:
+    """C that evaluates a function again and again."""
+    return _LOOP.format(name=function.name(), inputs=function.n_in(), outputs=function.n_out())
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A function and, if it is machine code, the library that has its loop."""
+
+    function: ca.Function
+    library: Path | None = None
+
+
+class Many:
+    """Rows of the inputs to rows of the outputs; an input of one dimension is the same for all.
+
+    With limits it ends after the first row whose second or third output exceeds them (or is not a number).
+    """
+
+    def __init__(
+        self, runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None = None
+    ) -> None:
+        self._kept = inputs, outputs, limits  # the pointers below point at these
+        self._run = _in_machine_code(runner, *self._kept) if runner.library else _in_python(runner, *self._kept)
+
+    def __call__(self, count: int) -> int:
+        """Evaluate up to `count` rows, and return how many were."""
+        return self._run(count)
+
+
+def _in_machine_code(
+    runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None
+) -> Callable[[int], int]:
+    loop = getattr(ctypes.CDLL(str(runner.library)), f"{runner.function.name()}_many")
+    loop.restype = ctypes.c_longlong
+    arguments: list[Any] = [_pointers(inputs), _strides(inputs), _pointers(outputs), _strides(outputs), None]
+    checked = 0
+    if limits is not None:
+        arguments[-1], checked = ctypes.c_void_p(limits.ctypes.data), outputs[1].shape[1]
+
+    def run(count: int) -> int:
+        return int(loop(ctypes.c_longlong(count), *arguments, ctypes.c_longlong(checked)))
+
+    return run
+
+
+def _pointers(arrays: Sequence[Array]) -> Any:
+    return (ctypes.c_void_p * len(arrays))(*(each.ctypes.data for each in arrays))
+
+
+def _strides(arrays: Sequence[Array]) -> Any:
+    strides = (each.strides[0] // each.itemsize if each.ndim == 2 else 0 for each in arrays)
+    return (ctypes.c_longlong * len(arrays))(*strides)
+
+
+def _in_python(
+    runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None
+) -> Callable[[int], int]:
+    function = runner.function
+    slots = [np.zeros(function.numel_in(k)) for k in range(function.n_in())]
+    results = [np.zeros(function.numel_out(k)) for k in range(function.n_out())]
+    evaluate = tied(function, slots, results)
+    rows = [(slot, each) for slot, each in zip(slots, inputs, strict=True) if each.ndim == 2]
+    fixed = [(slot, each) for slot, each in zip(slots, inputs, strict=True) if each.ndim == 1]
+
+    def run(count: int) -> int:
+        for slot, each in fixed:
+            slot[:] = each
+        for k in range(count):
+            for slot, each in rows:
+                slot[:] = each[k]
+            evaluate()
+            for each, result in zip(outputs, results, strict=True):
+                each[k] = result
+            if limits is not None and not ((results[1] <= limits[0]).all() and (results[2] <= limits[1]).all()):
+                return k + 1
+        return count
+
+    return run

@@ -1,0 +1,220 @@
+"""The numbers of a robot: what goes into its functions, by name, as values and as symbols.
+
+A robot's structure decides which numbers there are, and which entries of a matrix are zero or one by construction; all
+others are symbols in every expression. This is the only way by which a number becomes part of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+
+ROUNDING = 1e-9  # of the largest entry: what may stand where there is none by construction
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A number, vector or matrix: `fixed` holds what is so by construction, and nan where there is a number."""
+
+    name: str
+    unit: str
+    value: Array
+    fixed: Array
+    symmetric: bool
+
+    @property
+    def free(self) -> Any:
+        """Where the numbers stand; of a symmetric matrix in its lower half."""
+        free = np.isnan(self.fixed)
+        return np.tril(free) if self.symmetric else free
+
+    @property
+    def names(self) -> list[str]:
+        if self.value.size == 1:
+            return [self.name] * int(self.free.sum())
+        indices = (index if self.fixed.shape[1] > 1 else index[:1] for index in np.argwhere(self.free))
+        return [f"{self.name}[{','.join(str(k + 1) for k in index)}]" for index in indices]
+
+    def symbol(self, column: Any) -> ca.SX:
+        """The matrix with these symbols for its numbers."""
+        out = ca.SX(*self.fixed.shape)
+        for row, col in np.argwhere(~np.isnan(self.fixed) & (self.fixed != 0)):
+            out[int(row), int(col)] = float(self.fixed[row, col])
+        for k, (row, col) in enumerate(np.argwhere(self.free)):
+            out[int(row), int(col)] = column[k]
+            if self.symmetric and row != col:
+                out[int(col), int(row)] = column[k]
+        return out
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What belongs to the structure and is no number: whether something is there, or of which kind it is."""
+
+    where: str
+    what: str
+    value: object
+
+    def difference(self, other: Fact) -> str:
+        """How the same fact of another robot differs, in a sentence."""
+        if isinstance(self.value, bool):
+            return f"{self.where} has {self.what if self.value else 'no'} " + (
+                "here and none there" if self.value else f"{self.what.removeprefix('a ')} here and one there"
+            )
+        return f"{self.where}: {self.what} is {self.value} here and {other.value} there"
+
+
+class Numbers:
+    """Entries in order. Their structure is what they are without their values, and the facts."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.facts: list[Fact] = []
+
+    def fact(self, where: str, what: str, value: object) -> None:
+        """Something that decides which expressions there are."""
+        self.facts.append(Fact(where, what, value))
+
+    def add(
+        self, name: str, unit: str, value: Any, pattern: Any = None, symmetric: bool = False, ones: Any = None
+    ) -> None:
+        """One more entry. `pattern`: where there are numbers, False where there is a zero by construction; `ones`:
+        where there is 1 or -1 by construction."""
+        matrix = np.atleast_1d(np.asarray(value, dtype=float))
+        matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+        fixed = np.full(matrix.shape, np.nan)
+        if pattern is not None:
+            fixed[~np.asarray(pattern).reshape(matrix.shape)] = 0.0
+        if ones is not None:
+            fixed[ones] = np.sign(matrix[ones])
+        scale = float(np.abs(matrix).max(initial=0.0))
+        if not (np.abs(matrix - fixed)[~np.isnan(fixed)] <= ROUNDING * scale).all():
+            raise AssertionError(f"{name} has a number where its structure has none")
+        self.entries.append(Entry(name, unit, matrix, fixed, symmetric))
+
+    def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
+        """What a user gives entry by entry: a zero is none."""
+        self.add(name, unit, value, np.asarray(value, dtype=float) != 0, symmetric)
+
+    def add_directions(self, name: str, value: Any) -> None:
+        """Unit vectors or a rotation: what is 0, 1 or -1 belongs to the structure."""
+        matrix = np.asarray(value, dtype=float)
+        matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+        whole = np.round(matrix)
+        fixed = np.where(np.abs(matrix - whole) < 1e-15, whole + 0.0, np.nan)
+        self.entries.append(Entry(name, "1", matrix, fixed, False))
+
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """All but the values."""
+        facts = tuple((each.where, each.what, each.value) for each in self.facts)
+        return facts, tuple(
+            (each.name, each.fixed.shape, each.fixed.tobytes(), each.symmetric) for each in self.entries
+        )
+
+    @property
+    def vector(self) -> Array:
+        return self.vector_of(self)
+
+    def vector_of(self, other: Numbers) -> Array:
+        """The numbers of another robot where this one has its own; a ValueError if it is not of this structure.
+
+        What is zero there and a number here does not matter.
+        """
+        if other is not self and other.structure != self.structure:
+            self._require_structure_of(other)
+        parts = [theirs.value[own.free] for own, theirs in zip(self.entries, other.entries, strict=True)]
+        vector = np.concatenate(parts) if parts else np.zeros(0)
+        if not np.isfinite(vector).all():
+            wrong = int((~np.isfinite(vector)).argmax())
+            raise ValueError(f"the number {self.names[wrong]} is {vector[wrong]}: must be finite")
+        return vector
+
+    def _require_structure_of(self, other: Numbers) -> None:
+        theirs = {(each.where, each.what): each for each in other.facts}
+        for fact in self.facts:
+            found = theirs.get((fact.where, fact.what))
+            if found is not None and found.value != fact.value:
+                raise ValueError(f"the robot has another structure: {fact.difference(found)}")
+        if [each.name for each in self.entries] != [each.name for each in other.entries]:
+            names = {each.name for each in other.entries}
+            odd = next((each.name for each in self.entries if each.name not in names), other.entries[-1].name)
+            raise ValueError(f"the robot has another structure: there is {odd} in one of them only")
+        for own, given in zip(self.entries, other.entries, strict=True):
+            if own.fixed.shape != given.fixed.shape:
+                raise ValueError(f"the robot has another structure: {own.name} has another size there")
+            same = np.isnan(own.fixed) | (own.fixed == given.fixed)
+            if not same.all():
+                here, there = ("zero", "a number") if not own.fixed[~same].any() else ("a whole number", "another")
+                raise ValueError(f"the robot has another structure: {own.name} is {here} here and {there} there")
+
+    def erased(self) -> Numbers:
+        """The same without values."""
+        out = Numbers()
+        out.facts = list(self.facts)
+        out.entries = [replace(each, value=np.full_like(each.value, np.nan)) for each in self.entries]
+        return out
+
+    @property
+    def names(self) -> list[str]:
+        """Of every number in the vector."""
+        return [name for each in self.entries for name in each.names]
+
+    @property
+    def units(self) -> list[str]:
+        return [each.unit for each in self.entries for _ in each.names]
+
+
+class Symbols:
+    """The entries of some numbers as matrices of symbols, by name."""
+
+    def __init__(self, numbers: Numbers, name: str = "numbers") -> None:
+        counts = [int(each.free.sum()) for each in numbers.entries]
+        self.column = ca.SX.sym(name, sum(counts))
+        self._found: dict[str, ca.SX] = {}
+        start = 0
+        for each, count in zip(numbers.entries, counts, strict=True):
+            self._found[each.name] = each.symbol(self.column[start : start + count])
+            start += count
+
+    def __getitem__(self, name: str) -> ca.SX:
+        return self._found[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._found
+
+    def find(self, name: str) -> ca.SX | None:
+        return self._found.get(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def under(self, path: str) -> SymbolsUnder:
+        return SymbolsUnder(self, path)
+
+
+@dataclass(frozen=True)
+class SymbolsUnder:
+    """Those whose names begin with a path."""
+
+    symbols: Symbols
+    path: str
+
+    def __getitem__(self, name: str) -> ca.SX:
+        return self.symbols[f"{self.path}.{name}"]
+
+    def __contains__(self, name: str) -> bool:
+        return f"{self.path}.{name}" in self.symbols
+
+    def get(self, name: str, otherwise: float) -> Any:
+        found = self.symbols.find(f"{self.path}.{name}")
+        return otherwise if found is None else found
+
+    def under(self, path: str) -> SymbolsUnder:
+        return SymbolsUnder(self.symbols, f"{self.path}.{path}")

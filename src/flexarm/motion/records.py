@@ -1,0 +1,139 @@
+"""What a run recorded: plain arrays, which become a labelled Dataset when someone first asks for it.
+
+`import xarray` brings pandas and takes longer than a short simulation.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.motion.series import AXES
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ENERGIES = {
+    "kinetic": "kinetic energy",
+    "elastic": "elastic energy of the links",
+    "gravity": "energy in the field of gravity",
+    "drive": "energy of wound-up drives",
+    "work": "work of all inputs so far",
+    "dissipated": "energy dissipated so far",
+    "balance": "energy that the integration lost or gained: numerical damping and truncation",
+}
+
+Labels = tuple[tuple[str, str, tuple[str, ...]], ...]  # name, dimension, label of each place
+
+_swap = threading.Lock()
+
+
+class Variable(NamedTuple):
+    """One quantity, in the order in which xarray takes it."""
+
+    dims: tuple[str, ...]
+    values: Array
+    attrs: dict[str, str]
+
+
+class Arrays(NamedTuple):
+    """A run's variables (`time` among them), labels and attributes; they are read as those of a Dataset."""
+
+    variables: Mapping[str, Variable]
+    labels: Labels
+    attrs: dict[str, str]
+
+    def labelled(self) -> xr.Dataset:
+        import xarray as xr
+
+        variables = dict(self.variables)
+        time = xr.Coordinates({"time": variables.pop("time")})
+        return xr.Dataset(variables, _coordinates(self.labels).merge(time).coords, self.attrs)
+
+
+class Records:
+    """Arrays until their Dataset is asked for; from then on the Dataset, which its user may change."""
+
+    def __init__(self, held: Arrays | xr.Dataset) -> None:
+        self._held = held
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        return self._held.attrs
+
+    @property
+    def names(self) -> list[str]:
+        """Of the variables that are numbers over time."""
+        return [str(name) for name, each in self._held.variables.items() if each.dims[:1] == ("time",)]
+
+    def values(self, name: str) -> Array:
+        """The numbers of a variable, (time, ...)."""
+        return np.asarray(self._held.variables[name].values)
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        held = self._held
+        if not isinstance(held, Arrays):
+            return held
+        made = held.labelled()
+        with _swap:  # two threads may have made one, but all get the same
+            if self._held is held:
+                self._held = made
+            return self._held  # type: ignore[return-value]  # nobody puts arrays back
+
+
+@lru_cache(maxsize=64)
+def _coordinates(labels: Labels) -> xr.Coordinates:
+    """With their indexes, made once for runs of the same robot."""
+    import xarray as xr
+
+    return xr.Coordinates({name: (dimension, list(places)) for name, dimension, places in labels})
+
+
+def arrays(**parts: Any) -> Arrays:
+    """The arrays of a run with their labels (`simulate` knows them)."""
+    labels = [
+        ("coordinate", "coordinate", parts["names"]),
+        ("axis", "axis", AXES),
+        ("column", "column", AXES),
+        ("input", "input", parts["inputs"]),
+        ("link", "link", parts["links"]),
+        ("unit", "coordinate", parts["units"]),
+        ("kind", "coordinate", parts["kinds"]),
+        ("input_unit", "input", parts["input_units"]),
+    ]
+    layout = {
+        "q": (("coordinate",), "", "coordinates"),
+        "v": (("coordinate",), "", "rates of the coordinates"),
+        "a": (("coordinate",), "", "accelerations of the coordinates"),
+        "tip": (("axis",), "m", "position of the last link's tip"),
+        "tip_rotation": (("axis", "column"), "1", "rotation of the last link's tip"),
+        "deflection": (("link", "axis"), "m", "deflection of each link's tip in its root frame"),
+        "torque": (("input",), "", "torque or force of the actuators"),
+        **{name: ((), "J", meaning) for name, meaning in ENERGIES.items()},
+    }
+    if parts["points"]:
+        labels.append(("point", "point", parts["points"]))
+        parts["points"] = np.stack(list(parts["points"].values()), axis=1)
+        layout["points"] = (("point", "axis"), "m", "positions of chosen points")
+    if "reaction" in parts:
+        labels += [("row", "row", parts["rows"]), ("row_unit", "row", parts["rows"].values())]
+        layout["reaction"] = (
+            ("row",),
+            "",
+            "force (N) or moment (N m) of each constraint row on its first side or link",
+        )
+        layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")
+    variables = {
+        name: Variable(("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
+        for name, (dims, unit, meaning) in layout.items()
+    }
+    variables["time"] = Variable(("time",), parts["time"], {"units": "s"})
+    # copies: whoever gave the lists may change them before the labels are needed
+    fixed = tuple((name, dimension, tuple(places)) for name, dimension, places in labels)
+    return Arrays(variables, fixed, parts["attributes"])
