@@ -86,7 +86,8 @@ def own_stiffness(body: SymbolicBody) -> Any:
 def own_damping(body: SymbolicBody) -> Any:
     out = _own(body, "D", "joint.drive.damping")
     if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.viscous"].nnz():
-        out[body.local.joint, body.local.joint] += body.numbers["joint.viscous"]
+        joint = body.local.own_joint
+        out[joint, joint] += body.numbers["joint.viscous"]
     return out
 
 
@@ -121,8 +122,9 @@ def own_friction(body: SymbolicBody, dx: Any) -> Any:
     """Those on a body's own coordinates."""
     force = ca.SX.zeros(body.local.count)
     if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.coulomb"].nnz():
-        speed = dx[body.local.joint] / body.numbers["joint.coulomb_speed"]
-        force[body.local.joint] = body.numbers["joint.coulomb"] * ca.tanh(speed)
+        joint = body.local.own_joint
+        speed = dx[joint] / body.numbers["joint.coulomb_speed"]
+        force[joint] = body.numbers["joint.coulomb"] * ca.tanh(speed)
     return force
 
 
@@ -149,7 +151,7 @@ def _own(body: SymbolicBody, elastic: str, between: str) -> Any:
         inside = slice(body.local.elastic.start, body.local.elastic.start + body.shapes.count)
         matrix[inside, inside] = body.numbers[elastic]
     if elastic_drive(body.link) is not None and body.numbers[between].nnz():
-        pair = [body.local.joint, body.local.motor]
+        pair = [body.local.own_joint, body.local.own_joint + 1]
         matrix[pair, pair] += body.numbers[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
     return matrix
 

@@ -147,10 +147,15 @@ class LinkFunctions:
         steps = place(self.body, self.body.numbers.under("tip"), Jet.slow(x))
         return self._function("tip", [R, p, x], list(pose_along(steps, R, p)))
 
-    def fold(self, free: Sequence[int], free_above: Sequence[int], children: tuple[Any, Any, Any]) -> Fold:
-        """The elimination of the link's free coordinates. `children`: patterns of the inertia that they hand over."""
+    def fold(self, free: Sequence[int], free_above: Sequence[int], children: Sequence[Any], steered: bool) -> Fold:
+        """The elimination of the link's free coordinates. `children`: patterns of the inertia that they hand over;
+        `steered`: whether a law acts, with slopes by x and dx."""
         x, dx, rate = self._own()
-        above_x, V, slopes = ca.SX.sym("above_x", self.above), ca.SX.sym("V", 6), ca.SX.sym("slopes", self.n, 2)
+        above_x, V, slopes = (
+            ca.SX.sym("above_x", self.above),
+            ca.SX.sym("V", 6),
+            ca.SX.sym("slopes", _two_columns(self.n, steered)),
+        )
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
         inertia, _ = ca.hessian(energies.kinetic(self.body, V, x, rate), ca.vertcat(V, rate))
         springs, friction = self.soften(x, dx, stiff, damp)
@@ -199,7 +204,7 @@ class Fold:
 
     @cached_property
     def inward(self) -> ca.Function:
-        """(column, force on the own coordinates, force at V) -> forces on the own, on the parent's V and coordinates."""
+        """(column, force on the own coordinates, force at V) -> forces on the own ones, the parent's V, its own."""
         column, link = self._unpacked()
         own, at_V = ca.SX.sym("own", link.freed.shape[0]), ca.SX.sym("at_V", 6)
         total = own + link.joint.T @ at_V
@@ -221,6 +226,10 @@ class Fold:
     def _unpacked(self) -> tuple[Any, Eliminated]:
         column = ca.SX.sym("column", self.size)
         return column, unpacked(column, [self.like])[0]
+
+
+def _two_columns(rows: int, full: bool) -> ca.Sparsity:
+    return ca.Sparsity.dense(rows, 2) if full else ca.Sparsity(rows, 2)
 
 
 def kind_of(equations: Equations, i: int, numbers: Numbers) -> tuple[object, ...]:
