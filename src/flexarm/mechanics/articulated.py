@@ -74,7 +74,8 @@ class Form:
     def seat(self, joint: Any) -> None:
         """From V to W = V - joint dx."""
         pulled = self.WW @ joint
-        self.xx = self.xx + joint.T @ self.Wx + self.Wx.T @ joint + joint.T @ pulled
+        coupled = joint.T @ self.Wx
+        self.xx = self.xx + _symmetric(coupled + coupled.T + joint.T @ pulled)
         self.Wx = self.Wx + pulled
 
 
@@ -86,14 +87,21 @@ def eliminate(link: LocalInertia, form: Form) -> tuple[Eliminated, Any]:
     if form.xx.numel() and link.parent is not None:
         freed = ca.ldl_solve(form.Wx.T, pivots, factor, permutation)
     sparse = (ca.sparsify(part) for part in (freed, link.carry, link.carry_x, link.joint))
-    return Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse), form.WW - form.Wx @ freed
+    return Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse), form.WW - _symmetric(
+        form.Wx @ freed
+    )
 
 
 def handed_over(link: LocalInertia, inertia: Any) -> tuple[Any, Any, Any]:
     """The inertia that a link shows at W, as its parent feels it at its own V and coordinates."""
     X, P = link.carry, link.carry_x
-    seen, seen_x = inertia @ X, inertia @ P
-    return X.T @ seen, X.T @ seen_x, P.T @ seen_x
+    seen_x = inertia @ P
+    return _symmetric(X.T @ (inertia @ X)), X.T @ seen_x, _symmetric(P.T @ seen_x)
+
+
+def _symmetric(matrix: Any) -> Any:
+    """A matrix that is symmetric, from its lower half."""
+    return ca.tril2symm(ca.tril(ca.sparsify(matrix)))
 
 
 class Articulated:

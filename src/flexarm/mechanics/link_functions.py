@@ -6,9 +6,9 @@ processor; written out link by link it would not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import casadi as ca
@@ -23,6 +23,35 @@ from flexarm.mechanics.rotations import acceleration_along, pose_along, twist_al
 from flexarm.mechanics.section_poses import place
 
 MATRICES = ("carry", "carry_x", "joint")
+
+
+def pattern_key(pattern: ca.Sparsity) -> tuple[object, ...]:
+    return *pattern.shape, tuple(pattern.colind()), tuple(pattern.row())
+
+
+def _by_patterns(make: Callable[..., ca.Function]) -> Callable[..., ca.Function]:
+    """A function for each pattern of zeros of what it is given: in the plane most of a motion is zero."""
+
+    @wraps(make)
+    def found(self: Any, *patterns: ca.Sparsity) -> ca.Function:
+        made: dict[object, ca.Function] = self.__dict__.setdefault("_made", {})
+        key = (make.__name__, *map(pattern_key, patterns))
+        if key not in made:
+            made[key] = make(self, *patterns)
+        return made[key]
+
+    return found
+
+
+def _symbol(name: str, pattern: ca.Sparsity) -> tuple[ca.SX, ca.SX]:
+    """Symbols where the pattern has entries, as an argument; and with zeros elsewhere."""
+    given = ca.SX.sym(name, pattern)
+    return given, ca.densify(given)
+
+
+def _sparse(*parts: Any) -> Any:
+    """A column of them, or a matrix, without what is always zero."""
+    return ca.sparsify(ca.vertcat(*parts))
 
 
 class LinkFunctions:
@@ -64,17 +93,17 @@ class LinkFunctions:
     def geometry_size(self) -> int:
         return sum(int(each.nnz()) for each in self._geometry[2].values())
 
-    @cached_property
-    def move(self) -> ca.Function:
+    @_by_patterns
+    def move(self, pattern: ca.Sparsity) -> ca.Function:
         """(motion of the parent, its x, dx, ddx, own x, dx, ddx) -> motion, force on the twist and on the own
         coordinates, geometry."""
         above, own = self._parents(), self._own()
-        motion = ca.SX.sym("motion", 9)
+        given, motion = _symbol("motion", pattern)
         moved = acceleration_along(self._steps(above, own), motion[:3], motion[3:6], motion[6:])
         force, inertia = self._e.link_forces(self._i)(*moved, *own, self._e.p)
         geometry = ca.vertcat(*(entry for each in self._geometry_at(above[0], own[0]) for entry in each.nonzeros()))
-        outputs = [ca.vertcat(*moved), force, inertia + self._internal(own[0], own[1]), geometry]
-        return self._function("move", [motion, *above, *own], outputs)
+        own_force = ca.densify(inertia + self._internal(own[0], own[1]))
+        return self._function("move", [given, *above, *own], [_sparse(*moved), _sparse(force), own_force, geometry])
 
     def _internal(self, x: Any, dx: Any) -> Any:
         """Springs, dampers and friction."""
@@ -83,16 +112,16 @@ class LinkFunctions:
         constant = energies.own_stiffness(body) @ x + energies.own_damping(body) @ dx
         return constant + varying + energies.own_friction(body, dx)
 
-    @cached_property
-    def back(self) -> ca.Function:
+    @_by_patterns
+    def back(self, pattern: ca.Sparsity) -> ca.Function:
         """(force on the twist, geometry) -> forces on the parent's twist, on its coordinates, and on the own ones."""
-        force, packed = ca.SX.sym("force", 6), ca.SX.sym("geometry", self.geometry_size)
+        (given, force), packed = _symbol("force", pattern), ca.SX.sym("geometry", self.geometry_size)
         parts, start = [], 0
         for name in MATRICES:
             pattern = self._geometry[2][name].sparsity()
-            parts.append(ca.SX(pattern, packed[start : start + pattern.nnz()]).T @ force)
+            parts.append(_sparse(ca.SX(pattern, packed[start : start + pattern.nnz()]).T @ force))
             start += pattern.nnz()
-        return self._function("back", [force, packed], parts)
+        return self._function("back", [given, packed], parts)
 
     def soften(self, x: Any, v: Any, stiff: Any, damp: Any) -> tuple[Any, Any]:
         """stiff K + damp D of the own springs and dampers, and the slope of friction."""
@@ -107,25 +136,30 @@ class LinkFunctions:
         """(x, change, stiff, damp) -> (stiff K + damp D) change."""
         x, change, v = ca.SX.sym("x", self.n), ca.SX.sym("change", self.n), ca.SX.sym("v", self.n)
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
-        return self._function("softened", [x, change, stiff, damp], [self.soften(x, v, stiff, damp)[0] @ change])
+        added = ca.densify(self.soften(x, v, stiff, damp)[0] @ change)
+        return self._function("softened", [x, change, stiff, damp], [added])
 
-    @cached_property
-    def shift(self) -> ca.Function:
-        """(twist of the parent, its x, dx, own x, dx) -> twist, and what the link moves by: 2 T / mass, levers."""
+    @_by_patterns
+    def shift(self, *patterns: ca.Sparsity) -> ca.Function:
+        """Of two small changes: (twists of the parent, its x and changes, own x and changes) -> twists, and how far
+        they move the link."""
         above, own = self._parents(), self._own()
-        V = ca.SX.sym("V", 6)
-        none = [ca.SX.zeros(self.above), ca.SX.zeros(self.n)]
-        steps = self._steps([*above[:2], none[0]], [*own[:2], none[1]])
-        twist = ca.vertcat(*twist_along(steps, V[:3], V[3:]))
-        squares = energies.squared_displacements(self.body, twist, own[0], own[1])
-        return self._function("shift", [V, *above[:2], *own[:2]], [twist, ca.vertcat(*squares)])
+        given, twists = zip(*(_symbol("V", pattern) for pattern in patterns), strict=True)
+        outputs: list[list[Any]] = [[], []]
+        for V, above_dx, dx in zip(twists, above[1:], own[1:], strict=True):
+            steps = self._steps([above[0], above_dx, ca.SX.zeros(self.above)], [own[0], dx, ca.SX.zeros(self.n)])
+            twist = ca.vertcat(*twist_along(steps, V[:3], V[3:]))
+            squares = energies.squared_displacements(self.body, twist, own[0], dx)
+            outputs[0].append(_sparse(twist))
+            outputs[1].append(ca.densify(ca.vertcat(*squares)))
+        return self._function("shift", [*given, *above, *own], [*outputs[0], *outputs[1]])
 
-    @cached_property
-    def tell(self) -> ca.Function:
-        """(R, p, twist of the parent, its x, dx, own x, dx, gravity) -> R, p, twist, energies (kinetic, elastic,
-        gravity, drive), deflection of the tip."""
+    @_by_patterns
+    def tell(self, *patterns: ca.Sparsity) -> ca.Function:
+        """(R, p, twist of the parent, gravity, the parent's x, dx, own x, dx) -> R, p, twist, energies (kinetic,
+        elastic, gravity, drive), deflection of the tip."""
         above, own = self._parents(), self._own()
-        R, p, V, g = ca.SX.sym("R", 3, 3), ca.SX.sym("p", 3), ca.SX.sym("V", 6), ca.SX.sym("g", 3)
+        given, (R, p, V, g) = zip(*(_symbol(name, each) for name, each in zip("RpVg", patterns, strict=True)))
         steps = self._steps([*above[:2], ca.SX.zeros(self.above)], [*own[:2], ca.SX.zeros(self.n)])
         twist = ca.vertcat(*twist_along(steps, V[:3], V[3:]))
         R_own, p_own = pose_along(steps, R, p)
@@ -136,16 +170,20 @@ class LinkFunctions:
             -ca.dot(g, mass * p_own + R_own @ moment),
             energies.wind_up(self.body, own[0]),
         )
-        bend = deflection(self.body, own[0])
-        inputs = [R, p, V, *above[:2], *own[:2], g]
-        return self._function("tell", inputs, [R_own, p_own, twist, found, bend])
+        bend = ca.densify(deflection(self.body, own[0]))
+        return self._function(
+            "tell",
+            [*given, *above[:2], *own[:2]],
+            [_sparse(R_own), _sparse(p_own), _sparse(twist), ca.densify(found), bend],
+        )
 
-    @cached_property
-    def tip(self) -> ca.Function:
+    @_by_patterns
+    def tip(self, *patterns: ca.Sparsity) -> ca.Function:
         """(R, p, own x) -> R and p of the tip."""
-        R, p, x = ca.SX.sym("R", 3, 3), ca.SX.sym("p", 3), ca.SX.sym("x", self.n)
+        given, (R, p) = zip(*(_symbol(name, each) for name, each in zip("Rp", patterns, strict=True)))
+        x = ca.SX.sym("x", self.n)
         steps = place(self.body, self.body.numbers.under("tip"), Jet.slow(x))
-        return self._function("tip", [R, p, x], list(pose_along(steps, R, p)))
+        return self._function("tip", [*given, x], [ca.densify(each) for each in pose_along(steps, R, p)])
 
     def fold(self, free: Sequence[int], free_above: Sequence[int], children: Sequence[Any], steered: bool) -> Fold:
         """The elimination of the link's free coordinates. `children`: patterns of the inertia that they hand over;
@@ -172,7 +210,7 @@ class LinkFunctions:
         form.add(*handed)
         eliminated, left = eliminate(own, form)
         inputs = [above_x, x, dx, slopes, stiff, damp, *handed]
-        up = [ca.sparsify(each) for each in handed_over(own, left)]
+        up = handed_over(own, left)
         outputs = ca.cse([ca.densify(packed([eliminated])), *up])
         return Fold(eliminated, ca.Function(f"fold_{self._i}", [*inputs, self._p], [*outputs]))
 
@@ -181,8 +219,7 @@ class LinkFunctions:
         return list(ca.substitute([*found.values()], [given_above, given_x], [above_x, x]))
 
     def _function(self, name: str, inputs: list[Any], outputs: list[Any]) -> ca.Function:
-        dense = [ca.densify(each) for each in outputs]
-        return ca.Function(f"{name}_{self._i}", [*inputs, self._p], [*ca.cse(dense)])
+        return ca.Function(f"{name}_{self._i}", [*inputs, self._p], [*ca.cse(outputs)])
 
 
 @dataclass(frozen=True)
@@ -202,26 +239,26 @@ class Fold:
         """Patterns of what is handed over."""
         return [self.function.sparsity_out(k) for k in (1, 2, 3)]
 
-    @cached_property
-    def inward(self) -> ca.Function:
+    @_by_patterns
+    def inward(self, pattern: ca.Sparsity) -> ca.Function:
         """(column, force on the own coordinates, force at V) -> forces on the own ones, the parent's V, its own."""
         column, link = self._unpacked()
-        own, at_V = ca.SX.sym("own", link.freed.shape[0]), ca.SX.sym("at_V", 6)
+        own, (given, at_V) = ca.SX.sym("own", link.freed.shape[0]), _symbol("at_V", pattern)
         total = own + link.joint.T @ at_V
         at_W = at_V - link.freed.T @ total
-        outputs = [total, link.carry.T @ at_W, link.carry_x.T @ at_W]
-        return ca.Function("inward", [column, own, at_V], [ca.densify(each) for each in ca.cse(outputs)])
+        outputs = ca.cse([ca.densify(total), ca.sparsify(link.carry.T @ at_W), ca.densify(link.carry_x.T @ at_W)])
+        return ca.Function("inward", [column, own, given], [*outputs])
 
-    @cached_property
-    def outward(self) -> ca.Function:
+    @_by_patterns
+    def outward(self, pattern: ca.Sparsity) -> ca.Function:
         """(column, force on the own coordinates, parent's V, its accelerations) -> own accelerations, V."""
         column, link = self._unpacked()
-        own, V = ca.SX.sym("own", link.freed.shape[0]), ca.SX.sym("V", 6)
+        own, (given, V) = ca.SX.sym("own", link.freed.shape[0]), _symbol("V", pattern)
         above = ca.SX.sym("above", link.carry_x.shape[1])
         W = link.carry @ V + link.carry_x @ above
         a = link.accelerations(own) - link.freed @ W
-        outputs = ca.cse([ca.densify(a), ca.densify(W + link.joint @ a)])
-        return ca.Function("outward", [column, own, V, above], [*outputs])
+        outputs = ca.cse([ca.densify(a), ca.sparsify(W + link.joint @ a)])
+        return ca.Function("outward", [column, own, given, above], [*outputs])
 
     def _unpacked(self) -> tuple[Any, Eliminated]:
         column = ca.SX.sym("column", self.size)

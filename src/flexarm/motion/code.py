@@ -18,6 +18,7 @@ from flexarm.mechanics.compiler import find_compiler, stop_compilers
 from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.many import Runner
 from flexarm.mechanics.native import Library
+from flexarm.mechanics.size import calls
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report
@@ -68,7 +69,8 @@ class Code:
 
     @cached_property
     def _compile_time(self) -> float:
-        return COMPILING + COMPILING_EACH * self.plant.instructions
+        parts = {each for function in self.library.functions for each in calls(function)}
+        return COMPILING + COMPILING_EACH * sum(each.n_instructions() for each in parts)
 
     def spend(self, seconds: float) -> None:
         """Tell how long the virtual machine worked; the compiler may start beside it."""

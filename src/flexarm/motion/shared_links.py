@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.mechanics.link_functions import Fold, LinkFunctions, kind_of
+from flexarm.mechanics.link_functions import Fold, LinkFunctions, kind_of, pattern_key
+from flexarm.mechanics.size import link_size
 from flexarm.robot import Revolute, Weld
 
 if TYPE_CHECKING:
     from flexarm.mechanics.structure import Structure
     from flexarm.motion.plant import Plant
 
-# Links of a kind from which on calls are faster than code written out (benchmarks/sharing.py).
-MANY_LINKS = 12
+# Instructions of the inverse dynamics, estimated, from which on calls are faster than code written out, since that does
+# not fit into the processor's cache any more: about 11 planar links with three modes, 3 spatial ones with twelve, 75
+# rigid ones (benchmarks/sharing.py).
+LARGE = 3000
 
 NONE = ca.MX(0, 1)
 
@@ -27,12 +30,12 @@ NONE = ca.MX(0, 1)
 def shares(structure: Structure) -> bool:
     """Whether a robot's links are many of few kinds, each of which knows its parent and its own coordinates alone."""
     bodies = structure.equations.chain.bodies
-    if len(bodies) < MANY_LINKS or structure.constrained:
+    if structure.constrained or sum(link_size(body.link) for body in bodies) < LARGE:
         return False
     if not all(isinstance(body.link.joint, (Revolute, Weld)) for body in bodies):
         return False
     kinds = {kind_of(structure.equations, i, structure.numbers) for i in range(len(bodies))}
-    return len(bodies) >= MANY_LINKS * len(kinds) / 4
+    return len(bodies) >= 2 * len(kinds)
 
 
 class SharedLinks:
@@ -84,15 +87,16 @@ class SharedLinks:
         """(q, v, a, u) -> what is missing to equilibrium."""
         plant, p, n = self.plant, self.plant.numbers, self.plant.n
         q, v, a, u = self._symbols(q=n, v=n, a=n, u=plant.input_count)
-        motions: dict[int | None, Any] = {None: ca.vertcat(ca.MX.zeros(6), -self._gravity(p))}
+        motions: dict[int | None, Any] = {None: ca.vertcat(ca.MX(6, 1), -self._gravity(p))}
         forces, own, geometry = {}, {}, {}
         for i in self.order:
             parent, mine = self.bodies[i].parent, self._own_numbers(i, p)
             given = [motions[parent], *self._of(parent, q, v, a), *self._of(i, q, v, a)]
-            motions[i], forces[i], own[i], geometry[i] = self.links[i].move(*given, mine)
+            motions[i], forces[i], own[i], geometry[i] = self.links[i].move(motions[parent].sparsity())(*given, mine)
         for i in reversed(self.order):
             parent = self.bodies[i].parent
-            above, above_x, mine = self.links[i].back(forces[i], geometry[i], self._own_numbers(i, p))
+            back = self.links[i].back(forces[i].sparsity())
+            above, above_x, mine = back(forces[i], geometry[i], self._own_numbers(i, p))
             own[i] = own[i] + mine
             if parent is not None:
                 forces[parent], own[parent] = forces[parent] + above, own[parent] + above_x
@@ -101,7 +105,7 @@ class SharedLinks:
 
     def _gravity(self, p: Any) -> Any:
         e = self.plant.equations
-        gravity = ca.Function("ground", [e.p], [ca.densify(e.chain.numbers["gravity"])])
+        gravity = ca.Function("ground", [e.p], [e.chain.numbers["gravity"]])
         return gravity(p[: e.p.numel()])
 
     # --- the linear system of a step ---
@@ -118,7 +122,7 @@ class SharedLinks:
         for i in reversed(self.order):
             parent, count = self.bodies[i].parent, len(self._free[i])
             children = handed.get(i, [ca.MX(6, 6), ca.MX(6, count), ca.MX(count, count)])
-            fold = folds[i] = self._fold(i, [each.sparsity() for each in children])
+            fold = folds[i] = self._fold(i, _patterns(*children))
             x, dx = self._of(i, q, v)
             given = [*self._of(parent, q), x, dx, slopes[self.bodies[i].local.all, :], stiff, damp, *children]
             columns[i], *up = fold.function(*given, self._own_numbers(i, p))
@@ -133,8 +137,7 @@ class SharedLinks:
         parent = self.bodies[i].parent
         free_above = () if parent is None else self._free[parent]
         steered = self.plant.law is not None
-        patterns = tuple((*each.shape, tuple(each.colind()), tuple(each.row())) for each in children)
-        key = (self._kinds[i], self._free[i], free_above, patterns)
+        key = (self._kinds[i], self._free[i], free_above, *map(pattern_key, children))
         if key not in self._folded:
             self._folded[key] = self.links[i].fold(self._free[i], free_above, children, steered)
         return self._folded[key]
@@ -152,17 +155,18 @@ class SharedLinks:
         for fold in folds:
             columns.append(factors[start : start + fold.size])
             start += fold.size
-        own, at_V = self._free_parts(r), [ca.MX.zeros(6) for _ in folds]
+        own, at_V = self._free_parts(r), [ca.MX(6, 1) for _ in folds]
         for i in reversed(self.order):
             parent = self.bodies[i].parent
-            own[i], up, up_x = folds[i].inward(columns[i], own[i], at_V[i])
+            own[i], up, up_x = folds[i].inward(at_V[i].sparsity())(columns[i], own[i], at_V[i])
             if parent is not None:
                 at_V[parent], own[parent] = at_V[parent] + up, own[parent] + up_x
-        twists: dict[int | None, Any] = {None: ca.MX.zeros(6)}
+        twists: dict[int | None, Any] = {None: ca.MX(6, 1)}
         found: dict[int | None, Any] = {None: NONE}
         for i in self.order:
             parent = self.bodies[i].parent
-            found[i], twists[i] = folds[i].outward(columns[i], own[i], twists[parent], found[parent])
+            outward = folds[i].outward(twists[parent].sparsity())
+            found[i], twists[i] = outward(columns[i], own[i], twists[parent], found[parent])
         solution = ca.vertcat(*(found[i] for i in range(len(folds))))
         return self._function("substitute", [factors, r], [solution])
 
@@ -183,19 +187,18 @@ class SharedLinks:
     @cached_property
     def displacements(self) -> ca.Function:
         """(q, e, f) -> how far two small changes of the free coordinates move each link."""
-        plant = self.plant
+        plant, none = self.plant, ca.MX.zeros(len(self.plant.driven))
         q, e, f = self._symbols(q=plant.n, e=len(plant.free), f=len(plant.free))
-        moved = [ca.sqrt(self._squares(q, plant.whole(each, ca.MX.zeros(len(plant.driven))))) for each in (e, f)]
-        return self._function("displacements", [q, e, f], moved)
-
-    def _squares(self, q: Any, dq: Any) -> Any:
-        twists: dict[int | None, Any] = {None: ca.MX.zeros(6)}
-        squares: dict[int, Any] = {}
+        vectors = [q, plant.whole(e, none), plant.whole(f, none)]
+        twists: dict[int | None, list[Any]] = {None: [ca.MX(6, 1)] * 2}
+        squares: dict[int, list[Any]] = {}
         for i in self.order:
-            parent, mine = self.bodies[i].parent, self._own_numbers(i, self.plant.numbers)
-            given = [twists[parent], *self._of(parent, q, dq), *self._of(i, q, dq)]
-            twists[i], squares[i] = self.links[i].shift(*given, mine)
-        return ca.vertcat(*(squares[i] for i in range(len(self.bodies))))
+            parent, mine = self.bodies[i].parent, self._own_numbers(i, plant.numbers)
+            shift = self.links[i].shift(*_patterns(*twists[parent]))
+            *found, one, other = shift(*twists[parent], *self._of(parent, *vectors), *self._of(i, *vectors), mine)
+            twists[i], squares[i] = found, [one, other]
+        moved = [ca.sqrt(ca.vertcat(*(squares[i][k] for i in range(len(self.bodies))))) for k in (0, 1)]
+        return self._function("displacements", [q, e, f], moved)
 
     # --- samples ---
 
@@ -206,26 +209,23 @@ class SharedLinks:
         plant, p, n = self.plant, self.plant.numbers, self.plant.n
         q, v, a, u = self._symbols(q=n, v=n, a=n, u=plant.input_count)
         gravity, last = self._gravity(p), len(self.bodies) - 1
-        frames: dict[int | None, list[Any]] = {None: [ca.MX.eye(3), ca.MX.zeros(3), ca.MX.zeros(6)]}
+        frames: dict[int | None, list[Any]] = {None: [ca.MX.eye(3), ca.MX(3, 1), ca.MX(6, 1)]}
         energies, bends = {}, {}
         for i in self.order:
             parent, mine = self.bodies[i].parent, self._own_numbers(i, p)
-            given = [*frames[parent], *self._of(parent, q, v), *self._of(i, q, v), gravity]
-            *frames[i], energies[i], bends[i] = self.links[i].tell(*given, mine)
-        R, position = self.links[last].tip(*frames[last][:2], *self._of(last, q), self._own_numbers(last, p))
+            tell = self.links[i].tell(*_patterns(*frames[parent], gravity))
+            given = [*frames[parent], gravity, *self._of(parent, q, v), *self._of(i, q, v)]
+            *frames[i], energies[i], bends[i] = tell(*given, mine)
+        tip = self.links[last].tip(*_patterns(*frames[last][:2]))
+        R, position = tip(*frames[last][:2], *self._of(last, q), self._own_numbers(last, p))
         missing = self.residual(q, v, a, u, p)[plant.driven] if plant.driven else NONE
         total = sum(energies.values(), ca.MX.zeros(4))
         sides = ca.horzcat(*(bends[i] for i in range(last + 1)))
         return self._function("report", [q, v, a, u], [total, R, position, missing, sides])
 
-    @property
-    def instructions(self) -> int:
-        """Of all functions of links that a step calls, each counted once."""
-        names = ("move", "back", "softened", "shift")
-        kinds = {id(link): link for link in self.links}.values()
-        own = sum(getattr(link, name).n_instructions() for link in kinds for name in names)
-        folds = {id(fold): fold for fold in self._factored[1]}.values()
-        return int(own + sum(f.n_instructions() for each in folds for f in (each.function, each.inward, each.outward)))
+
+def _patterns(*matrices: Any) -> list[Any]:
+    return [each.sparsity() for each in matrices]
 
 
 def _spans(structure: Structure) -> dict[str, slice]:
