@@ -119,7 +119,8 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
     if not tip:
         return _tip_up(space @ kept)
     static = -np.linalg.solve(stiffness[:inner, :inner], stiffness[:inner, inner:])
-    return space @ np.block([[static, kept], [np.eye(tip), np.zeros((tip, count))]])
+    held = np.vstack([kept, np.zeros((tip, count))])
+    return space @ np.hstack([np.vstack([static, np.eye(tip)]), held * _tip_signs(space @ held, tip)])
 
 
 def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
@@ -183,8 +184,15 @@ def all_modes(mass: Array, stiffness: Array) -> tuple[Array, Array]:
 
 def _tip_up(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
     """Eigenvectors have no sign of their own: make every tip move in the positive direction."""
-    tip = shapes(shapes.breaks[-1])[0]
-    return shapes @ np.diag(np.where(tip < 0, -1.0, 1.0))
+    return shapes @ np.diag(_tip_signs(shapes))
+
+
+def _tip_signs(shapes: PiecewisePolynomials, held: int = 0) -> Array:
+    """Of the motion of the tip; where it is held with so many derivatives, of the points next to it."""
+    grows = shapes
+    for _ in range(held):
+        grows = grows.derivative()
+    return np.where((-1) ** held * grows(shapes.breaks[-1])[0] < 0, -1.0, 1.0)
 
 
 def _clamped_polynomials(breaks: Array, order: int, degree: int) -> PiecewisePolynomials:
