@@ -239,12 +239,6 @@ class Plant:
         return squares
 
     @property
-    def instructions(self) -> int:
-        """Of the functions that a step calls."""
-        parts = (self.residual, self.factor, self.substitute, self.resolved, self.displacements, self.forces)
-        return sum(int(each.n_instructions()) for each in parts)
-
-    @property
     def measures(self) -> int:
         """How many displacements there are."""
         return int(self.displacements.numel_out(0))
