@@ -10,8 +10,9 @@ import argparse
 import json
 from pathlib import Path
 
+import casadi as ca
+
 import flexarm as fa
-from flexarm.mechanics.size import calls
 from flexarm.motion.plant import Plant
 from robots import planar_chain, sliding_pair, spatial_chain
 
@@ -49,6 +50,14 @@ def counts(robot: fa.Robot, driven: list[str]) -> dict[str, int]:
 def instructions(plant: Plant, name: str) -> int:
     """Of a function of a plant; where it is a loop over links, those of all that it calls."""
     return sum(each.n_instructions() for each in calls(getattr(plant, name).function))
+
+
+def calls(function: ca.Function) -> list[ca.Function]:
+    """The functions of symbols that a function calls, each as often as it does."""
+    if function.is_a("SXFunction"):
+        return [function]
+    places = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CALL)
+    return [each for k in places for each in calls(function.instruction_MX(k).which_function())]
 
 
 def recorded() -> dict[str, dict[str, int]]:

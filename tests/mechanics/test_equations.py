@@ -74,15 +74,16 @@ def instructions(robot: fa.Robot, function: str = "inverse_dynamics") -> int:
 
 
 def test_inverse_dynamics_takes_few_instructions():
-    assert instructions(planar_chain(2)) <= 1_080
-    assert instructions(spatial_chain(5)) <= 9_100
+    assert instructions(planar_chain(2)) <= 1_000
+    assert instructions(spatial_chain(5)) <= 9_300
 
 
-@pytest.mark.parametrize(("function", "most"), [("inverse_dynamics", 10.5), ("forward_dynamics", 14)])
+@pytest.mark.parametrize(("function", "most"), [("inverse_dynamics", 550), ("forward_dynamics", 950)])
 def test_cost_grows_in_proportion_to_the_links(function, most):
-    two, twenty, forty = (instructions(planar_chain(count), function) for count in (2, 20, 40))
-    assert twenty <= most * two
-    assert forty - twenty <= 1.02 * 20 / 18 * (twenty - two)  # the 20 links beyond cost what the 18 before did
+    """The first two links are cheaper; each of the others costs what the third does."""
+    two, three, forty = (instructions(planar_chain(count), function) for count in (2, 3, 40))
+    assert three - two <= most
+    assert forty - two <= 1.02 * 38 * (three - two)
 
 
 @pytest.mark.parametrize(("kind", "modes"), [("Pa", 3), ("Pb", 6)])

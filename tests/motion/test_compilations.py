@@ -4,26 +4,11 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics import native
-from flexarm.motion import stepper
+from flexarm.motion import code
 
 ROD = fa.Robot("rod", links=[fa.Link("a", 1.0, mass=3.0)])
+HANGING = ROD.with_({"gravity": (0, -9.81, 0)})
 aim = fa.cycloid(0.0, 1.0, 0.8)
-
-
-@pytest.fixture
-def compiled(monkeypatch, tmp_path):
-    """Sources that have been compiled, with an own empty cache and nothing in memory."""
-    sources, compile_library = [], native.compile_library
-
-    def counted(compiler, source, path):
-        sources.append(source)
-        return compile_library(compiler, source, path)
-
-    monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
-    monkeypatch.setattr(native, "compile_library", counted)
-    monkeypatch.setattr(stepper, "_codes", type(stepper._codes)())
-    return sources
 
 
 def law(t, q, v, gains):
@@ -51,27 +36,35 @@ SAME = {
     "samples and durations": [feedback() | {"sample": 0.05}, feedback() | {"duration": 0.2}],
     "initial states": [feedback(), feedback() | {"q0": [0.3]}, feedback() | {"v0": [1.0]}],
     "gains of a digital law": [feedback(rate=100), feedback(kp=40.0, rate=100), feedback(rate=200, limit=1.0)],
+    "chunks of a digital law": [feedback(rate=100), {"torque": [3.0]}, {"torque": {"a": fa.sine(1.0, 1.0)}}],
+    "iterations": [
+        {"robot": HANGING, "method": fa.GeneralizedAlpha(iterations=k), "dt": 0.01, "q0": [0.5]} for k in (2, 4)
+    ],
+    "robots": [
+        {"torque": [1.0], "robot": ROD.with_(change)}
+        for change in ({}, {"links.a.mass": 2.0}, {"links.a.length": 0.5}, {"links.a.mass": 1.0, "name": "light"})
+    ],
 }
 
 
 @pytest.mark.parametrize("runs", SAME.values(), ids=SAME)
-def test_other_numbers_compile_nothing_new(compiled, runs):
-    found = [fa.simulate(ROD, **{"duration": 0.5, "rtol": 1e-4, **options}) for options in runs]
+def test_other_numbers_compile_nothing_new(compiled, changed_over, runs):
+    found = [fa.simulate(**{"robot": ROD, "duration": 0.5, "rtol": 1e-4, **options}) for options in runs]
     assert len(compiled) == 1
-    assert len(stepper._codes) == 1
+    assert len(code._codes) == 1
     ends = {(each.time.values.size, *each.data["q"].values[-1], *each.torque.values.sum(axis=0)) for each in found}
     assert len(ends) == len(runs)  # they were taken, not ignored
 
 
-def test_another_formula_is_another_code(compiled):
+def test_another_formula_is_another_code(compiled, changed_over):
     for torque in (lambda t, q, v: [-2.0 * q[0]], lambda t, q, v: [-3.0 * q[0]]):
         fa.simulate(ROD, 0.1, torque=torque)
     assert len(compiled) == 2
 
 
-def test_gains_are_found_again_in_the_cache(compiled):
+def test_gains_are_found_again_in_the_cache(compiled, changed_over):
     first = fa.simulate(ROD, 0.5, **feedback())
-    stepper._codes.clear()
+    code._codes.clear()
     again = fa.simulate(ROD, 0.5, **feedback())
     other = fa.simulate(ROD, 0.5, **feedback(kp=40.0))
     assert len(compiled) == 1

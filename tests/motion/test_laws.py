@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy.interpolate import CubicSpline
 
 import flexarm as fa
-from flexarm.motion import stepper
+from flexarm.motion import code
 from flexarm.motion.laws import DigitalLaw, Feedback, TracedLaw
 from flexarm.motion.pieces import MOST_KNOTS
 
@@ -182,10 +182,10 @@ def test_every_run_traces_its_law_anew():
 
 
 def test_laws_are_forgotten_after_their_runs():
-    for k in range(3 * stepper.REMEMBERED):
+    for k in range(3 * code.REMEMBERED):
         run(lambda t, q, v, k=k: [-float(k) * q[0]], 0.01)
     gc.collect()
-    assert len(stepper._codes) <= stepper.REMEMBERED
+    assert len(code._codes) <= code.REMEMBERED
 
 
 class Integrator:

@@ -556,7 +556,7 @@ def test_absurd_tolerances_and_durations_are_refused(soft):
         run(soft, 1.0, rtol=1e-15)
     with pytest.raises(ValueError, match="duration = 1e-300: must be at least 1e-12"):
         run(soft, 1e-300)
-    assert run(ROD, 1e6, q0={"rod.q": -np.pi / 2}).status == "completed"  # hangs still, however long
+    assert run(ROD, 1e3, q0={"rod.q": -np.pi / 2}).status == "completed"  # hangs still, for a long time
 
 
 def test_a_motion_that_jumps_is_refused(soft):

@@ -33,16 +33,19 @@ _said: set[str] = set()
 def present_library(name: str, key: str) -> Path | None:
     """The library of a key if it is there and may be loaded."""
     library = _usable_directory() / f"{name}-{key}.so"
-    return library if _sound(library, key) else None
+    if not _sound(library, key):
+        return None
+    touch(library)
+    return library
 
 
 def kept_library(name: str, key: str, build: Callable[[Path], Path]) -> Path:
     """The library of a key; if there is none that may be loaded, what `build` makes in the folder that it is given."""
+    present = present_library(name, key)
+    if present is not None:
+        return present
     directory = _usable_directory()
     library = directory / f"{name}-{key}.so"
-    if _sound(library, key):
-        touch(library)
-        return library
     try:
         workplace = tempfile.mkdtemp(prefix=DRAFT, dir=directory)
     except OSError as error:

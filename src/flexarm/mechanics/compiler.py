@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
 # -O1 compiles about ten times faster than -O3 and runs within a factor of two of it; no contraction to fused
@@ -39,21 +40,47 @@ def tried() -> str:
     return ", ".join(COMPILERS) if named is None else f"$CC = {named!r}"
 
 
-_running: set[subprocess.Popen[bytes]] = set()
+class Unwanted(RuntimeError):
+    """The program ends: nobody waits for a compiler any more."""
+
+
+class _Running:
+    """Compilers that this process waits for."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """A process that was forked has none yet."""
+        self.lock = threading.Lock()
+        self.processes: set[subprocess.Popen[bytes]] = set()
+        self.ending = False
+
+
+_running = _Running()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.forget)
 
 
 def stop_compilers() -> None:
-    """End all compilers that run now; who waits for one gets an error."""
-    for process in list(_running):
+    """The program ends: stop all compilers, and let none begin."""
+    with _running.lock:
+        _running.ending = True
+        processes = list(_running.processes)
+    for process in processes:
         _kill(process)
 
 
 def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Path:
-    """Write the source to a file and make a library beside it; a compiler that fails or does not end is an error."""
+    """Write the source to a file and make a library beside it; a compiler that fails or does not end is an error, and
+    `Unwanted` one that was stopped since the program ends."""
     c_file.write_text(source)
     patience = min(PATIENCE + PATIENCE_PER_BYTE * len(source), MOST_PATIENCE)
     built, messages = c_file.with_suffix(".so"), c_file.with_suffix(".log")
-    with open(messages, "wb") as log:  # a file: a pipe would stay open as long as any child of the compiler lives
+    # a file takes the messages: a pipe would stay open as long as any child of the compiler lives
+    with open(messages, "wb") as log, _running.lock:
+        if _running.ending:
+            raise Unwanted("the program ends")
         process = subprocess.Popen(
             [*compiler, *FLAGS, str(c_file), "-o", str(built), "-lm"],
             stdin=subprocess.DEVNULL,
@@ -61,7 +88,7 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Pat
             stderr=log,
             start_new_session=True,
         )
-    _running.add(process)
+        _running.processes.add(process)
     try:
         status = process.wait(patience)
     except BaseException as error:  # Ctrl-C reaches this program alone, since the compiler has a session of its own
@@ -70,7 +97,9 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Pat
             raise RuntimeError(f"the compiler did not end within {patience:.0f} s and was stopped") from None
         raise
     finally:
-        _running.discard(process)
+        _running.processes.discard(process)
+    if status and _running.ending:
+        raise Unwanted("the program ends")
     if status:
         said = messages.read_text(errors="replace").strip().replace(f"{c_file.parent}{os.sep}", "")
         raise RuntimeError(next(iter(said.splitlines()), "") or f"exit status {status}")

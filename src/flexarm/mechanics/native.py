@@ -20,7 +20,7 @@ import casadi as ca
 
 from flexarm._version import __version__
 from flexarm.mechanics.code_cache import fingerprint, kept_library, present_library, say_once
-from flexarm.mechanics.compiler import FLAGS, compile_library, find_compiler, tried
+from flexarm.mechanics.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
 from flexarm.mechanics.many import Runner, loop_source
 from flexarm.mechanics.splitting import split
 
@@ -51,6 +51,17 @@ class Library:
     def functions(self) -> Sequence[ca.Function]:
         """As CasADi's virtual machine runs them."""
         return self._make()
+
+    @property
+    def instructions(self) -> int:
+        """Of all functions of symbols in it, those that others call included: what a compiler has to read."""
+        called = [each for function in self.functions for each in (function, *function.find_functions())]
+        found = {each.__hash__(): each for each in called if each.is_a("SXFunction")}
+        return sum(int(each.n_instructions()) for each in found.values())
+
+    def write(self) -> None:
+        """The source, which takes a while for large robots: done first, no folder waits for it."""
+        _ = self._source
 
     @cached_property
     def _source(self) -> str:
@@ -86,6 +97,8 @@ class Library:
             except (OSError, RuntimeError):  # it was built for a computer that shares the cache but not its libraries
                 library.unlink(missing_ok=True)
                 return self._loaded(kept_library(self.names[0], key, partial(self._build, compiler)))
+        except Unwanted:
+            return self.runners
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or next(iter(str(error).strip().splitlines()), "")
             say_once(f"compiling '{self.names[0]}' failed ({reason}); {SLOWER}")

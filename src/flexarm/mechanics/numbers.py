@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -35,7 +36,7 @@ class Entry:
     def free(self) -> Any:
         """Where the numbers stand; of a symmetric matrix in its lower half."""
         free = np.isnan(self.fixed)
-        return np.tril(free) if self.symmetric else free
+        return free & _lower_half(len(free)) if self.symmetric else free
 
     @property
     def names(self) -> list[str]:
@@ -86,6 +87,7 @@ class Numbers:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.facts: list[Fact] = []
+        self._found: _Places | None = None
 
     def fact(self, where: str, what: str, value: object) -> None:
         """Something that decides which expressions there are."""
@@ -103,10 +105,6 @@ class Numbers:
             fixed[~np.asarray(pattern).reshape(matrix.shape)] = 0.0
         if ones is not None:
             fixed[ones] = np.sign(matrix[ones])
-        scale = float(np.abs(matrix).max(initial=0.0))
-        wrong = np.abs(matrix - fixed)[~np.isnan(fixed)] > ROUNDING * scale
-        if np.isfinite(scale) and wrong.any():  # what is not finite is refused by name, with all numbers
-            raise AssertionError(f"{name} has a number where its structure has none")
         self.entries.append(Entry(name, unit, matrix, fixed, symmetric))
 
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
@@ -141,13 +139,22 @@ class Numbers:
         if other is not self and other.structure != self.structure:
             self.require_entries_of(other)
             self._require_patterns_of(other)
-        parts = [theirs.value[own.free] for own, theirs in zip(self.entries, other.entries, strict=True)]
-        vector = np.concatenate(parts) if parts else np.zeros(0)
+        values = _flat([each.value for each in other.entries])
+        vector: Array = values[self._places.free]
         if not np.isfinite(vector).all():
             wrong = int((~np.isfinite(vector)).argmax())
             sentence = "must be finite; what it is made of is too large or too small"
             raise ValueError(f"the number {self.names[wrong]} is {vector[wrong]}: {sentence}")
+        if (stray := self._places.stray(values)) is not None:
+            raise AssertionError(f"{self.entries[stray].name} has a number where its structure has none")
         return vector
+
+    @property
+    def _places(self) -> _Places:
+        """Where numbers stand among all entries, one after the other; found once unless entries are added."""
+        if self._found is None or self._found.count != len(self.entries):
+            self._found = _Places(self.entries)
+        return self._found
 
     def joined(self, others: Iterable[Numbers]) -> Numbers:
         """The same with numbers wherever one of the others has one: all of them are of this structure."""
@@ -202,6 +209,39 @@ class Numbers:
     @property
     def units(self) -> list[str]:
         return [each.unit for each in self.entries for _ in each.names]
+
+
+class _Places:
+    """Of the entries of some numbers, as one column: which are numbers, and what the others are by construction."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self.count = len(entries)
+        self.free = np.flatnonzero(_flat([each.free for each in entries]))
+        fixed = _flat([each.fixed for each in entries])
+        self._known = np.flatnonzero(~np.isnan(fixed))
+        self._fixed = fixed[self._known]
+        sizes = np.array([each.fixed.size for each in entries], dtype=int)
+        self._owner = np.repeat(np.arange(len(entries)), sizes)[self._known]
+        self._filled = np.flatnonzero(sizes)
+        self._starts = (np.cumsum(sizes) - sizes)[self._filled]
+
+    def stray(self, values: Array) -> int | None:
+        """The entry whose values are not what they are by construction, but for rounding; None if there is none."""
+        if not len(self._known):
+            return None
+        scale = np.zeros(self.count)
+        scale[self._filled] = np.maximum.reduceat(np.abs(values), self._starts)
+        wrong = np.abs(values[self._known] - self._fixed) > ROUNDING * scale[self._owner]
+        return int(self._owner[wrong.argmax()]) if wrong.any() else None
+
+
+def _flat(matrices: list[Any]) -> Any:
+    return np.concatenate([each.ravel() for each in matrices]) if matrices else np.zeros(0)
+
+
+@lru_cache(maxsize=64)
+def _lower_half(size: int) -> Any:
+    return np.tril(np.ones((size, size), dtype=bool))
 
 
 class Symbols:

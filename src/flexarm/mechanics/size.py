@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import casadi as ca
-
 from flexarm.mechanics.bodies import gripped
 from flexarm.robot import Elements, Link, Robot
 
@@ -30,14 +28,6 @@ def require_size(robot: Robot) -> None:
     if size > HUGE:
         raise ValueError(f"{where}{way}; {_round(HUGE)} are the most")
     warnings.warn(f"{where}{way}, or wait: the first call and the first run take minutes", UserWarning, stacklevel=3)
-
-
-def calls(function: ca.Function) -> list[ca.Function]:
-    """The functions that a function of calls makes, and those that they make, each as often as it is called."""
-    if not function.is_a("MXFunction"):
-        return [function]
-    places = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CALL)
-    return [each for k in places for each in calls(function.instruction_MX(k).which_function())]
 
 
 def _round(number: float) -> str:

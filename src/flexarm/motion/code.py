@@ -7,6 +7,8 @@ time spent there suggests that it pays, and the run changes over when it is done
 from __future__ import annotations
 
 import atexit
+import os
+import sys
 import threading
 from collections import OrderedDict
 from functools import cached_property
@@ -18,7 +20,6 @@ from flexarm.mechanics.compiler import find_compiler, stop_compilers
 from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.many import Runner
 from flexarm.mechanics.native import Library
-from flexarm.mechanics.size import calls
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report
@@ -26,10 +27,12 @@ from flexarm.motion.report import report
 NAMES = ("step", "start", "report")
 REMEMBERED = 32  # codes of different structures, methods, ... that are kept in memory; all of them are kept on disk
 
-# The compiler takes about this long (s), and for each instruction of the functions. It starts when a share of that was
-# spent in the virtual machine: whatever comes, that is not much more than the better of both would have taken.
-COMPILING = 0.3
-COMPILING_EACH = 6e-5
+# The compiler takes about this long (s), and for each instruction of the functions: fitted to gcc 12's processor time,
+# with that of writing the source, for eight robots of 93 to 53 000 instructions (0.35 s to 9 s) on a quiet machine with
+# an empty cache. It starts when a share of that was spent in the virtual machine: whatever comes, that is not much more
+# than the better of both would have taken.
+COMPILING = 0.35
+COMPILING_EACH = 1.5e-4
 SHARE = 0.3
 
 _codes: OrderedDict[tuple[object, ...], Code] = OrderedDict()
@@ -47,20 +50,24 @@ class Code:
             return [method.step(plant), plant.start, report(plant)]
 
         self.library = Library(NAMES, make, decides)
-        self.compiled: list[Runner] | None = None
-        self._spent, self._started = 0.0, False
-        self._lock = threading.Lock()
+        self.compiled: list[Runner] | None = None  # as machine code, once there is any
+        self._failed: set[object] = set()  # compilers: what one could not do it cannot do the second time
+        self._spent = 0.0
+        self.forget_threads()
+
+    def forget_threads(self) -> None:
+        """In a forked process there are none, whatever they held."""
+        self._lock, self._compiling = threading.Lock(), threading.Lock()
+        self._thread: threading.Thread | None = None
 
     def runners(self, native: Native) -> list[Runner]:
         """What a run should begin with."""
-        if native is False:
-            return self._interpreted
-        with self._lock:
-            if self.compiled is None and native is True:
-                self.compiled = self.library.built()
-            elif self.compiled is None:
-                self.compiled = self.library.found()
-            return self.compiled or self._interpreted
+        if native is True:
+            self._compile()
+        elif native == "auto":
+            with self._lock:
+                self.compiled = self.compiled or self.library.found()
+        return self._interpreted if native is False or self.compiled is None else self.compiled
 
     @cached_property
     def _interpreted(self) -> list[Runner]:
@@ -69,27 +76,40 @@ class Code:
 
     @cached_property
     def _compile_time(self) -> float:
-        parts = {each for function in self.library.functions for each in calls(function)}
-        return COMPILING + COMPILING_EACH * sum(each.n_instructions() for each in parts)
+        return COMPILING + COMPILING_EACH * self.library.instructions
 
     def spend(self, seconds: float) -> None:
         """Tell how long the virtual machine worked; the compiler may start beside it."""
         with self._lock:
             self._spent += seconds
-            if self._started or self._spent < SHARE * self._compile_time or find_compiler() is None:
+            busy = self._thread is not None and self._thread.is_alive()
+            if busy or self._spent < SHARE * self._compile_time or find_compiler() in self._failed:
                 return
-            self._started = True
-        thread = threading.Thread(target=self._compile, name="flexarm compiler", daemon=True)
-        _threads.add(thread)
-        thread.start()
+            self._thread = threading.Thread(target=self._compile_beside, name="flexarm compiler", daemon=True)
+            if not _begins(self._thread):
+                self._failed.add(find_compiler())
+
+    def _compile_beside(self) -> None:
+        try:
+            if self.library.found() is None:
+                self.library.write()
+            self._compile()
+        finally:
+            if self.compiled is None:
+                self._failed.add(find_compiler())
+            _threads.discard(threading.current_thread())
 
     def _compile(self) -> None:
-        try:
-            compiled = self.library.built()
-            if all(each.library is not None for each in compiled):
-                self.compiled = compiled
-        finally:
-            _threads.discard(threading.current_thread())
+        """In one thread; others that want it wait and take what it made."""
+        with self._compiling:
+            compiler = find_compiler()
+            if self.compiled is not None or compiler in self._failed:
+                return
+            built = self.library.built()
+            if all(each.library is not None for each in built):
+                self.compiled = built
+            else:
+                self._failed.add(compiler)
 
 
 def code_of(plant: Plant, method: Method) -> Code:
@@ -106,10 +126,33 @@ def code_of(plant: Plant, method: Method) -> Code:
         return _codes[key]
 
 
-@atexit.register
+def _begins(thread: threading.Thread) -> bool:
+    """Start a thread that is ended with the program, before what it works with is."""
+    _threads.add(thread)
+    atexit.unregister(_end)
+    atexit.register(_end)
+    if (processes := sys.modules.get("multiprocessing.util")) is not None:  # their ends run no other functions
+        processes.Finalize(None, _end, exitpriority=0)
+    try:
+        thread.start()
+    except RuntimeError:  # there are too many, or the program is about to end
+        _threads.discard(thread)
+        return False
+    return True
+
+
 def _end() -> None:
     """Nobody waits for code any more: end compilers, and let their threads clear up."""
-    if _threads:
-        stop_compilers()
-        for thread in list(_threads):
-            thread.join(2.0)
+    stop_compilers()
+    for thread in list(_threads):
+        thread.join(2.0)
+
+
+def _forked() -> None:
+    _threads.clear()
+    for code in _codes.values():
+        code.forget_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
