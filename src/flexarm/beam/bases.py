@@ -144,9 +144,29 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
     Free interface: the first modes of the clamped mesh. Fixed interface (Craig-Bampton): the static shapes of a unit
     tip deflection and slope (these are the first coordinates), then the modes with the tip held.
     """
-    space = elements(mesh(family.steps, basis.elements), family.order)
-    mass, stiffness = matrices(family, space)
     tip = family.order if basis.interface == "fixed" else 0
+    nodes = mesh(family.steps, basis.elements)
+    if family.uniform and len(family.steps) == 2:
+        length = float(family.steps[-1])
+        mass = float(family.inertia.coefficients[0, 0, 0]) * length
+        sizes = np.array([1.0, length][:tip] + [1 / np.sqrt(mass)] * count)  # of unit slopes, and of modes
+        return PiecewisePolynomials(nodes, _unit_reduced(family.order, basis.elements, count, tip) * sizes)
+    return _reduced(family, elements(nodes, family.order), count, tip)
+
+
+@lru_cache(64)
+def _unit_reduced(order: int, count_of_elements: int, count: int, tip: int) -> Array:
+    """Coefficients of those of a uniform link of unit length and mass; others have the same, scaled."""
+    one = constant(1.0, 1.0)
+    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
+    found = _reduced(family, elements(mesh(one.breaks, count_of_elements), order), count, tip).coefficients
+    found.setflags(write=False)
+    return found
+
+
+def _reduced(family: Family, space: PiecewisePolynomials, count: int, tip: int) -> PiecewisePolynomials:
+    """Of a space of elements, with the last `tip` coordinates held."""
+    mass, stiffness = matrices(family, space)
     inner = space.count - tip
     kept = lowest_modes(mass[:inner, :inner], stiffness[:inner, :inner], count)[1]
     if not tip:

@@ -98,8 +98,11 @@ class Numbers:
     ) -> None:
         """One more entry. `pattern`: where there are numbers, False where there is a zero by construction; `ones`:
         where there is 1 or -1 by construction."""
-        matrix = np.atleast_1d(np.asarray(value, dtype=float))
+        matrix = np.array(value, dtype=float, ndmin=1)
         matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+        if pattern is None and ones is None:
+            self.entries.append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
+            return
         fixed = np.full(matrix.shape, np.nan)
         if pattern is not None:
             fixed[~np.asarray(pattern).reshape(matrix.shape)] = 0.0
@@ -131,12 +134,12 @@ class Numbers:
     def vector(self) -> Array:
         return self.vector_of(self)
 
-    def vector_of(self, other: Numbers) -> Array:
+    def vector_of(self, other: Numbers, same: bool = False) -> Array:
         """The numbers of another robot where this one has its own; a ValueError if it is not of this structure.
 
-        What is zero there and a number here does not matter.
+        What is zero there and a number here does not matter. `same`: it is known that the structures are the same.
         """
-        if other is not self and other.structure != self.structure:
+        if not same and other is not self and other.structure != self.structure:
             self.require_entries_of(other)
             self._require_patterns_of(other)
         values = _flat([each.value for each in other.entries])
@@ -237,6 +240,13 @@ class _Places:
 
 def _flat(matrices: list[Any]) -> Any:
     return np.concatenate([each.ravel() for each in matrices]) if matrices else np.zeros(0)
+
+
+@lru_cache(maxsize=64)
+def _all_free(rows: int, columns: int) -> Array:
+    out = np.full((rows, columns), np.nan)
+    out.setflags(write=False)
+    return out
 
 
 @lru_cache(maxsize=64)

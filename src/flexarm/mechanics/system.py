@@ -90,7 +90,7 @@ class System:
     @cached_property
     def _described(self) -> tuple[Structure, Numbers, Array]:
         structure, numbers = structure_of(self._chain)
-        return structure, numbers, structure.numbers.vector_of(numbers)
+        return structure, numbers, structure.numbers.vector_of(numbers, same=True)
 
     @property
     def structure(self) -> Structure:
