@@ -293,7 +293,7 @@ print(len(alive()))
     out, said, left, _ = program(lines, tmp_path)
     assert out == ["completed", "True", "1"]
     assert said == ""
-    assert [name.partition("-")[0] for name in left] == ["step"]
+    assert [name.partition("-")[0] for name in left] == ["flexarm_step"]
 
 
 @needs_shell

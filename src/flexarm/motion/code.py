@@ -24,7 +24,9 @@ from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report
 
-NAMES = ("step", "start", "report")
+# In the library of a run: names that nothing else has, since a loader may take the function of another (the C library
+# has a `step`).
+NAMES = ("flexarm_step", "flexarm_start", "flexarm_report")
 REMEMBERED = 32  # codes of different structures, methods, ... that are kept in memory; all of them are kept on disk
 
 # The compiler takes about this long (s), and for each instruction of the functions: fitted to gcc 12's processor time,
@@ -47,7 +49,8 @@ class Code:
         decides = None if method.identity is None else (*plant.identity, method.identity)
 
         def make() -> list[ca.Function]:
-            return [method.step(plant), plant.start, report(plant)]
+            made = (method.step(plant), plant.start, report(plant))
+            return [_named(name, each) for name, each in zip(NAMES, made, strict=True)]
 
         self.library = Library(NAMES, make, decides)
         self.compiled: list[Runner] | None = None  # as machine code, once there is any
@@ -110,6 +113,12 @@ class Code:
                 self.compiled = built
             else:
                 self._failed.add(compiler)
+
+
+def _named(name: str, function: ca.Function) -> ca.Function:
+    """The same function under another name."""
+    inputs = function.mx_in()
+    return ca.Function(name, inputs, function.call(inputs))
 
 
 def code_of(plant: Plant, method: Method) -> Code:
