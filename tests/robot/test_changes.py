@@ -22,6 +22,12 @@ def test_no_change_is_the_same_robot():
     assert two_link_arm().with_() == two_link_arm()
 
 
+def test_several_changes_of_one_link_keep_the_kinds_of_its_parts():
+    arm = two_link_arm().with_({"links.fore.payload.mass": 0.2, "links.fore.joint.viscous": 0.1})
+    assert arm.link("fore").joint == fa.Revolute(viscous=0.1)
+    assert arm == two_link_arm().with_({"links.fore.payload.mass": 0.2}).with_({"links.fore.joint.viscous": 0.1})
+
+
 def test_missing_parts_are_made():
     arm = two_link_arm().with_(
         {

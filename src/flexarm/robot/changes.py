@@ -59,7 +59,8 @@ def _put(node: Any, steps: list[str], value: object, path: str) -> Any:
     step, *rest = steps
     if isinstance(node, Description):
         inner = getattr(node, step) if step in type(node).model_fields else None
-        return {**dict(node.given()), step: _put(inner, rest, value, path)}
+        parts = {name: part for name in type(node).model_fields if isinstance(part := getattr(node, name), Description)}
+        return {**parts, **dict(node.given()), step: _put(inner, rest, value, path)}
     if isinstance(node, (list, tuple)):
         index = _index(node, step, path)
         return [*node[:index], _put(node[index], rest, value, path), *node[index + 1 :]]
