@@ -24,7 +24,7 @@ DIFFERENCES = [
     (robot(), robot(payload=None), "link 'fore' has a payload here and none there"),
     (robot(payload=None), robot(), "link 'fore' has no payload here and one there"),
     (robot(), robot(hub=fa.PointMass(1.0)), "link 'fore' has no hub here and one there"),
-    (robot(), robot(joint=fa.Weld()), "the joint of link 'fore' is a Revolute here and Weld there"),
+    (robot(), robot(joint=fa.Weld()), "the joint of link 'fore' is a Revolute here and a Weld there"),
     (robot(), robot(joint=fa.Revolute(drive=fa.Drive(rotor_inertia=1.0))),
      "the joint of link 'fore' has no drive here and one there"),
     (robot(joint=fa.Revolute(drive=fa.Drive(1.0, rotor_inertia=1.0))),
@@ -87,14 +87,15 @@ def test_a_number_that_is_zero_there_is_a_number_here():
     assert_allclose(tau, fa.System(there, native=False).inverse_dynamics(q, v, a), rtol=1e-12)
 
 
+TAPER = fa.Section.tapered(fa.Section.circle(0.02), fa.Section.circle(0.01))
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"links.fore.length": 1e300}, "link 'fore'|links.fore"),
-        ({"links.fore.length": 1e-200}, "link 'fore'|links.fore"),
-        ({"links.fore.section.width": 1e-150}, "link 'fore'|links.fore"),
-        ({"links.fore.material.E": 1e308, "links.fore.section.width": 1e30}, "link 'fore'|links.fore"),
-        ({"links.fore.payload.mass": 1.5e308, "links.fore.material.rho": 1e308}, "link 'fore'|links.fore"),
+        ({"links.fore.length": 1e300}, r"^the number links.fore.\S+ is (inf|nan): must be finite"),
+        ({"links.fore.section": TAPER, "links.fore.length": 1e300}, "^link 'fore': its shapes cannot be computed"),
+        ({"links.fore.section": TAPER, "links.fore.length": 1e-200}, "^link 'fore': its shapes cannot be computed"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -103,7 +104,7 @@ def test_numbers_that_are_not_finite_are_refused_by_name(change, sentence):
     with pytest.raises(ValueError, match=sentence):
         fa.System(arm).numbers_of(arm.with_(change))
     with pytest.raises(ValueError, match=sentence):
-        fa.System(arm.with_(change)).inverse_dynamics(None, None, None)
+        fa.System(arm.with_(change)).mass_matrix()
 
 
 @pytest.mark.filterwarnings("ignore")
