@@ -22,6 +22,21 @@ def test_no_change_is_the_same_robot():
     assert two_link_arm().with_() == two_link_arm()
 
 
+def test_several_changes_of_one_link_keep_the_kinds_of_its_parts():
+    arm = two_link_arm().with_({"links.fore.payload.mass": 0.2, "links.fore.joint.viscous": 0.1})
+    assert arm.link("fore").joint == fa.Revolute(viscous=0.1)
+    assert arm == two_link_arm().with_({"links.fore.payload.mass": 0.2}).with_({"links.fore.joint.viscous": 0.1})
+
+
+def test_several_entries_of_a_default_and_whole_parts_in_order():
+    moved = {"links.fore.length": 0.6, "links.fore.offset.0": 0.1, "links.1.offset.2": 0.3, "gravity.1": -9.81}
+    arm = two_link_arm().with_(moved)
+    assert (arm.link("fore").offset, arm.gravity) == ((0.1, 0.0, 0.3), (0.0, -9.81, 0.0))
+    whole, part = ("links.fore.payload", {"mass": 0.5, "inertia": 0.1}), ("links.fore.payload.mass", 0.7)
+    assert two_link_arm().with_(dict([whole, part])).link("fore").payload == fa.PointMass(0.7, inertia=0.1)
+    assert two_link_arm().with_(dict([part, whole])).link("fore").payload == fa.PointMass(0.5, inertia=0.1)
+
+
 def test_missing_parts_are_made():
     arm = two_link_arm().with_(
         {

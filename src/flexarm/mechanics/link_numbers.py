@@ -84,7 +84,7 @@ def _add_lump(out: Numbers, path: str, body: Body, lump: PointMass, at: float) -
 def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
     joint, path = body.link.joint, f"links.{body.link.name}.joint"
     where = f"the joint of link '{body.link.name}'"
-    out.fact(where, "is a", type(joint).__name__)
+    out.fact(where, "is", f"a {type(joint).__name__}")
     out.add_directions(f"{path}.mount", joint.mount_matrix)
     if isinstance(joint, Revolute):
         out.add_directions(f"{path}.axis", joint.axis_vector)

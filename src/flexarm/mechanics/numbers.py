@@ -31,6 +31,7 @@ class Entry:
     value: Array
     fixed: Array
     symmetric: bool
+    powers: bool = False  # whether rows are the coefficients of powers of a coordinate from -1 to 1
 
     @property
     def free(self) -> Any:
@@ -94,7 +95,14 @@ class Numbers:
         self.facts.append(Fact(where, what, value))
 
     def add(
-        self, name: str, unit: str, value: Any, pattern: Any = None, symmetric: bool = False, ones: Any = None
+        self,
+        name: str,
+        unit: str,
+        value: Any,
+        pattern: Any = None,
+        symmetric: bool = False,
+        ones: Any = None,
+        powers: bool = False,
     ) -> None:
         """One more entry. `pattern`: where there are numbers, False where there is a zero by construction; `ones`:
         where there is 1 or -1 by construction."""
@@ -108,7 +116,7 @@ class Numbers:
             fixed[~np.asarray(pattern).reshape(matrix.shape)] = 0.0
         if ones is not None:
             fixed[ones] = np.sign(matrix[ones])
-        self.entries.append(Entry(name, unit, matrix, fixed, symmetric))
+        self.entries.append(Entry(name, unit, matrix, fixed, symmetric, powers))
 
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
         """What a user gives entry by entry: a zero is none."""

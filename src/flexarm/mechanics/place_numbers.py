@@ -91,7 +91,7 @@ def _add_polynomials(numbers: Numbers, path: str, space: PiecewisePolynomials, p
     """(degree + 1, pieces * functions): powers of the local coordinate, the lowest first."""
     powers = np.einsum("jk,kpn->jpn", _legendre_in_powers(space.degree), space.coefficients)
     flat = powers.reshape(len(powers), -1)
-    numbers.add(path, "1", flat, np.broadcast_to(pieces.reshape(1, -1), flat.shape))
+    numbers.add(path, "1", flat, np.broadcast_to(pieces.reshape(1, -1), flat.shape), powers=True)
 
 
 def _lives(integrals: LinkIntegrals, name: str) -> Pattern:

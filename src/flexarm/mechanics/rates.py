@@ -131,16 +131,25 @@ class Rates:
     def _from(self, path: str, neighbours: dict[int, tuple[Numbers, Array]], step: float, size: float) -> Rate:
         entries, worst = [], 0.0
         for k, entry in enumerate(self._numbers.entries):
-            values = {node: numbers.entries[k].value for node, (numbers, _) in neighbours.items()}
+            values: dict[int, Array] = {node: numbers.entries[k].value for node, (numbers, _) in neighbours.items()}
             rate, last, before = derivative(values, step)
-            large = max(float(np.abs(rate).max(initial=0.0)), float(np.abs(entry.value).max(initial=0.0)) / size)
             entries.append(rate)
+            if entry.powers:  # coefficients are less accurate than the function, in which they all but cancel
+                at = _values_of_powers(len(rate))
+                values = {node: at @ value for node, value in values.items()}
+                rate, last, before = derivative(values, step)
+            large = max(float(np.abs(rate).max(initial=0.0)), float(np.abs(values[0]).max(initial=0.0)) / size)
             if large:
                 apart = kink(values, step) / large
                 worst = max(worst, estimated_error(last, before) / large, apart if apart > KINK else 0.0)
         inputs = derivative({node: matrix for node, (_, matrix) in neighbours.items()}, step)[0]
         joined = self._numbers.joined(numbers for numbers, _ in neighbours.values())
         return Rate(path, joined, entries, inputs, worst if all(map(_finite, entries)) else np.inf)
+
+
+def _values_of_powers(count: int) -> Array:
+    """What makes values at points from -1 to 1 of the coefficients of so many powers."""
+    return np.vander(np.cos(np.linspace(0, np.pi, count)), increasing=True)
 
 
 def _finite(array: Array) -> bool:

@@ -10,20 +10,22 @@ from flexarm.foundation.sentences import unknown
 from .description import Description
 from .errors import DescriptionError, Problem
 
+_Change = tuple[list[str], object, str]  # steps that are left, the value, the whole path
+
 
 def changed(description: Description, changes: Mapping[str, object]) -> Any:
     """The description with the value at each path replaced; parts missing on the way are made.
 
     What lies on a path comes back as plain data without defaults, to be validated anew; the rest stays as it is.
     """
-    data: Any = description
+    wanted: list[_Change] = []
     for path, value in changes.items():
         if not isinstance(path, str):
             raise DescriptionError(
                 [Problem("changes", ..., f"a path is text such as 'links.fore.length', but got {path!r}")]
             )
-        data = _put(data, path.split("."), value, path)
-    return data
+        wanted.append((path.split("."), value, path))
+    return _put(description, wanted)
 
 
 def value_at(description: Description, path: str) -> tuple[Any, str]:
@@ -52,20 +54,32 @@ def _unit(owner: Description, field: str) -> str:
     return next((each.unit for each in (*info.metadata, *inner) if hasattr(each, "unit")), "")
 
 
-def _put(node: Any, steps: list[str], value: object, path: str) -> Any:
-    """A copy of `node` with `value` put where `steps` lead."""
-    if not steps:
-        return value
-    step, *rest = steps
-    if isinstance(node, Description):
-        inner = getattr(node, step) if step in type(node).model_fields else None
-        return {**dict(node.given()), step: _put(inner, rest, value, path)}
+def _put(node: Any, changes: list[_Change]) -> Any:
+    """A copy of `node` with values put where their steps lead, one after the other."""
+    inside: dict[str | int, list[_Change]] = {}
+    for (*steps,), value, path in changes:
+        if not steps:
+            node, inside = value, {}  # all of it: what was changed inside is gone
+            continue
+        step = _step(node, steps[0], path)
+        inside.setdefault(step, []).append((steps[1:], value, path))
+    if not inside:
+        return node
     if isinstance(node, (list, tuple)):
-        index = _index(node, step, path)
-        return [*node[:index], _put(node[index], rest, value, path), *node[index + 1 :]]
-    if node is None or isinstance(node, Mapping):
-        inside = node or {}
-        return {**inside, step: _put(inside.get(step), rest, value, path)}
+        return [_put(item, inside.get(index, [])) for index, item in enumerate(node)]
+    if isinstance(node, Description):
+        own = {name: getattr(node, name) for name in type(node).model_fields}
+        return {**dict(node.given()), **{step: _put(own.get(str(step)), part) for step, part in inside.items()}}
+    held: dict[str | int, Any] = dict(node or {})
+    return {**held, **{step: _put(held.get(step), part) for step, part in inside.items()}}
+
+
+def _step(node: Any, step: str, path: str) -> str | int:
+    """What a step means inside a node: a field, or an index."""
+    if isinstance(node, (list, tuple)):
+        return _index(node, step, path)
+    if node is None or isinstance(node, (Description, Mapping)):
+        return step
     raise DescriptionError([Problem(path, ..., f"has no part {step!r} to change: its owner is {node!r}")])
 
 
