@@ -86,7 +86,9 @@ def mesh(breaks: Array, count: int) -> Array:
     lengths = np.diff(breaks)
     shares = np.ones(len(lengths), dtype=int)
     for _ in range(count - len(lengths)):
-        shares[np.argmax(lengths / shares)] += 1  # the next element goes where they are largest
+        sizes = lengths / shares
+        # the next element goes where they are largest; among equals, which rounding may tell apart, to the first
+        shares[np.argmax(sizes > (1 - 1e-9) * sizes.max())] += 1
     parts = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(breaks[:-1], breaks[1:], shares, strict=True)]
     return np.append(np.concatenate(parts), breaks[-1])
 
