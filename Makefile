@@ -34,6 +34,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/constraints.py
 	$(BIN)/python benchmarks/formulation.py
+	$(BIN)/python benchmarks/integrals.py
 
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers

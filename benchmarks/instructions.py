@@ -10,6 +10,8 @@ import argparse
 import json
 from pathlib import Path
 
+import casadi as ca
+
 import flexarm as fa
 from flexarm.motion.plant import Plant
 from robots import planar_chain, sliding_pair, spatial_chain
@@ -39,10 +41,23 @@ def counts(robot: fa.Robot, driven: list[str]) -> dict[str, int]:
     """Instructions of each function, and of a whole step."""
     system = fa.System(robot, native=False)
     plant = Plant(system.structure, [system.index(f"{name}.q") for name in driven])
-    found = {name: getattr(plant, name).n_instructions() for name in CALLS}
+    found = {name: instructions(plant, name) for name in CALLS}
     # a driven joint's force, for the energy that it puts in, is in the residual: one more at each end of the step
     extra = 2 * found["residual"] if driven else 0
     return found | {"step": sum(times * found[name] for name, times in CALLS.items()) + extra}
+
+
+def instructions(plant: Plant, name: str) -> int:
+    """Of a function of a plant; where it is a loop over links, those of all that it calls."""
+    return sum(each.n_instructions() for each in calls(getattr(plant, name).function))
+
+
+def calls(function: ca.Function) -> list[ca.Function]:
+    """The functions of symbols that a function calls, each as often as it does."""
+    if function.is_a("SXFunction"):
+        return [function]
+    places = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CALL)
+    return [each for k in places for each in calls(function.instruction_MX(k).which_function())]
 
 
 def recorded() -> dict[str, dict[str, int]]:

@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.beam import bases
 from flexarm.beam.bases import lowest_modes
 from flexarm.beam.integrals import LinkIntegrals
 from tests.helpers import table, unit_link
@@ -130,6 +131,31 @@ def test_shapes_are_clamped_at_the_root(family):
         assert_allclose(root.W, 0, atol=1e-11)
 
 
+@pytest.mark.parametrize("family", ["bend_y", "twist", "stretch"])
+@pytest.mark.parametrize("count", [1, 4])
+def test_modes_of_uniform_links_are_those_of_the_general_way(family, count):
+    """A tip mass of next to nothing asks for an eigenproblem of its own."""
+    fields = {"length": 0.7, "section": fa.Section.rectangle(0.02, 0.03), "material": fa.Material(7e10, 2700)}
+    tip = fa.Modes(tip_mass=1e-200, tip_inertia=1e-200)
+    x = np.linspace(0, 0.7, 11)
+    shared, own = (
+        LinkIntegrals(fa.Link("link", flexible=fa.Flexible(**{family: count}, basis=basis), **fields)).shapes[family]
+        for basis in ("modes", tip)
+    )
+    assert_allclose(shared(x), own(x), atol=1e-11)
+
+
+def test_what_links_share_cannot_be_changed_through_one_of_them():
+    first = integrals(bend_y=2)
+    before = integrals(bend_y=2).K
+    first.shapes["bend_y"].coefficients[:] = 0.0
+    assert_allclose(integrals(bend_y=2).K, before)
+    with pytest.raises(ValueError, match="read-only"):
+        bases._unit_modes(2, 2, 16)[0] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        bases._clamped_coefficients((0.0, 1.0), 2, 16)[0] = 0.0
+
+
 # --- reduced ---
 
 
@@ -150,6 +176,33 @@ def test_craig_bampton_is_exact_in_statics_and_converges_to_the_mesh():
     ]
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 1e-7  # all modes of the inner nodes: nothing is left out
+
+
+@pytest.mark.parametrize("family", ["bend_y", "stretch"])
+def test_modes_with_the_tip_held_have_a_sign_that_small_changes_keep(family):
+    order, first = (2, 2) if family == "bend_y" else (1, 1)
+    for length in np.linspace(0.9, 1.1, 9):
+        link = unit_link(length=length, flexible=fa.Flexible(**{family: 5}, basis=fa.reduced(12, interface="fixed")))
+        strain = LinkIntegrals(link).shapes[family].derivative(order)(0.0)[0]
+        assert (strain[first:] > 0).all()
+
+
+# --- products over quadrature points ---
+
+
+@pytest.mark.parametrize("width", [1, 3, 200])
+def test_products_part_by_part_are_the_products(width):
+    """Of functions that live on `width` points, in order or not, some nowhere."""
+    random = np.random.default_rng(width)
+    values, weights = np.zeros((2, 170, 90)), random.normal(size=170)
+    for side in range(2):
+        for column in range(80):
+            start = random.integers(0, 170)
+            values[side, start : start + width, column] = random.normal(size=min(width, 170 - start))
+    left, right = values
+    assert bases.FEW_FUNCTIONS < 90
+    assert_allclose(bases.weighted(weights, left, right), (left.T * weights) @ right, atol=1e-12)
+    assert_allclose(bases.weighted(weights, left), (left.T * weights) @ left, atol=1e-12)
 
 
 # --- sections that vary ---
@@ -223,7 +276,7 @@ def test_rotary_inertia_lowers_the_frequencies_as_rayleighs_beam():
     }
     slender = LinkIntegrals(fa.Link("link", **fields))
     rayleigh = LinkIntegrals(fa.Link("link", rotary_inertia=True, **fields))
-    x, weights = slender._nodes
+    x, weights = slender._grid.x, slender._grid.weights
     slopes = slender.rotation(x)[:, 2, 0] / slender.displacement(np.array([1.0]))[0, 1, 0]
     values = slender.displacement(x)[:, 1, 0] / slender.displacement(np.array([1.0]))[0, 1, 0]
     drop = 0.5 * 0.02**2 / 12 * (weights @ slopes**2) / (weights @ values**2)

@@ -1,5 +1,7 @@
 """Every integral of theory section 3 against quadrature of its definition."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -76,6 +78,20 @@ def test_turning_sections(case):
     same(link.M_elastic, translation + np.einsum("gi,gim,gin->mn", inertia, W, W))
 
 
+def test_turning_sections_of_a_taper_whose_mass_is_given():
+    """The mass is spread evenly, so the inertia of the sections goes like I/A, which is no polynomial."""
+    section = fa.Section.tapered(fa.Section.box(0.09, 0.06, 0.001), fa.Section.box(0.02, 0.02, 0.009))
+    link = LinkIntegrals(make("tapered", "elements").link.model_copy(update={"mass": 2.0, "section": section}))
+    x, weights = rule(link, link.length)
+    about = [link.link.polar_inertia_per_length, link.link.inertia_y_per_length, link.link.inertia_z_per_length]
+    inertia = weights[:, None] * np.array([[each(value) for each in about] for value in x / link.length])
+    W = link.rotation(x)
+    same(link.section_inertia, inertia.sum(axis=0))
+    same(link.j, np.einsum("gi,gin->in", inertia, W))
+    translation = link.M["uu"] + link.M["vv"] + link.M["ww"]
+    same(link.M_elastic - translation, np.einsum("gi,gim,gin->mn", inertia, W, W))
+
+
 def test_shortening(case):
     link, x, mass, _ = case
 
@@ -128,6 +144,30 @@ def test_root_shapes_are_exact_zeros():
         root = make("tapered", basis).station(0.0)
         assert not root.U.any()
         assert not root.W.any()
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_slices_grow_to_the_whole_shortening(section):
+    link = make(section, "modes")
+    x = np.array([each.station.x for each in link.slices])
+    grown = np.cumsum([each.station.H for each in link.slices], axis=0)
+    for k in (0, len(x) // 2, len(x) - 1):
+        assert_allclose(grown[k], link.shortening(0.0, float(x[k])), rtol=1e-9, atol=1e-9 * np.abs(grown[-1]).max())
+    assert sum(each.mass for each in link.slices) == pytest.approx(link.m, rel=1e-13)
+
+
+def test_a_stretch_of_no_length_shortens_nothing():
+    link = make("stepped", "modes")
+    for start, end in ((0.3, 0.3), (0.3, 0.3 + 1e-15), (0.4, 0.3)):
+        assert not link.shortening(start, end).any()
+
+
+def test_links_in_threads_are_what_they_are_alone():
+    alone = make("tapered", "modes").H1
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda _: make("tapered", "modes").H1, range(8)))
+    for each in together:
+        assert np.array_equal(each, alone)
 
 
 def test_zero_order_model_has_no_shortening():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from flexarm.beam.polynomials import PiecewisePolynomials, fit, gauss
+from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials, constant, fit, gauss, merged
 
 BREAKS = np.array([0.0, 0.3, 1.1, 2.0])
 
@@ -50,3 +50,37 @@ def test_gauss_is_exact_up_to_degree_2n_minus_1_and_not_beyond(points):
     for degree, exact in ((2 * points - 1, True), (2 * points, False)):
         error = abs(weights @ x**degree / (2.0 ** (degree + 1) / (degree + 1)) - 1)
         assert (error < 1e-13) == exact
+
+
+# --- on grids ---
+
+OTHER_PIECES = np.array([0.0, 0.2, 0.3, 2.0])
+
+
+@pytest.mark.parametrize("grid", [Grid(BREAKS, 4), Grid(OTHER_PIECES, 3), EvenGrid(BREAKS[[0, -1]], 9)])
+@pytest.mark.parametrize("breaks", [BREAKS, BREAKS[[0, -1]]])
+def test_values_on_a_grid_are_those_at_its_points(grid, breaks):
+    functions = PiecewisePolynomials(breaks, np.random.default_rng(1).normal(size=(6, len(breaks) - 1, 3)))
+    for each in (functions.derivative(), functions, functions.derivative(2)):  # the degree goes up and down
+        assert_allclose(each(grid), each(grid.x), atol=1e-12)
+        assert_allclose(np.vstack([each(x) for x in grid.x.tolist()]), each(grid.x), atol=1e-12)
+
+
+def test_constants_are_constant_on_any_grid():
+    assert constant(3.0, 2.0)(Grid(BREAKS, 2)).tolist() == [[3.0]] * 6
+    assert constant(3.0, 2.0).constant
+    assert not PiecewisePolynomials(BREAKS, np.ones((1, 3, 1))).constant
+
+
+def test_second_derivative_is_the_derivative_of_the_derivative():
+    x = np.linspace(0, 2, 11)
+    assert_allclose(smooth().derivative(2)(x), smooth().derivative().derivative()(x), rtol=1e-12)
+
+
+def test_breaks_that_differ_by_rounding_are_one():
+    assert merged(BREAKS, BREAKS * (1 + 1e-15), [0.5]).tolist() == [0.0, 0.3, 0.5, 1.1, 2.0]
+
+
+def test_points_with_equal_distances_have_no_weights():
+    with pytest.raises(TypeError, match="no weights"):
+        EvenGrid(BREAKS[[0, -1]], 9).weights  # noqa: B018

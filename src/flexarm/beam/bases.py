@@ -6,11 +6,14 @@ A family of deformation needs functions that vanish at the clamped root: bending
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
-from flexarm.beam.polynomials import PiecewisePolynomials, gauss, merged
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merged
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Elements, Link, Modes, Reduced
@@ -18,6 +21,10 @@ from flexarm.robot import Elements, Link, Modes, Reduced
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
 EXTRA_DEGREES = 12
 SMOOTH_DEGREES = 4  # six digits: enough where the polynomials themselves must be cheap
+
+# Products of more functions than these are made part by part, of this many points.
+FEW_FUNCTIONS = 60
+PART = 64
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,11 @@ class Family:
     @property
     def order(self) -> int:
         return FAMILIES[self.name].order
+
+    @property
+    def uniform(self) -> bool:
+        """Whether its modes are those of any uniform link."""
+        return self.stiffness.constant and self.inertia.constant and self.rotary is None
 
 
 def shapes(link: Link, family: Family, count: int, smooth: bool = False, clamped: bool = True) -> PiecewisePolynomials:
@@ -56,23 +68,21 @@ def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) ->
     """
     count = len(nodes) - 1
     per_element, root = (2, 2) if order == 2 else (degree, 1)
-    coefficients = np.zeros((4 if order == 2 else degree + 1, count, root + per_element * count))
-    for piece, size in enumerate(np.diff(nodes)):
-        local = _hermite(size) if order == 2 else LAGRANGE[degree]
-        coefficients[:, piece, per_element * piece : per_element * piece + local.shape[1]] = local
-    return PiecewisePolynomials(nodes, coefficients[:, :, root if clamped else 0 :])
+    local = _hermite(nodes[1:] - nodes[:-1]) if order == 2 else LAGRANGE[degree][:, None, :]
+    piece = np.arange(count)[:, None]
+    coefficients = np.zeros((len(local), count, root + per_element * count))
+    coefficients[:, piece, per_element * piece + np.arange(local.shape[2])] = local
+    return PiecewisePolynomials(nodes, np.ascontiguousarray(coefficients[:, :, root if clamped else 0 :]))
 
 
-def _hermite(size: float) -> Array:
-    """Columns: deflection and slope of the left node, then of the right one; rows: Legendre degrees 0 ... 3."""
-    return np.array(
-        [
-            [1 / 2, size / 12, 1 / 2, -size / 12],
-            [-3 / 5, -size / 20, 3 / 5, -size / 20],
-            [0, -size / 12, 0, size / 12],
-            [1 / 10, size / 20, -1 / 10, size / 20],
-        ]
-    )
+def _hermite(sizes: Array) -> Array:
+    """(Legendre degrees 0 ... 3, pieces, functions): deflection and slope of the left node, then of the right one."""
+    values = np.array([[1 / 2, 1 / 2], [-3 / 5, 3 / 5], [0, 0], [1 / 10, -1 / 10]])
+    slopes = np.array([[1 / 12, -1 / 12], [-1 / 20, -1 / 20], [-1 / 12, 1 / 12], [1 / 20, 1 / 20]])
+    out = np.empty((4, len(sizes), 4))
+    out[:, :, 0::2] = values[:, None, :]
+    out[:, :, 1::2] = slopes[:, None, :] * sizes[:, None]
+    return out
 
 
 LAGRANGE = {
@@ -83,28 +93,51 @@ LAGRANGE = {
 
 def mesh(breaks: Array, count: int) -> Array:
     """Nodes of `count` elements with one at every break, of equal size within each piece and as equal as can be."""
-    lengths = np.diff(breaks)
-    shares = np.ones(len(lengths), dtype=int)
-    for _ in range(count - len(lengths)):
-        sizes = lengths / shares
+    ends = breaks.tolist()
+    lengths = [b - a for a, b in pairwise(ends)]
+    shares = [1] * len(lengths) if len(lengths) > 1 else [count]
+    for _ in range(count - sum(shares)):
+        sizes = [length / share for length, share in zip(lengths, shares, strict=True)]
         # the next element goes where they are largest; among equals, which rounding may tell apart, to the first
-        shares[np.argmax(sizes > (1 - 1e-9) * sizes.max())] += 1
-    parts = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(breaks[:-1], breaks[1:], shares, strict=True)]
-    return np.append(np.concatenate(parts), breaks[-1])
+        enough = (1 - 1e-9) * max(sizes)
+        shares[next(k for k, size in enumerate(sizes) if size > enough)] += 1
+    parts = [np.linspace(a, b, n + 1)[:-1] for (a, b), n in zip(pairwise(ends), shares, strict=True)]
+    return np.append(np.concatenate(parts), ends[-1])
 
 
 def modes(link: Link, family: Family, count: int, basis: Modes, smooth: bool = False) -> PiecewisePolynomials:
     """The first `count` eigenfunctions of the clamped link (with a tip mass and inertia if the basis has them)."""
     steps = family.steps[[0, -1]] if smooth else family.steps
-    space = _clamped_polynomials(steps, family.order, 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES))
-    mass, stiffness = matrices(family, space)
+    degree = 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES)
+    lumped = basis.tip_mass > 0 or basis.tip_inertia > 0
+    if family.uniform and len(steps) == 2 and not lumped:
+        mass = float(family.inertia.coefficients[0, 0, 0]) * link.length
+        return PiecewisePolynomials(steps, _unit_modes(family.order, count, degree) / np.sqrt(mass))
+    space = _clamped_polynomials(steps, family.order, degree)
+    matrix, stiffness = matrices(family, space)
+    if lumped:
+        matrix = matrix + _lump(link, family, basis, space)
+    return _tip_up(space @ lowest_modes(matrix, stiffness, count)[1])
+
+
+@lru_cache(64)
+def _unit_modes(order: int, count: int, degree: int) -> Array:
+    """Coefficients of the modes of a uniform link of unit length and mass; others have the same, scaled."""
+    one = constant(1.0, 1.0)
+    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
+    space = _clamped_polynomials(one.breaks, order, degree)
+    found = _tip_up(space @ lowest_modes(*matrices(family, space), count)[1]).coefficients
+    found.setflags(write=False)
+    return found
+
+
+def _lump(link: Link, family: Family, basis: Modes, space: PiecewisePolynomials) -> Array:
+    """Mass matrix of what sits at the tip in the reference problem."""
     tip, slope = space(link.length), space.derivative()(link.length)
-    lump = basis.tip_mass * tip.T @ tip
-    if family.order == 2:
-        lump = lump + basis.tip_inertia * slope.T @ slope
-    elif family.name == "twist":
-        lump = basis.tip_inertia * tip.T @ tip
-    return _tip_up(space @ lowest_modes(mass + lump, stiffness, count)[1])
+    if family.name == "twist":
+        return np.asarray(basis.tip_inertia * tip.T @ tip)
+    lump = np.asarray(basis.tip_mass * tip.T @ tip)
+    return lump + basis.tip_inertia * slope.T @ slope if family.order == 2 else lump
 
 
 def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
@@ -113,39 +146,86 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
     Free interface: the first modes of the clamped mesh. Fixed interface (Craig-Bampton): the static shapes of a unit
     tip deflection and slope (these are the first coordinates), then the modes with the tip held.
     """
-    space = elements(mesh(family.steps, basis.elements), family.order)
-    mass, stiffness = matrices(family, space)
     tip = family.order if basis.interface == "fixed" else 0
+    nodes = mesh(family.steps, basis.elements)
+    if family.uniform and len(family.steps) == 2:
+        length = float(family.steps[-1])
+        mass = float(family.inertia.coefficients[0, 0, 0]) * length
+        sizes = np.array([1.0, length][:tip] + [1 / np.sqrt(mass)] * count)  # of unit slopes, and of modes
+        return PiecewisePolynomials(nodes, _unit_reduced(family.order, basis.elements, count, tip) * sizes)
+    return _reduced(family, elements(nodes, family.order), count, tip)
+
+
+@lru_cache(64)
+def _unit_reduced(order: int, count_of_elements: int, count: int, tip: int) -> Array:
+    """Coefficients of those of a uniform link of unit length and mass; others have the same, scaled."""
+    one = constant(1.0, 1.0)
+    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
+    found = _reduced(family, elements(mesh(one.breaks, count_of_elements), order), count, tip).coefficients
+    found.setflags(write=False)
+    return found
+
+
+def _reduced(family: Family, space: PiecewisePolynomials, count: int, tip: int) -> PiecewisePolynomials:
+    """Of a space of elements, with the last `tip` coordinates held."""
+    mass, stiffness = matrices(family, space)
     inner = space.count - tip
     kept = lowest_modes(mass[:inner, :inner], stiffness[:inner, :inner], count)[1]
     if not tip:
         return _tip_up(space @ kept)
     static = -np.linalg.solve(stiffness[:inner, :inner], stiffness[:inner, inner:])
-    return space @ np.block([[static, kept], [np.eye(tip), np.zeros((tip, count))]])
+    found = space @ np.block([[static, kept], [np.eye(tip), np.zeros((tip, count))]])
+    return _root_up(found, family.order, tip)
 
 
 def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
     """Mass and stiffness matrices of one family in a space of functions."""
-    x, weights = nodes(space, family.stiffness, family.inertia)
-    slope = space.derivative()
-    strain = slope.derivative() if family.order == 2 else slope
-    mass = weighted(weights * family.inertia(x)[:, 0], space(x))
+    rotary = [] if family.rotary is None else [family.rotary]
+    grid = quadrature([space], [family.stiffness, family.inertia, *rotary])
+    mass = weighted(grid.weights * family.inertia(grid)[:, 0], space(grid))
     if family.rotary is not None:
-        mass = mass + weighted(weights * family.rotary(x)[:, 0], slope(x))
-    return mass, weighted(weights * family.stiffness(x)[:, 0], strain(x))
+        mass = mass + weighted(grid.weights * family.rotary(grid)[:, 0], space.derivative()(grid))
+    return mass, stiffness(family, space, grid)
+
+
+def stiffness(family: Family, space: PiecewisePolynomials, grid: Grid) -> Array:
+    """Stiffness matrix of one family, by the quadrature of a grid."""
+    return weighted(grid.weights * family.stiffness(grid)[:, 0], space.derivative(family.order)(grid))
 
 
 def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
     """sum_g weights_g left_g^T right_g over quadrature points g."""
-    return np.asarray((left * weights[:, None]).T @ (left if right is None else right))
+    right = left if right is None else right
+    if min(left.shape[1], right.shape[1]) > FEW_FUNCTIONS:
+        return _weighted_by_parts(weights, left, right)
+    return np.asarray((left * weights[:, None]).T @ right)
 
 
-def nodes(*spaces: PiecewisePolynomials) -> tuple[Array, Array]:
-    """Quadrature on the common pieces of several spaces, exact for a product of two of the functions, the
-    distribution of mass or stiffness along the link, and x^2."""
-    ends = merged(*(space.breaks for space in spaces))
-    degrees = sorted(space.degree for space in spaces)
-    return gauss(ends, (2 * degrees[-1] + degrees[0]) // 2 + 2)
+def _weighted_by_parts(weights: Array, left: Array, right: Array) -> Array:
+    """The same for many functions, part by part of the link: of a mesh only few differ from zero there."""
+    out = np.zeros((left.shape[1], right.shape[1]))
+    starts = range(0, len(weights), PART)
+    heres = _nonzero(left, starts)
+    theres = heres if right is left else _nonzero(right, starts)
+    for start, here, there in zip(starts, heres, theres, strict=True):
+        points = slice(start, start + PART)
+        out[here, there] += (left[points, here] * weights[points, None]).T @ right[points, there]
+    return out
+
+
+def _nonzero(values: Array, starts: Sequence[int]) -> list[slice]:
+    """The columns in which anything differs from zero, for each part of the rows."""
+    found = np.logical_or.reduceat(values != 0, starts, axis=0)
+    first, last = found.argmax(axis=1).tolist(), (found.shape[1] - found[:, ::-1].argmax(axis=1)).tolist()
+    return [slice(*ends) for ends in zip(first, last, strict=True)]
+
+
+def quadrature(spaces: Sequence[PiecewisePolynomials], properties: Sequence[PiecewisePolynomials]) -> Grid:
+    """Quadrature on the common pieces of several spaces, exact for a product of two of the functions, a property
+    (mass or stiffness along the link), and x^2."""
+    ends = merged(*(each.breaks for each in (*spaces, *properties)))
+    degree = 2 * max((space.degree for space in spaces), default=0) + max(each.degree for each in properties) + 2
+    return Grid(ends, degree // 2 + 1)
 
 
 def lowest_modes(mass: Array, stiffness: Array, count: int) -> tuple[Array, Array]:
@@ -185,22 +265,37 @@ def all_modes(mass: Array, stiffness: Array) -> tuple[Array, Array]:
 
 def _tip_up(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
     """Eigenvectors have no sign of their own: make every tip move in the positive direction."""
-    tip = shapes(shapes.breaks[-1])[0]
-    return shapes @ np.diag(np.where(tip < 0, -1.0, 1.0))
+    tip = shapes.coefficients[:, -1].sum(axis=0)  # every Legendre polynomial is 1 at the right end
+    return PiecewisePolynomials(shapes.breaks, shapes.coefficients * np.where(tip < 0, -1.0, 1.0))
+
+
+def _root_up(shapes: PiecewisePolynomials, order: int, first: int) -> PiecewisePolynomials:
+    """The same for modes with the tip held, those from the column `first`: positive strain at the root."""
+    signs = np.where(shapes.derivative(order)(0.0)[0] < 0, -1.0, 1.0)
+    signs[:first] = 1.0
+    return PiecewisePolynomials(shapes.breaks, shapes.coefficients * signs)
 
 
 def _clamped_polynomials(breaks: Array, order: int, degree: int) -> PiecewisePolynomials:
-    """All polynomials on the section's pieces that are clamped at the root and of continuity order - 1 at steps.
+    """All polynomials on the section's pieces that are clamped at the root and of continuity order - 1 at steps."""
+    fractions = tuple((breaks / breaks[-1]).tolist())
+    return PiecewisePolynomials(breaks, _clamped_coefficients(fractions, order, degree))
+
+
+@lru_cache(64)
+def _clamped_coefficients(fractions: tuple[float, ...], order: int, degree: int) -> Array:
+    """Their coefficients on a link of unit length.
 
     Their highest derivative in the energy is a Legendre polynomial of one piece, so that the stiffness matrix of a
     uniform link is diagonal and the eigenproblem well conditioned.
     """
-    pieces = len(breaks) - 1
+    pieces = len(fractions) - 1
     strain = np.zeros((degree + 1, pieces, pieces * (degree + 1)))
     for piece in range(pieces):
         block = slice(piece * (degree + 1), (piece + 1) * (degree + 1))
         strain[:, piece, block] = np.diag(np.sqrt(2 * np.arange(degree + 1) + 1))
-    space = PiecewisePolynomials(breaks, strain)
+    space = PiecewisePolynomials(np.array(fractions), strain)
     for _ in range(order):
         space = space.integral()
-    return space
+    space.coefficients.setflags(write=False)  # shared by all links that ask for them
+    return space.coefficients

@@ -6,7 +6,7 @@ displacements along x, y, z; H(x) = int_0^x (v'^T v' + w'^T w') the foreshorteni
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,8 @@ import numpy as np
 
 from flexarm.beam import bases
 from flexarm.beam.bases import Family, weighted
-from flexarm.beam.polynomials import PiecewisePolynomials, fit, fit_within, gauss, merged
+from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials, merged
+from flexarm.beam.properties import LinkProperties
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Link
@@ -23,10 +24,13 @@ from flexarm.robot import Link
 # Rounding leaves some 1e-12 where orthogonality makes a zero; a true zero costs the equations nothing.
 ROUNDING = 1e-11
 
-# A taper makes quartics of A and I, which this degree holds exactly; other functions (the torsion constant of a
-# tapering rectangle) are cut into pieces until they are met to FIT of their value.
-TAPER_DEGREE = 12
-FIT = 1e-11
+# Which family moves the sections along which axis, and which one's slope turns them about which axis, with which sign.
+MOVES = {"stretch": 0, "bend_y": 1, "bend_z": 2}
+SLOPES = (("bend_z", 1, -1.0), ("bend_y", 2, 1.0))
+
+Part = tuple[slice, Array]
+Parts = dict[int, Part]
+"""By axis: the columns of the one family that moves along it (or turns about it), and its values (points, width)."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class LinkIntegrals:
             if width := self._width(name):
                 self.columns[name] = slice(self.count, self.count + width)
                 self.count += width
+        self.properties = LinkProperties(link)
         self._stations: dict[float, Station] = {}
 
     def _width(self, family: str) -> int:
@@ -92,70 +97,40 @@ class LinkIntegrals:
     def families(self) -> dict[str, Family]:
         return {name: self._family(name) for name in self.columns}
 
-    # --- what the link is made of, per length ---
-
-    @cached_property
-    def mass_per_length(self) -> PiecewisePolynomials:
-        return self._along(self.link.mass_per_length)
-
-    def _along(self, value: Callable[[float], float]) -> PiecewisePolynomials:
-        """A property given at fractions of the length, as a function of x."""
-        varies = self.link.section is not None and any(self._varies(a, b) for a, b in pairwise(self._steps))
-        return fit_within(lambda x: value(x / self.length), self._steps, TAPER_DEGREE if varies else 0, FIT)
-
-    @property
-    def _steps(self) -> Array:
-        """Where the section jumps, with both ends."""
-        section = self.link.section
-        return np.array([0.0, *(section.breaks if section else ()), 1.0]) * self.length
-
-    def _varies(self, start: float, end: float) -> bool:
-        """Whether the section changes between two breaks."""
-        assert self.link.section is not None
-        inside = (start + 0.25 * (end - start), start + 0.75 * (end - start))
-        first, last = (self.link.section.at(x / self.length) for x in inside)
-        return first != last
-
     def _family(self, name: str) -> Family:
-        section, material = self.link.section, self.link.material
-        assert section is not None
-        assert material is not None
-        resists = FAMILIES[name].resists
-        modulus = material.E if FAMILIES[name].modulus == "E" else material.shear_modulus
+        properties = self.properties
+        bends = name.startswith("bend")
         return Family(
             name,
-            steps=self._steps,
-            stiffness=self._along(lambda xi: modulus * getattr(section.at(xi), resists)),
-            inertia=self._section_inertia("I_p") if name == "twist" else self.mass_per_length,
-            rotary=self._section_inertia(resists) if name.startswith("bend") and self.link.rotary_inertia else None,
+            steps=properties.steps,
+            stiffness=properties.stiffness(name),
+            inertia=properties.inertia("I_p") if name == "twist" else properties.mass,
+            rotary=properties.inertia(FAMILIES[name].resists) if bends and self.link.rotary_inertia else None,
         )
-
-    def _section_inertia(self, moment: str) -> PiecewisePolynomials:
-        """Rotary inertia per length about the axis of a second moment of area."""
-        link = self.link
-        about = {
-            "I_p": link.polar_inertia_per_length,
-            "I_y": link.inertia_y_per_length,
-            "I_z": link.inertia_z_per_length,
-        }
-        return self._along(about[moment])
 
     # --- shapes at points ---
 
     def displacement(self, x: Array) -> Array:
         """(points, 3, n): rows u, v, w."""
-        return self._rows(x, self.shapes, {0: ("stretch", 1.0), 1: ("bend_y", 1.0), 2: ("bend_z", 1.0)})
+        return self._dense(self._moves(x), len(x))
 
     def rotation(self, x: Array) -> Array:
         """(points, 3, n): small rotation of the section, (theta, -w', v')."""
-        slopes = self._rows(x, self._slopes, {1: ("bend_z", -1.0), 2: ("bend_y", 1.0)})
-        return slopes + self._rows(x, self.shapes, {0: ("twist", 1.0)})
+        return self._dense(self._turns(x), len(x))
 
-    def _rows(self, x: Array, functions: dict[str, PiecewisePolynomials], rows: dict[int, tuple[str, float]]) -> Array:
-        out = np.zeros((len(x), 3, self.count))
-        for row, (name, sign) in rows.items():
-            if name in functions:
-                out[:, row, self.columns[name]] = sign * functions[name](x)
+    def _moves(self, x: Array | float | Grid) -> Parts:
+        shapes, columns = self.shapes, self.columns
+        return {axis: (columns[name], shapes[name](x)) for name, axis in MOVES.items() if name in shapes}
+
+    def _turns(self, x: Array | float | Grid) -> Parts:
+        slopes, columns = self._slopes, self.columns
+        out = {0: (columns["twist"], self.shapes["twist"](x))} if "twist" in columns else {}
+        return out | {axis: (columns[name], sign * slopes[name](x)) for name, axis, sign in SLOPES if name in slopes}
+
+    def _dense(self, parts: Parts, points: int) -> Array:
+        out = np.zeros((points, 3, self.count))
+        for axis, (columns, values) in parts.items():
+            out[:, axis, columns] = values
         return out
 
     @cached_property
@@ -169,59 +144,73 @@ class LinkIntegrals:
         return self._stations[x]
 
     def _station(self, x: float) -> Station:
-        at = np.array([x])
-        U, W = self.displacement(at)[0] * self.sizes / self.length, self.rotation(at)[0] * self.sizes
-        U, W = (np.where(np.abs(part) > ROUNDING, part, 0.0) for part in (U, W))  # the root stands still
-        return Station(x, U * self.length / self.sizes, W / self.sizes, self.shortening(0.0, x))
+        U, W = self._dense(self._moves(x), 1)[0], self._dense(self._turns(x), 1)[0]
+        # the root stands still
+        U[np.abs(U) * self.sizes <= ROUNDING * self.length] = 0.0
+        W[np.abs(W) * self.sizes <= ROUNDING] = 0.0
+        return Station(x, U, W, self.shortening(0.0, x))
 
     @cached_property
     def sizes(self) -> Array:
         """Per elastic coordinate, the value that means a deflection of the link's length or a rotation of one radian
         somewhere along it: what is large for this coordinate."""
-        x = np.linspace(0, self.length, 4 * max((len(s.breaks) for s in self.shapes.values()), default=2) + 1)
-        rows = np.concatenate([self.displacement(x) / self.length, self.rotation(x)], axis=1)
-        return np.asarray(1 / np.maximum(np.abs(rows).max(axis=(0, 1), initial=0.0), 1e-300))
+        pieces = max((len(space.breaks) for space in self.shapes.values()), default=2)
+        x = EvenGrid(np.array([0.0, self.length]), 4 * pieces + 1)
+        largest = np.full(self.count, 1e-300)
+        for parts, unit in ((self._moves(x), self.length), (self._turns(x), 1.0)):
+            for columns, values in parts.values():
+                largest[columns] = np.maximum(largest[columns], np.abs(values).max(axis=0) / unit)
+        return 1 / largest
 
     def shortening(self, start: float, end: float) -> Array:
         """H(end) - H(start); zero in the zero-order model."""
-        if self.stiffening == "none" or not self.count or end <= start:
+        if not self.count or end <= start:
             return np.zeros((self.count, self.count))
-        breaks = np.concatenate([space.breaks for space in self.shapes.values()])
-        degree = max(space.degree for space in self.shapes.values())
-        x, weights = gauss(merged([start], breaks[(breaks > start) & (breaks < end)], [end]), degree)
-        return clean(self._bending(weights, x))
+        if start == 0.0 and end == self.length:
+            return clean(self._bending(self._grid.weights, self._turning[1]))
+        return self._growth([start, end])[0]
 
-    def _bending(self, weights: Array, x: Array) -> Array:
-        """int weight (v'^T v' + w'^T w'), the form of every shortening integral."""
-        slopes = self.rotation(x)
-        return weighted(weights, slopes[:, 1]) + weighted(weights, slopes[:, 2])
+    def _growth(self, places: list[float]) -> list[Array]:
+        """H(b) - H(a) for neighbours a < b of the places."""
+        breaks = [x for space in self.shapes.values() for x in space.breaks.tolist() if places[0] < x < places[-1]]
+        grid = Grid(merged(places, breaks), max(space.degree for space in self.shapes.values()))
+        first = np.searchsorted(grid.x, places)
+        turns = self._turns(grid)
+        return [clean(self._bending(grid.weights, turns, slice(*ends))) for ends in pairwise(first.tolist())]
+
+    def _bending(self, weights: Array, turns: Parts, points: slice = slice(None)) -> Array:
+        """int weight (v'^T v' + w'^T w'), the form of every shortening integral; zero in the zero-order model."""
+        out = np.zeros((self.count, self.count))
+        if self.stiffening != "none":
+            for axis in turns.keys() - {0}:
+                columns, slopes = turns[axis]
+                out[columns, columns] = weighted(weights[points], slopes[points])
+        return out
 
     @cached_property
     def slices(self) -> list[Slice]:
         """The link cut for the kinetic energy of every order, whose integrand is quartic in the shapes."""
-        functions = [self.mass_per_length, *self.shapes.values()]
+        functions = [self.properties.mass, *self.shapes.values()]
         pieces = merged(*(function.breaks for function in functions))
         spaces = self.shapes.values()
         smooth = self.SLICES_PER_SHAPE * max(space.count for space in spaces) + 8
-        per_piece = min(2 * max(space.degree for space in spaces) + 4, smooth)
-        x, weights = gauss(pieces, per_piece)
-        mass, inertia = weights * self.mass_per_length(x)[:, 0], weights[:, None] * self._rotary_density(x)
-        U, W = self.displacement(x), self.rotation(x)
-        starts = np.concatenate([[0.0], x[:-1]])
-        growth = [self.shortening(start, end) for start, end in zip(starts, x, strict=True)]
+        grid = Grid(pieces, min(2 * max(space.degree for space in spaces) + 4, smooth))
+        x, mass, inertia = grid.x, grid.weights * self.properties.mass(grid)[:, 0], self._rotary_inertia(grid)
+        U, W = self._dense(self._moves(grid), len(x)), self._dense(self._turns(grid), len(x))
+        growth = self._growth([0.0, *x.tolist()])
         return [Slice(Station(x[g], U[g], W[g], growth[g]), float(mass[g]), inertia[g]) for g in range(len(x))]
 
     # --- the integrals ---
 
     @cached_property
-    def _nodes(self) -> tuple[Array, Array]:
-        return bases.nodes(self.mass_per_length, *self.shapes.values())
+    def _grid(self) -> Grid:
+        return bases.quadrature([*self.shapes.values()], [self.properties.mass, *self._rotary])
 
     @cached_property
-    def _moments(self) -> tuple[Array, Array, Array]:
+    def _moments(self) -> tuple[Array, Array, Parts]:
         """Quadrature points, mass at each, displacement shapes at each."""
-        x, weights = self._nodes
-        return x, weights * self.mass_per_length(x)[:, 0], self.displacement(x)
+        grid = self._grid
+        return grid.x, grid.weights * self.properties.mass(grid)[:, 0], self._moves(grid)
 
     @cached_property
     def m(self) -> float:
@@ -241,34 +230,52 @@ class LinkIntegrals:
     def a(self) -> Array:
         """(3, n): int mu N_u, int mu N_v, int mu N_w."""
         _, mass, N = self._moments
-        return clean(np.einsum("g,gin->in", mass, N))
+        return clean(self._sums((mass, mass, mass), N))
 
     @cached_property
     def b(self) -> Array:
         """(3, n): int mu x N_u, ..."""
         x, mass, N = self._moments
-        return clean(np.einsum("g,gin->in", mass * x, N))
+        return clean(self._sums((mass * x,) * 3, N))
+
+    def _sums(self, weights: Sequence[Array] | Array, parts: Parts) -> Array:
+        """(3, n): of every axis, its values summed with its weights."""
+        out = np.zeros((3, self.count))
+        for axis, (columns, values) in parts.items():
+            out[axis, columns] = weights[axis] @ values
+        return out
 
     @cached_property
     def M(self) -> dict[str, Array]:
         """M["uv"] = int mu N_u^T N_v and so on."""
         _, mass, N = self._moments
         pairs = [(i, j) for i in range(3) for j in range(i, 3)]
-        return {"uvw"[i] + "uvw"[j]: clean(weighted(mass, N[:, i], N[:, j])) for i, j in pairs}
+        return {"uvw"[i] + "uvw"[j]: self._product(mass, N.get(i), N.get(j)) for i, j in pairs}
 
-    def _rotary_density(self, x: Array) -> Array:
-        """(points, 3): about x always, since it carries twist; about y and z when the link counts it."""
+    def _product(self, weights: Array, left: Part | None, right: Part | None) -> Array:
+        """(n, n): sum of weights left^T right over the points, zero where one of them has no shapes."""
+        out = np.zeros((self.count, self.count))
+        if left is not None and right is not None:
+            out[left[0], right[0]] = clean(weighted(weights, left[1], right[1]))
+        return out
+
+    @property
+    def _rotary(self) -> list[PiecewisePolynomials]:
+        """Rotary inertia per length about x, which carries twist; about y and z when the link counts it."""
         moments = ("I_p", "I_y", "I_z") if self.link.rotary_inertia else ("I_p",)
-        out = np.zeros((len(x), 3))
-        for column, moment in enumerate(moments):
-            out[:, column] = self._section_inertia(moment)(x)[:, 0]
+        return [self.properties.inertia(moment) for moment in moments]
+
+    def _rotary_inertia(self, grid: Grid) -> Array:
+        """(points, 3): of what each point stands for."""
+        out = np.zeros((len(grid.x), 3))
+        for axis, inertia in enumerate(self._rotary):
+            out[:, axis] = grid.weights * inertia(grid)[:, 0]
         return out
 
     @cached_property
-    def _turning(self) -> tuple[Array, Array]:
+    def _turning(self) -> tuple[Array, Parts]:
         """Rotary inertia and rotation shapes at the quadrature points."""
-        x, weights = self._nodes
-        return weights[:, None] * self._rotary_density(x), self.rotation(x)
+        return self._rotary_inertia(self._grid), self._turns(self._grid)
 
     @cached_property
     def section_inertia(self) -> Array:
@@ -279,41 +286,48 @@ class LinkIntegrals:
     def j(self) -> Array:
         """(3, n): angular momentum of the turning sections."""
         inertia, W = self._turning
-        return clean(np.einsum("gi,gin->in", inertia, W))
+        return clean(self._sums(inertia.T, W))
 
     @cached_property
     def M_elastic(self) -> Array:
         """Mass matrix of eta with the root held: translation and rotation of the sections."""
         inertia, W = self._turning
-        turning = sum(weighted(inertia[:, i], W[:, i]) for i in range(3))
-        return clean(self.M["uu"] + self.M["vv"] + self.M["ww"] + turning)
+        out = self.M["uu"] + self.M["vv"] + self.M["ww"]
+        for axis, (columns, values) in W.items():
+            if axis == 0 or self.link.rotary_inertia:
+                out[columns, columns] += weighted(inertia[:, axis], values)
+        return clean(out)
 
     @cached_property
     def H0(self) -> Array:
         """int mu H(x) dx."""
-        return self._outboard(power=0)
+        return self._outboard(0)
 
     @cached_property
     def H1(self) -> Array:
         """int mu x H(x) dx."""
-        return self._outboard(power=1)
+        return self._outboard(1)
 
     def _outboard(self, power: int) -> Array:
         """int mu x^power H dx; by parts, the integral of H' times the moment outboard of x."""
-        if self.stiffening == "none":
-            return np.zeros((self.count, self.count))
-        mu = self.mass_per_length
-        moment = fit(lambda x: float(mu(x)[0, 0]) * x**power, mu.breaks, mu.degree + power).integral()
-        x, weights = self._nodes
-        outboard = moment(self.length)[0, 0] - moment(x)[:, 0]
-        return clean(self._bending(weights * outboard, x))
+        whole, inboard = (self.m, self.c0)[power], self._inboard_moments[power]
+        return clean(self._bending(self._grid.weights * (whole - inboard), self._turning[1]))
+
+    @cached_property
+    def _inboard_moments(self) -> tuple[Array, Array]:
+        """int mu dx and int mu x dx from the root to each quadrature point, the second by parts."""
+        inboard, grid = self.properties.mass.integral(), self._grid
+        mass = inboard(grid)[:, 0]
+        return mass, grid.x * mass - inboard.integral()(grid)[:, 0]
 
     @cached_property
     def K(self) -> Array:
         """Elastic stiffness, block by family."""
         out = np.zeros((self.count, self.count))
         for name, space in self.shapes.items():
-            out[self.columns[name], self.columns[name]] = bases.matrices(self.families[name], space)[1]
+            family = self.families[name]
+            grid = bases.quadrature([space], [family.stiffness])
+            out[self.columns[name], self.columns[name]] = bases.stiffness(family, space, grid)
         return clean(out)
 
     @cached_property
@@ -353,5 +367,5 @@ class LinkIntegrals:
 def clean(matrix: Array) -> Array:
     """Zero what is rounding beside the entries of its row and column."""
     size = np.abs(matrix)
-    scale = np.sqrt(np.outer(size.max(axis=1, initial=0.0), size.max(axis=0, initial=0.0)))
-    return np.where(size > ROUNDING * scale, matrix, 0.0)
+    rows, columns = np.sqrt(size.max(axis=1, initial=0.0)), np.sqrt(size.max(axis=0, initial=0.0))
+    return np.where(size > ROUNDING * rows[:, None] * columns, matrix, 0.0)

@@ -6,17 +6,72 @@ The coefficients are Legendre's on each piece: unlike powers of x they stay well
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
-from numpy.polynomial import legendre
+from numpy.typing import NDArray
 
+from flexarm.beam import legendre
 from flexarm.foundation.numbers import Array
 
+Indices = NDArray[np.intp]
+
 MOST_HALVINGS = 12
+TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Gauss points, `count` on every piece. Functions with the same pieces have tables of their values there."""
+
+    breaks: Array
+    count: int
+
+    @property
+    def x(self) -> Array:
+        return self._rule[0]
+
+    @property
+    def weights(self) -> Array:
+        return self._rule[1]
+
+    @cached_property
+    def _rule(self) -> tuple[Array, Array]:
+        return gauss(self.breaks, self.count)
+
+    def table(self, degree: int) -> Array:
+        """(count, degree + 1): Legendre polynomials at the points of one piece."""
+        return legendre.at_gauss(self.count, degree)
+
+    def located(self, breaks: Array, degree: int) -> tuple[Indices, Array]:
+        """The piece of each point and the polynomials there, for functions with other pieces than the grid's."""
+        key = breaks.tobytes()
+        if key not in self._located or self._located[key][1].shape[1] <= degree:
+            self._located[key] = _located(self.x, breaks, degree)
+        piece, table = self._located[key]
+        return piece, table[:, : degree + 1]
+
+    @cached_property
+    def _located(self) -> dict[bytes, tuple[Indices, Array]]:
+        return {}
+
+
+class EvenGrid(Grid):
+    """`count` points with equal distances on one piece, from end to end."""
+
+    @property
+    def x(self) -> Array:
+        return np.linspace(self.breaks[0], self.breaks[-1], self.count)
+
+    @property
+    def weights(self) -> Array:
+        raise TypeError("points with equal distances are no quadrature: they have no weights")
+
+    def table(self, degree: int) -> Array:
+        return legendre.at_even(self.count, degree)
 
 
 @dataclass(frozen=True)
@@ -34,52 +89,102 @@ class PiecewisePolynomials:
     def degree(self) -> int:
         return int(self.coefficients.shape[0]) - 1
 
-    def __call__(self, x: Array | float) -> Array:
-        """Values at the points x, shape (points, n); at a break the piece to the right counts."""
-        x = np.atleast_1d(np.asarray(x, dtype=float))
-        piece = np.clip(np.searchsorted(self.breaks, x, side="right") - 1, 0, len(self.breaks) - 2)
-        left, right = self.breaks[piece], self.breaks[piece + 1]
-        local = (2 * x - left - right) / (right - left)
-        powers = legendre.legvander(local, self.degree)
-        return np.asarray(np.einsum("pk,kpn->pn", powers, self.coefficients[:, piece, :]))
+    @property
+    def constant(self) -> bool:
+        """Whether they are one constant each on the whole length, by construction."""
+        return self.coefficients.shape[:2] == (1, 1)
 
-    def derivative(self) -> PiecewisePolynomials:
-        """d/dx of each piece (a jump at a break is not seen)."""
-        scale = (2 / np.diff(self.breaks))[:, None]
-        return PiecewisePolynomials(self.breaks, legendre.legder(self.coefficients, axis=0) * scale)
+    def __call__(self, x: Array | float | Grid) -> Array:
+        """Values at the points x, shape (points, n); at a break the piece to the right counts."""
+        if isinstance(x, Grid):
+            return self._on(x)
+        if isinstance(x, float):
+            return self._at(x)
+        return self._combined(*_located(np.atleast_1d(np.asarray(x, dtype=float)), self.breaks, self.degree))
+
+    def _combined(self, piece: Indices, table: Array) -> Array:
+        """Values from the piece of each point and the polynomials there."""
+        if len(self.breaks) == 2:
+            return np.asarray(table @ self._only_piece)
+        return np.asarray(np.einsum("pk,kpn->pn", table, self.coefficients[:, piece, :]))
+
+    @property
+    def _only_piece(self) -> Array:
+        return np.asarray(self.coefficients[:, 0, :])
+
+    def _at(self, x: float) -> Array:
+        """At one point."""
+        last = len(self.breaks) - 2
+        piece = min(max(int(np.searchsorted(self.breaks, x, side="right")) - 1, 0), last) if last else 0
+        left, right = float(self.breaks[piece]), float(self.breaks[piece + 1])
+        row = legendre.at_point((2 * x - left - right) / (right - left), self.degree)
+        return np.asarray(row @ self.coefficients[:, piece, :])[None, :]
+
+    def _on(self, grid: Grid) -> Array:
+        """At the points of a grid, which lie alike on every piece if it has these pieces."""
+        if self.constant:
+            return np.full(((len(grid.breaks) - 1) * grid.count, self.count), self._only_piece)
+        if grid.breaks is not self.breaks and grid.breaks.tobytes() != self.breaks.tobytes():
+            return self._combined(*grid.located(self.breaks, self.degree))
+        values = grid.table(self.degree) @ self.coefficients.transpose(1, 0, 2)  # (pieces, points of each, n)
+        return np.asarray(values.reshape(values.shape[0] * values.shape[1], self.count))
+
+    def derivative(self, order: int = 1) -> PiecewisePolynomials:
+        """d/dx of each piece (a jump at a break is not seen), once or `order` times."""
+        return self._transformed(legendre.differentiation(self.degree, order), (2 / self._sizes) ** order)
 
     def integral(self) -> PiecewisePolynomials:
         """The continuous antiderivative that is zero at x = 0."""
-        scale = (np.diff(self.breaks) / 2)[:, None]
-        pieces = legendre.legint(self.coefficients, lbnd=-1, axis=0) * scale
-        ends = pieces.sum(axis=0)  # every Legendre polynomial is 1 at the right end
-        pieces[0, 1:, :] += np.cumsum(ends, axis=0)[:-1]
-        return PiecewisePolynomials(self.breaks, pieces)
+        found = self._transformed(legendre.integration(self.degree), self._sizes / 2)
+        ends = found.coefficients.sum(axis=0)  # every Legendre polynomial is 1 at the right end
+        found.coefficients[0, 1:, :] += np.cumsum(ends, axis=0)[:-1]
+        return found
+
+    def _transformed(self, table: Array, scale: Array) -> PiecewisePolynomials:
+        """A table applied to the coefficients of each piece, and a factor for each piece."""
+        found = (table @ self._flat).reshape(len(table), *self.coefficients.shape[1:])
+        return PiecewisePolynomials(self.breaks, found * scale[:, None])
+
+    @property
+    def _sizes(self) -> Array:
+        """Lengths of the pieces."""
+        return np.asarray(self.breaks[1:] - self.breaks[:-1])
+
+    @property
+    def _flat(self) -> Array:
+        """A column for each function on each piece."""
+        return self.coefficients.reshape(len(self.coefficients), -1)
 
     def __matmul__(self, combination: Array) -> PiecewisePolynomials:
         """The functions N(x) @ combination, combination of shape (n, k)."""
-        return PiecewisePolynomials(self.breaks, self.coefficients @ combination)
-
-
-_leggauss = cache(legendre.leggauss)
+        flat = self.coefficients.reshape(-1, self.count) @ combination
+        return PiecewisePolynomials(self.breaks, flat.reshape(*self.coefficients.shape[:2], combination.shape[1]))
 
 
 def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights on every piece: exact for polynomials of degree 2 points - 1."""
-    nodes, weights = _leggauss(points)
-    half = np.diff(breaks)[:, None] / 2
-    centre = (breaks[:-1] + breaks[1:])[:, None] / 2
+    nodes, weights = legendre.gauss_rule(points)
+    left, right = breaks[:-1, None], breaks[1:, None]
+    half, centre = (right - left) / 2, (left + right) / 2
     return (centre + half * nodes).ravel(), (half * weights).ravel()
+
+
+def _located(x: Array, breaks: Array, degree: int) -> tuple[Indices, Array]:
+    """The piece of each point, and the Legendre polynomials of that piece there."""
+    piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
+    left, right = breaks[piece], breaks[piece + 1]
+    return piece, legendre.at((2 * x - left - right) / (right - left), degree)
+
+
+def constant(value: float, length: float) -> PiecewisePolynomials:
+    """The function that is `value` on [0, length]."""
+    return PiecewisePolynomials(np.array([0.0, length]), np.full((1, 1, 1), value))
 
 
 def fit(function: Callable[[float], float], breaks: Array, degree: int) -> PiecewisePolynomials:
     """The polynomial of `degree` on each piece that equals the function at the Gauss nodes."""
-    nodes, weights = _leggauss(degree + 1)
-    x, _ = gauss(breaks, degree + 1)
-    values = np.array([function(float(point)) for point in x]).reshape(len(breaks) - 1, degree + 1)
-    # discrete orthogonality of Legendre polynomials at the Gauss nodes
-    projection = (np.arange(degree + 1) + 0.5)[:, None] * legendre.legvander(nodes, degree).T * weights
-    return PiecewisePolynomials(breaks, (projection @ values.T)[:, :, None])
+    values = _values(function, Grid(breaks, degree + 1)).reshape(-1, degree + 1)
+    return PiecewisePolynomials(breaks, (legendre.projection(degree) @ values.T)[:, :, None])
 
 
 def fit_within(
@@ -88,19 +193,30 @@ def fit_within(
     """The same, with pieces halved until the fit meets the function between the nodes to `tolerance` of its value."""
     ends = np.asarray(breaks, dtype=float)
     for _ in range(MOST_HALVINGS):
-        found = fit(function, ends, degree)
-        between, _ = gauss(ends, degree + 2)
-        exact = np.array([function(float(x)) for x in between])
-        missed = np.abs(found(between)[:, 0] - exact) > tolerance * np.abs(exact)
-        bad = missed.reshape(len(ends) - 1, -1).any(axis=1)
-        if not bad.any():
+        found, missed = fit_missed(function, ends, degree, tolerance)
+        if not missed.any():
             return found
-        ends = merged(ends, (ends[:-1] + ends[1:])[bad] / 2)
+        ends = merged(ends, (ends[:-1] + ends[1:])[missed] / 2)
     return found
 
 
-def merged(*parts: Any) -> Array:
+def fit_missed(
+    function: Callable[[float], float], breaks: Array, degree: int, tolerance: float
+) -> tuple[PiecewisePolynomials, NDArray[np.bool_]]:
+    """The fit, and on which pieces it misses the function between the nodes by more than `tolerance` of its value."""
+    found, between = fit(function, breaks, degree), Grid(breaks, degree + 2)
+    exact = _values(function, between)
+    missed = np.abs(found(between) - exact) > tolerance * np.abs(exact)
+    return found, np.asarray(missed.reshape(-1, between.count).any(axis=1))
+
+
+def _values(function: Callable[[float], float], grid: Grid) -> Array:
+    """(points, 1): a function of one number at every point."""
+    return np.array([[function(x)] for x in grid.x.tolist()])
+
+
+def merged(*parts: Array | Sequence[float]) -> Array:
     """Break points of several functions together, those that differ by rounding taken as one."""
-    ends = np.sort(np.concatenate([np.asarray(part, dtype=float) for part in parts]))
-    keep = np.concatenate([[True], np.diff(ends) > 1e-12 * max(abs(ends[-1]), np.finfo(float).tiny)])
-    return np.asarray(ends[keep])
+    ends = sorted({end for part in parts for end in np.asarray(part, dtype=float).tolist()})
+    least = 1e-12 * max(abs(ends[-1]), TINY)
+    return np.array([ends[0], *(end for before, end in pairwise(ends) if end - before > least)])

@@ -16,7 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from flexarm.beam.bases import weighted
-from flexarm.beam.integrals import LinkIntegrals, clean
+from flexarm.beam.integrals import MOVES, SLOPES, LinkIntegrals, Parts, clean
+from flexarm.beam.polynomials import Grid
 from flexarm.foundation.numbers import Array
 
 
@@ -24,74 +25,80 @@ class SlidingIntegrals(LinkIntegrals):
     """The integrals of a uniform link, and those of its convected shapes (names end in _c)."""
 
     @cached_property
-    def _convected(self) -> tuple[Array, Array]:
-        return self._convected_at(self._nodes[0])
+    def _convected(self) -> tuple[Parts, Parts]:
+        return self._convected_at(self._grid)
 
     @property
     def convected_slices(self) -> tuple[Array, Array]:
-        """The same at the slices."""
-        return self._convected_at(np.array([piece.station.x for piece in self.slices]))
+        """Nc and Wc (points, 3, n) at the slices."""
+        x = np.array([piece.station.x for piece in self.slices])
+        Nc, Wc = self._convected_at(x)
+        return self._dense(Nc, len(x)), self._dense(Wc, len(x))
 
-    def _convected_at(self, x: Array) -> tuple[Array, Array]:
+    def _convected_at(self, points: Array | Grid) -> tuple[Parts, Parts]:
         """Nc and Wc at some points; slopes also shrink with the scale, so Wc = (L - X) W' - W for them."""
-        ahead = (self.length - x)[:, None, None]
-        curvature = {name: space.derivative() for name, space in self._slopes.items()}
-        displacement = {0: ("stretch", 1.0), 1: ("bend_y", 1.0), 2: ("bend_z", 1.0)}
-        Nc = ahead * self._rows(x, self._slopes, displacement)
-        turning = {1: ("bend_z", -1.0), 2: ("bend_y", 1.0)}
-        Wc = ahead * self._rows(x, curvature, turning) - self._rows(x, self._slopes, turning)
-        return Nc, Wc + ahead * self._rows(x, self._slopes, {0: ("twist", 1.0)})
+        x = points.x if isinstance(points, Grid) else points
+        ahead = (self.length - x)[:, None]
+        rates = {name: space(points) for name, space in self._slopes.items()}
+        Nc = {axis: (self.columns[name], ahead * rates[name]) for name, axis in MOVES.items() if name in rates}
+        Wc = {0: (self.columns["twist"], ahead * rates["twist"])} if "twist" in rates else {}
+        for name, axis, sign in SLOPES:
+            if name in rates:
+                curvature = self._slopes[name].derivative()(points)
+                Wc[axis] = (self.columns[name], sign * (ahead * curvature - rates[name]))
+        return Nc, Wc
 
     @cached_property
     def a_c(self) -> Array:
         """(3, n): int mu Nc."""
         _, mass, _ = self._moments
-        return clean(np.einsum("g,gin->in", mass, self._convected[0]))
+        return clean(self._sums((mass,) * 3, self._convected[0]))
 
     @cached_property
     def b_c(self) -> Array:
         """(3, n): int mu x Nc."""
         x, mass, _ = self._moments
-        return clean(np.einsum("g,gin->in", mass * x, self._convected[0]))
+        return clean(self._sums((mass * x,) * 3, self._convected[0]))
 
     @cached_property
     def M_c(self) -> dict[str, Array]:
         """M_c["uv"] = int mu N_u^T Nc_v and so on, every pair in both orders."""
         _, mass, N = self._moments
         Nc = self._convected[0]
-        return {"uvw"[i] + "uvw"[j]: clean(weighted(mass, N[:, i], Nc[:, j])) for i in range(3) for j in range(3)}
+        pairs = [(i, j) for i in range(3) for j in range(3)]
+        return {"uvw"[i] + "uvw"[j]: self._product(mass, N.get(i), Nc.get(j)) for i, j in pairs}
 
     @cached_property
     def M_cc(self) -> Array:
         """int mu Nc^T Nc of all three directions."""
         _, mass, _ = self._moments
-        return clean(np.asarray(sum(weighted(mass, self._convected[0][:, i]) for i in range(3))))
+        return sum(
+            (self._product(mass, part, part) for part in self._convected[0].values()),
+            np.zeros((self.count, self.count)),
+        )
 
     def turning(self, row: int) -> tuple[Array, Array, Array, Array, Array]:
         """Of the sections turning about one axis: j and j_c (n,), and int W^T W, W^T Wc, Wc^T Wc with their inertia."""
         inertia, W = self._turning
         Wc = self._convected[1]
-        mass, plain, flowing = inertia[:, row], W[:, row], Wc[:, row]
+        mass, plain, flowing = inertia[:, row], W.get(row), Wc.get(row)
         return (
-            mass @ plain,
-            mass @ flowing,
-            clean(weighted(mass, plain)),
-            clean(weighted(mass, plain, flowing)),
-            clean(weighted(mass, flowing)),
+            self._sums(inertia.T, W)[row],
+            self._sums(inertia.T, Wc)[row],
+            self._product(mass, plain, plain),
+            self._product(mass, plain, flowing),
+            self._product(mass, flowing, flowing),
         )
 
     @cached_property
     def damped(self) -> dict[str, tuple[Array, Array, Array]]:
         """By family, of the strain rate e deta + ec zeta: int k e^T e, e^T ec, ec^T ec, with k the stiffness."""
-        out = {}
+        out, grid = {}, self._grid
         for name, family in self.families.items():
-            x, weights = self._nodes
-            space = self.shapes[name]
-            for _ in range(family.order):
-                space = space.derivative()
-            stiffness = weights * family.stiffness(x)[:, 0]
-            strain = space(x)
-            flowing = (self.length - x)[:, None] * space.derivative()(x) - family.order * strain
+            space = self.shapes[name].derivative(family.order)
+            stiffness = grid.weights * family.stiffness(grid)[:, 0]
+            strain = space(grid)
+            flowing = (self.length - grid.x)[:, None] * space.derivative()(grid) - family.order * strain
             out[name] = (
                 clean(weighted(stiffness, strain)),
                 clean(weighted(stiffness, strain, flowing)),

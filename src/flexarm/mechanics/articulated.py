@@ -55,12 +55,53 @@ class Eliminated:
 
 
 @dataclass
-class _Form:
+class Form:
     """1/2 (W, dx)^T [[WW, Wx], [Wx^T, xx]] (W, dx)."""
 
     WW: Any
     Wx: Any
     xx: Any
+
+    @staticmethod
+    def of(link: LocalInertia) -> Form:
+        """A link alone, at its own twist V."""
+        return Form(link.inertia[:6, :6], link.inertia[:6, 6:], link.inertia[6:, 6:])
+
+    def add(self, WW: Any, Wx: Any, xx: Any) -> None:
+        """What a child hands over."""
+        self.WW, self.Wx, self.xx = self.WW + WW, self.Wx + Wx, self.xx + xx
+
+    def seat(self, joint: Any) -> None:
+        """From V to W = V - joint dx."""
+        pulled = self.WW @ joint
+        coupled = joint.T @ self.Wx
+        self.xx = self.xx + _symmetric(coupled + coupled.T + joint.T @ pulled)
+        self.Wx = self.Wx + pulled
+
+
+def eliminate(link: LocalInertia, form: Form) -> tuple[Eliminated, Any]:
+    """A link, with all that its children hand over, without its coordinates; and the inertia that it shows at W."""
+    form.seat(link.joint)
+    pivots, factor, permutation = ca.ldl(form.xx) if form.xx.numel() else (ca.SX(0, 1), ca.SX(0, 0), [])
+    freed = ca.SX(form.xx.shape[0], 6)  # the ground does not give way
+    if form.xx.numel() and link.parent is not None:
+        freed = ca.ldl_solve(form.Wx.T, pivots, factor, permutation)
+    sparse = (ca.sparsify(part) for part in (freed, link.carry, link.carry_x, link.joint))
+    return Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse), form.WW - _symmetric(
+        form.Wx @ freed
+    )
+
+
+def handed_over(link: LocalInertia, inertia: Any) -> tuple[Any, Any, Any]:
+    """The inertia that a link shows at W, as its parent feels it at its own V and coordinates."""
+    X, P = link.carry, link.carry_x
+    seen_x = inertia @ P
+    return _symmetric(X.T @ (inertia @ X)), X.T @ seen_x, _symmetric(P.T @ seen_x)
+
+
+def _symmetric(matrix: Any) -> Any:
+    """A matrix that is symmetric, from its lower half."""
+    return ca.tril2symm(ca.tril(ca.sparsify(matrix)))
 
 
 class Articulated:
@@ -74,10 +115,10 @@ class Articulated:
     def matrix(self) -> Any:
         """M(q)."""
         M = ca.SX(self.count, self.count)
-        forms = self._forms()
+        forms = [Form.of(link) for link in self.links]
         for i in reversed(self.order):
             link, form = self.links[i], forms[i]
-            self._seat(link, form)
+            form.seat(link.joint)
             M[link.place, link.place] = form.xx
             force, child, parent = form.Wx, link, link.parent
             while parent is not None:  # what moving dx_i takes at each coordinate further in
@@ -86,7 +127,7 @@ class Articulated:
                 M[above.place, link.place] = block
                 M[link.place, above.place] = block.T
                 force, child, parent = child.carry.T @ force, above, above.parent
-            self._hand_over(link, forms, form.WW)
+            self._hand_over(i, forms, form.WW)
         return ca.sparsify(M)
 
     def solve(self, force: Any) -> Any:
@@ -95,19 +136,11 @@ class Articulated:
 
     def eliminate(self) -> list[Eliminated]:
         """Fold the tree inward: all of the work that does not depend on the force."""
-        forms = self._forms()
+        forms = [Form.of(link) for link in self.links]
         out: list[Any] = [None] * len(self.links)
         for i in reversed(self.order):
-            link, form = self.links[i], forms[i]
-            self._seat(link, form)
-            pivots, factor, permutation = ca.ldl(form.xx) if form.xx.numel() else (ca.SX(0, 1), ca.SX(0, 0), [])
-            freed = ca.SX(form.xx.shape[0], 6)  # the ground does not give way
-            if form.xx.numel() and link.parent is not None:
-                freed = ca.ldl_solve(form.Wx.T, pivots, factor, permutation)
-            sparse = (ca.sparsify(part) for part in (freed, link.carry, link.carry_x, link.joint))
-            out[i] = Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse)
-            form.WW = form.WW - form.Wx @ freed
-            self._hand_over(link, forms, form.WW)
+            out[i], left = eliminate(self.links[i], forms[i])
+            self._hand_over(i, forms, left)
         return out
 
     def restricted(self, free: Sequence[int], extra: Any) -> Articulated:
@@ -133,27 +166,11 @@ class Articulated:
             start += len(own)
         return Articulated(out, self.order)
 
-    def _forms(self) -> list[_Form]:
-        """Each link alone, at its own twist V."""
-        return [_Form(link.inertia[:6, :6], link.inertia[:6, 6:], link.inertia[6:, 6:]) for link in self.links]
-
-    def _seat(self, link: LocalInertia, form: _Form) -> None:
-        """From V to W = V - joint dx."""
-        S = link.joint
-        pulled = form.WW @ S
-        form.xx = form.xx + S.T @ form.Wx + form.Wx.T @ S + S.T @ pulled
-        form.Wx = form.Wx + pulled
-
-    def _hand_over(self, link: LocalInertia, forms: list[_Form], inertia: Any) -> None:
+    def _hand_over(self, i: int, forms: list[Form], inertia: Any) -> None:
         """Add the inertia that a link shows at W to its parent."""
-        if link.parent is None:
-            return
-        above = forms[link.parent]
-        X, P = link.carry, link.carry_x
-        seen, seen_x = inertia @ X, inertia @ P
-        above.WW = above.WW + X.T @ seen
-        above.Wx = above.Wx + X.T @ seen_x
-        above.xx = above.xx + P.T @ seen_x
+        link = self.links[i]
+        if link.parent is not None:
+            forms[link.parent].add(*handed_over(link, inertia))
 
 
 def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from flexarm.beam.integrals import LinkIntegrals
@@ -10,7 +11,7 @@ from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.foundation.families import FAMILIES
 from flexarm.mechanics.coordinates import Local
 from flexarm.mechanics.numbers import SymbolsUnder
-from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic, Weld
 from flexarm.robot.description import Description
 
 
@@ -122,7 +123,19 @@ def link_integrals(robot: Robot, link: Link) -> LinkIntegrals:
     if gripped(link):
         return SlidingIntegrals(link, carries)
     loose = link.flexible is not None and link.flexible.loose
-    return LinkIntegrals(link, carries, clamped=not (loose or nodally_held(link)))
+    return _integrals(_beam_of(link), carries, not (loose or nodally_held(link)))
+
+
+def _beam_of(link: Link) -> Link:
+    """The link without what its integrals do not depend on: what hangs on it, and how it hangs."""
+    rest: dict[str, Any] = {"name": "", "joint": Weld(), "parent": None, "at": None, "offset": (0.0, 0.0, 0.0)}
+    return link.model_copy(update=rest | {"hub": None, "payload": None, "masses": ()})
+
+
+@lru_cache(maxsize=32)
+def _integrals(beam: Link, smooth: bool, clamped: bool) -> LinkIntegrals:
+    """Links that are the same beam share them: other payloads, other joints need no new ones."""
+    return LinkIntegrals(beam, smooth, clamped)
 
 
 def rear_integrals(link: Link) -> SlidingIntegrals | None:

@@ -38,6 +38,10 @@ class Closing:
     kept: tuple[int, ...]
     turned: int | None = None
 
+    def __str__(self) -> str:
+        kept = ", ".join(str(row + 1) for row in self.kept) or "none"
+        return kept if self.turned is None else f"{kept} (turned into {self.turned})"
+
 
 def sampled(at: Callable[[Array], tuple[Array, Array]], coordinates: Coordinates) -> tuple[Array, Array]:
     """Values (rows, samples) and scaled Jacobians side by side, at random postures."""
@@ -63,7 +67,7 @@ def close(numbers: Numbers, block: Block, values: Array, slopes: Array, scale: f
             _require_closed(block, turn[:, idle].T @ values[moved], scale)
             closing = Closing(closing.kept, int((~idle).sum()))
             numbers.add(turn_name(block), "1", _upright(turn[:, ~idle].T))
-    numbers.fact(f"'{block.name}'", f"what it keeps of its rows ({block.unit})", str(closing))
+    numbers.fact(f"constraints.{block.name}", f"keeps of its rows ({block.unit})", str(closing))
     return closing
 
 

@@ -20,7 +20,7 @@ AXES = "xyz"
 def add_constraints(out: Numbers, chain: Chain) -> None:
     """Of all constraints, and of links that are held at a node."""
     names = constraint_names(chain.robot.constraints)
-    out.fact("the robot", "its constraints", ", ".join(names) or "none")
+    out.fact("the robot", "has the constraints", ", ".join(names) or "none")
     for name, constraint in zip(names, chain.robot.constraints, strict=True):
         _add(out, chain, f"constraints.{name}", constraint)
     for body in chain.bodies:
@@ -29,12 +29,12 @@ def add_constraints(out: Numbers, chain: Chain) -> None:
 
 
 def _add(out: Numbers, chain: Chain, path: str, constraint: Constraint) -> None:
-    out.fact(path, "its kind", constraint.type)
-    out.fact(path, "what it holds", ", ".join(link for link, _, _ in constraint.places.values()))
+    out.fact(path, "is of the kind", constraint.type)
+    out.fact(path, "holds", ", ".join(link for link, _, _ in constraint.places.values()))
     if isinstance(constraint, Loop):
         _add_loop(out, chain, path, constraint)
     elif isinstance(constraint, PointSupport):
-        out.fact(path, "directions", constraint.directions)
+        out.fact(path, "has directions =", constraint.directions)
         out.add_given(f"{path}.position", "m", constraint.position)
         add_rail(out, f"{path}.rail", _body(chain, constraint.link))
     elif isinstance(constraint, (OnLine, OnPlane)):
@@ -47,7 +47,7 @@ def _add(out: Numbers, chain: Chain, path: str, constraint: Constraint) -> None:
 
 
 def _add_loop(out: Numbers, chain: Chain, path: str, loop: Loop) -> None:
-    out.fact(path, "its joint", loop.joint)
+    out.fact(path, "has joint =", loop.joint)
     _add_place(out, chain, f"{path}.first", loop.first, loop.first_at)
     if loop.second == GROUND:
         out.add_given(f"{path}.position", "m", loop.position)
@@ -61,7 +61,7 @@ def _add_loop(out: Numbers, chain: Chain, path: str, loop: Loop) -> None:
 
 
 def _add_sides(out: Numbers, path: str, sides: dict[str, Array]) -> None:
-    out.fact(path, "its rows", ", ".join(sides))
+    out.fact(path, "has rows along", ", ".join(sides))
     for label, side in sides.items():
         out.add_directions(f"{path}.side.{label}", side)
 

@@ -34,6 +34,12 @@ class Local:
     def all(self) -> slice:
         return slice(self.start, self.start + self.count)
 
+    @property
+    def own_joint(self) -> int:
+        """The joint among the link's own coordinates, which it must have; its motor comes next."""
+        assert self.joint is not None
+        return self.joint
+
     def place(self, own: int | None) -> int:
         """Place in the robot's vector of one of the link's own coordinates, which it must have."""
         assert own is not None

@@ -16,6 +16,7 @@ from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import pose_along, twist_along
 from flexarm.mechanics.section_poses import deflected, place, section_turn, shortening
 from flexarm.robot import MovingJoint
+from flexarm.robot.joints import Prismatic
 
 
 def kinetic(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
@@ -42,6 +43,18 @@ def kinetic_of_link(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
     return energy
 
 
+def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> list[Any]:
+    """How far a small change (twist, dx) moves a link: the mean square over its mass, whatever the coordinates; a motor
+    counts as if it turned its link, and so does a joint without mass."""
+    lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
+    turned, squares = [] if body.local.motor is None else [body.local.motor], []
+    if "mass_inverse" in body.numbers:
+        squares.append(2 * body.numbers["mass_inverse"] * ca.fabs(kinetic_of_link(body, twist, x, dx)))
+    elif body.local.joint is not None:
+        turned.append(body.local.joint)
+    return squares + [(lever * dx[place]) ** 2 for place in turned]
+
+
 def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
     """Mass of a link with all that is fixed to it, and its first moment about the root in link axes."""
     if body.gripped:
@@ -57,20 +70,24 @@ def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
 
 def stiffness(chain: Kinematics) -> Any:
     """The constant part of K: elastic drives, and all elastic links but those that slide through their joint."""
-    out = ca.SX(chain.coordinates.count, chain.coordinates.count)
-    for body in chain.bodies:
-        _add(out, body, "K", "joint.drive.stiffness")
-    return out
+    return ca.diagcat(*(own_stiffness(body) for body in chain.bodies))
 
 
 def damping(chain: Kinematics) -> Any:
     """The constant part of D: the linear dissipation of links, drives and joints."""
-    out = ca.SX(chain.coordinates.count, chain.coordinates.count)
-    for body in chain.bodies:
-        _add(out, body, "D", "joint.drive.damping")
-        if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.viscous"].nnz():
-            joint = body.local.place(body.local.joint)
-            out[joint, joint] += body.numbers["joint.viscous"]
+    return ca.diagcat(*(own_damping(body) for body in chain.bodies))
+
+
+def own_stiffness(body: SymbolicBody) -> Any:
+    """The block of one body: no spring acts between two of them."""
+    return _own(body, "K", "joint.drive.stiffness")
+
+
+def own_damping(body: SymbolicBody) -> Any:
+    out = _own(body, "D", "joint.drive.damping")
+    if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.viscous"].nnz():
+        joint = body.local.own_joint
+        out[joint, joint] += body.numbers["joint.viscous"]
     return out
 
 
@@ -98,12 +115,16 @@ def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
 
 def dry_friction(chain: Kinematics, v: Any) -> Any:
     """Coulomb torques on the coordinates, smoothed by tanh so that the equations stay differentiable."""
-    force = ca.SX.zeros(chain.coordinates.count)
-    for body in chain.bodies:
-        joint = body.link.joint
-        if isinstance(joint, MovingJoint) and body.numbers["joint.coulomb"].nnz():
-            place, speed = body.local.place(body.local.joint), body.numbers["joint.coulomb_speed"]
-            force[place] = body.numbers["joint.coulomb"] * ca.tanh(v[place] / speed)
+    return ca.vertcat(*(own_friction(body, chain.part(v, i)) for i, body in enumerate(chain.bodies)))
+
+
+def own_friction(body: SymbolicBody, dx: Any) -> Any:
+    """Those on a body's own coordinates."""
+    force = ca.SX.zeros(body.local.count)
+    if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.coulomb"].nnz():
+        joint = body.local.own_joint
+        speed = dx[joint] / body.numbers["joint.coulomb_speed"]
+        force[joint] = body.numbers["joint.coulomb"] * ca.tanh(speed)
     return force
 
 
@@ -123,15 +144,16 @@ def bending(body: SymbolicBody, x: Any) -> Any:
     return ca.dot(eta, body.numbers["K"] @ eta) / 2
 
 
-def _add(matrix: Any, body: SymbolicBody, elastic: str, between: str) -> None:
-    """Add a body's own block: what acts on its elastic coordinates, and between its motor and its joint."""
+def _own(body: SymbolicBody, elastic: str, between: str) -> Any:
+    """What acts on a body's elastic coordinates, and between its motor and its joint."""
+    matrix = ca.SX(body.local.count, body.local.count)
     if not body.gripped and body.shapes.count:
-        first = body.local.place(body.local.elastic.start)
-        inside = slice(first, first + body.shapes.count)
-        matrix[inside, inside] += body.numbers[elastic]
+        inside = slice(body.local.elastic.start, body.local.elastic.start + body.shapes.count)
+        matrix[inside, inside] = body.numbers[elastic]
     if elastic_drive(body.link) is not None and body.numbers[between].nnz():
-        pair = [body.local.place(body.local.joint), body.local.place(body.local.motor)]
+        pair = [body.local.own_joint, body.local.own_joint + 1]
         matrix[pair, pair] += body.numbers[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
+    return matrix
 
 
 def _beam_moment(shapes: Shapes, eta: Any) -> Any:

@@ -18,6 +18,7 @@ import casadi as ca
 
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
+from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Kinematics
 from flexarm.mechanics.numbers import SymbolsUnder
@@ -68,11 +69,11 @@ class Equations:
         forces, own = [], ca.SX.zeros(chain.coordinates.count)
         for i, moved in enumerate(chain.accelerations(self.q, self.v, self.a, upward)):
             coordinates = (chain.part(vector, i) for vector in (self.q, self.v, self.a))
-            force, own[chain.bodies[i].local.all, 0] = self._link_forces(i)(*moved, *coordinates, self.p)
+            force, own[chain.bodies[i].local.all, 0] = self.link_forces(i)(*moved, *coordinates, self.p)
             forces.append(force)
         return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
 
-    def _link_forces(self, i: int) -> ca.Function:
+    def link_forces(self, i: int) -> ca.Function:
         """Force on a link's twist and on its own coordinates, from how its root moves.
 
         Seen from an inertial frame that has the root's velocity just now, v = 0 and dv is the root's acceleration; the
@@ -243,15 +244,7 @@ class Equations:
 
     def tip_deflection(self, link: int) -> Any:
         """(u - s, v, w) of a link's tip in its root frame."""
-        body, x = self.chain.bodies[link], self.chain.part(self.q, link)
-        tip, eta = self._shapes_at_tip(link), body.front(x)
-        scale = x[body.local.joint] / body.length if body.gripped else 1.0
-        shortened = ca.dot(eta, tip["H"] @ eta) / 2 / scale
-        return tip["U"] @ eta - ca.vertcat(shortened, 0, 0)
-
-    def _shapes_at_tip(self, link: int) -> SymbolsUnder:
-        tip = self.tip_of(link)
-        return tip.under("front") if self.chain.bodies[link].gripped else tip
+        return deflection(self.chain.bodies[link], self.chain.part(self.q, link))
 
     def twist(self, link: int, there: SymbolsUnder) -> Any:
         """(omega, v) of the section at a place of a link, in its own axes."""
@@ -278,3 +271,11 @@ class Equations:
         for column, each in enumerate(actuators):
             out[each.coordinate.index, column] = gears[each.link].get("joint.drive.gear_ratio", 1.0)
         return out
+
+
+def deflection(body: SymbolicBody, x: Any) -> Any:
+    """(u - s, v, w) of a link's tip in its root frame, from its own coordinates."""
+    tip, eta = body.numbers.under("tip.front" if body.gripped else "tip"), body.front(x)
+    scale = x[body.local.joint] / body.length if body.gripped else 1.0
+    shortened = ca.dot(eta, tip["H"] @ eta) / 2 / scale
+    return tip["U"] @ eta - ca.vertcat(shortened, 0, 0)

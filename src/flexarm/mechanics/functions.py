@@ -81,6 +81,19 @@ class Functions(Mapping[str, ca.Function]):
         e = self._equations
         return self._cached("constants", "constants", lambda: ([], [e.K, e.D], [], ["K", "D"]))
 
+    def along(self, name: str) -> ca.Function:
+        """(..., a change of the numbers) -> what it changes in the outputs of a function, to first order."""
+        p = self._equations.p
+
+        def recipe() -> Recipe:
+            inputs, outputs, name_in, name_out = self._recipes[name]()
+            change = ca.SX.sym("change", p.shape[0])
+            columns = [ca.jtimes(ca.vec(ca.densify(output)), p, change) for output in outputs]
+            changes = [ca.reshape(each, *output.shape) for each, output in zip(columns, outputs, strict=True)]
+            return [*inputs, change], changes, [*name_in, "change"], name_out
+
+        return self._cached(("along", name), f"{name}_along_numbers", recipe)
+
     def frame(self, link: int, there: Numbers) -> ca.Function:
         """(q, numbers of a place) -> (R, p) of the section there in the world."""
         e = self._equations

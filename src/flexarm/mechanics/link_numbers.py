@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.patterns import Patterns
 from flexarm.beam.sliding import SlidingIntegrals
@@ -20,9 +22,15 @@ CONVECTED = tuple(one + other for one in "uvw" for other in "uvw")
 def robot_numbers(chain: Chain) -> Numbers:
     """All numbers of a robot but those of its constraints."""
     out, robot = Numbers(), chain.robot
-    out.fact("the robot", "its links", ", ".join(link.name for link in robot.links))
+    out.fact("the robot", "has the links", ", ".join(link.name for link in robot.links))
     for body in chain.bodies:
-        _add_link(out, chain, body)
+        try:
+            _add_link(out, chain, body)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"link '{body.link.name}': its shapes cannot be computed; its length, section, material or mass is far "
+                "too large or too small"
+            ) from None
     out.add_given("gravity", "m/s2", robot.gravity)
     out.add_given("base.position", "m", robot.base.position)
     out.add_directions("base.rotation", robot.base.matrix)
@@ -32,12 +40,12 @@ def robot_numbers(chain: Chain) -> Numbers:
 def _add_link(out: Numbers, chain: Chain, body: Body) -> None:
     link, path, where = body.link, f"links.{body.link.name}", f"link '{body.link.name}'"
     above = "the ground" if body.parent is None else f"'{chain.bodies[body.parent].link.name}'"
-    out.fact(where, "what it hangs on", above)
+    out.fact(where, "hangs on", above)
     out.add(f"{path}.length", "m", link.length)
     _add_joint(out, chain, body)
     _add_seat(out, chain, body)
     _add_flexibility(out, body)
-    out.fact(where, "rotary_inertia", str(link.rotary_inertia))
+    out.fact(where, "has rotary_inertia =", str(link.rotary_inertia))
     parts: list[tuple[str, LinkIntegrals]] = [(path, body.integrals)]
     if body.rear is not None:
         parts.append((f"{path}.rear", body.rear))
@@ -51,7 +59,7 @@ def _add_link(out: Numbers, chain: Chain, body: Body) -> None:
         _add_lump(out, f"{path}.{name}", body, lump, at)
     for name, missing in (("hub", link.hub is None), ("payload", link.payload is None)):
         out.fact(where, f"a {name}", not missing)
-    out.fact(where, "the number of its masses", len(link.masses))
+    out.fact(where, "has so many masses along it:", len(link.masses))
     mass = link.total_mass
     out.fact(where, "a mass", mass > 0)
     if mass > 0:
@@ -76,14 +84,14 @@ def _add_lump(out: Numbers, path: str, body: Body, lump: PointMass, at: float) -
 def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
     joint, path = body.link.joint, f"links.{body.link.name}.joint"
     where = f"the joint of link '{body.link.name}'"
-    out.fact(where, "its kind", type(joint).__name__)
+    out.fact(where, "is a", type(joint).__name__)
     out.add_directions(f"{path}.mount", joint.mount_matrix)
     if isinstance(joint, Revolute):
         out.add_directions(f"{path}.axis", joint.axis_vector)
     if isinstance(joint, Prismatic):
-        out.fact(where, "contact", joint.contact)
+        out.fact(where, "has contact =", joint.contact)
     if isinstance(joint, FixedPrismatic):
-        out.fact(where, "rear", joint.rear)
+        out.fact(where, "has rear =", joint.rear)
     if not isinstance(joint, MovingJoint):
         return
     out.add_given(f"{path}.viscous", joint.unit.join(("N s ", "")), joint.viscous)
@@ -93,7 +101,7 @@ def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
     out.fact(where, "a drive", drive is not None)
     out.fact(where, "an elastic drive", elastic_drive(body.link) is not None)
     if drive is not None:
-        out.fact(where, "torque_at", drive.torque_at)
+        out.fact(where, "has torque_at =", drive.torque_at)
         out.add(f"{path}.drive.reflected_inertia", "kg m2", drive.reflected_inertia)
         out.add_given(f"{path}.drive.damping", "N s", drive.damping)
         if drive.stiffness is not None:
@@ -140,11 +148,11 @@ def _add_flexibility(out: Numbers, body: Body) -> None:
         return
     basis = flexible.basis
     counts = ", ".join(f"{name} {each.stop - each.start}" for name, each in body.integrals.columns.items())
-    out.fact(where, "the number of its shapes", counts)
-    out.fact(where, "its basis", basis.type)
+    out.fact(where, "has the shapes", counts)
+    out.fact(where, "has the basis", basis.type)
     if isinstance(basis, Reduced):
-        out.fact(where, "the interface of its modes", basis.interface)
-    out.fact(where, "stiffening", flexible.stiffening)
+        out.fact(where, "has modes of the interface", basis.interface)
+    out.fact(where, "has stiffening =", flexible.stiffening)
 
 
 def _add_beam(out: Numbers, path: str, beam: LinkIntegrals) -> None:
@@ -180,7 +188,7 @@ def _add_mass(out: Numbers, path: str, pair: str, beam: LinkIntegrals, patterns:
 
 def _add_slices(out: Numbers, path: str, beam: LinkIntegrals, patterns: Patterns) -> None:
     before = 0.0
-    out.fact(path, "the number of its slices", len(beam.slices))
+    out.fact(path, "is cut into so many slices:", len(beam.slices))
     for k, piece in enumerate(beam.slices):
         x, stem = piece.station.x, f"{path}.slices.{k}"
         out.add(f"{stem}.x", "m", x)

@@ -6,16 +6,20 @@ others are symbols in every expression. This is the only way by which a number b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import cut
 
 ROUNDING = 1e-9  # of the largest entry: what may stand where there is none by construction
+ANOTHER = "the robot has another structure"
+LONGEST = 100  # letters of a fact in a sentence
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,18 @@ class Entry:
     def free(self) -> Any:
         """Where the numbers stand; of a symmetric matrix in its lower half."""
         free = np.isnan(self.fixed)
-        return np.tril(free) if self.symmetric else free
+        return free & _lower_half(len(free)) if self.symmetric else free
 
     @property
     def names(self) -> list[str]:
+        return [self.place(index) for index in np.argwhere(self.free)]
+
+    def place(self, index: Any) -> str:
+        """The name of one number: `links.fore.K[1,1]`."""
         if self.value.size == 1:
-            return [self.name] * int(self.free.sum())
-        indices = (index if self.fixed.shape[1] > 1 else index[:1] for index in np.argwhere(self.free))
-        return [f"{self.name}[{','.join(str(k + 1) for k in index)}]" for index in indices]
+            return self.name
+        used = index if self.fixed.shape[1] > 1 else index[:1]
+        return f"{self.name}[{','.join(str(k + 1) for k in used)}]"
 
     def symbol(self, column: Any) -> ca.SX:
         """The matrix with these symbols for its numbers."""
@@ -62,12 +70,15 @@ class Fact:
     value: object
 
     def difference(self, other: Fact) -> str:
-        """How the same fact of another robot differs, in a sentence."""
-        if isinstance(self.value, bool):
-            return f"{self.where} has {self.what if self.value else 'no'} " + (
-                "here and none there" if self.value else f"{self.what.removeprefix('a ')} here and one there"
-            )
-        return f"{self.where}: {self.what} is {self.value} here and {other.value} there"
+        """How the same fact of another robot differs, in a sentence: `what` is a thing (has it or not) or a verb."""
+        if self.value is True:
+            return f"{self.where} has {self.what} here and none there"
+        if self.value is False:
+            article, _, thing = self.what.partition(" ")
+            one = article in ("a", "an")
+            return f"{self.where} has no {thing if one else self.what} here and {'one' if one else 'some'} there"
+        here, there = (cut(str(value), LONGEST) for value in (self.value, other.value))
+        return f"{self.where} {self.what} {here} here and {there} there"
 
 
 class Numbers:
@@ -76,6 +87,7 @@ class Numbers:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.facts: list[Fact] = []
+        self._found: _Places | None = None
 
     def fact(self, where: str, what: str, value: object) -> None:
         """Something that decides which expressions there are."""
@@ -86,16 +98,16 @@ class Numbers:
     ) -> None:
         """One more entry. `pattern`: where there are numbers, False where there is a zero by construction; `ones`:
         where there is 1 or -1 by construction."""
-        matrix = np.atleast_1d(np.asarray(value, dtype=float))
+        matrix = np.array(value, dtype=float, ndmin=1)
         matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+        if pattern is None and ones is None:
+            self.entries.append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
+            return
         fixed = np.full(matrix.shape, np.nan)
         if pattern is not None:
             fixed[~np.asarray(pattern).reshape(matrix.shape)] = 0.0
         if ones is not None:
             fixed[ones] = np.sign(matrix[ones])
-        scale = float(np.abs(matrix).max(initial=0.0))
-        if not (np.abs(matrix - fixed)[~np.isnan(fixed)] <= ROUNDING * scale).all():
-            raise AssertionError(f"{name} has a number where its structure has none")
         self.entries.append(Entry(name, unit, matrix, fixed, symmetric))
 
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
@@ -122,37 +134,68 @@ class Numbers:
     def vector(self) -> Array:
         return self.vector_of(self)
 
-    def vector_of(self, other: Numbers) -> Array:
+    def vector_of(self, other: Numbers, same: bool = False) -> Array:
         """The numbers of another robot where this one has its own; a ValueError if it is not of this structure.
 
-        What is zero there and a number here does not matter.
+        What is zero there and a number here does not matter. `same`: it is known that the structures are the same.
         """
-        if other is not self and other.structure != self.structure:
-            self._require_structure_of(other)
-        parts = [theirs.value[own.free] for own, theirs in zip(self.entries, other.entries, strict=True)]
-        vector = np.concatenate(parts) if parts else np.zeros(0)
+        if not same and other is not self and other.structure != self.structure:
+            self.require_entries_of(other)
+            self._require_patterns_of(other)
+        values = _flat([each.value for each in other.entries])
+        vector: Array = values[self._places.free]
         if not np.isfinite(vector).all():
             wrong = int((~np.isfinite(vector)).argmax())
-            raise ValueError(f"the number {self.names[wrong]} is {vector[wrong]}: must be finite")
+            sentence = "must be finite; what it is made of is too large or too small"
+            raise ValueError(f"the number {self.names[wrong]} is {vector[wrong]}: {sentence}")
+        if (stray := self._places.stray(values)) is not None:
+            raise AssertionError(f"{self.entries[stray].name} has a number where its structure has none")
         return vector
 
-    def _require_structure_of(self, other: Numbers) -> None:
+    @property
+    def _places(self) -> _Places:
+        """Where numbers stand among all entries, one after the other; found once unless entries are added."""
+        if self._found is None or self._found.count != len(self.entries):
+            self._found = _Places(self.entries)
+        return self._found
+
+    def joined(self, others: Iterable[Numbers]) -> Numbers:
+        """The same with numbers wherever one of the others has one: all of them are of this structure."""
+        out = Numbers()
+        out.facts, out.entries = list(self.facts), list(self.entries)
+        for other in others:
+            self.require_entries_of(other)
+            for k, (own, theirs) in enumerate(zip(out.entries, other.entries, strict=True)):
+                fixed = np.where(own.fixed == theirs.fixed, own.fixed, np.nan)
+                out.entries[k] = replace(own, fixed=fixed)
+        return out
+
+    def require_entries_of(self, other: Numbers) -> None:
+        """A ValueError tells the first fact or entry in which another robot differs."""
         theirs = {(each.where, each.what): each for each in other.facts}
         for fact in self.facts:
             found = theirs.get((fact.where, fact.what))
             if found is not None and found.value != fact.value:
-                raise ValueError(f"the robot has another structure: {fact.difference(found)}")
-        if [each.name for each in self.entries] != [each.name for each in other.entries]:
-            names = {each.name for each in other.entries}
-            odd = next((each.name for each in self.entries if each.name not in names), other.entries[-1].name)
-            raise ValueError(f"the robot has another structure: there is {odd} in one of them only")
+                raise ValueError(f"{ANOTHER}: {fact.difference(found)}")
+        shapes, other_shapes = ({each.name: each.fixed.shape for each in one.entries} for one in (self, other))
+        for name, shape in shapes.items():
+            if name not in other_shapes:
+                raise ValueError(f"{ANOTHER}: there is {name} here and not there")
+            if shape != other_shapes[name]:
+                here, there = (" x ".join(map(str, size)) for size in (shape, other_shapes[name]))
+                raise ValueError(f"{ANOTHER}: {name} is {here} here and {there} there")
+        for name in other_shapes:
+            if name not in shapes:
+                raise ValueError(f"{ANOTHER}: there is {name} there and not here")
+
+    def _require_patterns_of(self, other: Numbers) -> None:
+        """What is zero or one here by construction must be so there."""
         for own, given in zip(self.entries, other.entries, strict=True):
-            if own.fixed.shape != given.fixed.shape:
-                raise ValueError(f"the robot has another structure: {own.name} has another size there")
-            same = np.isnan(own.fixed) | (own.fixed == given.fixed)
-            if not same.all():
-                here, there = ("zero", "a number") if not own.fixed[~same].any() else ("a whole number", "another")
-                raise ValueError(f"the robot has another structure: {own.name} is {here} here and {there} there")
+            wrong = ~np.isnan(own.fixed) & (own.fixed != given.fixed)
+            if wrong.any():
+                here, there = own.fixed[wrong][0], given.value[wrong][0]
+                name = own.place(np.argwhere(wrong)[0])
+                raise ValueError(f"{ANOTHER}: {name} is {here:g} here by construction and {there:.6g} there")
 
     def erased(self) -> Numbers:
         """The same without values."""
@@ -169,6 +212,46 @@ class Numbers:
     @property
     def units(self) -> list[str]:
         return [each.unit for each in self.entries for _ in each.names]
+
+
+class _Places:
+    """Of the entries of some numbers, as one column: which are numbers, and what the others are by construction."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self.count = len(entries)
+        self.free = np.flatnonzero(_flat([each.free for each in entries]))
+        fixed = _flat([each.fixed for each in entries])
+        self._known = np.flatnonzero(~np.isnan(fixed))
+        self._fixed = fixed[self._known]
+        sizes = np.array([each.fixed.size for each in entries], dtype=int)
+        self._owner = np.repeat(np.arange(len(entries)), sizes)[self._known]
+        self._filled = np.flatnonzero(sizes)
+        self._starts = (np.cumsum(sizes) - sizes)[self._filled]
+
+    def stray(self, values: Array) -> int | None:
+        """The entry whose values are not what they are by construction, but for rounding; None if there is none."""
+        if not len(self._known):
+            return None
+        scale = np.zeros(self.count)
+        scale[self._filled] = np.maximum.reduceat(np.abs(values), self._starts)
+        wrong = np.abs(values[self._known] - self._fixed) > ROUNDING * scale[self._owner]
+        return int(self._owner[wrong.argmax()]) if wrong.any() else None
+
+
+def _flat(matrices: list[Any]) -> Any:
+    return np.concatenate([each.ravel() for each in matrices]) if matrices else np.zeros(0)
+
+
+@lru_cache(maxsize=64)
+def _all_free(rows: int, columns: int) -> Array:
+    out = np.full((rows, columns), np.nan)
+    out.setflags(write=False)
+    return out
+
+
+@lru_cache(maxsize=64)
+def _lower_half(size: int) -> Any:
+    return np.tril(np.ones((size, size), dtype=bool))
 
 
 class Symbols:

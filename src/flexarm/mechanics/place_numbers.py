@@ -22,7 +22,7 @@ def add_place(numbers: Numbers, path: str, body: Body, x: float) -> None:
         add_station(numbers, path, body.integrals, x)
         return
     end = _end(body, x)
-    numbers.fact(path, "the place", end)
+    numbers.fact(path, "is at", f"the {end}" if end != "inside" else "a place between the ends")
     if end == "tip":
         add_station(numbers, f"{path}.front", body.integrals, body.link.length)
         return

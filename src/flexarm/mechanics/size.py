@@ -13,7 +13,7 @@ HUGE = 2_000_000  # hours, and more memory than most machines have
 
 def size_estimate(robot: Robot) -> int:
     """About how many instructions the inverse dynamics takes, within a factor of three."""
-    return round(sum(_link(link) for link in robot.links))
+    return round(sum(link_size(link) for link in robot.links))
 
 
 def require_size(robot: Robot) -> None:
@@ -21,10 +21,9 @@ def require_size(robot: Robot) -> None:
     size = size_estimate(robot)
     if size <= LARGE:
         return
-    largest = max(robot.links, key=_link)
-    where = (
-        f"about {_round(size)} instructions in the equations of '{robot.name}', {_link(largest) / size:.0%} of them "
-    )
+    largest = max(robot.links, key=link_size)
+    share = f"{link_size(largest) / size:.0%} of them"
+    where = f"about {_round(size)} instructions in the equations of '{robot.name}', {share} "
     way = f"in link '{largest.name}'; take fewer shapes or links, basis elements, or stiffening 'shortening'"
     if size > HUGE:
         raise ValueError(f"{where}{way}; {_round(HUGE)} are the most")
@@ -36,7 +35,7 @@ def _round(number: float) -> str:
     return f"{float(f'{number:.2g}'):,.0f}".replace(",", " ")
 
 
-def _link(link: Link) -> float:
+def link_size(link: Link) -> float:
     """Counted on single links; modes couple every shape with every other one, elements only neighbours."""
     joint, flexible = 40.0, link.flexible
     if flexible is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -78,6 +78,14 @@ def structure_of(chain: Chain) -> tuple[Structure, Numbers]:
     with building:
         numbers, closings = _described(chain)
         return _remembered(chain, numbers, closings), numbers
+
+
+def widened(chain: Chain, others: Iterable[Numbers]) -> tuple[Structure, Numbers]:
+    """The structure of which a robot is with all of these others, and its numbers."""
+    with building:
+        numbers, closings = _described(chain)
+        joined = numbers.joined(others)
+        return _remembered(chain, joined, closings), joined
 
 
 def numbers_of(chain: Chain) -> Numbers:

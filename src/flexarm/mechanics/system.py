@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Literal
@@ -19,12 +19,14 @@ from flexarm.mechanics.arguments import Arguments, Vector
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
+from flexarm.mechanics.derivatives import Derivative
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import BoundFunctions, Functions, bound
 from flexarm.mechanics.link_numbers import add_rail
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.place_numbers import add_any_place, add_place
+from flexarm.mechanics.rates import Rates
 from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
@@ -88,7 +90,7 @@ class System:
     @cached_property
     def _described(self) -> tuple[Structure, Numbers, Array]:
         structure, numbers = structure_of(self._chain)
-        return structure, numbers, structure.numbers.vector_of(numbers)
+        return structure, numbers, structure.numbers.vector_of(numbers, same=True)
 
     @property
     def structure(self) -> Structure:
@@ -133,6 +135,21 @@ class System:
     def casadi(self) -> BoundFunctions:
         """The equations as CasADi functions of this robot, by name: `casadi["inverse_dynamics"](q, v, a)`."""
         return BoundFunctions(self.structure.functions, self.numbers)
+
+    def derivative(self, function: str, by: Sequence[str]) -> Derivative:
+        """How a `function` of `parametric` changes with fields of the robot, such as
+        by=["links.fore.payload.mass", "gravity.2"]: paths as `Robot.with_` takes them, entries of vectors by index.
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> rod = System(Robot(links=[Link("rod", 3.0, mass=0.0, payload=PointMass(2.0))]))
+        >>> rod.derivative("mass_matrix", by=["links.rod.payload.mass", "links.rod.length"])().round(9)  # of m l^2
+        array([[[ 9., 12.]]])
+        """
+        return Derivative(self, self._chain, self._rates, function, by)
+
+    @cached_property
+    def _rates(self) -> Rates:
+        return Rates(self._chain)
 
     # --- coordinates ---
 
@@ -227,7 +244,10 @@ class System:
 
         Those of the tree of links: constraints count in simulations only.
         """
-        a = self._call("forward_dynamics", q=q, v=v, tau=self._arguments.forces(tau))[0]
+        return self._accelerations(q, v, self._arguments.forces(tau))
+
+    def _accelerations(self, q: Vector, v: Vector, forces: Array) -> Array:
+        a = self._call("forward_dynamics", q=q, v=v, tau=forces)[0]
         self._require_inertia(q, a)
         return a
 

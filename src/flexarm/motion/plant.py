@@ -24,6 +24,7 @@ from flexarm.mechanics.numbers import Numbers, Symbols
 from flexarm.mechanics.structure import Structure
 from flexarm.motion.constraint_solver import ConstraintSolver
 from flexarm.motion.laws import TracedLaw
+from flexarm.motion.shared_links import SharedLinks, shares
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.state import Layout
 from flexarm.robot.joints import Prismatic
@@ -134,6 +135,29 @@ class Plant:
         return e.q, e.v, e.a, ca.SX.sym("u", self.input_count)
 
     @cached_property
+    def shared(self) -> SharedLinks | None:
+        """Loops over the links, if they are many."""
+        return SharedLinks(self) if shares(self.structure) else None
+
+    def _loop(self, name: str) -> WithNumbers | None:
+        """A function as such a loop."""
+        return None if self.shared is None else WithNumbers(getattr(self.shared, name), self._p, self.numbers)
+
+    @cached_property
+    def applied(self) -> WithNumbers:
+        """(q, v, u) -> generalised forces of actuators, law and loads."""
+        q, v, _, u = self._symbols
+        return self.function("applied", [q, v, u], [ca.cse(ca.densify(self._applied))])
+
+    @cached_property
+    def law_slopes(self) -> WithNumbers:
+        """(q, v, u) -> (n, 2): of the law's force at each coordinate by itself and by its rate."""
+        q, v, _, u = self._symbols
+        law = self.equations.input_matrix @ self._commanded
+        slopes = [ca.diag(ca.jacobian(law, by)) for by in (q, v)]
+        return self.function("law_slopes", [q, v, u], [ca.cse(ca.densify(ca.horzcat(*slopes)))])
+
+    @cached_property
     def _applied(self) -> Any:
         """Generalised forces of actuators, law and loads."""
         e = self.equations
@@ -160,6 +184,8 @@ class Plant:
     @cached_property
     def residual(self) -> WithNumbers:
         """(q, v, a, u) -> what is missing to equilibrium at every coordinate: zero at the free ones in a motion."""
+        if (loop := self._loop("residual")) is not None:
+            return loop
         q, v, a, u = self._symbols
         return self.function("residual", [q, v, a, u], [ca.cse(self.equations.inverse_dynamics - self._applied)])
 
@@ -191,6 +217,8 @@ class Plant:
     @cached_property
     def factor(self) -> WithNumbers:
         """(q, v, u, stiff, damp) -> factors of S = M + damp D + stiff K at the free coordinates."""
+        if (loop := self._loop("factor")) is not None:
+            return loop
         q, v, _, u = self._symbols
         stiff, damp, links = self._eliminated
         return self.function("factor", [q, v, u, stiff, damp], [ca.cse(ca.densify(packed(links)))])
@@ -198,6 +226,8 @@ class Plant:
     @cached_property
     def substitute(self) -> WithNumbers:
         """(factors, r) -> S^-1 r at the free coordinates."""
+        if (loop := self._loop("substitute")) is not None:
+            return loop
         _, _, links = self._eliminated
         factors = ca.SX.sym("factors", self.factor.numel_out(0))
         r = ca.SX.sym("r", len(self.free))
@@ -207,6 +237,8 @@ class Plant:
     @cached_property
     def resolved(self) -> WithNumbers:
         """(factors, q, e, stiff, damp) -> S^-1 M e at the free coordinates: the part in modes that a step resolves."""
+        if (loop := self._loop("resolved")) is not None:
+            return loop
         _, _, links = self._eliminated
         factors, e = ca.SX.sym("factors", self.factor.numel_out(0)), ca.SX.sym("e", len(self.free))
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
@@ -219,6 +251,8 @@ class Plant:
     def displacements(self) -> WithNumbers:
         """(q, e, f) -> how far two small changes of the free coordinates move each link (m): the root mean square over
         its mass, whatever the coordinates; a motor counts as if it turned its link."""
+        if (loop := self._loop("displacements")) is not None:
+            return loop
         q, changes = self.equations.q, [ca.SX.sym(name, len(self.free)) for name in "ef"]
         moved = [ca.sqrt(ca.vertcat(*self._squared_displacements(each))) for each in changes]
         return self.function("displacements", [q, *changes], [*ca.cse(moved)])
@@ -229,14 +263,7 @@ class Plant:
         squares = []
         for i, (body, twist) in enumerate(zip(chain.bodies, chain.twists(q, dq), strict=True)):
             x, dx = chain.part(q, i), chain.part(dq, i)
-            lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
-            turned = [] if body.local.motor is None else [body.local.motor]
-            if "mass_inverse" in body.numbers:
-                energy = energies.kinetic_of_link(body, ca.vertcat(*twist), x, dx)
-                squares.append(2 * body.numbers["mass_inverse"] * ca.fabs(energy))
-            elif body.local.joint is not None:
-                turned.append(body.local.joint)
-            squares += [(lever * dx[place]) ** 2 for place in turned]
+            squares += energies.squared_displacements(body, ca.vertcat(*twist), x, dx)
         return squares
 
     @property

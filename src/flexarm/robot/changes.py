@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from flexarm.foundation.sentences import unknown
 
@@ -24,6 +24,32 @@ def changed(description: Description, changes: Mapping[str, object]) -> Any:
             )
         data = _put(data, path.split("."), value, path)
     return data
+
+
+def value_at(description: Description, path: str) -> tuple[Any, str]:
+    """The value at a path, and its unit (empty where it has none)."""
+    node: Any = description
+    unit = ""
+    for step in path.split("."):
+        if isinstance(node, Description):
+            if step not in type(node).model_fields:
+                sentence = unknown(f"there is no {step!r}", step, type(node).model_fields)
+                raise DescriptionError([Problem(path, ..., sentence)])
+            node, unit = getattr(node, step), _unit(node, step)
+        elif isinstance(node, tuple):
+            node = node[_index(node, step, path)]
+        else:
+            there = "the robot has none here" if node is None else f"its owner is {node!r}"
+            raise DescriptionError([Problem(path, ..., f"there is no {step!r}: {there}")])
+    return node, unit
+
+
+def _unit(owner: Description, field: str) -> str:
+    """Of a field, as its annotation says."""
+    info = type(owner).model_fields[field]
+    parts = get_args(info.annotation)  # of a union with None
+    inner = [each for part in parts for each in getattr(part, "__metadata__", ())]
+    return next((each.unit for each in (*info.metadata, *inner) if hasattr(each, "unit")), "")
 
 
 def _put(node: Any, steps: list[str], value: object, path: str) -> Any:

@@ -30,6 +30,7 @@ Inertia = float | tuple[float, ...] | Matrix3
 class InertiaCheck(Checked):
     """One number, three, six (xx, yy, zz, xy, xz, yz) or a symmetric 3x3 matrix; positive semidefinite."""
 
+    unit = "kg m2"
     number = Quantity("kg m2")
 
     def check(self, value: object) -> Inertia:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class RotationCheck(Checked):
     """Three angles (roll, pitch, yaw in rad) or a 3x3 rotation matrix."""
 
+    unit = "rad"
     tolerance = 1e-6
 
     def check(self, value: object) -> Vector3 | Matrix3:
