@@ -59,7 +59,7 @@ def measure(kind: str, size: int) -> Cost:
     torque = {system.inputs[0]: fa.bang_bang(0.02, (0.2, 0.4))}
     warnings.simplefilter("ignore", fa.ValidityWarning)
     start = time.perf_counter()
-    fa.simulate(system, 2 * DT, torque=torque, dt=DT, sample=DT)
+    fa.simulate(system, 2 * DT, torque=torque, dt=DT, sample=DT, native=True)
     setup = time.perf_counter() - start
     fixed = [fa.simulate(system, 0.5, torque=torque, dt=DT, sample=0.1) for _ in range(5)]
     free = [fa.simulate(system, 1.0, torque=torque, rtol=1e-3, sample=0.1) for _ in range(3)]

@@ -43,13 +43,13 @@ def now() -> dict[str, float]:
         f"instructions of a step, {name}": instructions.counts(*each)["step"] for name, each in robots.items()
     }
     arm, beam = fa.library.two_link_arm(damping=1e-3), fa.library.rotating_beam(4)
-    told = fa.simulate(arm, 10.0, torque=TORQUE, rtol=1e-4).statistics
+    told = fa.simulate(arm, 10.0, torque=TORQUE, rtol=1e-4, native=True).statistics
     found["steps computed for each one kept, W1 at rtol 1e-4"] = told["computed"] / told["steps"]
     found["whole call of W1 at rtol 1e-3, its System made anew (ms)"] = 1e3 * _median(
         lambda: fa.simulate(fa.System(arm), 10.0, torque=TORQUE, rtol=1e-3)
     )
     found["whole call of W2 with 4 modes at rtol 1e-3, its System made anew (ms)"] = 1e3 * _median(
-        lambda: fa.simulate(fa.System(beam), 20.0, motion={"beam": fa.spin_up(6.0, 15.0)}, rtol=1e-3)
+        lambda: fa.simulate(fa.System(beam), 20.0, motion={"beam": fa.spin_up(6.0, 15.0)}, rtol=1e-3, native=True)
     )
     found["set-up of 50 planar links with an empty cache (s)"] = _cold(planar_chain(50))
     return {name: found[name] for name in BEFORE}
@@ -69,7 +69,7 @@ def _cold(robot: fa.Robot) -> float:
     with tempfile.TemporaryDirectory() as empty:
         os.environ["FLEXARM_CACHE"] = empty
         start = time.perf_counter()
-        fa.simulate(fa.System(robot), 0.01, dt=1e-3)
+        fa.simulate(fa.System(robot), 0.01, dt=1e-3, native=True)
         taken = time.perf_counter() - start
     if usual is None:
         del os.environ["FLEXARM_CACHE"]

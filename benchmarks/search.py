@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from peers import flexarm_models
 from peers.result import Candidate, Failed, Result
 
 LIMIT = 20.0  # s for a candidate
@@ -154,6 +155,7 @@ def attempt(candidate: Candidate, error: Callable[[Result], float], repeats: int
 def _work(candidate: Candidate, error: Callable[[Result], float], repeats: int, there: Any) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # some tools talk
     os.dup2(1, 2)
+    flexarm_models.native = True
     trial = Trial(candidate.tool, candidate.setting)
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)  # some leave files

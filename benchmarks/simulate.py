@@ -30,7 +30,7 @@ def two_link_arm() -> float:
     print(f"{'rtol':>8}{'tip error mm':>14}{'steps':>8}{'us/step':>9}{'loop ms':>9}{'whole call ms':>15}")
     cost = 0.0
     for rtol in (1e-2, 1e-3, 1e-4, 1e-5):
-        fa.simulate(system, 10.0, torque=TORQUE, rtol=rtol)
+        fa.simulate(system, 10.0, torque=TORQUE, rtol=rtol, native=True)
         loops, calls = [], []
         for _ in range(7):
             start = time.perf_counter()
@@ -50,7 +50,7 @@ def spatial_links(two_link: float) -> None:
     system = fa.System(spatial_chain(5, damping=1e-4))
     torque = dict.fromkeys(system.inputs, 0.01)
     start = time.perf_counter()
-    fa.simulate(system, 0.01, torque=torque, dt=1e-4)
+    fa.simulate(system, 0.01, torque=torque, dt=1e-4, native=True)
     first = time.perf_counter() - start
     run = fa.simulate(system, 0.5, torque=torque, dt=1e-4)
     cost = run.statistics["loop_time"] / run.statistics["computed"]

@@ -11,6 +11,8 @@ import flexarm as fa
 from flexarm.papers import spatial
 from peers.result import Failed, Result
 
+native: Any = "auto"  # True where speeds are compared: then it is compiled before it is measured
+
 
 def two_link_arm(upper: fa.Flexible, fore: fa.Flexible, **options: Any) -> fa.Run:
     steel = fa.Material(E=2e10, rho=7850.0, damping=1e-3)
@@ -22,12 +24,12 @@ def two_link_arm(upper: fa.Flexible, fore: fa.Flexible, **options: Any) -> fa.Ru
         ]
     )
     torque = {"upper": fa.bang_bang(0.02, (1, 2)), "fore": fa.bang_bang(0.005, (1, 2))}
-    return fa.simulate(arm, 10.0, torque=torque, sample=0.01, **options)
+    return fa.simulate(arm, 10.0, torque=torque, sample=0.01, native=native, **options)
 
 
 def spin_up_beam(modes: int, stiffening: Any, **options: Any) -> fa.Run:
     beam = fa.library.rotating_beam(modes, stiffening)
-    return fa.simulate(beam, 20.0, motion={"beam": fa.spin_up(6.0, 15.0)}, sample=0.02, **options)
+    return fa.simulate(beam, 20.0, motion={"beam": fa.spin_up(6.0, 15.0)}, sample=0.02, native=native, **options)
 
 
 def deflection(run: fa.Run) -> Any:
@@ -37,12 +39,12 @@ def deflection(run: fa.Run) -> Any:
 def rrr_arm(shapes: fa.Flexible, elastic: bool, **options: Any) -> fa.Run:
     arm = fa.library.rrr_arm(elastic).with_({f"links.{k}.flexible": shapes for k in range(3)})
     torque = dict.fromkeys(("column", "upper", "fore"), 400.0)
-    return fa.simulate(arm, 1.0, torque=torque, sample=0.005, **options)
+    return fa.simulate(arm, 1.0, torque=torque, sample=0.005, native=native, **options)
 
 
 def canadarm2(**options: Any) -> fa.Run:
     arm = spatial.canadarm2()
-    return fa.simulate(arm, spatial.DROP, q0=spatial.start(arm), sample=0.01, **options)
+    return fa.simulate(arm, spatial.DROP, q0=spatial.start(arm), sample=0.01, native=native, **options)
 
 
 def measured(work: Callable[[], fa.Run], observe: Callable[[fa.Run], Any]) -> Result:

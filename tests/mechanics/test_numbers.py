@@ -1,123 +1,250 @@
-"""The numbers of robots of one structure, and what is said of others."""
+"""The numbers of a robot: which entries are symbols, their names and values, and robots of one structure."""
 
+import casadi as ca
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_array_equal
 
 import flexarm as fa
-from flexarm.robot.library import two_link_arm
-from tests.helpers import ALUMINIUM
+from flexarm.mechanics.numbers import Numbers, Symbols
 
-BAR = fa.Section.rectangle(0.02, 0.01)
-
-
-def robot(*more: fa.Link, constraints=(), **fields) -> fa.Robot:
-    """Two links, the second with the fields."""
-    upper = fa.Link("upper", 1.0, section=BAR, material=ALUMINIUM, flexible=fa.Flexible(bend_y=2))
-    fore = {"section": BAR, "material": ALUMINIUM, "flexible": fa.Flexible(bend_y=2), "payload": fa.PointMass(0.2)}
-    return fa.Robot(links=[upper, fa.Link("fore", 0.5, **{**fore, **fields}), *more], constraints=constraints)
+FULL = np.array([[1.0, 2.0, 0.0], [2.0, 3.0, 4.0], [0.0, 4.0, 5.0]])
+BAND = np.abs(np.subtract.outer(range(3), range(3))) < 2
 
 
-ANY = fa.FixedPrismatic(rear="rigid")
-LINE = fa.OnLine("fore", name="line")
-DIFFERENCES = [
-    (robot(), robot(payload=None), "link 'fore' has a payload here and none there"),
-    (robot(payload=None), robot(), "link 'fore' has no payload here and one there"),
-    (robot(), robot(hub=fa.PointMass(1.0)), "link 'fore' has no hub here and one there"),
-    (robot(), robot(joint=fa.Weld()), "the joint of link 'fore' is a Revolute here and a Weld there"),
-    (robot(), robot(joint=fa.Revolute(drive=fa.Drive(rotor_inertia=1.0))),
-     "the joint of link 'fore' has no drive here and one there"),
-    (robot(joint=fa.Revolute(drive=fa.Drive(1.0, rotor_inertia=1.0))),
-     robot(joint=fa.Revolute(drive=fa.Drive(rotor_inertia=1.0))),
-     "the joint of link 'fore' has an elastic drive here and none there"),
-    (robot(joint=fa.Revolute(drive=fa.Drive(rotor_inertia=1.0))),
-     robot(joint=fa.Revolute(drive=fa.Drive(1.0, rotor_inertia=1.0))),
-     "the joint of link 'fore' has no elastic drive here and one there"),
-    (robot(joint=fa.Revolute(drive=fa.Drive(rotor_inertia=1.0))),
-     robot(joint=fa.Revolute(drive=fa.Drive(rotor_inertia=1.0, torque_at="motor"))),
-     "the joint of link 'fore' has torque_at = joint here and motor there"),
-    (robot(), robot(joint=fa.Revolute(limits=(0, 1), stop=fa.Stop(1.0))),
-     "the joint of link 'fore' has no stop here and one there"),
-    (robot(), robot(flexible=fa.Flexible(bend_y=3)), "link 'fore' has the shapes bend_y 2 here and bend_y 3 there"),
-    (robot(), robot(flexible=fa.Flexible(bend_y=1, twist=1)),
-     "link 'fore' has the shapes bend_y 2 here and bend_y 1, twist 1 there"),
-    (robot(), robot(flexible=None), "link 'fore' has a flexible beam here and none there"),
-    (robot(), robot(flexible=fa.Flexible(bend_y=1, basis="elements")),
-     "link 'fore' has the basis modes here and elements there"),
-    (robot(flexible=fa.Flexible(bend_y=3, basis=fa.reduced(5))),
-     robot(flexible=fa.Flexible(bend_y=1, basis=fa.reduced(5, 1, "fixed"))),
-     "link 'fore' has modes of the interface free here and fixed there"),
-    (robot(), robot(flexible=fa.Flexible(bend_y=2, stiffening="none")),
-     "link 'fore' has stiffening = shortening here and none there"),
-    (robot(), robot(rotary_inertia=True), "link 'fore' has rotary_inertia = False here and True there"),
-    (robot(), robot(masses=[fa.PointMass(1.0, at=0.1)]), "link 'fore' has so many masses along it: 0 here and 1 there"),
-    (robot(), robot(parent="ground"), "link 'fore' hangs on 'upper' here and the ground there"),
-    (robot(), robot(fa.Link("hand", 0.1, mass=1.0)),
-     "the robot has the links upper, fore here and upper, fore, hand there"),
-    (robot(), fa.Robot(links=[each.model_copy(update={"name": f"{each.name}1"}) for each in robot().links]),
-     "the robot has the links upper, fore here and upper1, fore1 there"),
-    (robot(), robot(constraints=[LINE]), "the robot has the constraints none here and line there"),
-    (robot(constraints=[LINE]), robot(constraints=[fa.OnPlane("fore", normal="y", name="line")]),
-     "constraints.line is of the kind on-line here and on-plane there"),
-    (robot(constraints=[LINE]), robot(constraints=[fa.OnLine("upper", name="line")]),
-     "constraints.line holds fore here and upper there"),
-    (robot(joint=ANY, flexible=None), robot(joint=fa.FixedPrismatic(rear="none"), flexible=None),
-     "the joint of link 'fore' has rear = rigid here and none there"),
-    (robot(), robot().with_(gravity=(0, -9.81, 0)), "gravity[2] is 0 here by construction and -9.81 there"),
-    (robot(), robot(joint=fa.Revolute(mount=(0, 0, np.pi / 3))),
-     "links.fore.joint.mount[1,1] is 1 here by construction and 0.5 there"),
-    (robot(), robot(joint=fa.Revolute(viscous=0.1)),
-     "links.fore.joint.viscous is 0 here by construction and 0.1 there"),
-]  # fmt: skip
+def evaluated(numbers: Numbers, name: str) -> np.ndarray:
+    """An entry's matrix of symbols with the values of the vector."""
+    symbols = Symbols(numbers)
+    function = ca.Function("f", [symbols.column], [ca.densify(symbols[name])])
+    return function(numbers.vector).full()
 
 
-@pytest.mark.parametrize(("here", "there", "sentence"), DIFFERENCES, ids=[each[2] for each in DIFFERENCES])
-def test_another_structure_is_told_by_its_first_difference(here, there, sentence):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of it below
-        fa.System(here).numbers_of(there)
-    assert str(caught.value) == f"the robot has another structure: {sentence}"
+def made(**entries) -> Numbers:
+    numbers = Numbers()
+    for name, (value, options) in entries.items():
+        numbers.add(name, "kg", value, **options)
+    return numbers
 
 
-def test_a_number_that_is_zero_there_is_a_number_here():
-    here = robot(joint=fa.Revolute(viscous=0.1, mount=(0, 0, 0.3)), payload=fa.PointMass(0.2, offset=(0, 0.1, 0)))
-    there = robot(joint=fa.Revolute(), payload=fa.PointMass(0.0))
-    system = fa.System(here, native=False)
-    q, v, a = 0.1 * np.random.default_rng(0).normal(size=(3, system.nq))
-    tau = system.parametric["inverse_dynamics"](q, v, a, system.numbers_of(there)).full()[:, 0]
-    assert_allclose(tau, fa.System(there, native=False).inverse_dynamics(q, v, a), rtol=1e-12)
+# --- entries ---
 
 
-TAPER = fa.Section.tapered(fa.Section.circle(0.02), fa.Section.circle(0.01))
+@pytest.mark.parametrize("value", [3.0, [1.0, 2.0], FULL, np.zeros((3, 0)), np.arange(6.0).reshape(2, 3)])
+def test_an_entry_without_a_pattern_is_all_numbers(value):
+    numbers = made(x=(value, {}))
+    shape = np.asarray(value).shape
+    matrix = np.reshape(value, (*shape, 1)[:2] if shape else (1, 1))
+    assert len(numbers.vector) == matrix.size
+    assert_array_equal(evaluated(numbers, "x"), matrix)
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"links.fore.length": 1e300}, r"^the number links.fore.\S+ is (inf|nan): must be finite"),
-        ({"links.fore.section": TAPER, "links.fore.length": 1e300}, "^link 'fore': its shapes cannot be computed"),
-        ({"links.fore.section": TAPER, "links.fore.length": 1e-200}, "^link 'fore': its shapes cannot be computed"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore")
-def test_numbers_that_are_not_finite_are_refused_by_name(change, sentence):
-    arm = two_link_arm()
-    with pytest.raises(ValueError, match=sentence):
-        fa.System(arm).numbers_of(arm.with_(change))
-    with pytest.raises(ValueError, match=sentence):
-        fa.System(arm.with_(change)).mass_matrix()
+def test_zeros_of_a_pattern_are_no_numbers():
+    numbers = made(K=(FULL, {"pattern": BAND}))
+    assert len(numbers.vector) == BAND.sum()
+    assert_array_equal(evaluated(numbers, "K"), FULL)
+    symbol = Symbols(numbers)["K"]
+    assert symbol.nnz() == BAND.sum()  # a true zero costs the equations nothing
+    assert not symbol.has_nz(0, 2)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_rigid_link_that_is_too_long_is_told_by_its_number():
-    rods = [fa.Robot(links=[fa.Link("rod", length, mass=1.0)]) for length in (1.0, 1e300)]
-    with pytest.raises(ValueError, match=r"^the number links.rod.g0 is inf: must be finite"):
-        fa.System(rods[0]).numbers_of(rods[1])
+def test_a_number_that_happens_to_be_zero_is_one_all_the_same():
+    numbers = made(x=(np.zeros(3), {}))
+    assert_array_equal(numbers.vector, np.zeros(3))
+    assert Symbols(numbers)["x"].nnz() == 3
 
 
-def test_names_are_as_many_as_numbers_and_units():
-    system = fa.System(two_link_arm())
-    assert len(system.numbers) == len(system.number_names) == len(system.number_units)
-    assert len(set(system.number_names)) == len(system.numbers)
-    values = dict(zip(system.number_names, system.numbers))
-    assert values["links.fore.payload.mass"] == 0.15
-    assert values["links.upper.length"] == 1.0
+def test_the_halves_of_a_symmetric_matrix_share_their_numbers():
+    numbers = made(K=(FULL, {"pattern": BAND, "symmetric": True}))
+    assert_array_equal(numbers.vector, [1, 2, 3, 4, 5])
+    assert numbers.names == ["K[1,1]", "K[2,1]", "K[2,2]", "K[3,2]", "K[3,3]"]
+    assert_array_equal(evaluated(numbers, "K"), FULL)
+    symbol = Symbols(numbers)["K"]
+    assert ca.is_equal(symbol[0, 1], symbol[1, 0], 1)
+
+
+def test_ones_by_construction_are_no_numbers():
+    turn = np.array([[1.0, 0.0], [0.5, -1.0]])
+    numbers = made(W=(turn, {"pattern": turn != 0, "ones": np.eye(2, dtype=bool)}))
+    assert_array_equal(numbers.vector, [0.5])
+    assert_array_equal(evaluated(numbers, "W"), turn)
+    assert Symbols(numbers)["W"][1, 1].is_constant()
+
+
+def test_directions_keep_what_is_whole():
+    numbers = Numbers()
+    numbers.add_directions("axis", [0.0, 0.6, 0.8])
+    numbers.add_directions("R", np.array([[0.0, -1.0], [1.0, 1e-17]]))
+    assert_array_equal(numbers.vector, [0.6, 0.8])
+    assert numbers.names == ["axis[2]", "axis[3]"]
+    assert_array_equal(evaluated(numbers, "R"), [[0, -1], [1, 0]])
+    other = Numbers()
+    other.add_directions("axis", [-0.0, 0.6, 0.8])
+    other.add_directions("R", np.array([[-1e-17, -1.0], [1.0, -0.0]]))
+    assert other.structure == numbers.structure  # minus zero is zero
+
+
+def test_of_what_users_give_zeros_are_none():
+    numbers = Numbers()
+    numbers.add_given("offset", "m", (0.0, 0.2, 0.0))
+    numbers.add_given("damping", "N s", 0.0)
+    assert_array_equal(numbers.vector, [0.2])
+    assert numbers.names == ["offset[2]"]
+    assert Symbols(numbers)["damping"].nnz() == 0
+
+
+def test_a_value_where_there_is_none_by_construction_is_a_mistake_in_the_pattern():
+    wrong = FULL + 1e-3
+    with pytest.raises(AssertionError, match="K has a number where its structure has none"):
+        _ = made(x=(1.0, {}), K=(wrong, {"pattern": BAND})).vector
+    with pytest.raises(AssertionError, match="M has a number"):
+        _ = made(M=(2 * np.eye(2), {"ones": np.eye(2, dtype=bool)}), x=(1.0, {})).vector
+    rounded = FULL + 1e-12 * ~BAND
+    assert_array_equal(evaluated(made(K=(rounded, {"pattern": BAND})), "K"), FULL)
+
+
+# --- names ---
+
+
+def test_every_number_has_a_name_and_a_unit():
+    numbers = made(m=(2.0, {}), c=([1.0, 2.0], {}), K=(FULL, {"pattern": BAND, "symmetric": True}))
+    assert numbers.names == ["m", "c[1]", "c[2]", "K[1,1]", "K[2,1]", "K[2,2]", "K[3,2]", "K[3,3]"]
+    assert len(numbers.units) == len(numbers.names) == len(numbers.vector)
+    arm = fa.System(fa.library.rrr_arm(elastic_joints=True), native=False)
+    names = arm.structure.numbers.names
+    assert len(set(names)) == len(names) == len(arm.numbers)
+    assert len(arm.structure.numbers.units) == len(names)
+
+
+def test_symbols_under_a_path():
+    numbers = Numbers()
+    numbers.add("links.a.length", "m", 1.0)
+    numbers.add("links.a.tip.x", "m", 2.0)
+    symbols = Symbols(numbers)
+    a = symbols.under("links.a")
+    assert "length" in a
+    assert "mass" not in a
+    assert a.get("mass", 7.0) == 7.0
+    assert ca.is_equal(a.under("tip")["x"], symbols["links.a.tip.x"])
+    assert list(symbols) == ["links.a.length", "links.a.tip.x"]
+    assert symbols.find("links.b.length") is None
+    with pytest.raises(KeyError):
+        a["mass"]
+
+
+# --- robots of one structure ---
+
+
+def given(offset, mass=1.0, payload=True) -> Numbers:
+    numbers = Numbers()
+    numbers.fact("link 'fore'", "a payload", payload)
+    numbers.fact("link 'fore'", "has stiffening =", "none")
+    numbers.add("mass", "kg", mass)
+    numbers.add_given("offset", "m", offset)
+    return numbers
+
+
+def test_a_zero_there_may_stand_for_a_number_here_but_not_the_other_way():
+    wide, narrow = given((0.1, 0.2, 0.0)), given((0.0, 0.3, 0.0), mass=2.0)
+    assert_array_equal(wide.vector_of(narrow), [2.0, 0.0, 0.3])
+    with pytest.raises(ValueError, match=r"another structure: offset\[1\] is 0 here by construction and 0\.1 there"):
+        narrow.vector_of(wide)
+
+
+def test_the_first_difference_is_told():
+    here = given((0.1, 0, 0))
+    with pytest.raises(ValueError, match="another structure: link 'fore' has a payload here and none there"):
+        here.vector_of(given((0.1, 0, 0), payload=False))
+    with pytest.raises(ValueError, match="another structure: link 'fore' has no payload here and one there"):
+        given((0.1, 0, 0), payload=False).vector_of(here)
+    other = given((0.1, 0, 0))
+    other.facts[1] = type(other.facts[1])("link 'fore'", "has stiffening =", "full")
+    with pytest.raises(ValueError, match="link 'fore' has stiffening = none here and full there"):
+        here.vector_of(other)
+    more = given((0.1, 0, 0))
+    more.add("length", "m", 1.0)
+    for one, two, told in ((here, more, "there and not here"), (more, here, "here and not there")):
+        with pytest.raises(ValueError, match=f"there is length {told}"):
+            one.vector_of(two)
+    with pytest.raises(ValueError, match="x is 1 x 1 here and 2 x 1 there"):
+        made(x=([1.0], {})).vector_of(made(x=([1.0, 2.0], {})))
+
+
+def test_joined_numbers_are_numbers_wherever_one_has_any():
+    """A payload that is 0 in the first robot may be something in the others."""
+    one, other = given((0.1, 0.0, 0.0)), given((0.0, 0.3, 0.0), mass=2.0)
+    both = one.joined([other])
+    assert_array_equal(both.vector, [1.0, 0.1, 0.0])
+    assert_array_equal(both.vector_of(other), [2.0, 0.0, 0.3])
+    assert_array_equal(one.vector, [1.0, 0.1])
+    with pytest.raises(ValueError, match="a payload here and none there"):
+        one.joined([given((0.1, 0.0, 0.0), payload=False)])
+
+
+def test_whole_directions_that_differ():
+    def turned(axis):
+        numbers = Numbers()
+        numbers.add_directions("axis", axis)
+        return numbers
+
+    with pytest.raises(ValueError, match=r"axis\[3\] is 1 here by construction and -1 there"):
+        turned([0.0, 0.0, 1.0]).vector_of(turned([0.0, 0.0, -1.0]))
+    with pytest.raises(ValueError, match="another structure"):
+        turned([0.0, 0.0, 1.0]).vector_of(turned([0.0, 0.6, 0.8]))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_refused_by_name(value):
+    numbers = made(m=(1.0, {}), K=(np.array([[1.0, 2.0], [2.0, value]]), {"symmetric": True}))
+    with pytest.raises(ValueError, match=rf"the number K\[2,2\] is {value}: must be finite"):
+        _ = numbers.vector
+
+
+def test_a_structure_keeps_no_number():
+    numbers = made(K=(FULL, {"pattern": BAND, "symmetric": True}))
+    erased = numbers.erased()
+    assert erased.structure == numbers.structure
+    assert erased.names == numbers.names
+    assert np.isnan(erased.entries[0].value).all()
+    assert_array_equal(erased.vector_of(numbers), numbers.vector)
+    assert_array_equal(numbers.entries[0].value, FULL)
+
+
+def test_values_do_not_decide_the_structure_but_all_else_does():
+    base = made(x=([1.0, 2.0], {}))
+    assert made(x=([3.0, 0.0], {})).structure == base.structure
+    others = [
+        made(y=([1.0, 2.0], {})),
+        made(x=([1.0, 2.0, 3.0], {})),
+        made(x=([1.0, 0.0], {"pattern": np.array([True, False])})),
+        made(x=([1.0, 2.0], {"ones": np.array([[True], [False]])})),
+        made(x=(np.eye(2), {})),
+        made(x=(np.eye(2), {"symmetric": True})),
+    ]
+    found = [each.structure for each in (base, *others)]
+    assert len(set(found)) == len(found)
+    base.fact("link 'a'", "has stiffening =", "none")
+    assert base.structure not in found
+
+
+# --- whole robots ---
+
+
+CHANGES = [
+    {"links.upper.length": 1.7, "links.fore.length": 0.3},
+    {"links.upper.material.E": 1e9, "links.fore.material.rho": 1000.0},
+    {"links.fore.payload.mass": 0.7},
+    {"links.fore.payload.mass": 0.0},
+    {"links.upper.section": fa.Section.rectangle(0.01, 0.02)},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+def test_a_robot_with_other_numbers_has_the_same_functions(changes):
+    system = fa.System(fa.library.two_link_arm(damping=1e-3), native=False)
+    other = fa.System(system.robot.with_(changes), native=False)
+    assert other.structure is system.structure
+    assert_array_equal(system.numbers_of(other.robot), other.numbers)
+    q, v, a = np.random.default_rng(1).uniform(-0.05, 0.05, (3, system.nq))
+    found = system.parametric["inverse_dynamics"](q, v, a, other.numbers).full()[:, 0]
+    assert_array_equal(found, other.inverse_dynamics(q, v, a))
+    assert (found != system.inverse_dynamics(q, v, a)).any()

@@ -155,7 +155,7 @@ def test_accelerations_and_forces_solve_the_whole_system_of_equations():
     v = rng.uniform(-1, 1, system.nq) * 10 * sizes
     u = schedule.inputs(np.array([0.0]))[0]
     q[0], v[0] = 1.0, 1.0
-    a, _, _, forces = (part.full()[:, 0] for part in plant.start(q, v, u, 0, 0))
+    a, _, _, forces = (part.full()[:, 0] for part in plant.start(q, v, u, 0, 0, system.numbers))
     assert a[0] == 4.0
     J, free, still = system.constraint_jacobian(q), plant.free, np.zeros(system.nq)
     step = 1e-5

@@ -97,8 +97,10 @@ def mesh(breaks: Array, count: int) -> Array:
     lengths = [b - a for a, b in pairwise(ends)]
     shares = [1] * len(lengths) if len(lengths) > 1 else [count]
     for _ in range(count - sum(shares)):
-        largest = max(range(len(lengths)), key=lambda k: lengths[k] / shares[k])
-        shares[largest] += 1  # the next element goes where they are largest
+        sizes = [length / share for length, share in zip(lengths, shares, strict=True)]
+        # the next element goes where they are largest; among equals, which rounding may tell apart, to the first
+        enough = (1 - 1e-9) * max(sizes)
+        shares[next(k for k, size in enumerate(sizes) if size > enough)] += 1
     parts = [np.linspace(a, b, n + 1)[:-1] for (a, b), n in zip(pairwise(ends), shares, strict=True)]
     return np.append(np.concatenate(parts), ends[-1])
 

@@ -74,7 +74,8 @@ class Plant:
         self._places = Symbols(self.loads.places, "places")
         self._p = ca.vertcat(self.equations.p, self._places.column)
         self.numbers, self.rounds = ca.MX.sym("numbers", self._p.numel()), ca.MX.sym("rounds")
-        self.constraint_solver = ConstraintSolver(self, stabilization) if structure.constrained else None
+        rows = structure.constraints.count if structure.constrained else 0
+        self.constraint_solver = ConstraintSolver(self, stabilization) if rows else None
 
     @cached_property
     def layout(self) -> Layout:
