@@ -29,8 +29,8 @@ class SlidingShapes:
         H = ca.SX(self.of.count, self.of.count)
         for name, place in self.of.columns.items():
             if name.startswith("bend"):
-                width = place.stop - place.start
-                H[place, place] = ca.reshape(self._values(name, "H", x, 1)[0], width, width)
+                half = ca.SX(ca.Sparsity.upper(place.stop - place.start), self._values(name, "H", x, 1)[0].T)
+                H[place, place] = ca.triu2symm(half)  # column by column it is the lower half row by row
         return H
 
     def _values(self, name: str, what: str, x: Any, orders: int) -> list[Any]:

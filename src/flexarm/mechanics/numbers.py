@@ -52,14 +52,18 @@ class Entry:
 
     def symbol(self, column: Any) -> ca.SX:
         """The matrix with these symbols for its numbers."""
-        out = ca.SX(*self.fixed.shape)
-        for row, col in np.argwhere(~np.isnan(self.fixed) & (self.fixed != 0)):
-            out[int(row), int(col)] = float(self.fixed[row, col])
-        for k, (row, col) in enumerate(np.argwhere(self.free)):
-            out[int(row), int(col)] = column[k]
-            if self.symmetric and row != col:
-                out[int(col), int(row)] = column[k]
-        return out
+        place = np.full(self.fixed.shape, -1)  # of each entry among the symbols, then the constants; -1 for zeros
+        free, known = self.free, ~np.isnan(self.fixed) & (self.fixed != 0)
+        place[free] = np.arange(free.sum())
+        if self.symmetric:
+            place = np.maximum(place, place.T)
+        place[known] = free.sum() + np.arange(known.sum())
+        # at once: entry by entry it would take a time that grows with the square of their number
+        cols, rows = np.nonzero(place.T >= 0)
+        ends = np.searchsorted(cols, np.arange(self.fixed.shape[1] + 1))
+        sparsity = ca.Sparsity(*self.fixed.shape, ends.tolist(), rows.tolist())
+        values = ca.vertcat(ca.SX(column), ca.SX(ca.DM(self.fixed[known])))
+        return ca.SX(sparsity, values[place[rows, cols].tolist()])
 
 
 @dataclass(frozen=True)

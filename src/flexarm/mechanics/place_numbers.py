@@ -69,8 +69,12 @@ def add_shapes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
         _add_polynomials(numbers, f"{path}.{name}.N", space, _lives(integrals, name))
         numbers.add(f"{path}.{name}.breaks", "m", space.breaks, space.breaks > 0)
         if name.startswith("bend") and integrals.stiffening != "none":
-            pairs = products(space.derivative()).integral()
-            _add_polynomials(numbers, f"{path}.{name}.H", pairs, np.ones((len(space.breaks) - 1, pairs.count), bool))
+            pairs, lives = products(space.derivative()).integral(), _lives(integrals, name)
+            one, other = np.tril_indices(space.count)
+            both = lives[:, one] & lives[:, other]
+            pattern = np.repeat(both[None], pairs.degree + 1, axis=0)
+            pattern[0] = np.logical_or.accumulate(both, axis=0)  # what has grown stays as it is
+            _add_polynomials(numbers, f"{path}.{name}.H", pairs, pattern)
 
 
 def add_nodes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
@@ -87,11 +91,11 @@ def add_nodes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
                 numbers.add(f"{path}.{name}.H.{k}", "m", H[place, place], pattern[place, place])
 
 
-def _add_polynomials(numbers: Numbers, path: str, space: PiecewisePolynomials, pieces: Pattern) -> None:
+def _add_polynomials(numbers: Numbers, path: str, space: PiecewisePolynomials, pattern: Pattern) -> None:
     """(degree + 1, pieces * functions): powers of the local coordinate, the lowest first."""
     powers = np.einsum("jk,kpn->jpn", _legendre_in_powers(space.degree), space.coefficients)
     flat = powers.reshape(len(powers), -1)
-    numbers.add(path, "1", flat, np.broadcast_to(pieces.reshape(1, -1), flat.shape), powers=True)
+    numbers.add(path, "1", flat, np.broadcast_to(pattern, powers.shape).reshape(flat.shape), powers=True)
 
 
 def _lives(integrals: LinkIntegrals, name: str) -> Pattern:
@@ -111,10 +115,10 @@ def _legendre_in_powers(degree: int) -> Array:
 
 
 def products(functions: PiecewisePolynomials) -> PiecewisePolynomials:
-    """All products of two of the functions, row by row of their matrix."""
-    count, degree = functions.count, 2 * functions.degree
+    """All products of two of the functions: the lower half of their matrix, row by row."""
+    degree, (one, other) = 2 * functions.degree, np.tril_indices(functions.count)
     nodes, weights = legendre.leggauss(degree + 1)
     values = np.einsum("gk,kpn->gpn", legendre.legvander(nodes, functions.degree), functions.coefficients)
-    pairs = np.einsum("gpm,gpn->gpmn", values, values).reshape(degree + 1, -1, count**2)
+    pairs = values[:, :, one] * values[:, :, other]
     projection = (np.arange(degree + 1) + 0.5)[:, None] * legendre.legvander(nodes, degree).T * weights
     return PiecewisePolynomials(functions.breaks, np.einsum("kg,gpn->kpn", projection, pairs))
