@@ -94,27 +94,30 @@ def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
         out.fact(where, "has rear =", joint.rear)
     if not isinstance(joint, MovingJoint):
         return
-    out.add_given(f"{path}.viscous", joint.unit.join(("N s ", "")), joint.viscous)
-    out.add_given(f"{path}.coulomb", "N m" if joint.unit == "rad" else "N", joint.coulomb)
+    force = "N m" if joint.unit == "rad" else "N"
+    stiffness, damping = f"{force}/{joint.unit}", f"{force} s/{joint.unit}"
+    out.add_given(f"{path}.viscous", damping, joint.viscous)
+    out.add_given(f"{path}.coulomb", force, joint.coulomb)
     out.add(f"{path}.coulomb_speed", f"{joint.unit}/s", joint.coulomb_speed)
     drive, stop = joint.drive, joint.stop
     out.fact(where, "a drive", drive is not None)
     out.fact(where, "an elastic drive", elastic_drive(body.link) is not None)
     if drive is not None:
         out.fact(where, "has torque_at =", drive.torque_at)
-        out.add(f"{path}.drive.reflected_inertia", "kg m2", drive.reflected_inertia)
-        out.add_given(f"{path}.drive.damping", "N s", drive.damping)
+        inertia = "kg m2" if joint.unit == "rad" else "kg"
+        out.add(f"{path}.drive.reflected_inertia", inertia, drive.reflected_inertia)
+        out.add_given(f"{path}.drive.damping", damping, drive.damping)
         if drive.stiffness is not None:
-            out.add(f"{path}.drive.stiffness", "N", drive.stiffness)
+            out.add(f"{path}.drive.stiffness", stiffness, drive.stiffness)
         if drive.torque_at == "motor":
-            out.add(f"{path}.drive.gear_ratio", "1", drive.gear_ratio)
+            out.add(f"{path}.drive.gear_ratio", "1" if joint.unit == "rad" else "rad/m", drive.gear_ratio)
     out.fact(where, "a stop", stop is not None)
     if stop is not None:
         travel = chain.robot.travel(body.link)
         assert travel is not None
         out.add(f"{path}.limits", joint.unit, travel)
-        out.add(f"{path}.stop.stiffness", "N", stop.stiffness)
-        out.add_given(f"{path}.stop.damping", "N s", stop.damping)
+        out.add(f"{path}.stop.stiffness", stiffness, stop.stiffness)
+        out.add_given(f"{path}.stop.damping", damping, stop.damping)
 
 
 def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
