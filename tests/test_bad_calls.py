@@ -388,6 +388,14 @@ def systems() -> Iterator[Call]:
         THING,
     )
     yield of_arm("forward_dynamics", {"q": STATES["q"], "v": STATES["v"], "tau": ([1.0, 0.0], torques)})
+    fields = (None, "text", "links.b.length", 3, NAN, [], {}, THING, [3], [None], [""], ["links"], ["links.c.length"],
+              ["name"], ["gravity"], ["gravity.9"], ["links.a.flexible.bend_y"], ["links.b.payload.mass"],
+              ["links.b.length", "nobody"], {"links.b.length": 1.0})  # fmt: skip
+    yield of_arm("derivative", {"function": ("bias", NAME), "by": (["links.b.length"], fields)})
+    yield of_arm("numbers_of", {"robot": (ARM, ROBOT)})
+    yield Call(
+        "System.derivative()", lambda **given: arm().derivative("inverse_dynamics", ["links.b.length"])(**given), STATES
+    )
     yield of_arm("index", {"name": ("b.q", NAME)})
     yield of_arm("joint", {"link": ("b", NAME)})
     places = (None, "text", 3, NAN, [9], [-1], ["b.q"], [1.5], {"b.q": 0}, THING)
@@ -618,7 +626,7 @@ HUGE_CASES = [
     for value in HUGE
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
-NOT_CALLED = {"ClosedForm", "DescriptionError", "Energy", "Linearization", "Method", "ModeSet", "Profile",
+NOT_CALLED = {"ClosedForm", "Derivative", "DescriptionError", "Energy", "Linearization", "Method", "ModeSet", "Profile",
               "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)

@@ -8,6 +8,7 @@ from flexarm._version import __version__
 if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.mechanics.answers import Energy, Linearization
+    from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
     from flexarm.mechanics.system import System
     from flexarm.motion.inputs import (
@@ -69,6 +70,7 @@ _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
+    "flexarm.mechanics.derivatives": ("Derivative",),
     "flexarm.mechanics.system": ("System",),
     "flexarm.motion.inputs": (
         "Profile",
@@ -131,6 +133,7 @@ __all__ = [
     "Baumgarte",
     "ClosedForm",
     "Damping",
+    "Derivative",
     "DescriptionError",
     "Drive",
     "Elements",

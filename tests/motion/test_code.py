@@ -151,7 +151,7 @@ def test_a_compiler_that_fails_is_tried_once(compiled, changed_over, script, cap
         runs = [simulated(ARM, native=native, **PUSH) for native in ("auto", "auto", True)]
     assert len(compiled) == 1
     assert [each.getMessage() for each in caplog.records] == [
-        "flexarm: compiling 'step' failed (broken); computing in CasADi's virtual machine, ~10x slower"
+        f"flexarm: compiling '{code.NAMES[0]}' failed (broken); computing in CasADi's virtual machine, ~10x slower"
     ]
     for each in runs:
         np.testing.assert_array_equal(digits(each), digits(runs[0]))

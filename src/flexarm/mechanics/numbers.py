@@ -61,7 +61,8 @@ class Entry:
         # at once: entry by entry it would take a time that grows with the square of their number
         cols, rows = np.nonzero(place.T >= 0)
         ends = np.searchsorted(cols, np.arange(self.fixed.shape[1] + 1))
-        sparsity = ca.Sparsity(*self.fixed.shape, ends.tolist(), rows.tolist())
+        height, width = self.fixed.shape
+        sparsity = ca.Sparsity(height, width, ends.tolist(), rows.tolist())
         values = ca.vertcat(ca.SX(column), ca.SX(ca.DM(self.fixed[known])))
         return ca.SX(sparsity, values[place[rows, cols].tolist()])
 

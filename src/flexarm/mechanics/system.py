@@ -485,7 +485,7 @@ class System:
         return self._arguments.place(link, x)
 
     def add_place(self, numbers: Numbers, path: str, link: int, x: float) -> None:
-        """Add to `numbers`, under a `path`, those of the place at `x` (m) on the `link` of this number."""
+        """Add the numbers of a place x on a link, under a path, to others."""
         add_place(numbers, path, self._chain.bodies[link], x)
 
     def _place(self, link: str, x: float | None) -> tuple[int, Numbers]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from flexarm.motion.plant import Plant
 
 # Instructions of the inverse dynamics, estimated, from which on calls are faster than code written out, since that does
-# not fit into the processor's cache any more: about 11 planar links with three modes, 3 spatial ones with twelve, 75
+# not fit into the processor's cache any more: about 21 planar links with three modes, 6 spatial ones with twelve, 150
 # rigid ones (benchmarks/sharing.py).
-LARGE = 3000
+LARGE = 6000
 
 NONE = ca.MX(0, 1)
 
