@@ -63,7 +63,7 @@ DIFFERENCES = [
      "constraints.line holds fore here and upper there"),
     (robot(joint=ANY, flexible=None), robot(joint=fa.FixedPrismatic(rear="none"), flexible=None),
      "the joint of link 'fore' has rear = rigid here and none there"),
-    (robot(), robot().with_(gravity=(0, -9.81, 0)), "gravity[2] is 0 here by construction and -9.81 there"),
+    (robot(), robot().with_(gravity=(0, -9.81, 0)), "gravity.1 is 0 here by construction and -9.81 there"),
     (robot(), robot(joint=fa.Revolute(mount=(0, 0, np.pi / 3))),
      "links.fore.joint.mount[1,1] is 1 here by construction and 0.5 there"),
     (robot(), robot(joint=fa.Revolute(viscous=0.1)),
@@ -75,7 +75,7 @@ DIFFERENCES = [
 def test_another_structure_is_told_by_its_first_difference(here, there, sentence):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of it below
         fa.System(here).numbers_of(there)
-    assert str(caught.value) == f"the robot has another structure: {sentence}"
+    assert str(caught.value).startswith(f"the robot has another structure: {sentence}")
 
 
 def test_a_number_that_is_zero_there_is_a_number_here():

@@ -184,6 +184,11 @@ def test_all_matrices_of_a_linearization_have_the_batch_of_any_argument(system):
     assert {matrix.shape for matrix in (here.M, here.K, here.G, here.D)} == {(2, 3, 9, 9)}
 
 
+def test_numbers_of_a_system_cannot_be_written(system):
+    with pytest.raises(ValueError, match="read-only"):
+        system.numbers[0] = 1.0
+
+
 def test_systems_and_modes_pickle(system):
     again = pickle.loads(pickle.dumps(system))
     assert again.native is False

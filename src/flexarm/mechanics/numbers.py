@@ -44,11 +44,11 @@ class Entry:
         return [self.place(index) for index in np.argwhere(self.free)]
 
     def place(self, index: Any) -> str:
-        """The name of one number: `links.fore.K[1,1]`."""
+        """The name of one number: `links.fore.K[1,1]`; of a vector as paths have it, `gravity.2`."""
         if self.value.size == 1:
             return self.name
-        used = index if self.fixed.shape[1] > 1 else index[:1]
-        return f"{self.name}[{','.join(str(k + 1) for k in used)}]"
+        row, column = (int(k) for k in index)
+        return f"{self.name}.{row}" if self.fixed.shape[1] == 1 else f"{self.name}[{row + 1},{column + 1}]"
 
     def symbol(self, column: Any) -> ca.SX:
         """The matrix with these symbols for its numbers."""
@@ -208,7 +208,8 @@ class Numbers:
             if wrong.any():
                 here, there = own.fixed[wrong][0], given.value[wrong][0]
                 name = own.place(np.argwhere(wrong)[0])
-                raise ValueError(f"{ANOTHER}: {name} is {here:g} here by construction and {there:.6g} there")
+                way = "" if here else "; a robot that has it takes one without it, not the other way round"
+                raise ValueError(f"{ANOTHER}: {name} is {here:g} here by construction and {there:.6g} there{way}")
 
     def erased(self) -> Numbers:
         """The same without values."""

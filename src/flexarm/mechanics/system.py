@@ -90,7 +90,9 @@ class System:
     @cached_property
     def _described(self) -> tuple[Structure, Numbers, Array]:
         structure, numbers = structure_of(self._chain)
-        return structure, numbers, structure.numbers.vector_of(numbers, same=True)
+        vector = structure.numbers.vector_of(numbers, same=True)
+        vector.setflags(write=False)
+        return structure, numbers, vector
 
     @property
     def structure(self) -> Structure:
@@ -99,8 +101,12 @@ class System:
 
     @property
     def numbers(self) -> Array:
-        """All numbers of the robot that its functions take, in order: lengths, masses, integrals, ..."""
-        return self._described[2].copy()
+        """All numbers of the robot that its functions take, in order: lengths, masses, integrals, ... (read-only).
+
+        They depend on each other: a length is also in integrals and places. `numbers_of` gives those of a changed
+        robot, `derivative` how functions change with what a robot is made of.
+        """
+        return self._described[2]
 
     @property
     def number_names(self) -> tuple[str, ...]:

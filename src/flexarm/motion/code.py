@@ -10,7 +10,10 @@ import atexit
 import os
 import sys
 import threading
+import time as clock
 from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 
 import casadi as ca
@@ -37,8 +40,21 @@ COMPILING = 0.35
 COMPILING_EACH = 1.5e-4
 SHARE = 0.3
 
+# A program that ends before its compiler waits until twice the time has passed that it should take on a busy machine, if
+# that is soon (s): or a short program, started again and again, would never find its code in the cache.
+PATIENCE = 4.0
+LONGEST_WAIT = 5.0
+
 _codes: OrderedDict[tuple[object, ...], Code] = OrderedDict()
-_threads: set[threading.Thread] = set()
+_threads: set[_CompilerThread] = set()
+
+
+class _CompilerThread(threading.Thread):
+    """Compiles beside a run; it should be done at the time `until`."""
+
+    def __init__(self, work: Callable[[], None], until: float) -> None:
+        super().__init__(target=work, name="flexarm compiler", daemon=True)
+        self.until = until
 
 
 class Code:
@@ -61,7 +77,7 @@ class Code:
     def forget_threads(self) -> None:
         """In a forked process there are none, whatever they held."""
         self._lock, self._compiling = threading.Lock(), threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread: _CompilerThread | None = None
 
     def runners(self, native: Native) -> list[Runner]:
         """What a run should begin with."""
@@ -88,7 +104,8 @@ class Code:
             busy = self._thread is not None and self._thread.is_alive()
             if busy or self._spent < SHARE * self._compile_time or find_compiler() in self._failed:
                 return
-            self._thread = threading.Thread(target=self._compile_beside, name="flexarm compiler", daemon=True)
+            until = clock.monotonic() + PATIENCE * self._compile_time
+            self._thread = _CompilerThread(self._compile_beside, until)
             if not _begins(self._thread):
                 self._failed.add(find_compiler())
 
@@ -100,7 +117,7 @@ class Code:
         finally:
             if self.compiled is None:
                 self._failed.add(find_compiler())
-            _threads.discard(threading.current_thread())
+            _threads.difference_update({each for each in _threads if each is threading.current_thread()})
 
     def _compile(self) -> None:
         """In one thread; others that want it wait and take what it made."""
@@ -135,7 +152,7 @@ def code_of(plant: Plant, method: Method) -> Code:
         return _codes[key]
 
 
-def _begins(thread: threading.Thread) -> bool:
+def _begins(thread: _CompilerThread) -> bool:
     """Start a thread that is ended with the program, before what it works with is."""
     _threads.add(thread)
     atexit.unregister(_end)
@@ -151,7 +168,13 @@ def _begins(thread: threading.Thread) -> bool:
 
 
 def _end() -> None:
-    """Nobody waits for code any more: end compilers, and let their threads clear up."""
+    """Wait for code that is nearly there; then end compilers, and let their threads clear up."""
+    if getattr(sys, "last_type", None) is None:  # nobody waits for anything after an error or Ctrl-C
+        with suppress(KeyboardInterrupt):
+            latest = clock.monotonic() + LONGEST_WAIT
+            for thread in list(_threads):
+                if thread.until <= latest:
+                    thread.join(max(0.0, thread.until - clock.monotonic()))
     stop_compilers()
     for thread in list(_threads):
         thread.join(2.0)
