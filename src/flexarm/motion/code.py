@@ -40,7 +40,7 @@ COMPILING = 0.35
 COMPILING_EACH = 1.5e-4
 SHARE = 0.3
 
-# A program that ends before its compiler waits until twice the time has passed that it should take on a busy machine, if
+# A program that ends before its compiler waits until that should be done even on a busy machine, if
 # that is soon (s): or a short program, started again and again, would never find its code in the cache.
 PATIENCE = 4.0
 LONGEST_WAIT = 5.0
