@@ -121,3 +121,63 @@ def test_names_are_as_many_as_numbers_and_units():
     values = dict(zip(system.number_names, system.numbers))
     assert values["links.fore.payload.mass"] == 0.15
     assert values["links.upper.length"] == 1.0
+
+
+@pytest.mark.parametrize(("modes", "tip_mass"), [(100, 0.0), (60, 0.27), (12, 270.0), (4, 2.7e5)])
+def test_rounding_in_many_modes_is_none_of_the_structure(modes, tip_mass):
+    """The first frequencies of a clamped bar with that mass at its tip, with the shapes of just that bar."""
+    flexible = fa.Flexible(bend_y=modes, stiffening="none", basis=fa.Modes(tip_mass=tip_mass))
+    few = fa.Flexible(bend_y=8, stiffening="none", basis="elements")
+    bars = [
+        fa.Link("a", 1.0, section=BAR, material=ALUMINIUM, flexible=each, payload=fa.PointMass(tip_mass))
+        for each in (flexible, few)
+    ]
+    found, expected = (fa.modes(fa.Robot(links=[bar]), joints="locked").frequencies[:2] for bar in bars)
+    assert_allclose(found, expected, rtol=1e-4)
+
+
+def test_what_a_node_is_follows_from_the_mesh_not_from_rounding():
+    def sled(length):
+        flexible = fa.Flexible(bend_y=3, basis="elements")
+        rail = fa.Link("a", length, section=BAR, material=ALUMINIUM, flexible=flexible)
+        return fa.Robot(links=[rail, fa.Link("b", 0.1, fa.SlidingPrismatic(contact="nodal"), mass=1.0)])
+
+    first = fa.System(sled(1.0)).structure
+    for length in np.random.default_rng(0).uniform(0.1, 5.0, 20):
+        assert fa.System(sled(float(length))).structure is first
+
+
+# Fields that are no numbers: each is a fact of the structure (mechanics/link_numbers.py, constraint_numbers.py), or seen
+# in its patterns, or decides nothing in the equations. A new one must be put where it belongs.
+FACTS = {
+    "Robot": {"links", "constraints"},
+    "Link": {"joint", "flexible", "hub", "payload", "masses", "rotary_inertia", "parent", "at"},
+    "Revolute": {"type", "axis", "drive", "stop", "mount"},
+    "SlidingPrismatic": {"type", "contact", "drive", "stop", "mount"},
+    "FixedPrismatic": {"type", "rear", "contact", "drive", "stop", "mount"},
+    "Weld": {"type", "mount"},
+    "Drive": {"stiffness", "torque_at"},
+    "Stop": set(),
+    "Flexible": {"bend_y", "bend_z", "twist", "stretch", "basis", "stiffening", "damping"},
+    "Damping": {"ratio"},
+    "Modes": {"type"},
+    "Elements": {"type", "order", "root"},
+    "Reduced": {"type", "elements", "modes", "interface"},
+    "PointMass": {"inertia", "at"},
+    "Loop": {"type", "first", "second", "first_at", "second_at", "joint", "axis", "mount"},
+    "OnLine": {"type", "link", "at", "direction"},
+    "OnPlane": {"type", "link", "at", "normal"},
+    "PointSupport": {"type", "link", "directions"},
+    "Pose": {"rotation"},
+}
+DECIDE_NOTHING = {"name", "limits", "section", "material", "mass", "base"}
+
+
+@pytest.mark.parametrize("kind", FACTS)
+def test_every_field_that_is_no_number_is_known_to_the_structure(kind):
+    fields = getattr(fa, kind).model_fields
+    numbers = {
+        name for name, field in fields.items() if field.annotation is float or "Vector3" in str(field.annotation)
+    }
+    numbers |= {name for name, field in fields.items() if str(field.annotation) == "tuple[float, float, float]"}
+    assert set(fields) - numbers - DECIDE_NOTHING == FACTS[kind]

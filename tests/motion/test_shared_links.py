@@ -118,6 +118,14 @@ def test_code_grows_with_the_kinds_of_links_not_with_their_count():
     assert size(40) == size(80)
 
 
+def test_links_may_be_called_as_parts_of_a_robot_are():
+    names = ["base", "gravity", "links", *(f"link{k}" for k in range(3, 30))]
+    chain = planar_chain(30)
+    renamed = fa.Robot(links=[each.model_copy(update={"name": name}) for each, name in zip(chain.links, names)])
+    tips = [fa.simulate(each, 2e-3, dt=1e-3, sample=1e-3, native=False).array("tip") for each in (chain, renamed)]
+    assert_allclose(tips[0], tips[1], rtol=0, atol=0)
+
+
 def test_small_robots_and_those_of_other_kinds_are_written_out():
     slider = fa.Link("slider", 0.5, fa.SlidingPrismatic(), mass=1.0)
     long = planar_chain(40)

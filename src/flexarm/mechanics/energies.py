@@ -93,24 +93,26 @@ def own_damping(body: SymbolicBody) -> Any:
 
 def varying_potential(chain: Kinematics, q: Any) -> Any:
     """Elastic energy that is not a quadratic form with constant K."""
-    total = ca.SX(0)
-    for i, body in enumerate(chain.bodies):
-        x = chain.part(q, i)
-        total += stops.potential(body, x)
-        if body.gripped:
-            total += bending(body, x)
-    return total
+    return sum((own_varying_potential(body, chain.part(q, i)) for i, body in enumerate(chain.bodies)), ca.SX(0))
+
+
+def own_varying_potential(body: SymbolicBody, x: Any) -> Any:
+    """That of one body."""
+    return stops.potential(body, x) + (bending(body, x) if body.gripped else 0)
 
 
 def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
     """Half the power lost that is not a quadratic form with constant D."""
-    total = ca.SX(0)
-    for i, body in enumerate(chain.bodies):
-        x, dx = chain.part(q, i), chain.part(v, i)
-        total += stops.dissipation(body, x, dx)
-        if body.gripped:
-            total += sum((gripped.dissipation(part) for part in gripped.parts(body, x, dx)), ca.SX(0))
-    return total
+    parts = ((body, chain.part(q, i), chain.part(v, i)) for i, body in enumerate(chain.bodies))
+    return sum((own_varying_dissipation(*each) for each in parts), ca.SX(0))
+
+
+def own_varying_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
+    """That of one body."""
+    lost = [stops.dissipation(body, x, dx)]
+    if body.gripped:
+        lost += [gripped.dissipation(part) for part in gripped.parts(body, x, dx)]
+    return sum(lost, ca.SX(0))
 
 
 def dry_friction(chain: Kinematics, v: Any) -> Any:

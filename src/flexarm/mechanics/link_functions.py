@@ -13,7 +13,7 @@ from typing import Any
 
 import casadi as ca
 
-from flexarm.mechanics import energies, stops
+from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Eliminated, Form, LocalInertia, eliminate, handed_over, packed, unpacked
 from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.equations import Equations, deflection
@@ -108,7 +108,8 @@ class LinkFunctions:
     def _internal(self, x: Any, dx: Any) -> Any:
         """Springs, dampers and friction."""
         body = self.body
-        varying = ca.gradient(stops.potential(body, x), x) + ca.gradient(stops.dissipation(body, x, dx), dx)
+        kept, lost = energies.own_varying_potential(body, x), energies.own_varying_dissipation(body, x, dx)
+        varying = ca.gradient(kept, x) + ca.gradient(lost, dx)
         constant = energies.own_stiffness(body) @ x + energies.own_damping(body) @ dx
         return constant + varying + energies.own_friction(body, dx)
 
@@ -126,8 +127,8 @@ class LinkFunctions:
     def soften(self, x: Any, v: Any, stiff: Any, damp: Any) -> tuple[Any, Any]:
         """stiff K + damp D of the own springs and dampers, and the slope of friction."""
         body = self.body
-        K = energies.own_stiffness(body) + ca.hessian(stops.potential(body, x), x)[0]
-        D = energies.own_damping(body) + ca.hessian(stops.dissipation(body, x, v), v)[0]
+        K = energies.own_stiffness(body) + ca.hessian(energies.own_varying_potential(body, x), x)[0]
+        D = energies.own_damping(body) + ca.hessian(energies.own_varying_dissipation(body, x, v), v)[0]
         slope = ca.diag(ca.diag(ca.jacobian(energies.own_friction(body, v), v)))
         return stiff * K + damp * D, damp * slope
 

@@ -17,7 +17,8 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import cut
 
-ROUNDING = 1e-9  # of the largest entry: what may stand where there is none by construction
+# Of the largest entry: what may stand where there is none by construction. A hundred modes leave 1e-8.
+ROUNDING = 1e-4
 ANOTHER = "the robot has another structure"
 LONGEST = 100  # letters of a fact in a sentence
 
@@ -135,6 +136,10 @@ class Numbers:
         fixed = np.where(np.abs(matrix - whole) < 1e-15, whole + 0.0, np.nan)
         self.entries.append(Entry(name, "1", matrix, fixed, False))
 
+    def add_whole(self, name: str, value: Array) -> None:
+        """What is a whole number by construction, and computed with rounding: nothing of it is a number."""
+        self.entries.append(Entry(name, "1", value, np.round(value) + 0.0, False))
+
     @property
     def structure(self) -> tuple[object, ...]:
         """All but the values."""
@@ -162,7 +167,10 @@ class Numbers:
             sentence = "must be finite; what it is made of is too large or too small"
             raise ValueError(f"the number {self.names[wrong]} is {vector[wrong]}: {sentence}")
         if (stray := self._places.stray(values)) is not None:
-            raise AssertionError(f"{self.entries[stray].name} has a number where its structure has none")
+            raise ValueError(
+                f"{self.entries[stray].name} cannot be computed: rounding stands in it where there is nothing by "
+                "construction; take fewer modes, or a smaller tip mass of the basis"
+            )
         return vector
 
     @property

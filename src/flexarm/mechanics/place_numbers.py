@@ -81,9 +81,9 @@ def add_nodes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
     """The nodes of a mesh, and the functions there: one or zero each."""
     for name, space in integrals.shapes.items():
         numbers.add(f"{path}.{name}.nodes", "m", space.breaks, space.breaks > 0)
-        numbers.add_directions(f"{path}.{name}.N", space(space.breaks))
+        numbers.add_whole(f"{path}.{name}.N", space(space.breaks))
         if FAMILIES[name].order == 2:
-            numbers.add_directions(f"{path}.{name}.dN", space.derivative()(space.breaks))
+            numbers.add_whole(f"{path}.{name}.dN", space.derivative()(space.breaks))
         if name.startswith("bend") and integrals.stiffening != "none":
             place, patterns = integrals.columns[name], Patterns(integrals)
             for k, node in enumerate(space.breaks.tolist()):

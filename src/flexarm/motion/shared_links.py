@@ -59,7 +59,7 @@ class SharedLinks:
     # --- parts of vectors ---
 
     def _own_numbers(self, i: int, p: Any) -> Any:
-        own = p[self._spans[self.bodies[i].link.name]]
+        own = p[self._spans[f"links.{self.bodies[i].link.name}"]]
         return own if self.bodies[i].parent is not None else ca.vertcat(own, p[self._spans["base"]])
 
     def _of(self, i: int | None, *vectors: Any) -> list[Any]:
@@ -234,7 +234,7 @@ def _spans(structure: Structure) -> dict[str, slice]:
     start = 0
     for each in structure.numbers.entries:
         first, _, rest = each.name.partition(".")
-        owner = rest.partition(".")[0] if first == "links" else first
+        owner = f"links.{rest.partition('.')[0]}" if first == "links" else first
         stop = start + len(each.names)
         found[owner] = slice(found[owner].start if owner in found else start, stop)
         start = stop
