@@ -32,12 +32,12 @@ from flexarm.motion.report import report
 NAMES = ("flexarm_step", "flexarm_start", "flexarm_report")
 REMEMBERED = 32  # codes of different structures, methods, ... that are kept in memory; all of them are kept on disk
 
-# The compiler takes about this long (s), and for each instruction of the functions: fitted to gcc 12's processor time,
-# with that of writing the source, for eight robots of 93 to 53 000 instructions (0.35 s to 9 s) on a quiet machine with
-# an empty cache. It starts when a share of that was spent in the virtual machine: whatever comes, that is not much more
-# than the better of both would have taken.
-COMPILING = 0.35
-COMPILING_EACH = 1.5e-4
+# The compiler takes about this long (s), and for each instruction of the functions: the mean of two fits to gcc 12's
+# processor time, with that of writing the source, for eight robots of 93 to 53 000 instructions (0.35 s to 9 s) with an
+# empty cache. Other work ran on the machine; the fits gave 1.5e-4 and 1.8e-4. It starts when a share of that was spent
+# in the virtual machine: whatever comes, that is not much more than the better of both would have taken.
+COMPILING = 0.33
+COMPILING_EACH = 1.65e-4
 SHARE = 0.3
 
 # A program that ends before its compiler waits until that should be done even on a busy machine, if
