@@ -147,8 +147,25 @@ def test_what_a_node_is_follows_from_the_mesh_not_from_rounding():
         assert fa.System(sled(float(length))).structure is first
 
 
-# Fields that are no numbers: each is a fact of the structure (mechanics/link_numbers.py, constraint_numbers.py), or seen
-# in its patterns, or decides nothing in the equations. A new one must be put where it belongs.
+@pytest.mark.parametrize("basis", ["modes", "elements", None])
+@pytest.mark.parametrize("away", [5.6e-17, 1e-10, -1e-10])
+def test_a_place_that_is_at_a_node_but_for_rounding_is_at_it(basis, away):
+    flexible = None if basis is None else fa.Flexible(bend_y=4, basis=basis)
+    rail = fa.Link("a", 1.0, section=BAR, material=ALUMINIUM, flexible=flexible)
+
+    def arm(at):
+        lump = fa.PointMass(0.1, at=at)
+        links = [rail.model_copy(update={"masses": (lump,)}), fa.Link("b", 0.2, mass=1.0, at=at)]
+        return fa.System(fa.Robot(links=links), native=False)
+
+    for node in (0.0, 0.25, 1.0):
+        at = min(max(node + away, 0.0), 1.0)
+        near, exact = arm(at), arm(node)
+        assert_allclose(near.mass_matrix(), exact.mass_matrix(), rtol=1e-7, atol=1e-9)
+
+
+# Fields that are no numbers: each is a fact of the structure (link_numbers.py, constraint_numbers.py), or seen in its
+# patterns, or decides nothing in the equations. A new one must be put where it belongs.
 FACTS = {
     "Robot": {"links", "constraints"},
     "Link": {"joint", "flexible", "hub", "payload", "masses", "rotary_inertia", "parent", "at"},

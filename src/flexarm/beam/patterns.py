@@ -206,6 +206,13 @@ class Patterns:
 
     # --- shapes at a place ---
 
+    def snapped(self, x: float) -> float:
+        """The end of the link, or the node, that a place is at but for rounding."""
+        nodes = [space.breaks for space in self._of.shapes.values()] if self._meshed else []
+        ends = np.concatenate([[0.0, self._of.length], *nodes])
+        nearest = float(ends[np.abs(ends - x).argmin()])
+        return nearest if abs(nearest - x) <= self._near else x
+
     def U(self, x: float) -> tuple[Pattern, Pattern]:
         """(3, n): displacements at x, and where they are one by construction."""
         return self._at(x, [(DISPLACED[axis], False) for axis in "uvw"])

@@ -234,7 +234,9 @@ def _add_sliding(out: Numbers, path: str, part: SlidingIntegrals) -> None:
             j, j_c, plain, mixed, flowing = part.turning(row)
             stem, pattern = f"{path}.turning.{row}", patterns.turning(row)
             out.add(f"{stem}.j", "kg m2", j, patterns.j[row])
-            out.add(f"{stem}.j_c", "kg m2", j_c, patterns.j[row])
+            # of slopes, integrated by parts, nothing is left of it
+            j_c, flows = (j_c, patterns.j[row]) if row == 0 else (0 * j_c, np.zeros(part.count, dtype=bool))
+            out.add(f"{stem}.j_c", "kg m2", j_c, flows)
             out.add(f"{stem}.plain", "kg m2", plain, pattern, symmetric=True)
             out.add(f"{stem}.mixed", "kg m2", mixed, pattern)
             out.add(f"{stem}.flowing", "kg m2", flowing, pattern, symmetric=True)

@@ -96,7 +96,7 @@ class Library:
                 return self._loaded(library)
             except (OSError, RuntimeError):  # it was built for a computer that shares the cache but not its libraries
                 library.unlink(missing_ok=True)
-                return self._loaded(kept_library(self.names[0], key, partial(self._build, compiler)))
+                return self._loaded(kept_library(self.names[0], key, partial(self._build, compiler)), lost=True)
         except Unwanted:
             return self.runners
         except (OSError, RuntimeError) as error:
@@ -116,8 +116,14 @@ class Library:
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
         return compile_library(compiler, self._source, folder / f"{self.names[0]}.c")
 
-    def _loaded(self, library: Path) -> list[Runner]:
-        return [Runner(ca.external(name, str(library)), library) for name in self.names]
+    def _loaded(self, library: Path, lost: bool = False) -> list[Runner]:
+        """`lost`: a library that cannot be loaded is of no use to anybody."""
+        try:
+            return [Runner(ca.external(name, str(library)), library) for name in self.names]
+        except (OSError, RuntimeError):
+            if lost:
+                library.unlink(missing_ok=True)
+            raise
 
 
 def _key(identity: Sequence[object], compiler: tuple[str, ...]) -> str:

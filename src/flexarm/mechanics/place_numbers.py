@@ -52,7 +52,9 @@ def _end(body: Body, x: float) -> str:
 
 def add_station(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
     """Shapes at x; `anywhere`: with numbers for all that could have a value at some x."""
-    station, patterns = integrals.station(x), Patterns(integrals)
+    patterns = Patterns(integrals)
+    x = x if anywhere else patterns.snapped(x)
+    station = integrals.station(x)
     (U, U_ones), (W, W_ones), H = patterns.U(x), patterns.W(x), patterns.H(0.0, x)
     if anywhere:
         none = np.zeros_like(U)
