@@ -35,6 +35,8 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/constraints.py
 	$(BIN)/python benchmarks/formulation.py
 	$(BIN)/python benchmarks/integrals.py
+	$(BIN)/python benchmarks/changed.py
+	$(BIN)/python benchmarks/sharing.py
 
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers
