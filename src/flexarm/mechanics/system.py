@@ -19,11 +19,11 @@ from flexarm.mechanics.arguments import Arguments, Vector
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
+from flexarm.mechanics.deformed_axis import points_along, points_along_gripped
 from flexarm.mechanics.derivatives import Derivative
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
-from flexarm.mechanics.functions import BoundFunctions, Functions, bound
-from flexarm.mechanics.link_numbers import add_rail
+from flexarm.mechanics.functions import BoundFunctions, Functions
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.place_numbers import add_any_place, add_place
 from flexarm.mechanics.rates import Rates
@@ -456,20 +456,9 @@ class System:
         """(..., points, 3): points of a link's deformed axis in its root frame."""
         vector = self._arguments.vector("q", q)
         body = self._chain.bodies[link]
-        if not body.gripped:
-            eta = self._eta(link, q)
-            shapes = body.integrals.displacement(x)
-            bent = np.stack([body.integrals.shortening(0.0, float(at)) for at in x])
-            out = np.einsum("pin,...n->...pi", shapes, eta)
-            out[..., 0] += x - np.einsum("...m,pmn,...n->...p", eta, bent, eta) / 2
-            return np.asarray(out)
-        rail = Numbers()
-        add_rail(rail, "rail", body)
-        function = bound(self.parametric.axis(link, rail), rail.vector, self.numbers)
-        rows = np.broadcast_to(vector[..., None, :], (*vector.shape[:-1], len(x), self.nq)).reshape(-1, self.nq)
-        places = np.broadcast_to(x, (*vector.shape[:-1], len(x))).reshape(-1)
-        found = np.array(function(rows.T, places[None, :])).T
-        return np.asarray(found.reshape(*vector.shape[:-1], len(x), 3))
+        if body.gripped:
+            return points_along_gripped(body, link, self.parametric, self.numbers, vector, x)
+        return points_along(body, self._eta(link, q), x)
 
     def posture(self, q: Vector = None, name: str = "q") -> Array:
         """Coordinates with drives that are not mentioned not wound up: motors where their joints are given."""
