@@ -30,7 +30,7 @@ def weights(nodes: Sequence[int]) -> list[float]:
         return prod(node - other for other in nodes if other != node)
 
     found = {node: -spread(0) / (spread(node) * node) for node in nodes if node}
-    return [found.get(node, -sum(found.values())) for node in nodes]
+    return [found.get(node, 0.0 - sum(found.values())) for node in nodes]
 
 
 def derivative(values: Mapping[int, Array], step: float) -> tuple[Array, Array, Array]:
