@@ -6,7 +6,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import flexarm as fa
-from flexarm.mechanics.numbers import Numbers, Symbols
+from flexarm.mechanics.numbers import Numbers
+from flexarm.mechanics.symbols import Symbols
 
 FULL = np.array([[1.0, 2.0, 0.0], [2.0, 3.0, 4.0], [0.0, 4.0, 5.0]])
 BAND = np.abs(np.subtract.outer(range(3), range(3))) < 2

@@ -10,7 +10,7 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.foundation.families import FAMILIES
 from flexarm.mechanics.coordinates import Local
-from flexarm.mechanics.numbers import SymbolsUnder
+from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot import FixedPrismatic, Link, PointSupport, Robot, SlidingPrismatic, Weld
 from flexarm.robot.description import Description
 

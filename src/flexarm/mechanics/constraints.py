@@ -19,9 +19,9 @@ from flexarm.mechanics.closings import Block, Closing, Key, turn_name
 from flexarm.mechanics.constraint_numbers import AXES
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.moving_shapes import NodalShapes
-from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import Shift
 from flexarm.mechanics.section_poses import moving_place
+from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 

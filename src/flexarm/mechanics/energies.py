@@ -12,9 +12,9 @@ from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.gripped import AXIAL_SHARE, slices
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Kinematics
-from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import pose_along, twist_along
 from flexarm.mechanics.section_poses import deflected, place, section_turn, shortening
+from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot import MovingJoint
 from flexarm.robot.joints import Prismatic
 

@@ -21,9 +21,9 @@ from flexarm.mechanics.articulated import Articulated, LocalInertia
 from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Kinematics
-from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import Step, pose_along, twist_along
 from flexarm.mechanics.section_poses import moving_place, place
+from flexarm.mechanics.symbols import SymbolsUnder
 
 
 class Equations:

@@ -12,7 +12,8 @@ from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.building import building
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Code
-from flexarm.mechanics.numbers import Numbers, Symbols
+from flexarm.mechanics.numbers import Numbers
+from flexarm.mechanics.symbols import Symbols
 
 if TYPE_CHECKING:
     from flexarm.mechanics.structure import Structure

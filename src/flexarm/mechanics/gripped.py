@@ -13,8 +13,8 @@ import casadi as ca
 
 from flexarm.foundation.families import FAMILIES
 from flexarm.mechanics.bodies import Shapes, SymbolicBody
-from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import Step, Turn, X, Y, Z, twist_along
+from flexarm.mechanics.symbols import SymbolsUnder
 
 TURNED = ca.DM([-1, 1, -1])
 

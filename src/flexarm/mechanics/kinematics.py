@@ -10,7 +10,6 @@ import casadi as ca
 from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.coordinates import Coordinates
 from flexarm.mechanics.jets import Jet
-from flexarm.mechanics.numbers import Symbols
 from flexarm.mechanics.rotations import (
     Mount,
     Shift,
@@ -23,6 +22,7 @@ from flexarm.mechanics.rotations import (
     twist_along,
 )
 from flexarm.mechanics.section_poses import along_x, moving_place, place
+from flexarm.mechanics.symbols import Symbols
 from flexarm.robot import FixedPrismatic, Revolute, SlidingPrismatic, Weld
 from flexarm.robot.joints import Joint
 

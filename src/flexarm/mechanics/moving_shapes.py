@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 
 from flexarm.mechanics.bodies import Shapes
-from flexarm.mechanics.numbers import SymbolsUnder
+from flexarm.mechanics.symbols import SymbolsUnder
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The numbers of a robot: what goes into its functions, by name, as values and as symbols.
+"""The numbers of a robot: what goes into its functions, by name.
 
 A robot's structure decides which numbers there are, and which entries of a matrix are zero or one by construction; all
 others are symbols in every expression. This is the only way by which a number becomes part of one.
@@ -6,7 +6,7 @@ others are symbols in every expression. This is the only way by which a number b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -274,52 +274,3 @@ def _all_free(rows: int, columns: int) -> Array:
 @lru_cache(maxsize=64)
 def _lower_half(size: int) -> Any:
     return np.tril(np.ones((size, size), dtype=bool))
-
-
-class Symbols:
-    """The entries of some numbers as matrices of symbols, by name."""
-
-    def __init__(self, numbers: Numbers, name: str = "numbers") -> None:
-        counts = [int(each.free.sum()) for each in numbers.entries]
-        self.column = ca.SX.sym(name, sum(counts))
-        self._found: dict[str, ca.SX] = {}
-        start = 0
-        for each, count in zip(numbers.entries, counts, strict=True):
-            self._found[each.name] = each.symbol(self.column[start : start + count])
-            start += count
-
-    def __getitem__(self, name: str) -> ca.SX:
-        return self._found[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._found
-
-    def find(self, name: str) -> ca.SX | None:
-        return self._found.get(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def under(self, path: str) -> SymbolsUnder:
-        return SymbolsUnder(self, path)
-
-
-@dataclass(frozen=True)
-class SymbolsUnder:
-    """Those whose names begin with a path."""
-
-    symbols: Symbols
-    path: str
-
-    def __getitem__(self, name: str) -> ca.SX:
-        return self.symbols[f"{self.path}.{name}"]
-
-    def __contains__(self, name: str) -> bool:
-        return f"{self.path}.{name}" in self.symbols
-
-    def get(self, name: str, otherwise: float) -> Any:
-        found = self.symbols.find(f"{self.path}.{name}")
-        return otherwise if found is None else found
-
-    def under(self, path: str) -> SymbolsUnder:
-        return SymbolsUnder(self.symbols, f"{self.path}.{path}")

@@ -10,8 +10,8 @@ import casadi as ca
 from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.moving_shapes import NodalShapes, SlidingShapes
-from flexarm.mechanics.numbers import SymbolsUnder
 from flexarm.mechanics.rotations import Shift, Step, Turn, X, Y, Z
+from flexarm.mechanics.symbols import SymbolsUnder
 
 
 def place(body: SymbolicBody, there: SymbolsUnder, own: Jet) -> list[Step]:

@@ -23,7 +23,8 @@ from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.functions import Functions
 from flexarm.mechanics.kinematics import Kinematics
 from flexarm.mechanics.link_numbers import robot_numbers
-from flexarm.mechanics.numbers import Numbers, Symbols
+from flexarm.mechanics.numbers import Numbers
+from flexarm.mechanics.symbols import Symbols
 
 REMEMBERED = 32  # structures, with all that was built for them
 

@@ -20,8 +20,9 @@ import numpy as np
 
 from flexarm.mechanics import energies, stops
 from flexarm.mechanics.articulated import packed, substitute, unpacked
-from flexarm.mechanics.numbers import Numbers, Symbols
+from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.structure import Structure
+from flexarm.mechanics.symbols import Symbols
 from flexarm.motion.constraint_solver import ConstraintSolver
 from flexarm.motion.laws import TracedLaw
 from flexarm.motion.shared_links import SharedLinks, shares
