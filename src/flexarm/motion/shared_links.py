@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from flexarm.mechanics.structure import Structure
     from flexarm.motion.plant import Plant
 
-# Instructions of the inverse dynamics, estimated, from which on calls are faster than code written out, since that does
-# not fit into the processor's cache any more: about 21 planar links with three modes, 6 spatial ones with twelve, 150
-# rigid ones (benchmarks/sharing.py).
+# Instructions of the inverse dynamics, estimated, from which on loops are taken: 21 planar links with three modes. A step
+# of such chains took as long either way at 12 and 20 links, and half as long in loops at 30; that of rigid links was
+# faster written out up to 100 (benchmarks/sharing.py). Set-up is shorter in loops from a few links on; but up to here a
+# step keeps the instructions that it had.
 LARGE = 6000
 
 NONE = ca.MX(0, 1)
