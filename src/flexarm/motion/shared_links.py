@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from flexarm.mechanics.structure import Structure
     from flexarm.motion.plant import Plant
 
-# Instructions of the inverse dynamics, estimated, from which on loops are taken: 21 planar links with three modes. A
-# step of such chains took as long either way at 12 and 20 links, and half as long in loops at 30; that of rigid links was
-# faster written out up to 100 (benchmarks/sharing.py). Set-up is shorter in loops from a few links on; but up to here a
-# step keeps the instructions that it had.
+# Instructions of the inverse dynamics, estimated, from which on loops are taken: 21 planar links with three modes.
+# A step of such chains took as long either way at 12 and 20 links, and half as long in loops at 30; that of rigid
+# links was faster written out up to 100 (benchmarks/sharing.py). Set-up is shorter in loops from a few links on; but
+# up to here a step keeps the instructions that it had.
 LARGE = 6000
 
 NONE = ca.MX(0, 1)
