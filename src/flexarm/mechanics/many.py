@@ -24,10 +24,11 @@ CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** 
   casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
   casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
   casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
-  for (k = 0; k < count && well; ++k) {{
+  k = -1;
+  if (arg && res && iw && w) for (k = 0; k < count && well; ++k) {{
     for (i = 0; i < {inputs}; ++i) arg[i] = first[i] + k * stride[i];
     for (i = 0; i < {outputs}; ++i) res[i] = out[i] + k * out_stride[i];
-    if ({name}(arg, res, iw, w, 0)) {{ k = -2; break; }}
+    if ({name}(arg, res, iw, w, 0)) {{ k = -1; break; }}
     for (i = 0; i < checked; ++i) well = well && res[1][i] <= limits[0] && res[2][i] <= limits[1];
   }}
   free(arg); free(res); free(iw); free(w);
@@ -58,12 +59,16 @@ class Many:
     def __init__(
         self, runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None = None
     ) -> None:
+        self._name = runner.function.name()
         self._kept = inputs, outputs, limits  # the pointers below point at these
         self._run = _in_machine_code(runner, *self._kept) if runner.library else _in_python(runner, *self._kept)
 
     def __call__(self, count: int) -> int:
         """Evaluate up to `count` rows, and return how many were."""
-        return self._run(count)
+        done = self._run(count)
+        if done < 0:
+            raise RuntimeError(f"{self._name}: its machine code could not be run; native=False does without it")
+        return done
 
 
 def _in_machine_code(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +30,6 @@ class Symbols:
 
     def find(self, name: str) -> ca.SX | None:
         return self._found.get(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
 
     def under(self, path: str) -> SymbolsUnder:
         return SymbolsUnder(self, path)
