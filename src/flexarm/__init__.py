@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     )
     from flexarm.motion.laws import Feedback
     from flexarm.motion.loads import PointLoad
-    from flexarm.motion.methods import GeneralizedAlpha, Method, Newmark, RungeKutta
+    from flexarm.motion.esdirk import Esdirk
+    from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
+    from flexarm.motion.methods import Method, RungeKutta
     from flexarm.motion.run import Run
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
@@ -85,7 +87,9 @@ _LATER = {
         "table",
     ),
     "flexarm.motion.laws": ("Feedback",),
-    "flexarm.motion.methods": ("GeneralizedAlpha", "Method", "Newmark", "RungeKutta"),
+    "flexarm.motion.esdirk": ("Esdirk",),
+    "flexarm.motion.generalized_alpha": ("GeneralizedAlpha", "Newmark"),
+    "flexarm.motion.methods": ("Method", "RungeKutta"),
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.loads": ("PointLoad",),
     "flexarm.motion.simulate": ("simulate",),

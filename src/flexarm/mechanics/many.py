@@ -18,7 +18,7 @@ _LOOP = """
 CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** first, const long long* stride,
     casadi_real** out, const long long* out_stride, const casadi_real* limits, long long checked) {{
   casadi_int sz_arg = {inputs}, sz_res = {outputs}, sz_iw = 0, sz_w = 0;
-  long long k, i, well = 1;
+  long long k, i, well = 1, idle = 0, small;
   {name}_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
   const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
   casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
@@ -29,7 +29,12 @@ CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** 
     for (i = 0; i < {inputs}; ++i) arg[i] = first[i] + k * stride[i];
     for (i = 0; i < {outputs}; ++i) res[i] = out[i] + k * out_stride[i];
     if ({name}(arg, res, iw, w, 0)) {{ k = -1; break; }}
-    for (i = 0; i < checked; ++i) well = well && res[1][i] <= limits[0] && res[2][i] <= limits[1];
+    for (i = 0, small = 1; i < checked; ++i) {{
+      well = well && res[1][i] <= limits[0] && res[2][i] <= limits[1];
+      small = small && res[1][i] < limits[2];
+    }}
+    idle = small && checked ? idle + 1 : 0;
+    well = well && (!checked || idle < limits[3]);
   }}
   free(arg); free(res); free(iw); free(w);
   return k;
@@ -53,7 +58,8 @@ class Runner:
 class Many:
     """Rows of the inputs to rows of the outputs; an input of one dimension is the same for all.
 
-    With limits it ends after the first row whose second or third output exceeds them (or is not a number).
+    With limits it ends after the first row whose second or third output exceeds the first two (or is not a number),
+    and when the second output is below the third limit in as many rows in a row as the fourth says.
     """
 
     def __init__(
@@ -107,6 +113,7 @@ def _in_python(
     fixed = [(slot, each) for slot, each in zip(slots, inputs, strict=True) if each.ndim == 1]
 
     def run(count: int) -> int:
+        idle = 0
         for slot, each in fixed:
             slot[:] = each
         for k in range(count):
@@ -115,7 +122,11 @@ def _in_python(
             evaluate()
             for each, result in zip(outputs, results, strict=True):
                 each[k] = result
-            if limits is not None and not ((results[1] <= limits[0]).all() and (results[2] <= limits[1]).all()):
+            if limits is None:
+                continue
+            idle = idle + 1 if results[1].size and (results[1] < limits[2]).all() else 0
+            well = (results[1] <= limits[0]).all() and (results[2] <= limits[1]).all()
+            if not well or idle >= limits[3]:
                 return k + 1
         return count
 

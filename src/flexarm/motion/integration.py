@@ -118,7 +118,7 @@ class Integration:
                 raise failure
             inputs = inputs[: steps * len(nodes)]
         start = clock.perf_counter()
-        taken = self.stepper(state, inputs, dt, steps, self.step_size.limits(self.stepper.order))
+        taken = self.stepper(state, inputs, dt, steps, self.step_size.limits(dt, self.stepper))
         self.recorder.statistics.loop_time += clock.perf_counter() - start
         self.interrupts.check()
         return taken

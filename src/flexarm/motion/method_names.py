@@ -10,6 +10,8 @@ from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.evaluate import Native
 from flexarm.motion import methods
+from flexarm.motion.esdirk import Esdirk
+from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.stabilization import Baumgarte, Stabilization
@@ -19,9 +21,10 @@ from flexarm.motion.stepper import CompiledStepper, Given, Stepper
 from flexarm.motion.sundials import SundialsStepper
 
 METHODS: dict[str, Callable[[], Method]] = {
-    "generalized-alpha": methods.GeneralizedAlpha,
-    "newmark": methods.Newmark,
-    "newmark-baumgarte": methods.Newmark,
+    "esdirk": Esdirk,
+    "generalized-alpha": GeneralizedAlpha,
+    "newmark": Newmark,
+    "newmark-baumgarte": Newmark,
     "rk4": methods.rk4,
     "rk45": methods.rk45,
 }
@@ -75,7 +78,7 @@ def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt
             raise ValueError(
                 f"radius = {shown(radius)}: belongs to method 'generalized-alpha', not to {shown(method)}; leave it out"
             )
-        return Compiled(methods.GeneralizedAlpha(radius), tolerance)
+        return Compiled(GeneralizedAlpha(radius), tolerance)
     if isinstance(method, Method):
         return Compiled(method, tolerance)
     if isinstance(method, str) and method in METHODS:

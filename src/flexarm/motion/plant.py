@@ -9,7 +9,7 @@ profiles of time that a law refers to, and its gains and limits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -55,7 +55,8 @@ class WithNumbers:
 
 class Plant:
     """CasADi functions of robots of one structure, with a given set of driven coordinates, loads and (traced) feedback
-    law. In an expression of a method `numbers` and `rounds` (of more iterations) stand for what a step is given."""
+    law. In an expression of a method `numbers`, `rounds` (of more iterations) and `horizon` (how long errors add up, s)
+    stand for what a step is given."""
 
     def __init__(
         self,
@@ -75,6 +76,8 @@ class Plant:
         self._places = Symbols(self.loads.places, "places")
         self._p = ca.vertcat(self.equations.p, self._places.column)
         self.numbers, self.rounds = ca.MX.sym("numbers", self._p.numel()), ca.MX.sym("rounds")
+        self.horizon = ca.MX.sym("horizon")
+        self._made: dict[tuple[object, ...], Any] = {}
         rows = structure.constraints.count if structure.constrained else 0
         self.constraint_solver = ConstraintSolver(self, stabilization) if rows else None
 
@@ -129,6 +132,12 @@ class Plant:
     def step_function(self, name: str, inputs: list[Any], outputs: list[Any]) -> ca.Function:
         """Of expressions that call the plant's own functions."""
         return ca.Function(name, [*inputs, self.numbers], outputs)
+
+    def made(self, key: tuple[object, ...], make: Callable[[Plant], Any]) -> Any:
+        """What a method makes of this plant, made once: calls of one function are one function in machine code."""
+        if key not in self._made:
+            self._made[key] = make(self)
+        return self._made[key]
 
     @cached_property
     def _symbols(self) -> tuple[Any, Any, Any, Any]:

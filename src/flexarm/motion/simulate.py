@@ -96,7 +96,7 @@ def simulate(
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     length = sum(link.length for link in system.robot.links) or 1.0
     rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL)
-    tolerance = Tolerance(rtol, real_number("atol", atol, "m", least=0), length)
+    tolerance = Tolerance(rtol, real_number("atol", atol, "m", least=0), length, duration)
     solver = chosen_method(method, radius, tolerance, dt)
     held = chosen_stabilization(stabilization, method)
     _require_switches(progress=progress, native=native)

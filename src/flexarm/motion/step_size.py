@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.motion.stepper import Stepper
+from flexarm.motion.stepper import Limits, Stepper
 
 SAFETY = 0.9
+SHARE = 0.5  # of the tolerance for the largest error of a step, added up
 FIRST_STEP = 0.01  # s, and of the duration: long, since the error control is quick to shorten it
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
 SHRINK, GROW = 0.1, 4.0  # bounds of a change
+WORTH_IT = 1.5  # a chunk ends for steps that are this much longer
 ABSURD = 1e100  # a state beyond this is as good as not a number
-UNSOLVED = 0.03  # s^2: how long an acceleration that the iteration still corrects is thought to act, squared
 NO_LIMIT = float(np.finfo(float).max)
 
 
@@ -24,27 +25,28 @@ NO_LIMIT = float(np.finfo(float).max)
 class Tolerance:
     """How far the links may be from where they should be: rtol times the robot's length, and atol (m).
 
-    A step may add its share, a tenth of that times rtol ** (1 / order): a method of that order then ends with errors in
-    proportion to rtol. The share does not shrink with the step as an error per second would: the vibration of stiff
-    links that no step resolves is bounded by its amplitude, however many steps there are.
+    Errors tell what they add up to over the run, if every step made the same. Steps differ, so half of what is allowed
+    is given to them.
     """
 
     rtol: float
     atol: float
     length: float
+    horizon: float  # s: how long errors add up
 
     @property
     def allowed(self) -> float:
         return self.rtol * self.length + self.atol
 
-    def share(self, order: int) -> float:
-        return float(0.1 * self.allowed * (self.allowed / self.length) ** (1 / order))
+    @property
+    def share(self) -> float:
+        return SHARE * self.allowed
 
 
 @dataclass(frozen=True)
 class Verdict:
     """On a chunk of steps: the first `good` of `used` count. `peak` is the largest error, that of the first bad step if
-    there is one, in units of what is allowed; `unsolved` what the iteration left in each step, in such units."""
+    there is one, else of the last ones, in units of what is allowed; `unsolved` what the iteration left in each step, in such units."""
 
     used: int
     good: int
@@ -67,8 +69,8 @@ class StepSize(ABC):
         """The size of the next steps and how many of them reach a stop that is `left` seconds away."""
 
     @abstractmethod
-    def limits(self, order: int) -> tuple[float, float]:
-        """Errors and accelerations left by the iteration at which a chunk may stop."""
+    def limits(self, size: float, stepper: Stepper) -> Limits:
+        """At which a chunk of steps of this size may stop."""
 
     @abstractmethod
     def judge(self, stepper: Stepper, used: int) -> Verdict:
@@ -80,12 +82,9 @@ class StepSize(ABC):
 
     def _measured(self, stepper: Stepper, used: int) -> tuple[Array, Array, Any]:
         """Errors and what the iteration left in units of what is allowed; which states are absurd."""
-        error, left = self._allowed(stepper.order)
+        error, left = self.tolerance.share, self.tolerance.allowed
         absurd = ~(np.abs(stepper.states[:used]) < ABSURD).all(axis=1)
         return _largest(stepper.errors[:used]) / error, _largest(stepper.left[:used]) / left, absurd
-
-    def _allowed(self, order: int) -> tuple[float, float]:
-        return self.tolerance.share(order), self.tolerance.allowed / UNSOLVED
 
 
 class FixedStep(StepSize):
@@ -101,8 +100,8 @@ class FixedStep(StepSize):
         steps = _steps(left, self.dt)
         return left / steps, steps
 
-    def limits(self, order: int) -> tuple[float, float]:
-        return NO_LIMIT, NO_LIMIT
+    def limits(self, size: float, stepper: Stepper) -> Limits:
+        return Limits(NO_LIMIT, NO_LIMIT, 0.0, 1, self.tolerance.horizon)
 
     def judge(self, stepper: Stepper, used: int) -> Verdict:
         error, unsolved, absurd = self._measured(stepper, used)
@@ -128,8 +127,11 @@ class AdaptiveStep(StepSize):
         steps = _steps(left, self.dt)
         return left / steps if steps <= most else self.dt, steps
 
-    def limits(self, order: int) -> tuple[float, float]:
-        return self._allowed(order)
+    def limits(self, size: float, stepper: Stepper) -> Limits:
+        share = self.tolerance.share
+        could_grow = size >= self.dt
+        least = share * (SAFETY / WORTH_IT) ** stepper.estimate if could_grow else 0.0
+        return Limits(share, self.tolerance.allowed, least, stepper.patience, self.tolerance.horizon)
 
     def judge(self, stepper: Stepper, used: int) -> Verdict:
         error, unsolved, absurd = self._measured(stepper, used)
@@ -137,7 +139,7 @@ class AdaptiveStep(StepSize):
         excess = np.where(absurd, np.inf, np.maximum(error, unsolved))
         bad = ~(excess <= 1)
         good = int(bad.argmax()) if bad.any() else used
-        peak = float(excess[good] if good < used else excess.max())
+        peak = float(excess[good] if good < used else excess[-stepper.patience :].max())
         return Verdict(used, good, peak, unsolved, struggles)
 
     def adapt(self, verdict: Verdict, size: float, estimate: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,23 +28,36 @@ class Given:
     sizes: Array
 
 
+class Limits(NamedTuple):
+    """Of the errors of steps, and of what their iteration leaves (m), both added up over the horizon (s). Where as many
+    steps in a row as `patience` says make less than the `least` error, longer ones should be tried."""
+
+    error: float
+    left: float
+    least: float
+    patience: int
+    horizon: float
+
+
 class Stepper(Protocol):
     """What the loop over time needs of a method at work on a plant."""
 
     plant: Plant
     order: int
     estimate: int
+    patience: int
     nodes: tuple[float, ...]
     count: int  # steps that one call takes at most
     states: Array  # after each step of the last call, in rows
-    errors: Array  # made in each step, as displacements of the links (m)
-    left: Array  # accelerations that the iteration still corrected, as displacements a second squared
+    errors: Array  # what errors like that of each step add up to over the horizon, as displacements of the links (m)
+    left: Array  # the same of what the iteration left undone
     sizes: Array  # what is large for each coordinate
     report: Report
 
-    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
+    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:
         """Take up to `steps` steps, and return how many were: the last is where errors, or what is left of the
-        iteration, first exceed their limits. Fills `states`, `errors` and `left`."""
+        iteration, first exceed their limits, or where errors have been small for a while. Fills `states`, `errors` and
+        `left`."""
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         """Accelerations, power of the inputs, power dissipated and, with constraints, their multipliers, for a first
@@ -62,13 +75,15 @@ class CompiledStepper:
 
     def __init__(self, plant: Plant, method: Method, count: int, native: Native, given: Given) -> None:
         self.method, self.count, self._native, self._given = method, count, native, given
-        self.order, self.estimate, self.nodes, self.sizes = method.order, method.estimate, method.nodes, given.sizes
+        self.order, self.estimate, self.patience, self.nodes = method.order, method.estimate, method.patience, method.nodes
+        self.sizes = given.sizes
         self._code = code_of(plant, method)
         self.plant = self._code.plant
         size = self.plant.layout.size
         self._path = np.zeros((count + 1, size))  # the state before the steps, and after each
         self._inputs = np.zeros((count, len(method.nodes) * self.plant.input_count))
-        self._dt, self._rounds, self._limits = np.zeros(1), np.array([float(method.rounds)]), np.zeros(2)
+        self._dt, self._rounds, self._horizon = np.zeros(1), np.array([float(method.rounds)]), np.zeros(1)
+        self._limits = np.zeros(4)
         self.states = self._path[1:]
         self._connect(self._code.runners(native))
 
@@ -78,15 +93,16 @@ class CompiledStepper:
         step, start, report = runners
         measures = step.function.numel_out(1)
         self.errors, self.left = np.zeros((2, self.count, measures))
-        arguments = [self._path[:-1], self._inputs, self._dt, self._rounds, self._given.numbers]
+        arguments = [self._path[:-1], self._inputs, self._dt, self._rounds, self._horizon, self._given.numbers]
         self._steps = Many(step, arguments, [self.states, self.errors, self.left], self._limits)
         self._start = Evaluator(Code(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
         self.report = Report(report, self._given.numbers)
 
-    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
+    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:
         if not self._is_compiled and self._native == "auto" and self._code.compiled is not None:
             self._connect(self._code.compiled)
-        self._path[0], self._limits[:], self._dt[:] = state, limits, dt
+        self._path[0], self._limits[:], self._dt[:] = state, limits[:4], dt
+        self._horizon[:] = limits.horizon
         self._inputs[:steps] = inputs.reshape(steps, -1)
         if self._is_compiled or self._native is False:
             return self._steps(steps)

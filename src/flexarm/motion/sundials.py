@@ -21,7 +21,7 @@ from flexarm.mechanics.evaluate import Code, Evaluator
 from flexarm.mechanics.many import Runner
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
-from flexarm.motion.stepper import Given
+from flexarm.motion.stepper import Given, Limits
 
 REMEMBERED = 8  # integrators of different structures, tolerances, ...
 
@@ -33,7 +33,7 @@ NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which
 class SundialsStepper:
     """`count` intervals of CVODES; `kind` is "adams" or "bdf"."""
 
-    order = estimate = 1  # of the intervals: what happens inside is CVODES' own
+    order = estimate = patience = 1  # of the intervals: what happens inside is CVODES' own
 
     def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float, given: Given) -> None:
         self.plant, self.count, self.nodes = plant, count, NODES
@@ -57,7 +57,7 @@ class SundialsStepper:
         self.report = Report(Runner(report(self.plant)), self._numbers)
         self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
-    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: tuple[float, float]) -> int:
+    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:
         """CVODES keeps the limits itself."""
         plant, n, free = self.plant, self.plant.n, self.plant.free
         scale = self.sizes[free]

@@ -1,0 +1,191 @@
+"""The implicit method of high order: diagonally implicit Runge-Kutta with one factorisation a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import casadi as ca
+import numpy as np
+
+from flexarm.foundation.numbers import Array, whole_number
+from flexarm.foundation.sentences import shown
+from flexarm.motion import newton
+from flexarm.motion.methods import ADDING_UP, Method
+from flexarm.motion.plant import Plant
+from flexarm.motion.state import State
+
+# Kennedy and Carpenter's ESDIRK5(4)7L[2]SA2 (Applied Numerical Mathematics 146, 2019): the first two columns are equal.
+GAMMA = 23 / 125
+FIRST_COLUMNS = (
+    0.0,
+    GAMMA,
+    791020047304 / 3561426431547,
+    -158159076358 / 11257294102345,
+    -1653327111580 / 4048416487981,
+    -4540011970825 / 8418487046959,
+    -188593204321 / 4778616380481,
+)
+OTHERS = (
+    (),
+    (),
+    (),
+    (-85517644447 / 5003708988389,),
+    (1514767744496 / 9099671765375, 14283835447591 / 12247432691556),
+    (-1790937573418 / 7393406387169, 10819093665085 / 7266595846747, 4109463131231 / 7386972500302),
+    (
+        2809310203510 / 10304234040467,
+        1021729336898 / 2364210264653,
+        870612361811 / 2470410392208,
+        -1307970675534 / 8059683598661,
+    ),
+)
+EMBEDDED = (
+    *(-582099335757 / 7214068459310,) * 2,
+    615023338567 / 3362626566945,
+    3192122436311 / 6174152374399,
+    6156034052041 / 14430468657929,
+    -1011318518279 / 9693750372484,
+    1914490192573 / 13754262428401,
+)
+
+
+def _tableau() -> tuple[Array, Array, Array]:
+    """A (its last row are the weights b: the method is stiffly accurate), the nodes c, and the weights of the error."""
+    stages = len(FIRST_COLUMNS)
+    A = np.zeros((stages, stages))
+    for k, (first, others) in enumerate(zip(FIRST_COLUMNS, OTHERS, strict=True)):
+        A[k, 2 : 2 + len(others)] = others
+        A[k, : min(k, 2)] = first
+        A[k, k] = GAMMA if k else 0.0
+    c = A.sum(axis=1)
+    c[-1] = 1.0
+    return A, c, A[-1] - np.array(EMBEDDED)
+
+
+A, C, E = _tableau()
+
+MOST_EFFORT = 2
+ITERATIONS, ITERATIONS_OF_LAST = (1, 2, 4), (2, 3, 5)  # with each effort
+LASTING = 10  # steps for which what the iteration leaves is thought to be the same
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage found, at all coordinates; powers of what puts energy in and of what takes it out."""
+
+    q: Any
+    v: Any
+    a: Any
+    powers: tuple[Any, ...]
+
+
+class Esdirk(Method):
+    """Kennedy and Carpenter's ESDIRK5(4)7L[2]SA2, 2019: order 5, L-stable and stiffly accurate.
+
+    Six implicit stages with S = M + gamma dt D + gamma^2 dt^2 K, gamma = 0.184, each solved for its acceleration by
+    Newton's method from a polynomial through the stages before. Modes that a step resolves are followed to order 5,
+    those that it does not are damped out.
+
+    `effort` 0 takes the factors of S in the middle of the step for all stages, with one iteration each and two of the
+    last; 1 factorises for each stage, which is what fast postures want; 2 iterates twice more. A run raises it as
+    needed.
+    """
+
+    order = 5
+    estimate = 5
+    patience = 4
+    nodes = tuple(sorted(C.tolist()))
+
+    def __init__(self, effort: int = 0) -> None:
+        self.effort = whole_number("effort", effort, least=0)
+        if effort > MOST_EFFORT:
+            raise ValueError(f"effort = {shown(effort)}: must be at most {MOST_EFFORT}")
+
+    def stronger(self) -> Self | None:
+        return type(self)(self.effort + 1) if self.effort < MOST_EFFORT else None
+
+    @property
+    def rounds(self) -> int:
+        return self.effort
+
+    @property
+    def decisive(self) -> dict[str, Any]:
+        return {}
+
+    def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        at = dict(zip(self.nodes, inputs, strict=True))
+        stiff, damp = (GAMMA * dt) ** 2, GAMMA * dt
+        middle = state.q + dt / 2 * state.v
+        factors = plant.factor(middle, state.v, at[1.0], stiff, damp)
+        solver = plant.constraint_solver
+        constrained = None if solver is None else solver.at(middle, factors)
+        stages = [Stage(state.q, state.v, state.a, (state.given, state.drained))]
+        a0 = plant.of_free(state.a)
+        forces, undone = state.forces, ca.MX.zeros(len(plant.free))
+        for k in range(1, len(C)):
+            u = at[float(C[k])]
+            v_base = _along(plant.of_free(state.v), A[k, :k], [plant.of_free(each.a) for each in stages], dt)
+            q_base = _along(plant.of_free(state.q), A[k, :k], [plant.of_free(each.v) for each in stages], dt)
+            guess = _guess(plant, stages) if k > 1 else a0 + C[1] * (plant.of_free(state.aux) - a0)
+            sought = newton.Problem(plant, q_base + damp * v_base, v_base, u, stiff, damp, factors, constrained)
+            sought = sought.renewed(*_posture(stages, dt))
+            solved = sought.solve(guess, forces, ITERATIONS_OF_LAST if k == len(C) - 1 else ITERATIONS)
+            q, v, a = sought.at(solved.a)
+            forces = solved.forces
+            undone = undone + A[-1, k] * solved.change
+            powers = tuple(ca.dot(v, each) for each in plant.energy_forces(q, v, a, u, forces))
+            stages.append(Stage(q, v, a, powers))
+        end = stages[-1]
+        if sought.constrained is not None and sought.constrained.constraint_solver.projects:
+            q, v = sought.constrained.projected(end.q, end.v)
+            end = replace(end, q=q, v=v)
+        work, lost = (
+            _along(energy, A[-1], [each.powers[kind] for each in stages], dt)
+            for kind, energy in enumerate((state.work, state.lost))
+        )
+        after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
+        error = self._error(plant, stages, sought, dt)
+        undone = LASTING * plant.horizon * dt * solved.shrinking * undone
+        return after, *plant.displacements(state.q, error, undone)
+
+    @staticmethod
+    def _error(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
+        """What errors add up to: of rates in modes that the step resolves, and once of all modes."""
+        none = ca.MX.zeros(len(plant.free))
+        missed, rates = (
+            _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
+        )
+        for _ in range(2):
+            rates = plant.resolved(last.factors, stages[-1].q, rates, last.stiff, last.damp)
+        return missed + ADDING_UP * plant.horizon * rates
+
+
+def _along(start: Any, weights: Array, rates: list[Any], dt: Any) -> Any:
+    terms = [weight * rate for weight, rate in zip(weights.tolist(), rates, strict=True) if weight]
+    return start + dt * sum(terms[1:], terms[0])
+
+
+def _posture(stages: list[Stage], dt: Any) -> tuple[Any, Any]:
+    """About where the next stage is (q, v): a straight line from the nearest stage before it."""
+    here = C[len(stages)]
+    nearest = min(range(len(stages)), key=lambda k: abs(C[k] - here))
+    known = stages[nearest]
+    return known.q + (here - C[nearest]) * dt * known.v, known.v
+
+
+def _ahead(stages: list[Stage]) -> Any:
+    """The acceleration one step ahead, along the tangent at the end to a parabola through the last stages."""
+    *_, first, second, last = stages
+    x, y = C[-3] - 1, C[-2] - 1
+    slope = ((first.a - last.a) * (-y / x) + (second.a - last.a) * (x / y)) / (x - y)
+    return last.a + slope
+
+
+def _guess(plant: Plant, stages: list[Stage]) -> Any:
+    """The acceleration of the next stage, by a parabola through the nearest stages before it."""
+    here = C[len(stages)]
+    nearest = sorted(range(len(stages)), key=lambda k: abs(C[k] - here))[:3]
+    weights = (np.prod([(here - C[j]) / (C[k] - C[j]) for j in nearest if j != k]) for k in nearest)
+    terms = [float(weight) * plant.of_free(stages[k].a) for weight, k in zip(weights, nearest, strict=True)]
+    return sum(terms[1:], terms[0])
