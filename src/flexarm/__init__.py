@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from flexarm.motion.loads import PointLoad
     from flexarm.motion.esdirk import Esdirk
     from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
-    from flexarm.motion.methods import Method, RungeKutta
+    from flexarm.motion.methods import Method
     from flexarm.motion.run import Run
+    from flexarm.motion.runge_kutta import RungeKutta
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
     from flexarm.motion.validity import ValidityWarning
@@ -89,7 +90,8 @@ _LATER = {
     "flexarm.motion.laws": ("Feedback",),
     "flexarm.motion.esdirk": ("Esdirk",),
     "flexarm.motion.generalized_alpha": ("GeneralizedAlpha", "Newmark"),
-    "flexarm.motion.methods": ("Method", "RungeKutta"),
+    "flexarm.motion.methods": ("Method",),
+    "flexarm.motion.runge_kutta": ("RungeKutta",),
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.loads": ("PointLoad",),
     "flexarm.motion.simulate": ("simulate",),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from flexarm.foundation.numbers import Array, whole_number
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.numbers import Array
 from flexarm.motion import newton
 from flexarm.motion.methods import ADDING_UP, Method
 from flexarm.motion.plant import Plant
@@ -65,9 +64,8 @@ def _tableau() -> tuple[Array, Array, Array]:
 
 A, C, E = _tableau()
 
-MOST_EFFORT = 2
-ITERATIONS, ITERATIONS_OF_LAST = (1, 2, 4), (2, 3, 5)  # with each effort
-LASTING = 10  # steps for which what the iteration leaves is thought to be the same
+SLOW = 0.01  # square of the factor by which changes shrink: above this, factors are made anew
+LASTING = 100  # steps for which what the iteration leaves is thought to be the same
 
 
 @dataclass(frozen=True)
@@ -86,32 +84,12 @@ class Esdirk(Method):
     Six implicit stages with S = M + gamma dt D + gamma^2 dt^2 K, gamma = 0.184, each solved for its acceleration by
     Newton's method from a polynomial through the stages before. Modes that a step resolves are followed to order 5,
     those that it does not are damped out.
-
-    `effort` 0 takes the factors of S in the middle of the step for all stages, with one iteration each and two of the
-    last; 1 factorises for each stage, which is what fast postures want; 2 iterates twice more. A run raises it as
-    needed.
     """
 
     order = 5
     estimate = 5
     patience = 4
     nodes = tuple(sorted(C.tolist()))
-
-    def __init__(self, effort: int = 0) -> None:
-        self.effort = whole_number("effort", effort, least=0)
-        if effort > MOST_EFFORT:
-            raise ValueError(f"effort = {shown(effort)}: must be at most {MOST_EFFORT}")
-
-    def stronger(self) -> Self | None:
-        return type(self)(self.effort + 1) if self.effort < MOST_EFFORT else None
-
-    @property
-    def rounds(self) -> int:
-        return self.effort
-
-    @property
-    def decisive(self) -> dict[str, Any]:
-        return {}
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
         at = dict(zip(self.nodes, inputs, strict=True))
@@ -129,11 +107,14 @@ class Esdirk(Method):
             q_base = _along(plant.of_free(state.q), A[k, :k], [plant.of_free(each.v) for each in stages], dt)
             guess = _guess(plant, stages) if k > 1 else a0 + C[1] * (plant.of_free(state.aux) - a0)
             sought = newton.Problem(plant, q_base + damp * v_base, v_base, u, stiff, damp, factors, constrained)
-            sought = sought.renewed(*_posture(stages, dt))
-            solved = sought.solve(guess, forces, ITERATIONS_OF_LAST if k == len(C) - 1 else ITERATIONS)
+            if k > 1:
+                sought = sought.renewed(*_posture(stages, dt), solved.rate > SLOW)
+                factors, constrained = sought.factors, sought.constrained
+            weight = LASTING * abs(A[-1, k]) * dt
+            solved = sought.solve(guess, forces, weight, 2 if k == 1 else 1, None if k == 1 else solved.rate)
             q, v, a = sought.at(solved.a)
             forces = solved.forces
-            undone = undone + A[-1, k] * solved.change
+            undone = undone + A[-1, k] * solved.left
             powers = tuple(ca.dot(v, each) for each in plant.energy_forces(q, v, a, u, forces))
             stages.append(Stage(q, v, a, powers))
         end = stages[-1]
@@ -146,7 +127,7 @@ class Esdirk(Method):
         )
         after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
         error = self._error(plant, stages, sought, dt)
-        undone = LASTING * plant.horizon * dt * solved.shrinking * undone
+        undone = LASTING * plant.horizon * dt * undone
         return after, *plant.displacements(state.q, error, undone)
 
     @staticmethod

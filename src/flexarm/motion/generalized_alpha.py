@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import casadi as ca
 
@@ -15,20 +14,12 @@ from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
 
-ITERATIONS = (2, 4, 8, 16)  # in all: more are taken when these do not converge
-
-
-def _counts(iterations: int) -> tuple[int, ...]:
-    """Iterations that the code always takes for a wanted number, and after each round of more."""
-    return ITERATIONS if iterations in ITERATIONS else (iterations, *(each for each in ITERATIONS if each > iterations))
-
-
 class GeneralizedAlpha(Method):
     """Chung and Hulbert 1993, in the form of Arnold and Bruels 2007; second order with numerical damping.
 
     `radius` is the spectral radius at infinite frequency: 1 damps nothing, 0 kills unresolved modes in one step.
     Unknowns are the accelerations; the iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves gyroscopic terms out
-    and is factorised once a step. Two `iterations` usually do; stiff links whose vibration is not resolved want more.
+    and is factorised once a step. At least two `iterations` are made, and more while what they change counts.
     The error, c dt^2 times the change of acceleration, is counted in modes that the step resolves: twice filtered by
     S^-1 M, for the method itself damps the others out.
     """
@@ -37,28 +28,12 @@ class GeneralizedAlpha(Method):
     estimate = 2
     nodes = (0.0, 1.0)
 
-    def __init__(self, radius: float = 0.9, iterations: int = ITERATIONS[0]) -> None:
+    def __init__(self, radius: float = 0.9, iterations: int = 2) -> None:
         radius = real_number("radius", radius, least=0, most=1)
         self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
-
-    def stronger(self) -> Self | None:
-        more = [count for count in ITERATIONS if count > self.iterations]
-        if not more:
-            return None
-        out = copy(self)
-        out.iterations = more[0]
-        return out
-
-    @property
-    def rounds(self) -> int:
-        return ITERATIONS.index(self.iterations) if self.iterations in ITERATIONS else 0
-
-    @property
-    def decisive(self) -> dict[str, Any]:
-        return vars(self) | {"iterations": _counts(self.iterations)}
 
     def softening(self, dt: Any) -> tuple[Any, Any]:
         scale = (1 - self.alpha_f) / (1 - self.alpha_m)
@@ -81,7 +56,7 @@ class GeneralizedAlpha(Method):
         solver = plant.constraint_solver
         constrained = None if solver is None else solver.at(first, factors)
         sought = replace(sought, factors=factors, constrained=constrained)
-        solved = sought.solve(a, state.forces, _counts(self.iterations))
+        solved = sought.solve(a, state.forces, dt, self.iterations)
         new, forces = solved.a, solved.forces
         q_next, v_next, a_next = sought.at(new)
         drifted = q_next
@@ -96,7 +71,7 @@ class GeneralizedAlpha(Method):
                 error = constrained.along(error)
         if constrained is not None and constrained.constraint_solver.projects and not plant.nodal_slides:
             error = error + plant.of_free(q_next - drifted)  # across the constraints it is what projection took away
-        undone = plant.horizon * dt * solved.shrinking * solved.change
+        undone = plant.horizon * dt * solved.left
         return after, *plant.displacements(state.q, plant.horizon / dt * error, undone)
 
     @staticmethod
@@ -113,10 +88,10 @@ class GeneralizedAlpha(Method):
 class Newmark(GeneralizedAlpha):
     """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping.
 
-    `iterations` of Newton's method in a step; more are taken where these do not converge.
+    At least that many `iterations` of Newton's method in a step, and more while what they change counts.
     """
 
-    def __init__(self, iterations: int = ITERATIONS[0]) -> None:
+    def __init__(self, iterations: int = 2) -> None:
         self.iterations = whole_number("iterations", iterations, least=1)
         self.alpha_m = self.alpha_f = 0.0
         self.beta, self.gamma = 0.25, 0.5

@@ -91,9 +91,6 @@ class Integration:
         before = self._restarted(size) if self._jumped else self._rescaled(size)
         used = self._compute(before, size, stop, min(steps, self.stepper.count))
         verdict = self.step_size.judge(self.stepper, used)
-        if verdict.struggles and (stronger := self.stepper.stronger()) is not None:
-            self.stepper = stronger
-            return
         self.recorder.statistics.count(verdict, size)
         if verdict.good:
             times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)

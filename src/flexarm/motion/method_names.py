@@ -9,7 +9,7 @@ from typing import Protocol
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.evaluate import Native
-from flexarm.motion import methods
+from flexarm.motion import dop853, runge_kutta
 from flexarm.motion.esdirk import Esdirk
 from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
 from flexarm.motion.methods import Method
@@ -25,8 +25,9 @@ METHODS: dict[str, Callable[[], Method]] = {
     "generalized-alpha": GeneralizedAlpha,
     "newmark": Newmark,
     "newmark-baumgarte": Newmark,
-    "rk4": methods.rk4,
-    "rk45": methods.rk45,
+    "rk4": runge_kutta.rk4,
+    "rk45": runge_kutta.rk45,
+    "dop853": dop853.Dop853,
 }
 SUNDIALS = ("adams", "bdf")
 FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to project

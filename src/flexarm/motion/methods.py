@@ -7,15 +7,19 @@ the next node and an estimate of the error made.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from flexarm.foundation.numbers import Array, real_array, whole_number
-from flexarm.foundation.sentences import shown
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
+
+
+# Of methods whose result is of one order more than their estimate: what errors add up to in an undamped vibration, in
+# units of horizon times the estimated error of the rate. (0.33 for Kennedy and Carpenter's pair, 0.36 for Dormand and
+# Prince's, at 4 to 100 steps a period.)
+ADDING_UP = 1 / 3
 
 
 class Method(ABC):
@@ -40,27 +44,11 @@ class Method(ABC):
         """All that decides its steps; None for a class from elsewhere, whose code may change unseen."""
         if type(self).__module__.rpartition(".")[0] != __name__.rpartition(".")[0]:
             return None
-        return type(self).__name__, *sorted(
-            (name, repr(np.asarray(value).tolist())) for name, value in self.decisive.items()
-        )
-
-    @property
-    def decisive(self) -> dict[str, Any]:
-        """Its numbers that decide the code of its steps."""
-        return vars(self)
+        return type(self).__name__, *sorted((name, repr(np.asarray(value).tolist())) for name, value in vars(self).items())
 
     def __repr__(self) -> str:
         numbers = (f"{name}={np.asarray(value).tolist()}" for name, value in vars(self).items())
         return f"{type(self).__name__}({', '.join(numbers)})"
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds of more iterations a step is told to take."""
-        return 0
-
-    def stronger(self) -> Self | None:
-        """The same method with more iterations in a step, if that can help."""
-        return None
 
     @abstractmethod
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
@@ -69,111 +57,12 @@ class Method(ABC):
         the iteration left undone."""
 
     def step(self, plant: Plant) -> ca.Function:
-        """The step of a `plant`: (state, inputs, dt, rounds of more iterations, horizon, numbers) -> (next state,
+        """The step of a `plant`: (state, inputs, dt, horizon, solved, numbers) -> (next state,
         error, what the iteration left)."""
         column = ca.MX.sym("state", plant.layout.size)
         inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
         dt = ca.MX.sym("dt")
         stages = [inputs[:, k] for k in range(len(self.nodes))]
         after, error, left = self.advance(plant, State.of(column, plant.layout), stages, dt)
-        given = [column, inputs, dt, plant.rounds, plant.horizon]
+        given = [column, inputs, dt, plant.horizon, plant.solved]
         return plant.step_function("step", given, [after.column, error, left])
-
-
-# Of methods whose result is of one order more than their estimate: what errors add up to in an undamped vibration, in
-# units of horizon times the estimated error of the rate. (0.33 for Kennedy and Carpenter's pair, 0.36 for Dormand and
-# Prince's, at 4 to 100 steps a period.)
-ADDING_UP = 1 / 3
-
-
-class RungeKutta(Method):
-    """An explicit method by its tableau: A (stages x stages), b, c, and the weights e of the error of its rates.
-
-    `order` of the method in dt, and `estimate`, that of the error which e gives for one step.
-    """
-
-    def __init__(self, order: int, estimate: int, A: Any, b: Any, c: Any, e: Any) -> None:
-        self.order = whole_number("order", order, least=1)
-        self.estimate = whole_number("estimate", estimate, least=1)
-        self.b = _row("b", b)
-        stages = len(self.b)
-        self.c, self.e = _row("c", c, stages), _row("e", e, stages, stages + 1)
-        self.A = real_array("A", A)
-        shaped = self.A.shape in ((stages, stages), (stages, stages - 1))  # its last column is zero
-        if not shaped or not np.isfinite(self.A).all() or np.triu(self.A).any():
-            raise ValueError(
-                f"A = {shown(A)}: must have a row for each of the {stages} weights b, zero from the diagonal on"
-            )
-        if self.c[0] != 0 or self.c.min() < 0 or self.c.max() > 1:
-            raise ValueError(f"c = {shown(c)}: must begin with 0 and lie between 0 and 1, fractions of the step")
-        self.nodes = tuple(sorted({0.0, 1.0, *self.c.tolist()}))
-
-    def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
-        at = dict(zip(self.nodes, inputs, strict=True))
-        rates: list[Any] = []
-        for row, node in zip(self.A, self.c, strict=True):
-            q = self._along(state.q, row, [rate[0] for rate in rates], dt)
-            v = self._along(state.v, row, [rate[1] for rate in rates], dt)
-            u = at[float(node)]
-            _, _, _, (q_driven, v_driven, _) = plant.split(u)
-            q, v = plant.whole(plant.of_free(q), q_driven), plant.whole(plant.of_free(v), v_driven)
-            a, forces = plant.motion(q, v, u) if rates else (state.a, state.forces)
-            given, lost = plant.energy_forces(q, v, a, u, forces)
-            rates.append((v, a, ca.dot(v, given), ca.dot(v, lost)))
-        new = [
-            self._along(part, self.b, [rate[k] for rate in rates], dt)
-            for k, part in enumerate((state.q, state.v, state.work, state.lost))
-        ]
-        u = at[1.0]
-        _, _, _, (q_driven, v_driven, _) = plant.split(u)
-        q, v = plant.whole(plant.of_free(new[0]), q_driven), plant.whole(plant.of_free(new[1]), v_driven)
-        missed = self._error(rates, 0, v, dt)
-        q, v = plant.projected(q, v, u)
-        a, forces = plant.motion(q, v, u)
-        missed_rates = self._error(rates, 1, a, dt)
-        of_q, of_v = plant.displacements(state.q, plant.of_free(missed), plant.of_free(missed_rates))
-        error = of_q + ADDING_UP * plant.horizon * of_v
-        powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces))
-        return State(q, v, a, a, new[2], new[3], *powers, *[forces]), error, ca.MX.zeros(plant.measures)
-
-    def _error(self, rates: list[Any], kind: int, last: Any, dt: Any) -> Any:
-        """Of q (kind 0) or v (kind 1)."""
-        ends = [*(rate[kind] for rate in rates), last]
-        return self._along(0 * last, self.e, ends[: len(self.e)], dt)
-
-    @staticmethod
-    def _along(start: Any, weights: Any, rates: list[Any], dt: Any) -> Any:
-        terms = [weight * rate for weight, rate in zip(weights, rates) if weight != 0]
-        return start + dt * sum(terms[1:], terms[0]) if terms else start
-
-
-def _row(name: str, values: Any, *sizes: int) -> Array:
-    """A row of a tableau; of one of the sizes, if any are given."""
-    row = real_array(name, values)
-    if row.ndim != 1 or not row.size or not np.isfinite(row).all() or (sizes and len(row) not in sizes):
-        count = f"one for each of the {sizes[0]} weights b" if sizes else "one for each stage"
-        raise ValueError(f"{name} = {shown(values)}: must be a list of finite numbers, {count}")
-    return row
-
-
-def rk4() -> RungeKutta:
-    """Kutta's classical method; its error is estimated by the second-order rule inside it, so on the safe side."""
-    A = [[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0]]
-    b = [1 / 6, 1 / 3, 1 / 3, 1 / 6]
-    return RungeKutta(4, 3, A, b, [0, 0.5, 0.5, 1], [1 / 6, -2 / 3, 1 / 3, 1 / 6])
-
-
-def rk45() -> RungeKutta:
-    """Dormand and Prince 5(4). (SciPy has the same numbers, but importing it takes longer than many a run.)"""
-    A = [
-        [0, 0, 0, 0, 0],
-        [1 / 5, 0, 0, 0, 0],
-        [3 / 40, 9 / 40, 0, 0, 0],
-        [44 / 45, -56 / 15, 32 / 9, 0, 0],
-        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0],
-        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
-    ]
-    b = [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]
-    c = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1]
-    e = [-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40]
-    return RungeKutta(5, 5, A, b, c, e)

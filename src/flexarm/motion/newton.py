@@ -1,11 +1,11 @@
-"""Newton's method inside a step: some iterations always, and rounds of more where a step is told to take them.
+"""Newton's method inside a step: iterations until what is left of them does not matter.
 
-How many rounds is an input of the step, so more iterations are the same code.
+Which of them are taken is decided by the step itself, so the code is the same for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +16,24 @@ from flexarm.motion.constraint_solver import ConstraintsAt
 if TYPE_CHECKING:
     from flexarm.motion.plant import Plant
 
+MOST = 12  # iterations
+TINY = 1e-300  # nothing is smaller that is not zero
+
 
 @dataclass(frozen=True)
 class Solution:
-    """Accelerations of the free coordinates, the last change of them, the factor by which changes shrank from one
-    iteration to the next (where there were two), and the multipliers of the constraints (None without)."""
+    """Accelerations of the free coordinates, the last change of them, the square of the factor by which changes shrink
+    from one iteration to the next, and the multipliers of the constraints (None without)."""
 
     a: Any
     change: Any
-    shrinking: Any
+    rate: Any
     forces: Any
+
+    @property
+    def left(self) -> Any:
+        """What the next iteration would change."""
+        return ca.sqrt(self.rate) * self.change
 
 
 @dataclass(frozen=True)
@@ -48,19 +56,24 @@ class Problem:
         q, v = self.q_base + self.stiff * a, self.v_base + self.damp * a
         return whole(q, q_driven), whole(v, v_driven), whole(a, a_driven)
 
-    def solve(self, a: Any, forces: Any, counts: Sequence[int], round_: int = 0) -> Solution:
-        """From a first guess: the first of these `counts` of iterations always, the others from this round on."""
-        once, numbers, rounds = iteration(self.plant), self.plant.numbers, self.plant.rounds
+    def solve(self, a: Any, forces: Any, weight: Any, least: int = 2, rate: Any = None) -> Solution:
+        """From a first guess: the `least` number of iterations, and more while what the next would change counts.
+
+        `weight` (s) turns an acceleration that is missed into the rate that this makes of it. One iteration does not
+        tell how fast changes shrink: then the `rate` of another solution is taken.
+        """
+        once, numbers = iteration(self.plant), self.plant.numbers
         given = [self.q_base, self.v_base, self.u, self.stiff, self.damp, *self.about]
         found = [a, 0 * a, ca.MX.zeros(2), *([] if forces is None else [forces])]
-        for _ in range(counts[0]):
+        for _ in range(least):
             found = list(once(*found, *given, numbers))
-        if len(counts) > 1:
-            more = self.plant.made(("more", *counts), lambda _: _more(once, counts, len(found), round_))
-            found = list(more(rounds > round_, *found, *given, numbers, rounds))
-        before, after = found[2][0], found[2][1]
-        shrinking = ca.fmin(1, ca.sqrt(after / ca.fmax(before, TINY)))
-        return Solution(found[0], found[1], shrinking, None if forces is None else found[3])
+        first = _rate(found[2]) if least > 1 else rate
+        counts = weight**2 * first * found[2][1] > self.plant.solved
+        onward = self.plant.made(("onward", MOST - least), lambda _: _onward(once, MOST - least, len(found)))
+        found = list(onward(counts, *found, *given, numbers, weight, self.plant.solved))
+        measured = _rate(found[2])
+        rate = measured if least > 1 else ca.if_else(found[2][0] > 0, measured, first)
+        return Solution(found[0], found[1], rate, None if forces is None else found[3])
 
     @property
     def about(self) -> list[Any]:
@@ -68,10 +81,11 @@ class Problem:
         more = [] if self.constrained is None else [self.constrained.J, self.constrained.G, self.constrained.inverse]
         return [self.factors, *more]
 
-    def renewed(self, q: Any, v: Any) -> Problem:
-        """From the first round on with factors at this posture instead of those that were given."""
+
+    def renewed(self, q: Any, v: Any, when: Any) -> Problem:
+        """With factors at this posture instead of those that were given, `when` that is wanted."""
         found = self.plant.made(("renewed",), _renewed)(
-            self.plant.rounds > 0, q, v, self.u, self.stiff, self.damp, *self.about, self.plant.numbers
+            when, q, v, self.u, self.stiff, self.damp, *self.about, self.plant.numbers
         )
         factors, *about = found if isinstance(found, (list, tuple)) else [found]
         constrained = None if self.constrained is None else ConstraintsAt(self.constrained.constraint_solver, *about)
@@ -93,7 +107,8 @@ def _renewed(plant: Plant) -> Callable[..., Any]:
     return ca.Function.if_else("renewed", made, kept)
 
 
-TINY = 1e-300  # nothing is smaller that is not zero
+def _rate(sizes: Any) -> Any:
+    return ca.fmin(1, sizes[1] / ca.fmax(sizes[0], TINY))
 
 
 def iteration(plant: Plant) -> ca.Function:
@@ -129,16 +144,14 @@ def _iteration(plant: Plant) -> ca.Function:
     return plant.step_function("newton", [a, last, sizes, forces, *inputs, *about], outputs)
 
 
-def _more(once: ca.Function, counts: Sequence[int], found: int, round_: int) -> Callable[..., Any]:
-    """Iterations from the first of these counts up to the second, then up to the others as far as the rounds go."""
+def _onward(once: ca.Function, most: int, found: int) -> Callable[..., Any]:
+    """One more iteration, and so on while they count, at the `most` as many."""
     inputs = [ca.MX.sym(f"i{k}", *once.size_in(k)) for k in range(once.n_in())]
-    rounds = ca.MX.sym("rounds")
-    here = inputs[:found]
-    for _ in range(counts[1] - counts[0]):
-        here = list(once(*here, *inputs[found:]))
-    if len(counts) > 2:
-        onward = _more(once, counts[1:], found, round_ + 1)
-        here = list(onward(rounds > round_ + 1, *here, *inputs[found:], rounds))
-    taken = ca.Function(f"round_{round_}", [*inputs, rounds], here)
-    skipped = ca.Function("skipped", [*inputs, rounds], inputs[:found])
-    return ca.Function.if_else(f"more_{round_}", taken, skipped)
+    weight, solved = ca.MX.sym("weight"), ca.MX.sym("solved")
+    here = list(once(*inputs))
+    if most > 1:
+        counts = weight**2 * _rate(here[2]) * here[2][1] > solved
+        here = list(_onward(once, most - 1, found)(counts, *here, *inputs[found:], weight, solved))
+    taken = ca.Function(f"iteration_{most}", [*inputs, weight, solved], here)
+    skipped = ca.Function("enough", [*inputs, weight, solved], inputs[:found])
+    return ca.Function.if_else(f"onward_{most}", taken, skipped)

@@ -55,8 +55,8 @@ class WithNumbers:
 
 class Plant:
     """CasADi functions of robots of one structure, with a given set of driven coordinates, loads and (traced) feedback
-    law. In an expression of a method `numbers`, `rounds` (of more iterations) and `horizon` (how long errors add up, s)
-    stand for what a step is given."""
+    law. In an expression of a method `numbers`, `horizon` (how long errors add up, s) and `solved` (energy of rates that
+    may be missed, J) stand for what a step is given."""
 
     def __init__(
         self,
@@ -75,8 +75,8 @@ class Plant:
         self.law = law
         self._places = Symbols(self.loads.places, "places")
         self._p = ca.vertcat(self.equations.p, self._places.column)
-        self.numbers, self.rounds = ca.MX.sym("numbers", self._p.numel()), ca.MX.sym("rounds")
-        self.horizon = ca.MX.sym("horizon")
+        self.numbers = ca.MX.sym("numbers", self._p.numel())
+        self.horizon, self.solved = ca.MX.sym("horizon"), ca.MX.sym("solved")
         self._made: dict[tuple[object, ...], Any] = {}
         rows = structure.constraints.count if structure.constrained else 0
         self.constraint_solver = ConstraintSolver(self, stabilization) if rows else None

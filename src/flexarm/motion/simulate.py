@@ -30,11 +30,13 @@ from flexarm.motion.start import initial_state
 from flexarm.motion.step_size import Tolerance
 from flexarm.motion.stepper import Stepper
 from flexarm.motion.validity import warn_of_validity
-from flexarm.robot import Robot
+from flexarm.robot import Link, Robot
+from flexarm.robot.joints import Prismatic
 
 CHUNK = 250  # steps a call
 SHORTEST = 1e-12  # s: less is a slip of the keyboard
 SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
+NEXT_TO_NOTHING = 1e-6  # of the robot's mass
 CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
 
 
@@ -96,7 +98,7 @@ def simulate(
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     length = sum(link.length for link in system.robot.links) or 1.0
     rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL)
-    tolerance = Tolerance(rtol, real_number("atol", atol, "m", least=0), length, duration)
+    tolerance = Tolerance(rtol, real_number("atol", atol, "m", least=0), length, duration, _lightest(system.robot))
     solver = chosen_method(method, radius, tolerance, dt)
     held = chosen_stabilization(stabilization, method)
     _require_switches(progress=progress, native=native)
@@ -159,6 +161,19 @@ def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], beg
         loop.interrupted()
         run._records.attrs.update(reason=loop.reason, status=loop.status)
     return run
+
+
+def _lightest(robot: Robot) -> float:
+    """Mass of the lightest link (kg), or of a motor as if at the tip of its link; what is next to nothing is left out."""
+    masses = [link.total_mass for link in robot.links]
+    drives = [(link, getattr(link.joint, "drive", None)) for link in robot.links]
+    motors = [drive.reflected_inertia / _lever(link) ** 2 for link, drive in drives if drive and drive.elastic]
+    return max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses))
+
+
+def _lever(link: Link) -> float:
+    """Of a motor's coordinate (m), or 1 where that is a length."""
+    return 1.0 if isinstance(link.joint, Prismatic) else link.length
 
 
 @lru_cache(maxsize=8)

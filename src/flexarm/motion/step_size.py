@@ -13,6 +13,7 @@ from flexarm.motion.stepper import Limits, Stepper
 
 SAFETY = 0.9
 SHARE = 0.5  # of the tolerance for the largest error of a step, added up
+SOLVED = 0.1  # of that for what an iteration leaves: it costs little to leave less
 FIRST_STEP = 0.01  # s, and of the duration: long, since the error control is quick to shorten it
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
 SHRINK, GROW = 0.1, 4.0  # bounds of a change
@@ -33,6 +34,7 @@ class Tolerance:
     atol: float
     length: float
     horizon: float  # s: how long errors add up
+    mass: float  # kg, of the lightest link that matters
 
     @property
     def allowed(self) -> float:
@@ -42,17 +44,22 @@ class Tolerance:
     def share(self) -> float:
         return SHARE * self.allowed
 
+    @property
+    def solved(self) -> float:
+        """Energy (J, twice) of rates that the iteration may miss."""
+        return self.mass * (SOLVED * self.share / self.horizon) ** 2
+
 
 @dataclass(frozen=True)
 class Verdict:
     """On a chunk of steps: the first `good` of `used` count. `peak` is the largest error, that of the first bad step if
-    there is one, else of the last ones, in units of what is allowed; `unsolved` what the iteration left in each step, in such units."""
+    there is one, else of the last ones, in units of what is allowed; `unsolved` what the iteration left in each step,
+    in such units."""
 
     used: int
     good: int
     peak: float
     unsolved: Array
-    struggles: bool  # the iteration, not the step, is at fault
 
 
 class StepSize(ABC):
@@ -101,13 +108,13 @@ class FixedStep(StepSize):
         return left / steps, steps
 
     def limits(self, size: float, stepper: Stepper) -> Limits:
-        return Limits(NO_LIMIT, NO_LIMIT, 0.0, 1, self.tolerance.horizon)
+        return Limits(NO_LIMIT, NO_LIMIT, 0.0, 1, self.tolerance.horizon, self.tolerance.solved)
 
     def judge(self, stepper: Stepper, used: int) -> Verdict:
         error, unsolved, absurd = self._measured(stepper, used)
         bad = absurd | np.isinf(error) | np.isinf(unsolved)
         good = int(bad.argmax()) if bad.any() else used
-        return Verdict(used, good, 0.0, unsolved, bool(unsolved.max(initial=0.0) > 1))
+        return Verdict(used, good, 0.0, unsolved)
 
     def adapt(self, verdict: Verdict, size: float, estimate: int) -> bool:
         return verdict.good == verdict.used
@@ -131,16 +138,15 @@ class AdaptiveStep(StepSize):
         share = self.tolerance.share
         could_grow = size >= self.dt
         least = share * (SAFETY / WORTH_IT) ** stepper.estimate if could_grow else 0.0
-        return Limits(share, self.tolerance.allowed, least, stepper.patience, self.tolerance.horizon)
+        return Limits(share, self.tolerance.allowed, least, stepper.patience, self.tolerance.horizon, self.tolerance.solved)
 
     def judge(self, stepper: Stepper, used: int) -> Verdict:
         error, unsolved, absurd = self._measured(stepper, used)
-        struggles = bool(unsolved.max(initial=0.0) > max(1.0, error.max(initial=0.0)))
         excess = np.where(absurd, np.inf, np.maximum(error, unsolved))
         bad = ~(excess <= 1)
         good = int(bad.argmax()) if bad.any() else used
         peak = float(excess[good] if good < used else excess[-stepper.patience :].max())
-        return Verdict(used, good, peak, unsolved, struggles)
+        return Verdict(used, good, peak, unsolved)
 
     def adapt(self, verdict: Verdict, size: float, estimate: int) -> bool:
         change = SAFETY * max(verdict.peak, 1e-10) ** (-1 / estimate) if np.isfinite(verdict.peak) else SHRINK

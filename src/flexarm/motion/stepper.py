@@ -30,13 +30,15 @@ class Given:
 
 class Limits(NamedTuple):
     """Of the errors of steps, and of what their iteration leaves (m), both added up over the horizon (s). Where as many
-    steps in a row as `patience` says make less than the `least` error, longer ones should be tried."""
+    steps in a row as `patience` says make less than the `least` error, longer ones should be tried. The iteration may
+    leave rates of the energy `solved` (J)."""
 
     error: float
     left: float
     least: float
     patience: int
     horizon: float
+    solved: float
 
 
 class Stepper(Protocol):
@@ -63,8 +65,6 @@ class Stepper(Protocol):
         """Accelerations, power of the inputs, power dissipated and, with constraints, their multipliers, for a first
         step of size dt."""
 
-    def stronger(self) -> Stepper | None:
-        """One whose iteration goes further, if there is any."""
 
 
 class CompiledStepper:
@@ -75,14 +75,15 @@ class CompiledStepper:
 
     def __init__(self, plant: Plant, method: Method, count: int, native: Native, given: Given) -> None:
         self.method, self.count, self._native, self._given = method, count, native, given
-        self.order, self.estimate, self.patience, self.nodes = method.order, method.estimate, method.patience, method.nodes
+        self.order, self.estimate, self.patience = method.order, method.estimate, method.patience
+        self.nodes = method.nodes
         self.sizes = given.sizes
         self._code = code_of(plant, method)
         self.plant = self._code.plant
         size = self.plant.layout.size
         self._path = np.zeros((count + 1, size))  # the state before the steps, and after each
         self._inputs = np.zeros((count, len(method.nodes) * self.plant.input_count))
-        self._dt, self._rounds, self._horizon = np.zeros(1), np.array([float(method.rounds)]), np.zeros(1)
+        self._dt, self._horizon, self._solved = np.zeros((3, 1))
         self._limits = np.zeros(4)
         self.states = self._path[1:]
         self._connect(self._code.runners(native))
@@ -93,7 +94,7 @@ class CompiledStepper:
         step, start, report = runners
         measures = step.function.numel_out(1)
         self.errors, self.left = np.zeros((2, self.count, measures))
-        arguments = [self._path[:-1], self._inputs, self._dt, self._rounds, self._horizon, self._given.numbers]
+        arguments = [self._path[:-1], self._inputs, self._dt, self._horizon, self._solved, self._given.numbers]
         self._steps = Many(step, arguments, [self.states, self.errors, self.left], self._limits)
         self._start = Evaluator(Code(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
         self.report = Report(report, self._given.numbers)
@@ -102,7 +103,7 @@ class CompiledStepper:
         if not self._is_compiled and self._native == "auto" and self._code.compiled is not None:
             self._connect(self._code.compiled)
         self._path[0], self._limits[:], self._dt[:] = state, limits[:4], dt
-        self._horizon[:] = limits.horizon
+        self._horizon[:], self._solved[:] = limits.horizon, limits.solved
         self._inputs[:steps] = inputs.reshape(steps, -1)
         if self._is_compiled or self._native is False:
             return self._steps(steps)
@@ -117,7 +118,3 @@ class CompiledStepper:
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         softening = (np.array([float(each)]) for each in self.method.softening(dt))
         return self._start(q, v, u, *softening, self._given.numbers)
-
-    def stronger(self) -> CompiledStepper | None:
-        method = self.method.stronger()
-        return None if method is None else CompiledStepper(self.plant, method, self.count, self._native, self._given)

@@ -82,9 +82,6 @@ class SundialsStepper:
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         return self._start(q, v, u, np.zeros(1), np.zeros(1), self._numbers)
 
-    def stronger(self) -> None:
-        """CVODES iterates as far as it needs."""
-
     def _integrated(self, x0: Array, u: Array) -> Array:
         """A row per interval; not numbers from where CVODES gives up."""
         try:
