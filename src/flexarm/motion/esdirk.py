@@ -64,7 +64,7 @@ def _tableau() -> tuple[Array, Array, Array]:
 
 A, C, E = _tableau()
 
-SLOW = 0.01  # square of the factor by which changes shrink: above this, factors are made anew
+SLOW = 0.02  # square of the factor by which changes shrink: above this, factors are made anew
 LASTING = 100  # steps for which what the iteration leaves is thought to be the same
 
 
@@ -100,7 +100,7 @@ class Esdirk(Method):
         constrained = None if solver is None else solver.at(middle, factors)
         stages = [Stage(state.q, state.v, state.a, (state.given, state.drained))]
         a0 = plant.of_free(state.a)
-        forces, undone = state.forces, ca.MX.zeros(len(plant.free))
+        forces, undone, slowest = state.forces, ca.MX.zeros(len(plant.free)), ca.MX(0)
         for k in range(1, len(C)):
             u = at[float(C[k])]
             v_base = _along(plant.of_free(state.v), A[k, :k], [plant.of_free(each.a) for each in stages], dt)
@@ -108,7 +108,8 @@ class Esdirk(Method):
             guess = _guess(plant, stages) if k > 1 else a0 + C[1] * (plant.of_free(state.aux) - a0)
             sought = newton.Problem(plant, q_base + damp * v_base, v_base, u, stiff, damp, factors, constrained)
             if k > 1:
-                sought = sought.renewed(*_posture(stages, dt), solved.rate > SLOW)
+                slowest = ca.fmax(slowest, solved.rate)
+                sought = sought.renewed(*_posture(stages, dt), slowest > SLOW)
                 factors, constrained = sought.factors, sought.constrained
             weight = LASTING * abs(A[-1, k]) * dt
             solved = sought.solve(guess, forces, weight, 2 if k == 1 else 1, None if k == 1 else solved.rate)

@@ -19,6 +19,7 @@ from flexarm.motion.schedule import Schedule
 from flexarm.motion.step_size import StepSize
 from flexarm.motion.stepper import Stepper
 
+KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
 MOST_STEPS = 100_000_000  # of adaptive size: some minutes of the smallest robot
 
 
@@ -87,6 +88,8 @@ class Integration:
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
+        if self._jumped and self._kicked():
+            self.step_size.restart()
         size, steps = self.step_size.plan(stop - self.t, self.stepper.count)
         before = self._restarted(size) if self._jumped else self._rescaled(size)
         used = self._compute(before, size, stop, min(steps, self.stepper.count))
@@ -174,6 +177,11 @@ class Integration:
         if forces:
             out[at.forces] = forces[0]
         return out
+
+    def _kicked(self) -> bool:
+        """Whether inputs have jumped so that accelerations did."""
+        before, after = (state[self.layout.a] / self.stepper.sizes for state in (self.state, self._restarted(0.0)))
+        return bool(np.abs(after - before).max(initial=0.0) > KICK * np.abs(after).max(initial=0.0))
 
     def _failure(self, step: int) -> str:
         """Why there is no way on."""

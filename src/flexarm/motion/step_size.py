@@ -18,6 +18,7 @@ FIRST_STEP = 0.01  # s, and of the duration: long, since the error control is qu
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
 SHRINK, GROW = 0.1, 4.0  # bounds of a change
 WORTH_IT = 1.5  # a chunk ends for steps that are this much longer
+AFTER_JUMP = 0.1  # of the steps before: those that follow see what the jump started
 ABSURD = 1e100  # a state beyond this is as good as not a number
 NO_LIMIT = float(np.finfo(float).max)
 
@@ -75,6 +76,9 @@ class StepSize(ABC):
     def plan(self, left: float, most: int) -> tuple[float, int]:
         """The size of the next steps and how many of them reach a stop that is `left` seconds away."""
 
+    def restart(self) -> None:
+        """Take note of a jump that shakes the robot."""
+
     @abstractmethod
     def limits(self, size: float, stepper: Stepper) -> Limits:
         """At which a chunk of steps of this size may stop."""
@@ -130,13 +134,16 @@ class AdaptiveStep(StepSize):
         self.duration = duration
         self.dt = FIRST_STEP * min(1.0, duration)
 
+    def restart(self) -> None:
+        self.dt *= AFTER_JUMP
+
     def plan(self, left: float, most: int) -> tuple[float, int]:
         steps = _steps(left, self.dt)
         return left / steps if steps <= most else self.dt, steps
 
     def limits(self, size: float, stepper: Stepper) -> Limits:
         share = self.tolerance.share
-        could_grow = size >= self.dt
+        could_grow = size > self.dt / WORTH_IT  # a stop may have cut it short
         least = share * (SAFETY / WORTH_IT) ** stepper.estimate if could_grow else 0.0
         return Limits(share, self.tolerance.allowed, least, stepper.patience, self.tolerance.horizon, self.tolerance.solved)
 
