@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
     from flexarm.mechanics.system import System
+    from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
     from flexarm.motion.inputs import (
         Profile,
         bang_bang,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     )
     from flexarm.motion.laws import Feedback
     from flexarm.motion.loads import PointLoad
-    from flexarm.motion.esdirk import Esdirk
-    from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
     from flexarm.motion.methods import Method
     from flexarm.motion.run import Run
     from flexarm.motion.runge_kutta import RungeKutta
@@ -88,7 +87,6 @@ _LATER = {
         "table",
     ),
     "flexarm.motion.laws": ("Feedback",),
-    "flexarm.motion.esdirk": ("Esdirk",),
     "flexarm.motion.generalized_alpha": ("GeneralizedAlpha", "Newmark"),
     "flexarm.motion.methods": ("Method",),
     "flexarm.motion.runge_kutta": ("RungeKutta",),

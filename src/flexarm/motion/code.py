@@ -26,10 +26,11 @@ from flexarm.mechanics.native import Library
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report
+from flexarm.motion.spectrum import small_motions
 
 # In the library of a run: names that nothing else has, since a loader may take the function of another (the C library
 # has a `step`).
-NAMES = ("flexarm_step", "flexarm_start", "flexarm_report")
+NAMES = ("flexarm_step", "flexarm_start", "flexarm_report", "flexarm_small_motions")
 REMEMBERED = 32  # codes of different structures, methods, ... that are kept in memory; all of them are kept on disk
 
 # The compiler takes about this long (s), and for each instruction of the functions: the mean of two fits to gcc 12's
@@ -58,14 +59,14 @@ class _CompilerThread(threading.Thread):
 
 
 class Code:
-    """Steps, start and report of one plant and method."""
+    """Steps, start, report and small motions of one plant and method."""
 
     def __init__(self, plant: Plant, method: Method) -> None:
         self.plant = plant
         decides = None if method.identity is None else (*plant.identity, method.identity)
 
         def make() -> list[ca.Function]:
-            made = (method.step(plant), plant.start, report(plant))
+            made = (method.step(plant), plant.start, report(plant), small_motions(plant))
             return [_named(name, each) for name, each in zip(NAMES, made, strict=True)]
 
         self.library = Library(NAMES, make, decides)

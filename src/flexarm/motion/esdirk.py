@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion import newton
-from flexarm.motion.methods import ADDING_UP, Method
+from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
@@ -101,18 +101,19 @@ class Esdirk(Method):
         stages = [Stage(state.q, state.v, state.a, (state.given, state.drained))]
         a0 = plant.of_free(state.a)
         forces, undone, slowest = state.forces, ca.MX.zeros(len(plant.free)), ca.MX(0)
+        solved: newton.Solution | None = None
         for k in range(1, len(C)):
             u = at[float(C[k])]
             v_base = _along(plant.of_free(state.v), A[k, :k], [plant.of_free(each.a) for each in stages], dt)
             q_base = _along(plant.of_free(state.q), A[k, :k], [plant.of_free(each.v) for each in stages], dt)
             guess = _guess(plant, stages) if k > 1 else a0 + C[1] * (plant.of_free(state.aux) - a0)
             sought = newton.Problem(plant, q_base + damp * v_base, v_base, u, stiff, damp, factors, constrained)
-            if k > 1:
+            if solved is not None:
                 slowest = ca.fmax(slowest, solved.rate)
                 sought = sought.renewed(*_posture(stages, dt), slowest > SLOW)
                 factors, constrained = sought.factors, sought.constrained
             weight = LASTING * abs(A[-1, k]) * dt
-            solved = sought.solve(guess, forces, weight, 2 if k == 1 else 1, None if k == 1 else solved.rate)
+            solved = sought.solve(guess, forces, weight, solved)
             q, v, a = sought.at(solved.a)
             forces = solved.forces
             undone = undone + A[-1, k] * solved.left
@@ -140,7 +141,7 @@ class Esdirk(Method):
         )
         for _ in range(2):
             rates = plant.resolved(last.factors, stages[-1].q, rates, last.stiff, last.damp)
-        return missed + ADDING_UP * plant.horizon * rates
+        return missed + Esdirk.adding_up * plant.horizon * rates
 
 
 def _along(start: Any, weights: Array, rates: list[Any], dt: Any) -> Any:

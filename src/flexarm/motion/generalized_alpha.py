@@ -56,7 +56,7 @@ class GeneralizedAlpha(Method):
         solver = plant.constraint_solver
         constrained = None if solver is None else solver.at(first, factors)
         sought = replace(sought, factors=factors, constrained=constrained)
-        solved = sought.solve(a, state.forces, dt, self.iterations)
+        solved = sought.solve(a, state.forces, dt, least=self.iterations)
         new, forces = solved.a, solved.forces
         q_next, v_next, a_next = sought.at(new)
         drifted = q_next

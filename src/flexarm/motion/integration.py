@@ -16,10 +16,11 @@ from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
 from flexarm.motion.schedule import Schedule
-from flexarm.motion.step_size import StepSize
+from flexarm.motion.step_size import SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
+NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 MOST_STEPS = 100_000_000  # of adaptive size: some minutes of the smallest robot
 
 
@@ -59,7 +60,8 @@ class Integration:
 
     def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
         """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
-        self._listeners = listeners
+        self._listeners, self.duration = listeners, duration
+        self._restrained = q
         self._now = 0.0, self.layout.at_rest(q, v)
         try:
             self._listen()
@@ -88,8 +90,10 @@ class Integration:
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
-        if self._jumped and self._kicked():
+        here = self._restarted(0.0) if self._jumped else self.state
+        if self._jumped and self._kicked(here):
             self.step_size.restart()
+        self._restrain(here)
         size, steps = self.step_size.plan(stop - self.t, self.stepper.count)
         before = self._restarted(size) if self._jumped else self._rescaled(size)
         used = self._compute(before, size, stop, min(steps, self.stepper.count))
@@ -178,9 +182,20 @@ class Integration:
             out[at.forces] = forces[0]
         return out
 
-    def _kicked(self) -> bool:
+    def _restrain(self, state: Array) -> None:
+        """Keep the steps of an explicit method stable, in this posture and those that are near."""
+        q = state[self.layout.q]
+        near = np.abs((q - self._restrained) / self.stepper.sizes).max(initial=0.0) < NEAR
+        if near and not self._jumped:
+            return
+        self._restrained = q.copy()
+        inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
+        if failure is None:
+            self.step_size.longest = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
+
+    def _kicked(self, restarted: Array) -> bool:
         """Whether inputs have jumped so that accelerations did."""
-        before, after = (state[self.layout.a] / self.stepper.sizes for state in (self.state, self._restarted(0.0)))
+        before, after = (state[self.layout.a] / self.stepper.sizes for state in (self.state, restarted))
         return bool(np.abs(after - before).max(initial=0.0) > KICK * np.abs(after).max(initial=0.0))
 
     def _failure(self, step: int) -> str:

@@ -21,6 +21,7 @@ from flexarm.motion.stepper import CompiledStepper, Given, Stepper
 from flexarm.motion.sundials import SundialsStepper
 
 METHODS: dict[str, Callable[[], Method]] = {
+    "auto": Esdirk,  # unless motion/choice.py knows a better one
     "esdirk": Esdirk,
     "generalized-alpha": GeneralizedAlpha,
     "newmark": Newmark,
@@ -75,7 +76,7 @@ def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt
     """The solver that `method=` asks for; only one of them has a `radius`."""
     if radius is not None:
         real_number("radius", radius, least=0, most=1)
-        if method != "generalized-alpha":
+        if method not in ("auto", "generalized-alpha"):
             raise ValueError(
                 f"radius = {shown(radius)}: belongs to method 'generalized-alpha', not to {shown(method)}; leave it out"
             )
@@ -97,3 +98,11 @@ def chosen_stabilization(given: object, method: object) -> Stabilization:
     if isinstance(chosen, Baumgarte):
         return chosen
     return FOR_SUNDIALS if method in SUNDIALS else Baumgarte() if method == "newmark-baumgarte" else chosen
+
+
+def name_of(method: object, stepper: Stepper) -> str:
+    """Of the method at work where `method=` was given."""
+    if isinstance(method, str) and method != "auto":
+        return method
+    at_work = type(getattr(stepper, "method", method))
+    return next((name for name, kind in METHODS.items() if kind is at_work and name != "auto"), at_work.__name__)

@@ -6,20 +6,16 @@ the next node and an estimate of the error made.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from flexarm.foundation.numbers import Array
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
-
-
-# Of methods whose result is of one order more than their estimate: what errors add up to in an undamped vibration, in
-# units of horizon times the estimated error of the rate. (0.33 for Kennedy and Carpenter's pair, 0.36 for Dormand and
-# Prince's, at 4 to 100 steps a period.)
-ADDING_UP = 1 / 3
 
 
 class Method(ABC):
@@ -27,24 +23,35 @@ class Method(ABC):
 
     `order` in dt; `nodes` are the stages at which inputs are needed, in fractions of the step, the last one 1.
     The error that a step tells is of the order `estimate` in dt. When errors have been small in as many steps in a row
-    as `patience` says, longer steps are tried: some part of a period of what the steps follow.
+    as `patience` says, longer steps are tried: some part of a period of what the steps follow. In an undamped vibration
+    errors add up to `adding_up` times the horizon times the estimated error of the rate, where the result is of one
+    order more than the estimate. (0.33 for Kennedy and Carpenter's pair, 0.36 for Dormand and Prince's, at 4 to 100
+    steps a period.)
     """
 
     order: int
     estimate: int
+    adding_up: float = 1 / 3
     patience: int = 32
+    explicit: bool = False
     nodes: tuple[float, ...]
 
     def softening(self, dt: float) -> tuple[float, float]:
         """How much of K and D a step of this size adds to M in its linear systems: nothing for explicit methods."""
         return 0.0, 0.0
 
+    def longest_step(self, rates: Array, duration: float) -> float:
+        """The longest step (s) with which motions of these complex rates (1/s) stay bounded over a time."""
+        return math.inf
+
     @property
     def identity(self) -> tuple[object, ...] | None:
         """All that decides its steps; None for a class from elsewhere, whose code may change unseen."""
         if type(self).__module__.rpartition(".")[0] != __name__.rpartition(".")[0]:
             return None
-        return type(self).__name__, *sorted((name, repr(np.asarray(value).tolist())) for name, value in vars(self).items())
+        return type(self).__name__, *sorted(
+            (name, repr(np.asarray(value).tolist())) for name, value in vars(self).items()
+        )
 
     def __repr__(self) -> str:
         numbers = (f"{name}={np.asarray(value).tolist()}" for name, value in vars(self).items())

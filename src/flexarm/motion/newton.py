@@ -56,23 +56,24 @@ class Problem:
         q, v = self.q_base + self.stiff * a, self.v_base + self.damp * a
         return whole(q, q_driven), whole(v, v_driven), whole(a, a_driven)
 
-    def solve(self, a: Any, forces: Any, weight: Any, least: int = 2, rate: Any = None) -> Solution:
+    def solve(self, a: Any, forces: Any, weight: Any, like: Solution | None = None, least: int = 2) -> Solution:
         """From a first guess: the `least` number of iterations, and more while what the next would change counts.
 
         `weight` (s) turns an acceleration that is missed into the rate that this makes of it. One iteration does not
-        tell how fast changes shrink: then the `rate` of another solution is taken.
+        tell how fast changes shrink: it is enough where there is a solution `like` this, which does.
         """
+        least = least if like is None else 1
         once, numbers = iteration(self.plant), self.plant.numbers
         given = [self.q_base, self.v_base, self.u, self.stiff, self.damp, *self.about]
         found = [a, 0 * a, ca.MX.zeros(2), *([] if forces is None else [forces])]
         for _ in range(least):
             found = list(once(*found, *given, numbers))
-        first = _rate(found[2]) if least > 1 else rate
+        first = _rate(found[2]) if like is None else like.rate
         counts = weight**2 * first * found[2][1] > self.plant.solved
         onward = self.plant.made(("onward", MOST - least), lambda _: _onward(once, MOST - least, len(found)))
         found = list(onward(counts, *found, *given, numbers, weight, self.plant.solved))
         measured = _rate(found[2])
-        rate = measured if least > 1 else ca.if_else(found[2][0] > 0, measured, first)
+        rate = measured if like is None else ca.if_else(found[2][0] > 0, measured, first)
         return Solution(found[0], found[1], rate, None if forces is None else found[3])
 
     @property
@@ -80,7 +81,6 @@ class Problem:
         """The factors, and with constraints what belongs to these."""
         more = [] if self.constrained is None else [self.constrained.J, self.constrained.G, self.constrained.inverse]
         return [self.factors, *more]
-
 
     def renewed(self, q: Any, v: Any, when: Any) -> Problem:
         """With factors at this posture instead of those that were given, `when` that is wanted."""
@@ -114,7 +114,8 @@ def _rate(sizes: Any) -> Any:
 def iteration(plant: Plant) -> ca.Function:
     """(a, its last change, sizes of the last two changes, forces, what is given, numbers) -> (a, its change, the sizes,
     forces). The size of a change is the work of what was missing along it: da' S da, to first order."""
-    return plant.made(("newton",), _iteration)
+    made: ca.Function = plant.made(("newton",), _iteration)
+    return made
 
 
 def _iteration(plant: Plant) -> ca.Function:
@@ -124,7 +125,7 @@ def _iteration(plant: Plant) -> ca.Function:
     u, factors = ca.MX.sym("u", plant.input_count), ca.MX.sym("factors", plant.factor.numel_out(0))
     stiff, damp = ca.MX.sym("stiff"), ca.MX.sym("damp")
     inputs = [q_base, v_base, u, stiff, damp, factors]
-    trial = Problem(plant, *inputs, None).at(a)
+    trial = Problem(plant, q_base, v_base, u, stiff, damp, factors, None).at(a)
     missing = plant.residual(*trial, u)
     if solver is None:
         short = plant.of_free(missing)

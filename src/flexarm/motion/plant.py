@@ -55,8 +55,8 @@ class WithNumbers:
 
 class Plant:
     """CasADi functions of robots of one structure, with a given set of driven coordinates, loads and (traced) feedback
-    law. In an expression of a method `numbers`, `horizon` (how long errors add up, s) and `solved` (energy of rates that
-    may be missed, J) stand for what a step is given."""
+    law. In an expression of a method `numbers`, `horizon` (how long errors add up, s) and `solved` (energy of rates
+    that may be missed, J) stand for what a step is given."""
 
     def __init__(
         self,
@@ -201,17 +201,31 @@ class Plant:
 
     @cached_property
     def _eliminated(self) -> tuple[Any, Any, list[Any]]:
+        stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
+        K, D = self._slopes
+        tree = self.equations.articulated.restricted(self.free, ca.sparsify(stiff * K + damp * D))
+        return stiff, damp, tree.eliminate()
+
+    @cached_property
+    def _slopes(self) -> tuple[Any, Any]:
+        """K and D with the slopes of dry friction and of a law's own part at each actuated coordinate: all of it for
+        decoupled controllers."""
         e = self.equations
         q, v, _, _ = self._symbols
-        stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
         K, D = self._springs_and_dampers
         slope = ca.diag(ca.diag(ca.jacobian(energies.dry_friction(e.chain, v), v)))
-        if self.law is not None:  # its own part at each actuated coordinate: all of it for decoupled controllers
+        if self.law is not None:
             law = e.input_matrix @ self._commanded
             K = K - ca.diag(ca.diag(ca.jacobian(law, q)))
             slope = slope - ca.diag(ca.diag(ca.jacobian(law, v)))
-        tree = e.articulated.restricted(self.free, ca.sparsify(stiff * K + damp * (D + slope)))
-        return stiff, damp, tree.eliminate()
+        return K, D + slope
+
+    @cached_property
+    def slopes(self) -> WithNumbers:
+        """(q, v, u) -> K and D, with slopes of friction and law, at the free coordinates."""
+        q, v, _, u = self._symbols
+        found = (ca.densify(matrix[self.free, self.free]) for matrix in self._slopes)
+        return self.function("slopes", [q, v, u], [*ca.cse(list(found))])
 
     @cached_property
     def _springs_and_dampers(self) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ HOPELESS = 100  # times what is allowed: steps of fixed size whose iteration lea
 class Statistics:
     """What the solver did."""
 
+    method: str = ""
     steps: int = 0
     rejected: int = 0
     unsolved: int = 0  # steps of fixed size whose iteration did not converge
@@ -45,9 +46,9 @@ class Recorder:
 
     wanted: Array
     layout: Layout
+    statistics: Statistics = field(default_factory=Statistics)
     blocks: list[tuple[Array, Array]] = field(default_factory=list)  # times, and states then in rows
     commands: list[tuple[float, Array]] = field(default_factory=list)  # of a digital controller
-    statistics: Statistics = field(default_factory=Statistics)
 
     @property
     def last(self) -> float:

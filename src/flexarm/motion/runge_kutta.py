@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import casadi as ca
@@ -9,9 +10,11 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, whole_number
 from flexarm.foundation.sentences import shown
-from flexarm.motion.methods import ADDING_UP, Method
+from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
+
+WIDEST = 8.0  # no method here is stable for steps of more than this times the fastest rate
 
 
 class RungeKutta(Method):
@@ -19,6 +22,8 @@ class RungeKutta(Method):
 
     `order` of the method in dt, and `estimate`, that of the error which e gives for one step.
     """
+
+    explicit = True
 
     def __init__(self, order: int, estimate: int, A: Any, b: Any, c: Any, e: Any) -> None:
         self.order = whole_number("order", order, least=1)
@@ -35,6 +40,28 @@ class RungeKutta(Method):
         if self.c[0] != 0 or self.c.min() < 0 or self.c.max() > 1:
             raise ValueError(f"c = {shown(c)}: must begin with 0 and lie between 0 and 1, fractions of the step")
         self.nodes = tuple(sorted({0.0, 1.0, *self.c.tolist()}))
+
+    def longest_step(self, rates: Array, duration: float) -> float:
+        fastest = float(np.abs(rates).max(initial=0.0))
+        if not fastest:
+            return math.inf
+        steps = np.geomspace(WIDEST, WIDEST / 1e3, 300) / fastest
+        for dt in steps.tolist():
+            growth = np.log(np.abs(np.polyval(self._stability[::-1], dt * rates)).max())
+            if growth * duration / dt <= 1:
+                return float(dt)
+        return float(steps[-1])
+
+    @property
+    def _stability(self) -> Array:
+        """Coefficients of the polynomial R(z) by which a motion with the rate z / dt grows in a step."""
+        A = np.zeros((len(self.b), len(self.b)))
+        A[:, : self.A.shape[1]] = self.A
+        powers, column = [1.0], np.ones(len(self.b))
+        for _ in self.b:
+            powers.append(float(self.b @ column))
+            column = A @ column
+        return np.array(powers)
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
         at = dict(zip(self.nodes, inputs, strict=True))
@@ -59,7 +86,7 @@ class RungeKutta(Method):
         q, v = plant.projected(q, v, u)
         a, forces = plant.motion(q, v, u)
         missed = self._missed(plant, state.q, self.e, rates, (free_v, a), dt)
-        error = missed[0] + ADDING_UP * plant.horizon * missed[1]
+        error = missed[0] + self.adding_up * plant.horizon * missed[1]
         powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces))
         return State(q, v, a, a, new[2], new[3], *powers, *[forces]), error, ca.MX.zeros(plant.measures)
 

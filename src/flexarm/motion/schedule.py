@@ -75,9 +75,14 @@ class Schedule:
             *(("a profile in the feedback law", each) for each in (self.law.channels if self.law else ())),
         ]
 
+    @property
+    def jumps(self) -> set[float]:
+        """Times at which inputs may jump."""
+        return {time for _, each in self._sources for time in each.breaks}
+
     def stops(self, duration: float) -> Iterator[float]:
         """Times that must be step boundaries: where inputs may jump, samples of a digital controller, the end."""
-        jumps = {time for _, each in self._sources for time in each.breaks if 0 < time < duration}
+        jumps = {time for time in self.jumps if 0 < time < duration}
         last = 0.0
         for time in heapq.merge(sorted(jumps), self._ticks(duration), [duration]):
             if time > last + 1e-12 * duration:  # a jump and a sample may be the same but for rounding

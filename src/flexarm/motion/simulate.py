@@ -14,14 +14,15 @@ from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, sample_times
+from flexarm.motion.choice import better
 from flexarm.motion.events import Watch
 from flexarm.motion.gains import Gains
 from flexarm.motion.integration import Integration
 from flexarm.motion.interrupts import Interrupts
-from flexarm.motion.method_names import Solver, chosen_method, chosen_stabilization
+from flexarm.motion.method_names import Compiled, Solver, chosen_method, chosen_stabilization, name_of
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
-from flexarm.motion.recorder import Recorder
+from flexarm.motion.recorder import Recorder, Statistics
 from flexarm.motion.results import Points, results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
@@ -49,7 +50,7 @@ def simulate(
     loads: Any = (),
     q0: Vector | str = None,
     v0: Vector = None,
-    method: str | Method = "generalized-alpha",
+    method: str | Method = "auto",
     radius: float | None = None,
     stabilization: Stabilization = "projection",
     rtol: float = 1e-4,
@@ -72,9 +73,11 @@ def simulate(
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
         links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
         gives it for other postures.
-    method: generalized-alpha (`radius`: spectral radius at infinity, 0.9 unless given, less damps more), newmark, rk4,
-        rk45, SUNDIALS' adams and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5). Or a
-        method as an object, such as `fa.GeneralizedAlpha(radius=0.8)` or one of your own.
+    method: auto takes one of the first two, by the robot's modes, inputs, tolerance and duration (which one is in
+        `run.statistics`); esdirk (implicit, order 5), dop853 (explicit, order 8), generalized-alpha (implicit, order 2;
+        `radius`: spectral radius at infinity, 0.9 unless given, less damps more), newmark, rk4, rk45, SUNDIALS' adams
+        and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5). Or a method as an object, such as
+        `fa.GeneralizedAlpha(radius=0.8)` or one of your own.
     stabilization: how the robot's constraints are kept: "projection" of q and v after every step, or
         `fa.Baumgarte(gamma, beta)` (adams and bdf always take the latter). An initial state is moved onto the
         constraints first.
@@ -111,12 +114,15 @@ def simulate(
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
         stepper = _stepper(solver, schedule, held, native)
+        if method == "auto" and radius is None and dt is None:
+            other = better(stepper, schedule, q, v, tolerance)
+            stepper = stepper if other is None else _stepper(Compiled(other, tolerance), schedule, held, native)
     loop = Integration(
         schedule,
         stepper,
         solver.step_size(duration, dt, float(wanted[1])),
         watch,
-        Recorder(wanted, stepper.plant.layout),
+        Recorder(wanted, stepper.plant.layout, Statistics(name_of(method, stepper))),
         interrupts,
     )
     with interrupts.noticed(), Progress(duration, progress) as bar:
@@ -164,11 +170,12 @@ def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], beg
 
 
 def _lightest(robot: Robot) -> float:
-    """Mass of the lightest link (kg), or of a motor as if at the tip of its link; what is next to nothing is left out."""
+    """Mass of the lightest link (kg), or of a motor as if at the tip of its link; what is next to nothing does not
+    count."""
     masses = [link.total_mass for link in robot.links]
     drives = [(link, getattr(link.joint, "drive", None)) for link in robot.links]
     motors = [drive.reflected_inertia / _lever(link) ** 2 for link, drive in drives if drive and drive.elastic]
-    return max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses))
+    return float(max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses)))
 
 
 def _lever(link: Link) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ FIRST_STEP = 0.01  # s, and of the duration: long, since the error control is qu
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
 SHRINK, GROW = 0.1, 4.0  # bounds of a change
 WORTH_IT = 1.5  # a chunk ends for steps that are this much longer
+SAFELY = 0.9  # of the longest step with which an explicit method is stable
 AFTER_JUMP = 0.1  # of the steps before: those that follow see what the jump started
 ABSURD = 1e100  # a state beyond this is as good as not a number
 NO_LIMIT = float(np.finfo(float).max)
@@ -68,6 +70,7 @@ class StepSize(ABC):
 
     fixed: bool
     dt: float
+    longest: float = math.inf  # with which the method is stable
 
     def __init__(self, tolerance: Tolerance) -> None:
         self.tolerance = tolerance
@@ -138,14 +141,17 @@ class AdaptiveStep(StepSize):
         self.dt *= AFTER_JUMP
 
     def plan(self, left: float, most: int) -> tuple[float, int]:
-        steps = _steps(left, self.dt)
-        return left / steps if steps <= most else self.dt, steps
+        wanted = min(self.dt, self.longest)
+        steps = _steps(left, wanted)
+        return left / steps if steps <= most else wanted, steps
 
     def limits(self, size: float, stepper: Stepper) -> Limits:
         share = self.tolerance.share
         could_grow = size > self.dt / WORTH_IT  # a stop may have cut it short
         least = share * (SAFETY / WORTH_IT) ** stepper.estimate if could_grow else 0.0
-        return Limits(share, self.tolerance.allowed, least, stepper.patience, self.tolerance.horizon, self.tolerance.solved)
+        return Limits(
+            share, self.tolerance.allowed, least, stepper.patience, self.tolerance.horizon, self.tolerance.solved
+        )
 
     def judge(self, stepper: Stepper, used: int) -> Verdict:
         error, unsolved, absurd = self._measured(stepper, used)

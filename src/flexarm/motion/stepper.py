@@ -5,6 +5,7 @@ Code is shared by all runs that want the same; the arrays it works on belong to 
 
 from __future__ import annotations
 
+import math
 import time as clock
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -18,6 +19,7 @@ from flexarm.motion.code import code_of
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report
+from flexarm.motion.spectrum import Spectrum
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Stepper(Protocol):
         """Accelerations, power of the inputs, power dissipated and, with constraints, their multipliers, for a first
         step of size dt."""
 
+    def longest_step(self, state: Array, u: Array, duration: float) -> float:
+        """With which motions about this state stay bounded over a time (s)."""
 
 
 class CompiledStepper:
@@ -91,12 +95,13 @@ class CompiledStepper:
     def _connect(self, runners: list[Runner]) -> None:
         """Tie the arrays to the functions, in the virtual machine or as machine code."""
         self._is_compiled = runners[0].library is not None
-        step, start, report = runners
+        step, start, report, small_motions = runners
         measures = step.function.numel_out(1)
         self.errors, self.left = np.zeros((2, self.count, measures))
         arguments = [self._path[:-1], self._inputs, self._dt, self._horizon, self._solved, self._given.numbers]
         self._steps = Many(step, arguments, [self.states, self.errors, self.left], self._limits)
         self._start = Evaluator(Code(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
+        self._small_motions = small_motions.function
         self.report = Report(report, self._given.numbers)
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:
@@ -118,3 +123,13 @@ class CompiledStepper:
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         softening = (np.array([float(each)]) for each in self.method.softening(dt))
         return self._start(q, v, u, *softening, self._given.numbers)
+
+    def spectrum(self, q: Array, v: Array, u: Array) -> Spectrum:
+        return Spectrum.of(*(each.full() for each in self._small_motions(q, v, u, self._given.numbers)))
+
+    def longest_step(self, state: Array, u: Array, duration: float) -> float:
+        if not self.method.explicit:
+            return math.inf
+        q, v, a = (state[part] for part in (self.plant.layout.q, self.plant.layout.v, self.plant.layout.a))
+        spectrum = self.spectrum(q, v, u).moving(v[self.plant.free], a[self.plant.free])
+        return self.method.longest_step(spectrum.rates, duration)

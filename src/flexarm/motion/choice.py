@@ -1,0 +1,86 @@
+"""Which method serves a robot, its inputs, a tolerance and a duration best: what `method="auto"` takes.
+
+How many steps each would take is estimated from the modes at the start, and from how far the inputs shake each of them:
+an implicit method follows only those that matter, an explicit one must follow all that move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.motion.dop853 import Dop853
+from flexarm.motion.methods import Method
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.spectrum import Spectrum
+from flexarm.motion.step_size import SAFELY, Tolerance
+from flexarm.motion.stepper import CompiledStepper, Stepper
+from flexarm.robot import Robot
+from flexarm.robot.joints import MovingJoint
+
+MOST_JUMPS = 20  # of the inputs that are looked at
+LASTING = 5.0  # times that a mode takes to decay to a third: what it still has to be followed
+DEARER = 2.0  # a step of order 8 costs this much more than an implicit one of order 5
+
+
+@dataclass(frozen=True)
+class Follower:
+    """Steps with which a method follows a vibration of frequency w (rad/s) and amplitude A (m) over a time T: those
+    with constant A w T (w dt)^order = the error allowed. Constants are measured on an undamped beam."""
+
+    order: int
+    constant: float
+
+    def steps(self, amplitudes: Array, frequencies: Array, times: Array, allowed: float) -> float:
+        turned = frequencies * times
+        finer = (self.constant * amplitudes * turned / allowed) ** (1 / self.order)
+        return float((turned * finer)[amplitudes > allowed].max(initial=0.0))
+
+
+IMPLICIT, EXPLICIT = Follower(5, 7.5e-5), Follower(8, 5e-7)
+
+
+def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: Tolerance) -> Method | None:
+    """A method that takes less work than that of the `stepper`, which is implicit and of order 5, if there is one."""
+    robot = schedule.system.robot
+    if not isinstance(stepper, CompiledStepper):
+        return None
+    if schedule.controller is not None or not _smooth(robot) or stepper.plant.nodal_slides:
+        return None
+    inputs = schedule.inputs(_shaking_times(schedule, tolerance.horizon), None)
+    spectrum = stepper.spectrum(q, v, inputs[0])
+    if not len(spectrum.frequencies):
+        return None
+    explicit, free = Dop853(), stepper.plant.free
+    kicks = np.stack([stepper.start(q, v, each, 0.0)[0][free] for each in inputs])
+    mass = float(np.median([link.total_mass for link in robot.links]))
+    implicit_steps, explicit_steps = _steps(spectrum, v[free], kicks, mass, tolerance)
+    moving = spectrum.moving(v[free], np.abs(kicks).max(axis=0))
+    stable = tolerance.horizon / (SAFELY * explicit.longest_step(moving.rates, tolerance.horizon))
+    return explicit if DEARER * max(explicit_steps, stable) < implicit_steps else None
+
+
+def _smooth(robot: Robot) -> bool:
+    """Whether nothing in it is stiff only at times: dry friction, stops."""
+    joints = [link.joint for link in robot.links if isinstance(link.joint, MovingJoint)]
+    return not any(joint.coulomb or joint.stop is not None for joint in joints)
+
+
+def _shaking_times(schedule: Schedule, duration: float) -> Array:
+    stops = sorted({0.0, *(time for time in schedule.jumps if 0 < time < duration)})
+    return np.array(stops[:MOST_JUMPS])
+
+
+def _steps(spectrum: Spectrum, v: Array, kicks: Array, mass: float, tolerance: Tolerance) -> tuple[float, float]:
+    """With each of the two methods. Modes are of unit mass, so one of size 1 moves the `mass` by its root."""
+    w = spectrum.frequencies
+    swings = w > 1e-6 * w.max(initial=0.0)
+    pushed, thrown = np.abs(kicks @ spectrum.to_modes.T).max(axis=0)[swings], np.abs(spectrum.to_modes @ v)[swings]
+    w = w[swings]
+    amplitudes = (pushed / w**2 + thrown / w) / np.sqrt(mass)
+    lasting = LASTING * len(kicks) / np.maximum(spectrum.decays[swings], np.finfo(float).tiny)
+    times = np.minimum(tolerance.horizon, lasting)
+    implicit, explicit = (each.steps(amplitudes, w, times, tolerance.allowed) for each in (IMPLICIT, EXPLICIT))
+    return implicit, explicit
