@@ -58,7 +58,7 @@ class Spectrum:
         return Spectrum(np.sqrt(np.maximum(squares, 0.0)), damping, turned.T @ (axes / roots).T, shapes)
 
     @cached_property
-    def rates(self) -> Array:
+    def rates(self) -> Any:
         """Complex rates of the motions (1/s)."""
         n = len(self.frequencies)
         if not self.damping.any():

@@ -79,6 +79,7 @@ class StepSize(ABC):
     def plan(self, left: float, most: int) -> tuple[float, int]:
         """The size of the next steps and how many of them reach a stop that is `left` seconds away."""
 
+    @abstractmethod
     def restart(self) -> None:
         """Take note of a jump that shakes the robot."""
 
@@ -113,6 +114,9 @@ class FixedStep(StepSize):
     def plan(self, left: float, most: int) -> tuple[float, int]:
         steps = _steps(left, self.dt)
         return left / steps, steps
+
+    def restart(self) -> None:
+        """Its steps stay as they are."""
 
     def limits(self, size: float, stepper: Stepper) -> Limits:
         return Limits(NO_LIMIT, NO_LIMIT, 0.0, 1, self.tolerance.horizon, self.tolerance.solved)
