@@ -1,0 +1,1 @@
+"""Runs that tell whether rtol means what it says: `python benchmarks/tolerance.py`."""
