@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion import newton
-from flexarm.motion.methods import Method
+from flexarm.motion.methods import Method, beside_trapezoids
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
@@ -64,6 +64,7 @@ def _tableau() -> tuple[Array, Array, Array]:
 
 A, C, E = _tableau()
 
+ABRUPT = beside_trapezoids(A[-1], C)
 SLOW = 0.02  # square of the factor by which changes shrink: above this, factors are made anew
 LASTING = 100  # steps for which what the iteration leaves is thought to be the same
 
@@ -128,20 +129,25 @@ class Esdirk(Method):
             for kind, energy in enumerate((state.work, state.lost))
         )
         after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
-        error = self._error(plant, stages, sought, dt)
+        error = self._error(plant, stages, at, sought, dt)
         undone = LASTING * plant.horizon * dt * undone
         return after, *plant.displacements(state.q, error, undone)
 
     @staticmethod
-    def _error(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
+    def _error(plant: Plant, stages: list[Stage], at: dict[float, Any], last: newton.Problem, dt: Any) -> Any:
         """What errors add up to: of rates in modes that the step resolves, and once of all modes."""
         none = ca.MX.zeros(len(plant.free))
         missed, rates = (
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
         )
+        rates = Esdirk.adding_up * rates
+        if plant.abrupt is not None:
+            forces = [plant.abrupt(each.q, each.v, at[float(c)]) for each, c in zip(stages, C, strict=True)]
+            factors = plant.factor(stages[-1].q, stages[-1].v, at[1.0], 0, 0)
+            rates = rates + plant.substitute(factors, _along(none, ABRUPT, forces, dt))
         for _ in range(2):
             rates = plant.resolved(last.factors, stages[-1].q, rates, last.stiff, last.damp)
-        return missed + Esdirk.adding_up * plant.horizon * rates
+        return missed + plant.horizon * rates
 
 
 def _along(start: Any, weights: Array, rates: list[Any], dt: Any) -> Any:
