@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -10,7 +12,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion import newton
-from flexarm.motion.methods import Method, beside_trapezoids
+from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
@@ -62,9 +64,21 @@ def _tableau() -> tuple[Array, Array, Array]:
     return A, c, A[-1] - np.array(EMBEDDED)
 
 
+def trapezoids(c: Array, used: Sequence[int] | None = None) -> Array:
+    """Weights of a quadrature by trapezoids between these nodes, or those of them that are `used`."""
+    order = sorted(range(len(c)) if used is None else used, key=lambda k: c[k])
+    weights = np.zeros(len(c))
+    for k, j in pairwise(order):
+        weights[[k, j]] += (c[j] - c[k]) / 2
+    return weights
+
+
 A, C, E = _tableau()
 
-ABRUPT = beside_trapezoids(A[-1], C)
+ROUGHER = (0, 1, 4, 6)  # stages with nodes 0, 0.37, 0.7 and 1
+ABRUPT = A[-1] - trapezoids(C), trapezoids(C) - trapezoids(C, ROUGHER)
+MANY = 10  # such changes in a run
+RECTIFIED = 10  # dry friction and stops turn errors of a vibration into a drift, which is larger
 SLOW = 0.02  # square of the factor by which changes shrink: above this, factors are made anew
 LASTING = 100  # steps for which what the iteration leaves is thought to be the same
 
@@ -129,25 +143,40 @@ class Esdirk(Method):
             for kind, energy in enumerate((state.work, state.lost))
         )
         after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
-        error = self._error(plant, stages, at, sought, dt)
+        error = self._error(plant, stages, sought, dt)
         undone = LASTING * plant.horizon * dt * undone
-        return after, *plant.displacements(state.q, error, undone)
+        of_error, left = plant.displacements(state.q, error, undone)
+        return after, of_error + self._abrupt(plant, stages, sought, dt), left
 
     @staticmethod
-    def _error(plant: Plant, stages: list[Stage], at: dict[float, Any], last: newton.Problem, dt: Any) -> Any:
+    def _error(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
         """What errors add up to: of rates in modes that the step resolves, and once of all modes."""
         none = ca.MX.zeros(len(plant.free))
         missed, rates = (
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
         )
-        rates = Esdirk.adding_up * rates
-        if plant.abrupt is not None:
-            forces = [plant.abrupt(each.q, each.v, at[float(c)]) for each, c in zip(stages, C, strict=True)]
-            factors = plant.factor(stages[-1].q, stages[-1].v, at[1.0], 0, 0)
-            rates = rates + plant.substitute(factors, _along(none, ABRUPT, forces, dt))
-        for _ in range(2):
-            rates = plant.resolved(last.factors, stages[-1].q, rates, last.stiff, last.damp)
-        return missed + plant.horizon * rates
+        adding_up = Esdirk.adding_up * (1 if plant.abrupt is None else RECTIFIED)
+        return missed + adding_up * plant.horizon * _resolved(plant, last, stages[-1].q, rates)
+
+    @staticmethod
+    def _abrupt(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
+        """What forces that change within steps add up to, as displacements of the links; two measures, since each of
+        them is blind to some changes."""
+        if plant.abrupt is None:
+            return 0
+        end, none = stages[-1], ca.MX.zeros(len(plant.free))
+        forces = [plant.abrupt(each.q, each.v) for each in stages]
+        factors = plant.factor(end.q, end.v, last.u, 0, 0)
+        rates = (plant.substitute(factors, _along(none, weights, forces, dt)) for weights in ABRUPT)
+        first, second = plant.displacements(end.q, *(_resolved(plant, last, end.q, each) for each in rates))
+        return MANY * plant.horizon * (first + second)
+
+
+def _resolved(plant: Plant, last: newton.Problem, q: Any, rates: Any) -> Any:
+    """Their part in modes that the step resolves: the others are damped out."""
+    for _ in range(2):
+        rates = plant.resolved(last.factors, q, rates, last.stiff, last.damp)
+    return rates
 
 
 def _along(start: Any, weights: Array, rates: list[Any], dt: Any) -> Any:

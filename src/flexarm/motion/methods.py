@@ -18,19 +18,6 @@ from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
 
-def beside_trapezoids(b: Array, c: Array) -> Array:
-    """Weights of the difference between a quadrature (b at the nodes c) and that by trapezoids.
-
-    What forces do that change within a step is seen by it; errors that are estimated for smooth ones are too small.
-    """
-    order = np.argsort(c)
-    widths = np.diff(c[order])
-    trapezoids = np.zeros(len(c))
-    trapezoids[order[:-1]] += widths / 2
-    trapezoids[order[1:]] += widths / 2
-    return np.asarray(b - trapezoids)
-
-
 class Method(ABC):
     """A method that `simulate(method=...)` takes, ours or one of your own.
 
