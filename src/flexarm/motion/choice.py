@@ -80,7 +80,7 @@ def _steps(spectrum: Spectrum, v: Array, kicks: Array, mass: float, tolerance: T
     pushed, thrown = np.abs(kicks @ spectrum.to_modes.T).max(axis=0)[swings], np.abs(spectrum.to_modes @ v)[swings]
     w = w[swings]
     amplitudes = (pushed / w**2 + thrown / w) / np.sqrt(mass)
-    lasting = LASTING * len(kicks) / np.maximum(spectrum.decays[swings], np.finfo(float).tiny)
-    times = np.minimum(tolerance.horizon, lasting)
+    decays = np.maximum(spectrum.decays[swings], 1e-9 / tolerance.horizon)
+    times = np.minimum(tolerance.horizon, LASTING * len(kicks) / decays)
     implicit, explicit = (each.steps(amplitudes, w, times, tolerance.allowed) for each in (IMPLICIT, EXPLICIT))
     return implicit, explicit
