@@ -127,13 +127,14 @@ class Integration:
         """Keep the samples of these steps; the run ends where something that is watched happens."""
         event = self.watch.first(times, states, self.layout, self.stepper.sizes)
         end = float(times[-1]) if event is None else event.time
-        self.recorder.record(times, states, end, ended=event is not None)
+        self.recorder.record(times, states, end, self._jumped)
         for each in self._listeners:
             each.update(end)
         if event is None:
             self._now = end, states[-1]
             return
-        self._now = end, event.settled(between(times, states, np.array([end]), self.layout)[0])
+        found = between(times, states, np.array([end]), self.layout, self.recorder.order)
+        self._now = end, event.settled(found[0])
         raise Ending(event.sentence, event.status)
 
     def _listen(self) -> None:

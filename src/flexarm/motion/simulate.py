@@ -21,8 +21,9 @@ from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.method_names import Solver, chosen_method, chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
+from flexarm.motion.readings import Points
 from flexarm.motion.recorder import Recorder
-from flexarm.motion.results import Points, results
+from flexarm.motion.results import results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
@@ -114,7 +115,7 @@ def simulate(
         stepper,
         solver.step_size(duration, dt, float(wanted[1])),
         watch,
-        Recorder(wanted, stepper.plant.layout),
+        Recorder(wanted, stepper.plant.layout, stepper.order),
         interrupts,
     )
     with interrupts.noticed(), Progress(duration, progress) as bar:
