@@ -9,6 +9,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
+from flexarm.motion.contacts import Contacts
 from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
@@ -43,6 +44,7 @@ class Integration:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
         self.watch, self.recorder, self.interrupts = watch, recorder, interrupts
         self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
+        self.contacts = Contacts(schedule.system)
         self.inertia = InertiaWatch(schedule.system, stepper)
         self.reason: str = "completed"
         self.status: Status = "completed"
@@ -94,13 +96,16 @@ class Integration:
         if verdict.struggles and (stronger := self.stepper.stronger()) is not None:
             self.stepper = stronger
             return
+        times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
+        if verdict.good == steps:
+            times[-1] = stop
+        nodes = np.vstack([before, self.stepper.states[: verdict.good]])
+        if verdict.good and not self.step_size.fixed:
+            verdict = self.contacts.judged(verdict, times, nodes, self.layout, self.stepper.report)
         self.recorder.statistics.count(verdict, size)
         if verdict.good:
-            times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
-            if verdict.good == steps:
-                times[-1] = stop
-            nodes = np.vstack([before, self.stepper.states[: verdict.good]])
-            self._accept(times, nodes)
+            nodes = nodes[: verdict.good + 1]
+            self._accept(times[: verdict.good + 1], nodes)
             self.inertia.require(self.t, nodes)
             self._jumped, self._size = False, size
         if not self.step_size.adapt(verdict, size, self.stepper.estimate):

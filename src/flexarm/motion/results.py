@@ -11,10 +11,12 @@ import numpy as np
 
 from flexarm._version import __version__
 from flexarm.foundation.numbers import Array
+from flexarm.motion.audit import audit
 from flexarm.motion.dense import Dense
 from flexarm.motion.integration import Integration
 from flexarm.motion.nodes import MOST
 from flexarm.motion.readings import Inputs, Points, Readings
+from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
 from flexarm.motion.sundials import SundialsStepper
 
@@ -36,10 +38,13 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_
         "python": platform.python_version(),
     }
     found = readings(times, _rows(loop), attributes)
+    energies = {name: found.variables[name].values for name in ENERGIES}
+    seen = audit(energies, loop.system.robot, float(times[-1]))
     statistics = {
         **vars(recorder.statistics),
         "wall_time": wall_time,
-        "energy_balance": float(np.abs(found.variables["balance"].values).max()),
+        "energy_balance": abs(seen.balance),
+        "energy_share": seen.share,
     }
     attributes["statistics"] = json.dumps(statistics, default=float)
     return Run(found, _dense(loop, readings))

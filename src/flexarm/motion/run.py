@@ -14,6 +14,7 @@ from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes, write_text
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.motion.audit import words
 from flexarm.motion.dense import INPUTS_ARE_GONE, Dense
 from flexarm.motion.netcdf import netcdf, read_netcdf, with_nodes, without_nodes
 from flexarm.motion.records import ENERGIES, Arrays, Records
@@ -220,8 +221,9 @@ class Run:
         return None
 
     def __repr__(self) -> str:
-        t = self.array("time")
-        return f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+        t, share = self.array("time"), self.statistics.get("energy_share")
+        said = f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+        return f"{said}; {words(share)}" if share else said
 
     # --- files ---
 
