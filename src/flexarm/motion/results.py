@@ -14,30 +14,38 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.audit import audit
 from flexarm.motion.dense import Dense
 from flexarm.motion.integration import Integration
-from flexarm.motion.nodes import MOST
+from flexarm.motion.nodes import MOST, Nodes
 from flexarm.motion.readings import Inputs, Points, Readings
 from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
 from flexarm.motion.sundials import SundialsStepper
+from flexarm.motion.vibration import Vibration, refined, refinement, vibration
 
 
 def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_time: float) -> Run:
-    """The labelled results of a run as far as it came."""
-    recorder = loop.recorder
-    times = recorder.times
+    """The labelled results of a run as far as it came. Where options leave the sample open, it is chosen."""
+    recorder, nodes = loop.recorder, _nodes(loop)
+    fastest = vibration(nodes, loop.system, options["rtol"]) if isinstance(nodes, Nodes) else None
+    times, rows = recorder.times, _rows(loop)
     inputs = Inputs(loop.schedule, loop.stepper, np.array(recorder.jumps), recorder.commands, float(times[-1]))
+    sample = options["sample"] or float(recorder.wanted[1])
+    if options["sample"] is None and isinstance(nodes, Nodes):
+        finer = refinement(fastest, sample, len(times), loop.system.nq)
+        if finer > 1:
+            times, sample = refined(times, finer), sample / finer
+            rows = nodes.at(times)
     readings = Readings(loop.system, points, inputs)
     attributes = {
         "robot": loop.system.robot.name,
         "model": loop.system.model,
-        "options": json.dumps({**options, **({"points": points} if points else {})}, default=float),
+        "options": json.dumps({**options, "sample": sample} | ({"points": points} if points else {}), default=float),
         "statistics": "",
         "reason": loop.reason,
         "status": loop.status,
         "version": __version__,
         "python": platform.python_version(),
     }
-    found = readings(times, _rows(loop), attributes)
+    found = readings(times, rows, attributes)
     energies = {name: found.variables[name].values for name in ENERGIES}
     seen = audit(energies, loop.system.robot, float(times[-1]))
     statistics = {
@@ -45,9 +53,10 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_
         "wall_time": wall_time,
         "energy_balance": abs(seen.balance),
         "energy_share": seen.share,
+        "vibration": _told(fastest, loop),
     }
     attributes["statistics"] = json.dumps(statistics, default=float)
-    return Run(found, _dense(loop, readings))
+    return Run(found, Dense(nodes, readings) if isinstance(nodes, Nodes) else nodes)
 
 
 def _rows(loop: Integration) -> Array:
@@ -56,11 +65,16 @@ def _rows(loop: Integration) -> Array:
     return np.concatenate([states[:, at.motion], states[:, [at.work, at.lost]]], axis=1)
 
 
-def _dense(loop: Integration, readings: Readings) -> Dense | str:
-    """The run between its samples, or why there is none."""
+def _told(fastest: Vibration | None, loop: Integration) -> dict[str, float]:
+    """The fastest vibration that is minded: its frequency (Hz) by the coordinate's name."""
+    return {} if fastest is None else {loop.system.names[fastest.place]: fastest.frequency}
+
+
+def _nodes(loop: Integration) -> Nodes | str:
+    """The steps, or why there are none."""
     if isinstance(loop.stepper, SundialsStepper):
         return "adams and bdf keep their steps to themselves"
     nodes = loop.recorder.keeper.nodes
     if nodes is None:
         return f"its {loop.recorder.statistics.steps} steps take more memory than the {MOST / 1e6:.0f} MB that are kept"
-    return Dense(nodes, readings)
+    return nodes

@@ -79,7 +79,8 @@ def simulate(
         constraints first.
     rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
         (adams and bdf read them as tolerances on each coordinate). dt fixes the step instead.
-    sample: time between samples (s); a thousandth of the duration unless given.
+    sample: time between samples (s). Unless given, a thousandth of the duration, or a whole part of that where the
+        robot vibrates so fast that it would not be seen. `run.at(t)` reads a run at any other time.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
     stop: a function of (t, q, v), or several: the run ends when one falls to zero.
     progress: True shows a bar, False none; None shows it on a terminal, when the run takes more than half a second.
@@ -131,7 +132,7 @@ def simulate(
         "rtol": rtol,
         "atol": atol,
         "dt": dt,
-        "sample": float(wanted[1] - wanted[0]),
+        "sample": sample,
     }
     if schedule.controller is not None:
         options["rate"] = schedule.controller.rate

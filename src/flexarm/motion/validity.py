@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from itertools import chain
 
 import numpy as np
 
 from flexarm.motion.audit import audit
 from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
+from flexarm.motion.vibration import A_PERIOD, ALIASED
 from flexarm.robot import Robot
 
 LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
@@ -20,8 +22,9 @@ class ValidityWarning(UserWarning):
 
 
 def warn_of_validity(run: Run, robot: Robot) -> None:
-    """Warn where a run ended early, did not converge, leaks energy or bends too far."""
-    for sentence in (*_early_end(run, robot), *_unsolved(run), *_leak(run, robot), *_large_deflections(run, robot)):
+    """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration."""
+    found = _early_end(run, robot), _unsolved(run), _leak(run, robot), _large_deflections(run, robot), _aliases(run)
+    for sentence in chain.from_iterable(found):
         warnings.warn(sentence, ValidityWarning, stacklevel=3)
 
 
@@ -88,3 +91,14 @@ def _large_deflections(run: Run, robot: Robot) -> list[str]:
                 f"t = {time[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}"
             )
     return found
+
+
+def _aliases(run: Run) -> list[str]:
+    """Samples that are too far apart for a vibration show a slower one, or none."""
+    sample = run.options["sample"]
+    return [
+        f"'{name}' vibrates at {frequency:.3g} Hz, which samples every {sample:.3g} s do not show: take "
+        f"sample={1 / (A_PERIOD * frequency):.1g} (s) or less, or read the run between them with run.at(t)"
+        for name, frequency in run.statistics.get("vibration", {}).items()
+        if frequency * sample * ALIASED > 1
+    ]
