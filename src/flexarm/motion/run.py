@@ -32,7 +32,11 @@ NO_STEPS = "it was made from data, or written by an earlier version, without its
 
 
 class Run:
-    """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`."""
+    """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`.
+
+    data: a Dataset as `run.data` is; `fa.simulate` and `Run.load` make it.
+    dense: the steps, with which `run.at(t)` reads it, or why there are none.
+    """
 
     def __init__(self, data: xr.Dataset | Arrays, dense: Dense | str = NO_STEPS) -> None:
         self._records, self._dense = _records(data), dense
