@@ -17,7 +17,7 @@ def states(times):
 
 
 def recorder(*wanted):
-    out = Recorder(np.array(wanted), LAYOUT)
+    out = Recorder(np.array(wanted), LAYOUT, 2)
     out.start(states([0.0])[0])
     return out
 
@@ -47,11 +47,30 @@ def test_the_record_owns_what_it_holds():
     assert kept.states[-1, 0] == 0.5
 
 
-def test_torques_of_a_controller_are_held_until_it_speaks_again():
+def test_a_sample_at_the_end_of_a_stretch_is_of_the_next_one():
+    """There inputs may jump."""
+    kept = recorder(0.0, 0.1, 0.2)
+    kept.record(np.array([0.0, 0.1]), states([0.0, 0.1]), 0.1)
+    assert_allclose(kept.times, [0.0])
+    after = states([0.1, 0.2])
+    after[:, LAYOUT.a] = 5.0
+    kept.record(np.array([0.1, 0.2]), after, 0.2)
+    assert_allclose(kept.states[:, LAYOUT.a][:, 0], [0.0, 5.0])
+    kept.finish(0.2, states([0.2])[0])
+    assert_allclose(kept.times, [0.0, 0.1, 0.2])
+    assert kept.jumps == [0.0, 0.1]
+
+
+def test_nodes_are_kept_once_but_twice_where_inputs_jump():
     kept = recorder(0.0, 1.0)
-    assert kept.held(np.array([0.0])) is None
-    kept.commands += [(0.0, np.array([1.0, 2.0])), (0.5, np.array([3.0, 4.0]))]
-    assert_allclose(kept.held(np.array([0.0, 0.49, 0.5, 0.9])), [[1, 1, 3, 3], [2, 2, 4, 4]])
+    kept.record(np.array([0.0, 0.1]), states([0.0, 0.1]), 0.1)
+    kept.record(np.array([0.1, 0.2]), states([0.1, 0.2]), 0.2, jumped=False)
+    kept.record(np.array([0.2, 0.3]), states([0.2, 0.3]), 0.25)  # an event ends the run
+    kept.finish(0.25, states([0.25])[0])
+    nodes = kept.keeper.nodes
+    assert_allclose(nodes.times, [0.0, 0.1, 0.2, 0.2, 0.25])
+    assert_allclose(nodes.rows[:, 0], nodes.times)
+    assert_allclose(nodes.jumps, [0.0, 0.2])
 
 
 def test_statistics_count_what_was_done():

@@ -34,3 +34,15 @@ def test_powers_and_forces_of_constraints_run_straight_from_node_to_node():
     states[:, 6:] = [[0, 1, 2, 3], [4, 3, 2, 1], [0, 0, 8, 0]]
     found = between(np.array([0.0, 1.0, 3.0]), states, np.array([0.25, 2.0]), Layout(1, 2))
     assert_allclose(found[:, 6:], [[1, 1.5, 2, 2.5], [2, 1.5, 5, 0.5]])
+
+
+def test_accelerations_of_a_method_of_low_order_run_straight_from_node_to_node():
+    """Its q and v carry errors of the step's square, of which the curve through them would make wrong accelerations."""
+    states = np.zeros((2, 8))
+    states[1, :3] = [0.5, 1.0, 1.0]
+    wanted = np.array([0.25, 0.5])
+    low, high = (between(np.array([0.0, 1.0]), states, wanted, Layout(1), order) for order in (2, 3))
+    assert_allclose(low[:, 2], wanted)
+    assert_allclose(low[:, 3], wanted)
+    assert_allclose(low[:, :2], high[:, :2])
+    assert abs(high[:, 2] - wanted).max() > 0.1

@@ -52,8 +52,8 @@ def test_a_good_run_is_passed_in_silence(turned):
     assert said(turned) == ""
 
 
-@pytest.mark.parametrize(("share", "word"), [(0.09, ""), (0.11, "put in"), (-0.45, ""), (-0.55, "took out")])
-def test_energy_from_the_integration_is_borne_up_to_a_tenth_and_its_loss_up_to_a_half(turned, share, word):
+@pytest.mark.parametrize(("share", "word"), [(0.04, ""), (0.06, "put in"), (-0.04, ""), (-0.06, "took out")])
+def test_the_integration_may_gain_or_lose_a_twentieth_of_the_energy_moved(turned, share, word):
     sentence = said(changed(turned, balance=share * moved(turned)))
     assert word in sentence
     assert bool(sentence) == bool(word)

@@ -9,6 +9,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
+from flexarm.motion.contacts import Contacts
 from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
@@ -45,6 +46,7 @@ class Integration:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
         self.watch, self.recorder, self.interrupts = watch, recorder, interrupts
         self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
+        self.contacts = Contacts(schedule.system)
         self.inertia = InertiaWatch(schedule.system, stepper)
         self.reason: str = "completed"
         self.status: Status = "completed"
@@ -98,13 +100,16 @@ class Integration:
         before = self._restarted(size) if self._jumped else self._rescaled(size)
         used = self._compute(before, size, stop, min(steps, self.stepper.count))
         verdict = self.step_size.judge(self.stepper, used)
+        times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
+        if verdict.good == steps:
+            times[-1] = stop
+        nodes = np.vstack([before, self.stepper.states[: verdict.good]])
+        if verdict.good and not self.step_size.fixed:
+            verdict = self.contacts.judged(verdict, times, nodes, self.layout, self.stepper.report)
         self.recorder.statistics.count(verdict, size)
         if verdict.good:
-            times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
-            if verdict.good == steps:
-                times[-1] = stop
-            nodes = np.vstack([before, self.stepper.states[: verdict.good]])
-            self._accept(times, nodes)
+            nodes = nodes[: verdict.good + 1]
+            self._accept(times[: verdict.good + 1], nodes)
             self.inertia.require(self.t, nodes)
             self._jumped, self._size = False, size
         if not self.step_size.adapt(verdict, size, self.stepper.estimate):
@@ -131,13 +136,14 @@ class Integration:
         """Keep the samples of these steps; the run ends where something that is watched happens."""
         event = self.watch.first(times, states, self.layout, self.stepper.sizes)
         end = float(times[-1]) if event is None else event.time
-        self.recorder.record(times, states, end, ended=event is not None)
+        self.recorder.record(times, states, end, self._jumped)
         for each in self._listeners:
             each.update(end)
         if event is None:
             self._now = end, states[-1]
             return
-        self._now = end, event.settled(between(times, states, np.array([end]), self.layout)[0])
+        found = between(times, states, np.array([end]), self.layout, self.recorder.order)
+        self._now = end, event.settled(found[0])
         raise Ending(event.sentence, event.status)
 
     def _listen(self) -> None:

@@ -9,10 +9,35 @@ import io
 import os
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from flexarm.foundation.sentences import cut, printable
+from flexarm.motion.nodes import Nodes
 
 if TYPE_CHECKING:
     import xarray as xr
+
+RATES = ("node_q", "node_v", "node_a")
+ENERGIES = ("node_work", "node_dissipated", "node_power", "node_loss_power")
+
+
+def with_nodes(data: xr.Dataset, nodes: Nodes) -> xr.Dataset:
+    """The Dataset of a run with its steps, along a dimension of their own."""
+    parts = np.split(nodes.rows[:, :-4], 3, axis=1)
+    variables = {name: (("node", "coordinate"), part) for name, part in zip(RATES, parts, strict=True)}
+    scalars = dict(zip(ENERGIES, nodes.rows[:, -4:].T, strict=True)) | {"node_time": nodes.times}
+    out = data.assign(variables | {name: (("node",), values) for name, values in scalars.items()})
+    out["node_time"].attrs = {"units": "s", "order": nodes.order}
+    return out
+
+
+def without_nodes(data: xr.Dataset) -> tuple[xr.Dataset, Nodes | None]:
+    """The Dataset as users see it, and the steps, if they are in it."""
+    names = ("node_time", *RATES, *ENERGIES)
+    if not all(name in data for name in names) or "order" not in data["node_time"].attrs:
+        return data, None
+    times, *parts = (np.asarray(data[name].values, dtype=float) for name in names)
+    return data.drop_vars(names), Nodes(times, np.column_stack(parts), int(data["node_time"].attrs["order"]))
 
 
 def netcdf(data: xr.Dataset) -> bytes:
@@ -22,8 +47,13 @@ def netcdf(data: xr.Dataset) -> bytes:
 
     memory = io.BytesIO()
     with h5netcdf.File(memory, "w") as file:
-        data.dump_to_store(H5NetCDFStore(file), encoding={name: {"fletcher32": True} for name in _arrays(data)})
+        data.dump_to_store(H5NetCDFStore(file), encoding={name: _encoding(data[name]) for name in _arrays(data)})
     return memory.getvalue()
+
+
+def _encoding(variable: xr.DataArray) -> dict[str, bool]:
+    """Steps are packed, since they are many and few read them."""
+    return {"fletcher32": True} | ({"zlib": True, "shuffle": True} if "node" in variable.dims else {})
 
 
 def _arrays(data: xr.Dataset) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is kept of a run: samples, the torques of a digital controller, what the solver did."""
+"""What is kept of a run: samples, its steps, the torques of a digital controller, what the solver did."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.motion.nodes import ROUNDING, Keeper
 from flexarm.motion.sampling import between
 from flexarm.motion.state import Layout
 from flexarm.motion.step_size import Verdict
@@ -46,9 +47,14 @@ class Recorder:
 
     wanted: Array
     layout: Layout
+    order: int  # of the method
     statistics: Statistics = field(default_factory=Statistics)
     blocks: list[tuple[Array, Array]] = field(default_factory=list)  # times, and states then in rows
     commands: list[tuple[float, Array]] = field(default_factory=list)  # of a digital controller
+    jumps: list[float] = field(default_factory=list)  # times at which accelerations were computed anew
+
+    def __post_init__(self) -> None:
+        self.keeper = Keeper(self.layout, self.order)
 
     @property
     def last(self) -> float:
@@ -56,19 +62,27 @@ class Recorder:
         return float(self.blocks[-1][0][-1]) if self.blocks else -np.inf
 
     def start(self, state: Array) -> None:
+        self.jumps.append(0.0)
         self.blocks.append((np.zeros(1), state[None, :].copy()))
 
-    def record(self, times: Array, states: Array, end: float, ended: bool = False) -> None:
-        """Keep the samples between these nodes up to time `end`; where the run has `ended` there, that one is left to
-        `finish`."""
+    def record(self, times: Array, states: Array, end: float, jumped: bool = True) -> None:
+        """Keep these nodes and the samples between them before time `end`: there inputs may jump, so that a sample at
+        that time is of the stretch that follows, or left to `finish`."""
+        if jumped and times[0] > self.jumps[-1]:
+            self.jumps.append(float(times[0]))
+        begin = 0 if jumped else 1  # the first node is the last of those before
+        beyond = len(times) if end == times[-1] else int(np.searchsorted(times, end))
+        self.keeper.keep(times[begin:beyond], states[begin:beyond])
         first = np.searchsorted(self.wanted, self.last, side="right")
-        beyond = np.searchsorted(self.wanted, end, side="left" if ended else "right")
-        if beyond > first:
-            here = self.wanted[first:beyond]
-            self.blocks.append((here, between(times, states, here, self.layout)))
+        until = np.searchsorted(self.wanted, end - ROUNDING * self.wanted[-1])
+        if until > first:
+            here = self.wanted[first:until]
+            self.blocks.append((here, between(times, states, here, self.layout, self.order)))
 
     def finish(self, t: float, state: Array) -> None:
-        """Keep the state in which the run ended, if that was between two samples."""
+        """Keep the state in which the run ended, if that was later than the last sample."""
+        if t > self.keeper.last:
+            self.keeper.keep(np.array([t]), state[None, :])
         if t > self.last:
             self.blocks.append((np.array([t]), state[None, :].copy()))
 
@@ -79,10 +93,3 @@ class Recorder:
     @property
     def states(self) -> Array:
         return np.concatenate([states for _, states in self.blocks])
-
-    def held(self, times: Array) -> Array | None:
-        """What the digital controller said then; it may have a memory, so it is not asked again."""
-        if not self.commands:
-            return None
-        spoken, torques = zip(*self.commands, strict=True)
-        return np.array(torques)[np.searchsorted(np.array(spoken), times + 1e-12, side="right") - 1].T

@@ -114,21 +114,22 @@ def arrays(**parts: Any) -> Arrays:
         "tip": (("axis",), "m", "position of the last link's tip"),
         "tip_rotation": (("axis", "column"), "1", "rotation of the last link's tip"),
         "deflection": (("link", "axis"), "m", "deflection of each link's tip in its root frame"),
-        "torque": (("input",), "", "torque or force of the actuators"),
+        **({"torque": (("input",), "", "torque or force of the actuators")} if "torque" in parts else {}),
         **{name: ((), "J", meaning) for name, meaning in ENERGIES.items()},
     }
     if parts["points"]:
         labels.append(("point", "point", parts["points"]))
         parts["points"] = np.stack(list(parts["points"].values()), axis=1)
         layout["points"] = (("point", "axis"), "m", "positions of chosen points")
-    if "reaction" in parts:
+    if "rows" in parts:
         labels += [("row", "row", parts["rows"]), ("row_unit", "row", parts["rows"].values())]
+        layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")
+    if "reaction" in parts:
         layout["reaction"] = (
             ("row",),
             "",
             "force (N) or moment (N m) of each constraint row on its first side or link",
         )
-        layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")
     variables = {
         name: Variable(("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
         for name, (dims, unit, meaning) in layout.items()

@@ -32,6 +32,7 @@ class Report:
 
     def __init__(self, runner: Runner, numbers: Array) -> None:
         function = runner.function
+        self.inputs = int(function.numel_in(3))  # of the plant
         self._inputs = [np.zeros((REPORTED, function.numel_in(k))) for k in range(4)]
         self._outputs = [np.zeros((REPORTED, function.numel_out(k))) for k in range(function.n_out())]
         self._evaluate = Many(runner, [*self._inputs, numbers], self._outputs)

@@ -11,93 +11,70 @@ import numpy as np
 
 from flexarm._version import __version__
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.system import System
+from flexarm.motion.audit import audit
+from flexarm.motion.dense import Dense
 from flexarm.motion.integration import Integration
-from flexarm.motion.records import arrays
+from flexarm.motion.nodes import MOST, Nodes
+from flexarm.motion.readings import Inputs, Points, Readings
+from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
-
-Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
+from flexarm.motion.sundials import SundialsStepper
+from flexarm.motion.vibration import Vibration, refined, refinement, vibration
 
 
 def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_time: float) -> Run:
-    """The labelled results of a run as far as it came."""
-    system, schedule = loop.system, loop.schedule
-    at, times, samples = loop.layout, loop.recorder.times, loop.recorder.states
-    q, v, a = samples[:, at.q], samples[:, at.v], samples[:, at.a]
-    inputs = schedule.inputs(times, loop.recorder.held(times))
-    forces = None
-    if (solver := loop.plant.constraint_solver) is not None:
-        columns = (q.T, v.T, a.T, inputs.T, schedule.given.numbers)
-        if solver.projects:  # samples lie between steps
-            q, v, a, forces = (part.full().T for part in solver.settled(*columns))
-        else:
-            forces = solver.multipliers(*columns).full().T
-    energies, tip_rotation, tip, driving, deflection = loop.stepper.report(q, v, a, inputs)
-    work, lost = samples[:, at.work], samples[:, at.lost]
-    total = energies.sum(axis=1)
-    balance = total - total[0] - work + lost
+    """The labelled results of a run as far as it came. Where options leave the sample open, it is chosen."""
+    recorder, nodes = loop.recorder, _nodes(loop)
+    fastest = vibration(nodes, loop.system, options["rtol"]) if isinstance(nodes, Nodes) else None
+    times, rows = recorder.times, _rows(loop)
+    inputs = Inputs(loop.schedule, loop.stepper, np.array(recorder.jumps), recorder.commands, float(times[-1]))
+    sample = options["sample"] or float(recorder.wanted[1])
+    if options["sample"] is None and isinstance(nodes, Nodes):
+        finer = refinement(fastest, sample, len(times), loop.system.nq)
+        if finer > 1:
+            times, sample = refined(times, finer), sample / finer
+            rows = nodes.at(times)
+    readings = Readings(loop.system, points, inputs)
+    attributes = {
+        "robot": loop.system.robot.name,
+        "model": loop.system.model,
+        "options": json.dumps({**options, "sample": sample} | ({"points": points} if points else {}), default=float),
+        "statistics": "",
+        "reason": loop.reason,
+        "status": loop.status,
+        "version": __version__,
+        "python": platform.python_version(),
+    }
+    found = readings(times, rows, attributes)
+    energies = {name: found.variables[name].values for name in ENERGIES}
+    seen = audit(energies, loop.system.robot, float(times[-1]))
     statistics = {
-        **vars(loop.recorder.statistics),
+        **vars(recorder.statistics),
         "wall_time": wall_time,
-        "energy_balance": float(np.abs(balance).max()),
+        "energy_balance": abs(seen.balance),
+        "energy_share": seen.share,
+        "vibration": _told(fastest, loop),
     }
-    return Run(
-        arrays(
-            names=system.names,
-            units=system.units,
-            kinds=[each.kind for each in system.coordinates],
-            inputs=system.inputs,
-            input_units=system.input_units,
-            links=[link.name for link in system.robot.links],
-            time=times,
-            q=q,
-            v=v,
-            a=a,
-            tip=tip,
-            tip_rotation=tip_rotation,
-            deflection=deflection,
-            torque=_torques(loop, inputs, q, v, driving, forces),
-            points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in points.items()},
-            attributes={
-                "robot": system.robot.name,
-                "model": system.model,
-                "options": json.dumps(options, default=float),
-                "statistics": json.dumps(statistics, default=float),
-                "reason": loop.reason,
-                "status": loop.status,
-                "version": __version__,
-                "python": platform.python_version(),
-            },
-            **dict(zip(("kinetic", "elastic", "gravity", "drive"), energies.T, strict=True)),
-            work=work,
-            dissipated=lost,
-            balance=balance,
-            **_constraint_results(system, q, forces),
-        )
-    )
+    attributes["statistics"] = json.dumps(statistics, default=float)
+    return Run(found, Dense(nodes, readings) if isinstance(nodes, Nodes) else nodes)
 
 
-def _constraint_results(system: System, q: Array, forces: Array | None) -> dict[str, Any]:
-    if forces is None:
-        return {}
-    return {
-        "rows": {row.name: row.force_unit for row in system.constraint_rows},
-        "reaction": -forces,
-        "violation": np.abs(system.constraint(q)).max(axis=1, initial=0.0),
-    }
+def _rows(loop: Integration) -> Array:
+    """(q, v, a, work, lost) of the samples."""
+    at, states = loop.layout, loop.recorder.states
+    return np.concatenate([states[:, at.motion], states[:, [at.work, at.lost]]], axis=1)
 
 
-def _torques(loop: Integration, inputs: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:
-    """Of every actuator: as given or commanded, and what drives the driven joints."""
-    system, schedule = loop.system, loop.schedule
-    out = inputs[:, 1 : 1 + system.nu].copy()
-    if schedule.law is not None:
-        out = schedule.law.torques(inputs[:, 0], q, v)
-    if schedule.driven:
-        if forces is not None and (solver := loop.plant.constraint_solver) is not None:
-            driving = driving + solver.pull.function(q.T, forces.T, schedule.given.numbers).full().T[:, schedule.driven]
-        forces_at = dict(zip(schedule.driven, driving.T, strict=True))
-        for column, actuator in enumerate(system.actuators):
-            if (place := actuator.coordinate.index) in forces_at:
-                out[:, column] += forces_at[place] / actuator.gear  # beside what a law commands there
-    return out
+def _told(fastest: Vibration | None, loop: Integration) -> dict[str, float]:
+    """The fastest vibration that is minded: its frequency (Hz) by the coordinate's name."""
+    return {} if fastest is None else {loop.system.names[fastest.place]: fastest.frequency}
+
+
+def _nodes(loop: Integration) -> Nodes | str:
+    """The steps, or why there are none."""
+    if isinstance(loop.stepper, SundialsStepper):
+        return "adams and bdf keep their steps to themselves"
+    nodes = loop.recorder.keeper.nodes
+    if nodes is None:
+        return f"its {loop.recorder.statistics.steps} steps take more memory than the {MOST / 1e6:.0f} MB that are kept"
+    return nodes

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes, write_text
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.motion.netcdf import netcdf, read_netcdf
+from flexarm.motion.audit import words
+from flexarm.motion.dense import INPUTS_ARE_GONE, Dense
+from flexarm.motion.netcdf import netcdf, read_netcdf, with_nodes, without_nodes
 from flexarm.motion.records import ENERGIES, Arrays, Records
 from flexarm.motion.series import available, named
 from flexarm.robot import Robot
@@ -24,12 +28,18 @@ if TYPE_CHECKING:
 
     from flexarm.show.animate import Animation
 
+NO_STEPS = "it was made from data, or written by an earlier version, without its steps"
+
 
 class Run:
-    """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`."""
+    """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`.
 
-    def __init__(self, data: xr.Dataset | Arrays) -> None:
-        self._records = _records(data)
+    data: a Dataset as `run.data` is; `fa.simulate` and `Run.load` make it.
+    dense: the steps, with which `run.at(t)` reads it, or why there are none.
+    """
+
+    def __init__(self, data: xr.Dataset | Arrays, dense: Dense | str = NO_STEPS) -> None:
+        self._records, self._dense = _records(data), dense
 
     # --- reading ---
 
@@ -40,7 +50,7 @@ class Run:
 
     @data.setter
     def data(self, data: xr.Dataset) -> None:
-        self._records = _records(data)
+        self._records, self._dense = _records(data), NO_STEPS
 
     @property
     def robot(self) -> Robot:
@@ -78,7 +88,7 @@ class Run:
     @property
     def torque(self) -> xr.DataArray:
         """Torque of every actuator (time, input), that of driven joints included."""
-        return self.data["torque"]
+        return self["torque"]
 
     @property
     def energy(self) -> xr.Dataset:
@@ -89,6 +99,7 @@ class Run:
         """A quantity over time by name, one of `run.names`, or a whole variable of the data (`tip`, `q`)."""
         if isinstance(name, str) and name in self.data:
             return self.data[name]
+        self._require_inputs(name)
         return named(self.data, name).of(self.data)
 
     def array(self, name: str) -> Array:
@@ -97,15 +108,35 @@ class Run:
         What `run[name].values` gives, without importing xarray, which takes longer than a short simulation.
         """
         known = self._records.names
+        self._require_inputs(name)
         if not isinstance(name, str) or name not in known:
             raise KeyError(f"there is no array {shown(name)} in this run{suggestion(name, known)}")
         return self._records.values(name)
+
+    def at(self, t: Any) -> Run:
+        """The run at a time t (s), or at several in the order given: a Run with samples there, `run.at(0.5).tip`.
+
+        It is read from the steps that the integration took, as exactly as the method goes; at the very time at which
+        an input jumps, after the jump. Runs that were saved or copied know no torques and reactions there.
+        """
+        if isinstance(self._dense, str):
+            raise ValueError(
+                f"at: this run cannot be read between its samples: {self._dense}; run.data.interp(time=t) goes "
+                "straight from sample to sample"
+            )
+        return Run(self._dense.at(t, self._records.attrs), self._dense)
 
     @property
     def names(self) -> list[str]:
         """Names of all quantities: `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`,
         `kinetic`, a recorded point's `elbow.x`, ..."""
         return list(available(self.data))
+
+    def _require_inputs(self, name: object) -> None:
+        """Say why there are no torques and reactions where there are none."""
+        variable = str(name).partition(".")[0]
+        if variable in ("torque", "reaction") and "torque" not in self._records.names:
+            raise KeyError(f"there is no {shown(name)} in this run: {INPUTS_ARE_GONE}")
 
     def deflection(self, link: str) -> xr.DataArray:
         """Deflection of a link's tip in its root frame (time, axis): (u - s, v, w)."""
@@ -115,13 +146,16 @@ class Run:
         return self.data["deflection"].sel(link=link)
 
     def compare(self, other: Run) -> xr.Dataset:
-        """This run minus the `other`, at this run's times: `tip` and the coordinates both have; nan beyond its end."""
+        """This run minus the `other`, at this run's times: `tip` and the coordinates both have; nan beyond its end.
+
+        Between its samples the other is read as `at` does; one without steps, straight from sample to sample.
+        """
         import xarray as xr
 
         if not isinstance(other, Run):
             raise TypeError(f"other = {shown(other)}: must be a run, as fa.simulate gives it")
         time = self.data["time"]
-        theirs = other.data.interp(time=time) if other.time.size > 1 else other.data.reindex(time=time)
+        theirs = other._aligned(time)
         shared = [name for name in self.data["coordinate"].values if name in theirs["coordinate"].values]
         return xr.Dataset(
             {
@@ -129,6 +163,15 @@ class Run:
                 "q": self.data["q"].sel(coordinate=shared) - theirs["q"].sel(coordinate=shared),
             }
         )
+
+    def _aligned(self, time: xr.DataArray) -> xr.Dataset:
+        """The data at these times, nan beyond the end."""
+        if isinstance(self._dense, str):
+            return self.data.interp(time=time) if self.time.size > 1 else self.data.reindex(time=time)
+        if np.isin(time.values, own := self.array("time")).all():
+            return self.data.sel(time=time)
+        inside = time.values <= own[-1]
+        return self.at(time.values[inside]).data.reindex(time=time)
 
     # --- figures ---
 
@@ -182,8 +225,9 @@ class Run:
         return None
 
     def __repr__(self) -> str:
-        t = self.array("time")
-        return f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+        t, share = self.array("time"), self.statistics.get("energy_share")
+        said = f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+        return f"{said}; {words(share)}" if share else said
 
     # --- files ---
 
@@ -191,7 +235,8 @@ class Run:
         """Write NetCDF4 at `path`, readable by xarray alone; an earlier file stays until the new one is whole."""
         others = "to_csv writes a table, to_dataframe() gives one to pandas"
         target = _file(path, ".nc", f"results are NetCDF; {others}")
-        write_bytes(target, netcdf(self.data))
+        data = self.data if isinstance(self._dense, str) else with_nodes(self.data, self._dense.nodes)
+        write_bytes(target, netcdf(data))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
@@ -208,7 +253,8 @@ class Run:
                 UserWarning,
                 stacklevel=2,
             )
-        return Run(data)
+        data, nodes = without_nodes(data)
+        return Run(data, NO_STEPS if nodes is None else Dense(nodes))
 
     def to_dataframe(self) -> pd.DataFrame:
         """A pandas table: a row for each sample, by time, and a column for each of `run.names`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion.state import Layout
@@ -21,25 +22,45 @@ QUINTIC = np.array(  # of (q, h v, h^2 a) at both ends
 CUBIC = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [-3, -2, 3, -1], [2, 1, -2, 1]])  # of (x, h dx) at both ends
 RATE = np.diag(np.arange(1.0, 6.0), 1)  # from coefficients of powers to those of the derivative
 WITH_RATES = np.hstack([QUINTIC, RATE @ QUINTIC, RATE @ RATE @ QUINTIC])
+LOW = 2  # methods up to this order: their q, v and a do not fit each other well enough to derive a from q
 
 
-def between(times: Array, states: Array, wanted: Array, layout: Layout) -> Array:
-    """States at wanted times from those at the nodes (rows), by Hermite polynomials.
+def between(times: Array, states: Array, wanted: Array, layout: Layout, order: int = LOW + 1) -> Array:
+    """States at wanted times from those at the nodes (rows) of a method of this order, by Hermite polynomials.
 
-    Degree 5 for q, from q, v, a at both ends; v and a are its derivatives. Degree 3 for the energies put in and lost.
+    Degree 5 for q, from q, v, a at both ends; v and a are its derivatives (of a method of low order, a is straight from
+    node to node). Degree 3 for the energies put in and lost.
     """
-    n = layout.n
-    left = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
+    left = stretches(times, wanted)
     h = (times[left + 1] - times[left])[:, None]
     s = (wanted - times[left])[:, None] / h
-    powers, scales = s ** np.arange(6), (h ** np.arange(3))[:, :, None]
     first, last = states[left], states[left + 1]
     out = first + s * (last - first)  # for powers of forces, and multipliers of constraints
-    ends = [end[:, layout.motion].reshape(len(s), 3, n) * scales for end in (first, last)]
-    moved = (powers @ WITH_RATES).reshape(len(s), 3, 6) @ np.concatenate(ends, axis=1) / scales
-    out[:, layout.motion] = moved.reshape(len(s), 3 * n)
-    out[:, layout.aux] = moved[:, 2]
-    ends = [end[:, layout.energies].reshape(len(s), 2, 2) * scales[:, :2] for end in (first, last)]
-    energies = ((powers[:, :4] @ CUBIC)[:, None, :] @ np.concatenate(ends, axis=1))[:, 0]
-    out[:, layout.work], out[:, layout.lost] = energies.T
+    moved = motion(first[:, layout.motion], last[:, layout.motion], h, s, order)
+    out[:, layout.motion] = moved
+    out[:, layout.aux] = moved[:, layout.a]
+    out[:, layout.energies.start : layout.given] = energies(first[:, layout.energies], last[:, layout.energies], h, s)
     return out
+
+
+def stretches(times: Array, wanted: Array) -> NDArray[np.intp]:
+    """For each wanted time the node that begins its stretch; of two nodes at one time, the later."""
+    return np.asarray(np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2))
+
+
+def motion(first: Array, last: Array, h: Array, s: Array, order: int) -> Array:
+    """(q, v, a) in rows, a share s (column) of the way from the first node to the last, which is h (column) later."""
+    scales = (h ** np.arange(3))[:, :, None]
+    ends = np.concatenate([end.reshape(len(s), 3, -1) * scales for end in (first, last)], axis=1)
+    moved = ((s ** np.arange(6)) @ WITH_RATES).reshape(len(s), 3, 6) @ ends / scales
+    if order <= LOW:
+        a0, a1 = (end.reshape(len(s), 3, -1)[:, 2] for end in (first, last))
+        moved[:, 2] = a0 + s * (a1 - a0)
+    return np.asarray(moved.reshape(first.shape))
+
+
+def energies(first: Array, last: Array, h: Array, s: Array) -> Array:
+    """(work, loss) in rows, from both and their rates at the nodes."""
+    scales = (h ** np.arange(2))[:, :, None]
+    ends = np.concatenate([end.reshape(len(s), 2, 2) * scales for end in (first, last)], axis=1)
+    return np.asarray((((s ** np.arange(4)) @ CUBIC)[:, None, :] @ ends)[:, 0])

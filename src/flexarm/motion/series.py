@@ -72,12 +72,13 @@ def _all(data: xr.Dataset) -> Iterator[tuple[str, Series]]:
         for axis in AXES:
             part = {"link": link, "axis": axis}
             yield f"deflection.{link}.{axis}", Series("deflection", f"{link}: tip deflection {axis}", "m", part)
-    for link, unit in zip(_labels(data, "input"), _input_units(data), strict=True):
+    for link, unit in zip(_labels(data, "input"), _input_units(data), strict=True) if "torque" in data else ():
         word = "force" if unit == "N" else "torque"
         yield f"torque.{link}", Series("torque", f"{link}: {word}", unit, {"input": link})
     if "reaction" in data:
         for row, unit in zip(_labels(data, "row"), data["row_unit"].values.tolist(), strict=True):
             yield f"reaction.{row}", Series("reaction", f"reaction {row}", unit, {"row": row})
+    if "violation" in data:
         yield "violation", Series("violation", "largest violation of a constraint")
     for name, words in ENERGY_WORDS.items():
         yield name, Series(name, words, "J")

@@ -22,8 +22,9 @@ from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.method_names import Compiled, Solver, chosen_method, chosen_stabilization, name_of
 from flexarm.motion.methods import Method
 from flexarm.motion.progress import Progress
+from flexarm.motion.readings import Points
 from flexarm.motion.recorder import Recorder, Statistics
-from flexarm.motion.results import Points, results
+from flexarm.motion.results import results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
@@ -83,7 +84,8 @@ def simulate(
         constraints first.
     rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
         (adams and bdf read them as tolerances on each coordinate). dt fixes the step instead.
-    sample: time between samples (s); a thousandth of the duration unless given.
+    sample: time between samples (s). Unless given, a thousandth of the duration, or a whole part of that where the
+        robot vibrates so fast that it would not be seen. `run.at(t)` reads a run at any other time.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
     stop: a function of (t, q, v), or several: the run ends when one falls to zero.
     progress: True shows a bar, False none; None shows it on a terminal, when the run takes more than half a second.
@@ -122,7 +124,7 @@ def simulate(
         stepper,
         solver.step_size(duration, dt, float(wanted[1])),
         watch,
-        Recorder(wanted, stepper.plant.layout, Statistics(name_of(method, stepper))),
+        Recorder(wanted, stepper.plant.layout, stepper.order, Statistics(name_of(method, stepper))),
         interrupts,
     )
     with interrupts.noticed(), Progress(duration, progress) as bar:
@@ -138,7 +140,7 @@ def simulate(
         "rtol": rtol,
         "atol": atol,
         "dt": dt,
-        "sample": float(wanted[1] - wanted[0]),
+        "sample": sample,
     }
     if schedule.controller is not None:
         options["rate"] = schedule.controller.rate

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from itertools import chain
 
 import numpy as np
 
+from flexarm.motion.audit import audit
 from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
+from flexarm.motion.vibration import A_PERIOD, ALIASED
 from flexarm.robot import Robot
-from flexarm.robot.joints import Prismatic
 
-GAIN = 0.1  # of the energy that was moved about: an integration that puts in more is not to be trusted
-LOSS = 0.5  # and one that takes out more has damped what should have moved (some, of vibration, is its purpose)
+LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
 
 
@@ -21,8 +22,9 @@ class ValidityWarning(UserWarning):
 
 
 def warn_of_validity(run: Run, robot: Robot) -> None:
-    """Warn where a run ended early, did not converge, leaks energy or bends too far."""
-    for sentence in (*_early_end(run, robot), *_unsolved(run), *_leak(run, robot), *_large_deflections(run, robot)):
+    """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration."""
+    found = _early_end(run, robot), _unsolved(run), _leak(run, robot), _large_deflections(run, robot), _aliases(run)
+    for sentence in chain.from_iterable(found):
         warnings.warn(sentence, ValidityWarning, stacklevel=3)
 
 
@@ -63,25 +65,16 @@ def _unsolved(run: Run) -> list[str]:
 
 def _leak(run: Run, robot: Robot) -> list[str]:
     """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
-    joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
-    if run.status != "completed" or any(
-        each.contact == "nodal" or getattr(each, "rear", "") == "none" for each in joints
-    ):
-        return []  # energy goes where a node changes, and comes with material that appears
-    values = {name: run.array(name) for name in ENERGIES}
-    balance = values.pop("balance")
-    moved = max(np.ptp(each) for each in values.values())
-    time = run.array("time")
-    speed = sum(link.length for link in robot.links) / float(time[-1])
-    nothing = 1e-12 * sum(link.total_mass for link in robot.links) * speed**2  # J, beside moving about once
-    at_rest = moved <= max(nothing, 1e-9 * max(np.abs(each).max() for each in values.values()))
-    worst = int(np.abs(balance).argmax())
-    if at_rest or abs(balance[worst]) <= (GAIN if balance[worst] > 0 else LOSS) * moved:
+    if run.status != "completed":
         return []
-    did = "put in" if balance[worst] > 0 else "took out"
+    time = run.array("time")
+    seen = audit({name: run.array(name) for name in ENERGIES}, robot, float(time[-1]))
+    if abs(seen.share) <= LEAK:
+        return []
+    did = "put in" if seen.balance > 0 else "took out"
     return [
-        f"the integration itself {did} {abs(balance[worst]):.3g} J until t = {time[worst]:.4g} s, where "
-        f"no more than {moved:.3g} J changed their form: do not trust this run; take a smaller "
+        f"the integration itself {did} {abs(seen.balance):.3g} J until t = {time[seen.sample]:.4g} s, where "
+        f"no more than {seen.moved:.3g} J moved: do not trust this run; take a smaller "
         f"{'dt' if run.options['dt'] else 'rtol'}, or another method"
     ]
 
@@ -98,3 +91,14 @@ def _large_deflections(run: Run, robot: Robot) -> list[str]:
                 f"t = {time[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}"
             )
     return found
+
+
+def _aliases(run: Run) -> list[str]:
+    """Samples that are too far apart for a vibration show a slower one, or none."""
+    sample = run.options["sample"]
+    return [
+        f"'{name}' vibrates at {frequency:.3g} Hz, which samples every {sample:.3g} s do not show: take "
+        f"sample={1 / (A_PERIOD * frequency):.1g} (s) or less, or read the run between them with run.at(t)"
+        for name, frequency in run.statistics.get("vibration", {}).items()
+        if frequency * sample * ALIASED > 1
+    ]

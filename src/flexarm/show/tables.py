@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.analysis.modes import ModeSet
+from flexarm.motion.audit import words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,10 +61,9 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
         apart = np.linalg.norm(run.compare(rigid)["tip"].values, axis=1)  # not a number where the twin ended earlier
         rows.append(("final tip of the rigid twin", _point(rigid.tip.values[-1])))
         rows.append(("largest distance from the rigid twin", f"{1000 * np.nanmax(apart):.4g} mm"))
-    scale = max(float(np.abs(run.energy[name].values).max()) for name in ("kinetic", "elastic", "work", "dissipated"))
-    balance = statistics["energy_balance"]
-    share = f" ({balance / scale:.1e} of the largest energy)" if scale > 0 else ""
-    rows.append(("energy lost or gained by the integration", f"{balance:.2e} J{share}"))
+    share = statistics.get("energy_share")
+    said = f", {words(share)}" if share else ""
+    rows.append(("energy balance", f"{statistics['energy_balance']:.2e} J{said}"))
     steps = f"{statistics['steps']} of {statistics['smallest_step']:.2g} to {statistics['largest_step']:.2g} s"
     rows.append(("steps", f"{steps}, {statistics['rejected']} chunks repeated in part"))
     pace = run.time.values[-1] / statistics["wall_time"]

@@ -1,0 +1,139 @@
+"""What a run tells of its states: energies, tips, deflections and, while its inputs are at hand, torques."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.many import Runner
+from flexarm.mechanics.system import System
+from flexarm.motion.nodes import ROUNDING, snapped
+from flexarm.motion.records import Arrays, arrays
+from flexarm.motion.report import Report, report
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.stepper import Stepper
+
+Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What drove a run, at any time of it: inputs are those after a jump, at the end of the run those before."""
+
+    schedule: Schedule
+    stepper: Stepper
+    jumps: Array
+    commands: list[tuple[float, Array]]  # of a digital controller; it may have a memory, so it is not asked again
+    end: float
+
+    def moment(self, times: Array) -> Array:
+        """The times at which inputs are asked for."""
+        near = snapped(times, self.jumps, ROUNDING * self.end)
+        return np.minimum(near, np.nextafter(self.end, -np.inf)) if self.end > 0 else near
+
+    def at(self, moments: Array) -> Array:
+        return self.schedule.inputs(moments, self._held(moments))
+
+    def _held(self, moments: Array) -> Array | None:
+        """What the digital controller said last."""
+        if not self.commands:
+            return None
+        spoken, torques = zip(*self.commands, strict=True)
+        return np.array(torques)[np.searchsorted(np.array(spoken), moments, side="right") - 1].T
+
+    def accelerations(self, moments: Array, q: Array, v: Array, a: Array, inputs: Array) -> Array:
+        """At jumps, those of the equations: steps that begin there take others, which stiff modes bear better."""
+        out, jumped = a.copy(), np.isin(moments, self.jumps)
+        if jumped.any():
+            out[jumped] = self.stepper.start(q[jumped], v[jumped], inputs[jumped], 0.0)[0]
+        return out
+
+
+class Readings:
+    """Arrays of a run at any times, from its states then. Without inputs there are no torques and reactions."""
+
+    def __init__(self, system: System, points: Points, inputs: Inputs | None = None) -> None:
+        self.system, self.points, self.inputs = system, points, inputs
+
+    @cached_property
+    def _report(self) -> Report:
+        if self.inputs is not None:
+            return self.inputs.stepper.report
+        idle = Schedule(self.system, None, None, ())
+        return Report(Runner(report(idle.plant())), idle.given.numbers)
+
+    def __call__(self, times: Array, rows: Array, attributes: dict[str, str]) -> Arrays:
+        """From rows of (q, v, a, work, lost); the first is the start, against which energies are balanced."""
+        system, n = self.system, self.system.nq
+        q, v, a = rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n : 3 * n]
+        work, lost = rows[:, 3 * n], rows[:, 3 * n + 1]
+        forces, given = None, np.zeros((len(times), 1 + system.nu))
+        if self.inputs is not None:
+            moments = self.inputs.moment(times)
+            given = self.inputs.at(moments)
+            a = self.inputs.accelerations(moments, q, v, a, given)
+            q, v, a, forces = _settled(self.inputs, q, v, a, given)
+        energies, tip_rotation, tip, driving, deflection = self._report(q, v, a, given)
+        total = energies.sum(axis=1)
+        parts: dict[str, Any] = {}
+        if self.inputs is not None:
+            parts["torque"] = _torques(self.inputs, given, q, v, driving, forces)
+        if forces is not None:
+            parts["reaction"] = -forces
+        if system.constraints:
+            parts["rows"] = {row.name: row.force_unit for row in system.constraint_rows}
+            parts["violation"] = np.abs(system.constraint(q)).max(axis=1, initial=0.0)
+        return arrays(
+            names=system.names,
+            units=system.units,
+            kinds=[each.kind for each in system.coordinates],
+            inputs=system.inputs,
+            input_units=system.input_units,
+            links=[link.name for link in system.robot.links],
+            time=times,
+            q=q,
+            v=v,
+            a=a,
+            tip=tip,
+            tip_rotation=tip_rotation,
+            deflection=deflection,
+            points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in self.points.items()},
+            attributes=attributes,
+            **dict(zip(("kinetic", "elastic", "gravity", "drive"), energies.T, strict=True)),
+            work=work,
+            dissipated=lost,
+            balance=total - total[0] - work + lost,
+            **parts,
+        )
+
+
+def _settled(inputs: Inputs, q: Array, v: Array, a: Array, given: Array) -> tuple[Array, Array, Array, Array | None]:
+    """States on the constraints, since they may lie between steps, and the multipliers of these."""
+    if (solver := inputs.stepper.plant.constraint_solver) is None:
+        return q, v, a, None
+    columns = (q.T, v.T, a.T, given.T, inputs.schedule.given.numbers)
+    if solver.projects:
+        q, v, a, forces = (part.full().T for part in solver.settled(*columns))
+        return q, v, a, forces
+    return q, v, a, solver.multipliers(*columns).full().T
+
+
+def _torques(inputs: Inputs, given: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:
+    """Of every actuator: as given or commanded, and what drives the driven joints."""
+    schedule = inputs.schedule
+    system = schedule.system
+    out = given[:, 1 : 1 + system.nu].copy()
+    if schedule.law is not None:
+        out = schedule.law.torques(given[:, 0], q, v)
+    if schedule.driven:
+        if forces is not None and (solver := inputs.stepper.plant.constraint_solver) is not None:
+            driving = driving + solver.pull.function(q.T, forces.T, schedule.given.numbers).full().T[:, schedule.driven]
+        forces_at = dict(zip(schedule.driven, driving.T, strict=True))
+        for column, actuator in enumerate(system.actuators):
+            if (place := actuator.coordinate.index) in forces_at:
+                out[:, column] += forces_at[place] / actuator.gear  # beside what a law commands there
+    return out

@@ -1,0 +1,62 @@
+"""How fast a run vibrates, as its steps tell: what samples must show."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.system import System
+from flexarm.motion.nodes import Nodes
+
+MINDED = 0.01  # of how far a link bends, or a joint moves, in the run: smaller swings are not minded
+ABOVE_ERRORS = 10.0  # times the tolerance: nor are those that may be errors
+OFTEN = 20  # swings: fewer are no vibration
+FAST = 0.25  # of the swings are at least so fast
+A_PERIOD = 6  # samples of a vibration that can be seen
+ALIASED = 2  # samples a period, or fewer, show something else
+MOST_TIMES = 20  # as many samples as without vibration, at most
+MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
+
+
+class Vibration(NamedTuple):
+    """The fastest that is minded: which coordinate (its place), and its frequency (Hz)."""
+
+    place: int
+    frequency: float
+
+
+def vibration(nodes: Nodes, system: System, rtol: float) -> Vibration | None:
+    """Of any coordinate. A swing is the way from one turning point to the next."""
+    groups = np.array([f"{each.link}, {each.kind == 'elastic'}" for each in system.coordinates])
+    q, v = nodes.rows[:, : system.nq] / system.sizes, nodes.rows[:, system.nq : 2 * system.nq]
+    ranges = np.ptp(q, axis=0)
+    found = []
+    for place in range(system.nq):
+        least = max(MINDED * float(ranges[groups == groups[place]].max()), ABOVE_ERRORS * rtol)
+        found.append(Vibration(place, _frequency(nodes.times, q[:, place], v[:, place], least)))
+    fastest = max(found, key=lambda each: each.frequency)
+    return fastest if fastest.frequency else None
+
+
+def _frequency(times: Array, q: Array, v: Array, least: float) -> float:
+    """At which a coordinate swings by more than the least (Hz); zero where it does not."""
+    turns = np.flatnonzero(v[:-1] * v[1:] < 0)
+    share = v[turns] / (v[turns] - v[turns + 1])  # of the step, until it turns
+    taken = np.diff(times[turns] + share * (times[turns + 1] - times[turns]))[np.abs(np.diff(q[turns])) > least]
+    return 0.5 / float(np.quantile(taken, FAST)) if len(taken) >= OFTEN else 0.0
+
+
+def refinement(found: Vibration | None, sample: float, count: int, coordinates: int) -> int:
+    """How many samples should take the place of one, so that the vibration can be seen."""
+    if found is None:
+        return 1
+    room = MOST_NUMBERS // (count * coordinates)
+    return int(np.clip(np.ceil(A_PERIOD * found.frequency * sample), 1, max(1, min(MOST_TIMES, room))))
+
+
+def refined(times: Array, by: int) -> Array:
+    """Times with others between them, `by` for each stretch; those that were there stay what they are."""
+    between = times[:-1, None] + np.diff(times)[:, None] * (np.arange(by) / by)
+    return np.append(between.ravel(), times[-1])

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.motion.audit import audit, words
+from flexarm.motion.records import ENERGIES
+
+ARM = fa.Robot(links=[fa.Link("arm", 1.0, mass=3.0)])
+
+
+def energies(**given):
+    return {name: np.array(given.get(name, [0.0, 0.0])) for name in ENERGIES}
+
+
+def test_what_moved_is_the_largest_change_or_the_largest_kinetic_energy():
+    assert audit(energies(gravity=[5.0, 3.0], kinetic=[0.0, 1.5]), ARM, 1.0).moved == 2.0
+    assert audit(energies(kinetic=[1.5, 1.5], elastic=[0.0, 0.1]), ARM, 1.0).moved == 1.5  # it coasts
+
+
+def test_the_share_has_the_sign_of_the_worst_balance():
+    seen = audit(energies(kinetic=[0.0, 2.0], balance=[0.02, -0.1]), ARM, 1.0)
+    assert (seen.balance, seen.sample, seen.share) == (-0.1, 1, -0.05)
+    assert audit(energies(balance=[0.0, 1e-20]), ARM, 1.0).share == 0.0
+
+
+def test_words():
+    assert words(-0.00021) == "the integration lost 0.021 % of the energy moved"
+    assert words(0.3) == "the integration gained 30 % of the energy moved"
+    assert words(-1e-9) == "the integration lost less than 0.0001 % of the energy moved"
+
+
+def test_every_run_says_what_was_lost():
+    run = fa.simulate(ARM.with_({"gravity": (0, -9.81, 0)}), 1.0, method="newmark", dt=0.02, native=False)
+    share = run.statistics["energy_share"]
+    assert 1e-6 < abs(share) < 1e-2
+    assert repr(run).endswith(words(share))
+    assert repr(run.at(0.5)).endswith(words(share))
+    assert "integration" not in repr(fa.simulate(ARM, 1.0, native=False))  # it rests
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "esdirk", "rk45"])
+@pytest.mark.parametrize("stiffness", [1e6, 1e8, 1e10])
+def test_a_stop_that_is_hit_at_the_end_of_a_step_is_not_jumped_over(method, stiffness):
+    """1 m/s from 0.3 m before the stop: there and back is one step of 10 ms, and the contact lasts a tenth of that."""
+    joint = fa.FixedPrismatic(limits=(0.1, 0.6), stop=fa.Stop(stiffness))
+    robot = fa.Robot(links=[fa.Link("slide", 1.0, mass=1.0, joint=joint)])
+    run = fa.simulate(robot, 0.5, q0={"slide.q": 0.3}, v0={"slide.q": 1.0}, method=method, native=False)
+    energy = sum(run.array(name) for name in ("kinetic", "elastic", "drive"))
+    assert energy.max() < 0.505
+    assert run.array("q")[-1, 0] == pytest.approx(0.6 - (0.2 - np.pi / np.sqrt(stiffness)), abs=2e-3)
