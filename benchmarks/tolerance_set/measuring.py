@@ -54,7 +54,7 @@ def limited(seconds: float) -> Iterator[None]:
         raise OutOfTime(f"not finished after {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, if CasADi swallows the first
     try:
         yield
     finally:
