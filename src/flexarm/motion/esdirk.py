@@ -156,7 +156,9 @@ class Esdirk(Method):
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
         )
         adding_up = Esdirk.adding_up * (1 if plant.abrupt is None else RECTIFIED)
-        return missed + adding_up * plant.horizon * _resolved(plant, last, stages[-1].q, rates)
+        return missed + adding_up * plant.horizon * plant.resolved(
+            last.factors, stages[-1].q, rates, last.stiff, last.damp
+        )
 
     @staticmethod
     def _abrupt(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
@@ -168,15 +170,9 @@ class Esdirk(Method):
         forces = [plant.abrupt(each.q, each.v) for each in stages]
         factors = plant.factor(end.q, end.v, last.u, 0, 0)
         rates = (plant.substitute(factors, _along(none, weights, forces, dt)) for weights in ABRUPT)
-        first, second = plant.displacements(end.q, *(_resolved(plant, last, end.q, each) for each in rates))
+        seen = (plant.resolved(last.factors, end.q, each, last.stiff, last.damp) for each in rates)
+        first, second = plant.displacements(end.q, *seen)
         return MANY * plant.horizon * (first + second)
-
-
-def _resolved(plant: Plant, last: newton.Problem, q: Any, rates: Any) -> Any:
-    """Their part in modes that the step resolves: the others are damped out."""
-    for _ in range(2):
-        rates = plant.resolved(last.factors, q, rates, last.stiff, last.damp)
-    return rates
 
 
 def _along(start: Any, weights: Array, rates: list[Any], dt: Any) -> Any:
