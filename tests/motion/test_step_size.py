@@ -1,24 +1,33 @@
 import numpy as np
 import pytest
 
-from flexarm.motion.step_size import GROW, SHRINK, SMALLEST_STEP, AdaptiveStep, FixedStep, Tolerance, Verdict
+from flexarm.motion.step_size import (
+    AFTER_JUMP,
+    GROW,
+    SHARE,
+    SHRINK,
+    SMALLEST_STEP,
+    AdaptiveStep,
+    FixedStep,
+    Tolerance,
+    Verdict,
+)
 
 
 class Stepped:
     """Steps that were taken, with these errors in units of what is allowed."""
 
-    order, estimate, count = 2, 3, 10
+    order, estimate, patience, count = 2, 3, 2, 10
 
     def __init__(self, step_size, errors, left=None, states=None):
-        share, solved = step_size._allowed(self.order)
-        self.errors = np.array(errors)[:, None] * share
-        self.left = np.array(left or [0.0] * len(errors))[:, None] * solved
+        self.errors = np.array(errors)[:, None] * step_size.tolerance.share
+        self.left = np.array(left or [0.0] * len(errors))[:, None] * step_size.tolerance.allowed
         self.states = np.zeros((len(errors), 3)) if states is None else np.array(states)
 
 
 @pytest.fixture
 def adaptive():
-    return AdaptiveStep(Tolerance(1e-4, 0.0, 1.0), duration=1.0)
+    return AdaptiveStep(Tolerance(rtol=1e-4, atol=0.0, length=1.0, horizon=1.0, mass=2.0), duration=1.0)
 
 
 def test_steps_reach_a_stop_exactly(adaptive):
@@ -39,21 +48,52 @@ def test_steps_count_up_to_the_first_that_is_not_accurate_enough(adaptive):
     assert adaptive.judge(Stepped(adaptive, [0.5, 0.5], states=[[0] * 3, [1e200] * 3]), 2).good == 1
 
 
-def test_what_the_iteration_left_counts_too_and_is_told_apart(adaptive):
+def test_errors_may_have_been_large_long_ago(adaptive):
+    assert adaptive.judge(Stepped(adaptive, [0.9, 0.2, 0.1]), 3).peak == pytest.approx(0.2)
+
+
+def test_what_the_iteration_left_counts_too(adaptive):
     verdict = adaptive.judge(Stepped(adaptive, [0.5, 0.5], left=[0.1, 2.0]), 2)
-    assert (verdict.good, verdict.struggles) == (1, True)
-    assert not adaptive.judge(
-        Stepped(adaptive, [0.5, 3.0], left=[0.1, 2.0]), 2
-    ).struggles  # the step is too long anyway
+    assert (verdict.good, verdict.peak) == (1, pytest.approx(2.0))
+    assert verdict.unsolved == pytest.approx([0.1, 2.0])
+
+
+def test_fixed_steps_count_whatever_their_error_as_long_as_they_are_numbers(adaptive):
     fixed = FixedStep(adaptive.tolerance, 0.1)
-    assert fixed.judge(Stepped(fixed, [5.0, 5.0], left=[0.1, 2.0]), 2).struggles
-    assert fixed.judge(Stepped(fixed, [5.0, 5.0]), 2).good == 2  # whatever their error
+    verdict = fixed.judge(Stepped(fixed, [5.0, 5.0], left=[0.1, 2.0]), 2)
+    assert verdict.good == 2
+    assert verdict.unsolved == pytest.approx([0.1, 2.0])  # and is told
     assert fixed.judge(Stepped(fixed, [5.0, np.inf]), 2).good == 1
+    assert not fixed.adapt(fixed.judge(Stepped(fixed, [np.nan]), 1), 0.1, estimate=3)
+
+
+def test_explicit_steps_are_no_longer_than_is_stable(adaptive):
+    adaptive.dt, adaptive.longest = 0.03, 0.01
+    assert adaptive.plan(0.1, most=250) == (pytest.approx(0.01), 10)
+    assert adaptive.plan(100.0, most=250) == (0.01, 10_000)
+
+
+def test_steps_are_short_after_a_jump_unless_they_are_fixed(adaptive):
+    adaptive.dt = 0.03
+    fixed = FixedStep(adaptive.tolerance, 0.03)
+    for each in (adaptive, fixed):
+        each.restart()
+    assert (adaptive.dt, fixed.dt) == (pytest.approx(AFTER_JUMP * 0.03), 0.03)
+
+
+def test_a_chunk_ends_for_longer_steps_only_where_they_would_be_longer_than_those_wanted(adaptive):
+    adaptive.dt = 0.01
+    stepper = Stepped(adaptive, [0.5])
+    limits = adaptive.limits(0.01, stepper)
+    assert (limits.error, limits.left) == (adaptive.tolerance.share, adaptive.tolerance.allowed)
+    assert (limits.patience, limits.horizon, limits.solved) == (2, 1.0, adaptive.tolerance.solved)
+    assert 0 < limits.least < limits.error
+    assert adaptive.limits(0.002, stepper).least == 0  # a stop cut it short
 
 
 def changed(step_size, peak, size, good=3, used=3):
     step_size.dt = size
-    went_on = step_size.adapt(Verdict(used, good, peak, np.zeros(used), False), size, estimate=3)
+    went_on = step_size.adapt(Verdict(used, good, peak, np.zeros(used)), size, estimate=3)
     return went_on, step_size.dt / size
 
 
@@ -66,8 +106,10 @@ def test_the_next_step_makes_the_error_that_is_allowed(adaptive):
 
 def test_a_stop_that_cuts_a_step_short_does_not_shorten_the_next(adaptive):
     adaptive.dt = 0.01
-    adaptive.adapt(Verdict(1, 1, 0.5, np.zeros(1), False), 0.002, estimate=3)
+    adaptive.adapt(Verdict(1, 1, 0.5, np.zeros(1)), 0.002, estimate=3)
     assert adaptive.dt == 0.01
+    adaptive.adapt(Verdict(1, 1, 1e-9, np.zeros(1)), 0.004, estimate=3)
+    assert adaptive.dt == pytest.approx(GROW * 0.004)  # but what it tells of longer ones is heard
 
 
 def test_a_step_that_vanishes_ends_the_run(adaptive):
@@ -75,7 +117,12 @@ def test_a_step_that_vanishes_ends_the_run(adaptive):
     assert changed(adaptive, np.inf, 20 * SMALLEST_STEP, good=0)[0]
 
 
-def test_tolerance_is_shared_out_by_the_order_of_the_method():
-    tolerance = Tolerance(1e-4, 1e-3, 2.0)
+def test_tolerance_is_a_length_of_which_steps_get_a_share():
+    tolerance = Tolerance(rtol=1e-4, atol=1e-3, length=2.0, horizon=4.0, mass=3.0)
     assert tolerance.allowed == pytest.approx(1.2e-3)
-    assert tolerance.share(2) == pytest.approx(0.1 * 1.2e-3 * (0.6e-3) ** 0.5)
+    assert tolerance.share == pytest.approx(SHARE * 1.2e-3)
+
+
+def test_iterations_leave_less_the_longer_it_adds_up():
+    short, long = (Tolerance(1e-4, 0.0, 1.0, horizon, mass=2.0) for horizon in (1.0, 10.0))
+    assert long.solved == pytest.approx(short.solved / 100)  # an energy: the square of a rate
