@@ -9,17 +9,18 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
+from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.outlook import share
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.step_size import StepSize
 from flexarm.motion.stepper import Stepper
 
-MOST_STEPS = 100_000_000  # of adaptive size: some minutes of the smallest robot
 
 
 class Listener(Protocol):
@@ -87,7 +88,10 @@ class Integration:
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
-        size, steps = self.step_size.plan(stop - self.t, self.stepper.count)
+        longest = np.inf
+        if self.step_size.heeds_inputs:
+            longest, stop = self.schedule.pace.ahead(self.t, stop)
+        size, steps = self.step_size.plan(stop - self.t, self.stepper.count, longest * share(self.stepper.nodes))
         before = self._restarted(size) if self._jumped else self._rescaled(size)
         used = self._compute(before, size, stop, min(steps, self.stepper.count))
         verdict = self.step_size.judge(self.stepper, used)

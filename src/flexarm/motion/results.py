@@ -38,6 +38,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_
     balance = total - total[0] - work + lost
     statistics = {
         **vars(loop.recorder.statistics),
+        **schedule.statistics(loop.stepper.nodes),
         "wall_time": wall_time,
         "energy_balance": float(np.abs(balance).max()),
     }

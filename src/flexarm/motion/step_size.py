@@ -60,13 +60,15 @@ class StepSize(ABC):
 
     fixed: bool
     dt: float
+    heeds_inputs = True  # steps are short enough to see them
 
     def __init__(self, tolerance: Tolerance) -> None:
         self.tolerance = tolerance
 
     @abstractmethod
-    def plan(self, left: float, most: int) -> tuple[float, int]:
-        """The size of the next steps and how many of them reach a stop that is `left` seconds away."""
+    def plan(self, left: float, most: int, longest: float = np.inf) -> tuple[float, int]:
+        """The size of the next steps and how many of them reach a stop that is `left` seconds away; the inputs are seen
+        by steps up to the `longest`."""
 
     @abstractmethod
     def limits(self, size: float, stepper: Stepper) -> Limits:
@@ -91,13 +93,14 @@ class FixedStep(StepSize):
     """Steps of one size (as nearly as stops allow), whatever their error."""
 
     fixed = True
+    heeds_inputs = False
 
     def __init__(self, tolerance: Tolerance, dt: float) -> None:
         super().__init__(tolerance)
         self.dt = dt
 
-    def plan(self, left: float, most: int) -> tuple[float, int]:
-        steps = _steps(left, self.dt)
+    def plan(self, left: float, most: int, longest: float = np.inf) -> tuple[float, int]:
+        steps = _steps(left, min(self.dt, longest))
         return left / steps, steps
 
     def limits(self, size: float, stepper: Stepper) -> Limits:
@@ -113,6 +116,12 @@ class FixedStep(StepSize):
         return verdict.good == verdict.used
 
 
+class Intervals(FixedStep):
+    """Of one size, too, but no longer than the inputs allow: what happens inside is the method's own affair."""
+
+    heeds_inputs = True
+
+
 class AdaptiveStep(StepSize):
     """Steps whose errors are as large as allowed, and not larger."""
 
@@ -123,9 +132,10 @@ class AdaptiveStep(StepSize):
         self.duration = duration
         self.dt = FIRST_STEP * min(1.0, duration)
 
-    def plan(self, left: float, most: int) -> tuple[float, int]:
-        steps = _steps(left, self.dt)
-        return left / steps if steps <= most else self.dt, steps
+    def plan(self, left: float, most: int, longest: float = np.inf) -> tuple[float, int]:
+        size = min(self.dt, longest)
+        steps = _steps(left, size)
+        return left / steps if steps <= most else size, steps
 
     def limits(self, size: float, stepper: Stepper) -> Limits:
         share = self.tolerance.share
