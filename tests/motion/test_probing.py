@@ -1,6 +1,7 @@
 """Functions of t that can only be called."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -37,11 +38,15 @@ def test_a_wave_that_is_zero_at_all_even_probes_is_seen(count):
     assert found.longest < 0.4 / (64 * count)
 
 
+def pulse(begin, t):
+    return 1.0 if begin <= t < begin + 0.005 else 0.0
+
+
 def test_jumps_are_found_to_the_last_digit():
     rng = np.random.default_rng(3)
     for duration in (0.2, 1.0, 30.0):
-        begin = rng.uniform(0, 0.9 * duration)
-        found = look(lambda t: 1.0 if begin <= t < begin + 0.005 else 0.0, duration)
+        begin = float(rng.uniform(0, 0.9 * duration))
+        found = look(partial(pulse, begin), duration)
         assert found.jumps == (begin, begin + 0.005)
         assert found.longest == np.inf  # constant in between
     square = look(lambda t: np.sign(np.sin(2 * np.pi * 50 * t + 1)))
@@ -111,4 +116,6 @@ def test_rates_of_functions_are_as_fast_as_these():
 
     fit, _ = profile(fast, "x").look(0.0, 0.1, 2)
     times = np.linspace(0.01, 0.09, 50)
-    assert fit(times, 2) == pytest.approx(-((800 * np.pi) ** 2) * np.sin(800 * np.pi * times), abs=1e-3 * (800 * np.pi) ** 2)
+    assert fit(times, 2) == pytest.approx(
+        -((800 * np.pi) ** 2) * np.sin(800 * np.pi * times), abs=1e-3 * (800 * np.pi) ** 2
+    )

@@ -1,6 +1,7 @@
 """Inputs that are faster than the steps which a run would like to take, on a rigid link whose angle is known."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -36,9 +37,19 @@ def integral(function, duration, edges=()):
     return float(((duration - times) * function(times.ravel()).reshape(times.shape) * half * w).sum())
 
 
+def pulse_at(begin, t):
+    return 20.0 if begin <= t < begin + 0.005 else 0.0
+
+
+def bump_at(begin, t):
+    return 20 * math.exp(-(((t - begin) / 2e-3) ** 2))
+
+
 def test_a_sine_that_looks_like_a_constant_to_the_first_steps():
-    for method in (*METHODS, "rk4", "adams", "bdf"):
-        assert angle(fa.sine(1.0, 100.0, phase=np.pi / 2), method=method) == pytest.approx(0.0, abs=2 * RTOL)
+    for method in (*METHODS, "rk4"):
+        assert angle(fa.sine(1.0, 100.0, phase=np.pi / 2), method=method) == pytest.approx(0.0, abs=RTOL)
+    for method in ("adams", "bdf"):  # which keep their tolerance in a step
+        assert angle(fa.sine(1.0, 100.0, phase=np.pi / 2), method=method) == pytest.approx(0.0, abs=10 * RTOL)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -57,17 +68,15 @@ def test_sines_of_all_frequencies(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_pulses_anywhere_in_functions_splines_and_loads(method):
     rng = np.random.default_rng(5)
-    for begin in rng.uniform(0.01, 0.98, 3):
+    for begin in rng.uniform(0.01, 0.98, 3).tolist():
+        pulse, bump = partial(pulse_at, begin), partial(bump_at, begin)
         exact = 20 * 0.005 * (1 - begin - 0.0025)
-        assert angle(lambda t: 20.0 if begin <= t < begin + 0.005 else 0.0, method=method) == pytest.approx(exact, rel=1e-9)
-        bump = run(lambda t: 20 * math.exp(-(((t - begin) / 2e-3) ** 2)), method=method)
-        assert bump["a.q"].values[-1] == pytest.approx(
-            integral(lambda t: 20 * np.exp(-(((t - begin) / 2e-3) ** 2)), 1.0), abs=1.5 * RTOL
-        )
+        assert angle(pulse, method=method) == pytest.approx(exact, rel=1e-9)
+        assert angle(bump, method=method) == pytest.approx(integral(np.vectorize(bump), 1.0), abs=1.5 * RTOL)
         knots = np.linspace(0, 1, 1001)
-        pulse = fa.spline(knots, np.where((knots > begin) & (knots < begin + 0.005), 20.0, 0.0))
-        assert angle(pulse, method=method) == pytest.approx(integral(pulse, 1.0, knots), abs=1.5 * RTOL)
-        load = fa.PointLoad("a", torque=(0, 0, lambda t: 20.0 if begin <= t < begin + 0.005 else 0.0))
+        curve = fa.spline(knots, [pulse(t) for t in knots])
+        assert angle(curve, method=method) == pytest.approx(integral(curve, 1.0, knots), abs=1.5 * RTOL)
+        load = fa.PointLoad("a", torque=(0, 0, pulse))
         assert angle(loads=[load], method=method) == pytest.approx(exact, rel=1e-9)
 
 
@@ -142,7 +151,9 @@ def test_assumptions_are_in_the_statistics():
 
 
 def test_a_fixed_step_that_does_not_see_an_input_is_doubted():
-    with pytest.warns(fa.ValidityWarning, match=r"dt = 0\.01: the torque of 'a' is so fast .* only steps up to 0\.0025 s"):
+    with pytest.warns(
+        fa.ValidityWarning, match=r"dt = 0\.01: the torque of 'a' is so fast .* only steps up to 0\.0025 s"
+    ):
         found = run(fa.sine(1.0, 100.0), 0.1, dt=0.01)
     assert found.statistics["steps"] == 10
 

@@ -64,7 +64,9 @@ class Profile:
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
         """How fast it is between two times, up to this `rate`; and itself, with breaks where functions jump."""
-        starts, pieces, outlooks = [], [], []
+        starts: list[float] = []
+        pieces: list[Piece] = []
+        outlooks: list[Outlook] = []
         for start, stop, piece in zip(self.starts, (*self.breaks, np.inf), self.pieces, strict=True):
             first, last = max(start if starts else begin, begin), min(stop, end)
             found, outlook = looked(piece, first, last, rate) if first < last else (piece, calm())

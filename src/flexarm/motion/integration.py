@@ -22,7 +22,6 @@ from flexarm.motion.step_size import StepSize
 from flexarm.motion.stepper import Stepper
 
 
-
 class Listener(Protocol):
     """Whoever wants to know how far a run is."""
 

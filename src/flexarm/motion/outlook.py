@@ -71,8 +71,8 @@ def together(outlooks: Iterable[Outlook]) -> Outlook:
 
 
 def share(nodes: Sequence[float]) -> float:
-    """Of the longest steps, for a method that looks at inputs at these nodes: one that sees a step's ends only must meet
-    a wave twice as often, since its ends may lie on both sides of a peak."""
+    """Of the longest steps, for a method that looks at inputs at these nodes: one that sees a step's ends only must
+    meet a wave twice as often, since its ends may lie on both sides of a peak."""
     return min(1.0, 0.5 / float(np.diff([0.0, *nodes, 1.0]).max()))
 
 

@@ -1,15 +1,16 @@
 """Functions of t that can only be called: how fast they are and where they jump, found out by calling them.
 
 An interval is seen by a step of its length if the quartic through five values, evenly spaced, gives the values between
-them. Intervals that are not seen are searched for a jump, which is then taken out of the values, else halved; neighbours
-that are seen are joined as long as the longer one is seen, too. What happens between two probes of the first round and
-leaves no trace in them is not seen: the resolution.
+them. Intervals that are not seen are searched for a jump, which is then taken out of the values, else halved;
+neighbours that are seen are joined as long as the longer one is seen, too. What happens between two probes of the first
+round and leaves no trace in them is not seen: the resolution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,7 @@ ODD = np.array([1, 3, 5, 7]) / 8
 BETWEEN = np.array([0.109, 0.361, 0.643, 0.884])  # evenly spaced probes alone would take a fast wave for a slow one
 GAP = float(np.diff(np.sort([*EVEN, *BETWEEN])).max())
 
+Mask = Any  # an array of truths
 Values = Callable[[Array], Array]  # at times: a row for each, a column for each component
 
 
@@ -133,11 +135,11 @@ class Probe:
         block = (times - self.begin) / (self.end - self.begin) * len(self._scales)
         return np.asarray(self._scales[np.clip(block.astype(int), 0, len(self._scales) - 1)])
 
-    def _seen(self, intervals: _Intervals) -> Array:
+    def _seen(self, intervals: _Intervals) -> Mask:
         missed = np.abs(intervals.between - _between(intervals.nodes, TO_BETWEEN)).max(axis=1)
         return np.asarray((missed <= MISSED * self._scale(intervals)).all(axis=1))
 
-    def _joined(self, seen: Array) -> Array:
+    def _joined(self, seen: Mask) -> Array:
         """How long the longest interval around each is that is seen; infinite where that is all of the run."""
         nodes, longest = self._less_jumps(self._nodes, self._at_nodes), np.full(len(seen), self.length)
         longest[~seen] = np.inf  # its parts have been looked at
@@ -155,8 +157,15 @@ class Probe:
         times, values = intervals.sorted()
         changes = np.abs(np.diff(values, axis=1)) / self._scale(intervals)[:, None, :]
         rows = np.arange(len(times))
-        place, column = np.unravel_index(changes.reshape(len(times), np.prod(changes.shape[1:])).argmax(axis=1), changes.shape[1:])
-        low, high, below, above = times[rows, place], times[rows, place + 1], values[rows, place], values[rows, place + 1]
+        place, column = np.unravel_index(
+            changes.reshape(len(times), np.prod(changes.shape[1:])).argmax(axis=1), changes.shape[1:]
+        )
+        low, high, below, above = (
+            times[rows, place],
+            times[rows, place + 1],
+            values[rows, place],
+            values[rows, place + 1],
+        )
         enough = JUMP * np.abs(above - below)[rows, column]
         alive = changes[rows, place, column] > MISSED
         while self.calls + alive.sum() < MOST_PROBES:
@@ -195,7 +204,7 @@ class _Intervals:
     nodes: Array  # interval x place x component
     between: Array
 
-    def where(self, mask: Array) -> _Intervals:
+    def where(self, mask: Mask) -> _Intervals:
         return _Intervals(self.begin[mask], self.length[mask], self.nodes[mask], self.between[mask])
 
     @property

@@ -56,7 +56,9 @@ class Schedule:
         self.loads = [
             (load, [known(f"loads[{k}]", each, 0) for each in parts]) for k, (load, parts) in enumerate(self.loads)
         ]
-        self.motions = {k: known(f"the motion of '{self.system.names[k]}'", each, 2) for k, each in self.motions.items()}
+        self.motions = {
+            k: known(f"the motion of '{self.system.names[k]}'", each, 2) for k, each in self.motions.items()
+        }
         for k, each in self.motions.items():
             _require_no_jump(each, next(one for one in self.system.actuators if one.coordinate.index == k))
         if self.law is not None:
@@ -66,8 +68,8 @@ class Schedule:
         self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
 
     def statistics(self, nodes: Sequence[float]) -> dict[str, float | None]:
-        """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them, and
-        how finely functions of t were probed for that (s). None where nothing bounds steps, or nothing was probed."""
+        """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them,
+        and how finely functions of t were probed for that (s). None where nothing bounds steps, or was probed."""
         all_of_them = together(self.outlooks.values())
         longest = float(self.pace.longest.min()) * share(nodes)
         return {

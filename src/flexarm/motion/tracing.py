@@ -56,8 +56,8 @@ class Channel:
 
     def look(self, begin: float, end: float) -> Outlook:
         """How fast it is between two times."""
-        ends = sorted(self.scale * t + self.shift for t in (begin, end))
-        return self.profile.look(*ends, self.rate)[1].delayed(self.scale, self.shift)
+        first, last = sorted(self.scale * t + self.shift for t in (begin, end))
+        return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
 
     @cached_property
     def breaks(self) -> tuple[float, ...]:
