@@ -50,6 +50,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_
     seen = audit(energies, loop.system.robot, float(times[-1]))
     statistics = {
         **vars(recorder.statistics),
+        **loop.schedule.statistics(loop.stepper.nodes),
         "wall_time": wall_time,
         "energy_balance": abs(seen.balance),
         "energy_share": seen.share,

@@ -13,7 +13,7 @@ from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
-from flexarm.motion.budget import Patience, require_finite_work, sample_times
+from flexarm.motion.budget import Patience, require_finite_work, require_seen_inputs, sample_times
 from flexarm.motion.choice import better
 from flexarm.motion.events import Watch
 from flexarm.motion.gains import Gains
@@ -115,10 +115,14 @@ def simulate(
         wanted = sample_times(duration, sample, system.nq)
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
-        stepper = _stepper(solver, schedule, held, native)
-        if method == "auto" and radius is None and dt is None:
-            other = better(stepper, schedule, q, v, tolerance)
-            stepper = stepper if other is None else _stepper(Compiled(other, tolerance), schedule, held, native)
+    with interrupts.noticed():
+        schedule.look(duration, q, v)
+        require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)
+        with building:
+            stepper = _stepper(solver, schedule, held, native)
+            if method == "auto" and radius is None and dt is None:
+                other = better(stepper, schedule, q, v, tolerance)
+                stepper = stepper if other is None else _stepper(Compiled(other, tolerance), schedule, held, native)
     loop = Integration(
         schedule,
         stepper,
