@@ -43,9 +43,10 @@ class Integration:
         watch: Watch,
         recorder: Recorder,
         interrupts: Interrupts,
+        longest: float = np.inf,
     ) -> None:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
-        self.watch, self.recorder, self.interrupts = watch, recorder, interrupts
+        self.watch, self.recorder, self.interrupts, self.longest = watch, recorder, interrupts, longest
         self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
         self.contacts = Contacts(schedule.system)
         self.inertia = InertiaWatch(schedule.system, stepper)
@@ -97,7 +98,7 @@ class Integration:
         if self._jumped and self._kicked(here):
             self.step_size.restart()
         self._restrain(here)
-        longest = self._stable
+        longest = min(self.longest, self._stable)
         if self.step_size.heeds_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))

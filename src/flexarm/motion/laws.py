@@ -264,6 +264,18 @@ class DigitalLaw:
         return np.asarray(torques)
 
 
+@dataclass(frozen=True)
+class Replay:
+    """A digital controller that says again what another said: it may have a memory, so it is not asked again."""
+
+    rate: float
+    commands: list[tuple[float, Array]]
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        spoken = min(round(t * self.rate), len(self.commands) - 1)
+        return self.commands[spoken][1]
+
+
 def _vector(said: Any, system: System) -> Array:
     if isinstance(said, Mapping):
         return _by_link(said, system, "its torque", 0.0)

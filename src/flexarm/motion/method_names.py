@@ -83,6 +83,8 @@ def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt
         return Compiled(GeneralizedAlpha(radius), tolerance)
     if isinstance(method, Method):
         return Compiled(method, tolerance)
+    if method == "auto" and dt is not None:  # which may be far too long: it bears that
+        return Compiled(GeneralizedAlpha(), tolerance)
     if isinstance(method, str) and method in METHODS:
         return Compiled(METHODS[method](), tolerance)
     if isinstance(method, str) and method in SUNDIALS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import count, takewhile
 from typing import Any
@@ -17,7 +18,7 @@ from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.inputs import Profile, constant, profile
-from flexarm.motion.laws import DigitalLaw, TracedLaw, feedback_of
+from flexarm.motion.laws import DigitalLaw, Replay, TracedLaw, feedback_of
 from flexarm.motion.loads import loads_of
 from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
@@ -37,7 +38,9 @@ class Schedule:
         self.loads = loads_of(system, loads)
         self.driven = list(self.motions)
         digital = self.feedback is not None and self.feedback.rate is not None
-        self.controller = DigitalLaw(self.feedback, system) if self.feedback and digital else None
+        self.controller: DigitalLaw | Replay | None = None
+        if self.feedback and digital:
+            self.controller = DigitalLaw(self.feedback, system)
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
         self.outlooks: dict[str, Outlook] = {}
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
@@ -66,6 +69,14 @@ class Schedule:
             seen.append(("the feedback law", self.law.look(duration, q, v)))
         self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
         self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
+
+    def replayed(self, commands: list[tuple[float, Array]]) -> Schedule:
+        """The same with what a digital controller has said instead of the controller."""
+        if self.controller is None:
+            return self
+        out = copy(self)
+        out.controller = Replay(self.controller.rate, commands)
+        return out
 
     def statistics(self, nodes: Sequence[float]) -> dict[str, float | None]:
         """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them,

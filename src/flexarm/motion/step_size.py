@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,9 @@ class Tolerance:
     @property
     def allowed(self) -> float:
         return self.rtol * self.length + self.atol
+
+    def divided(self, by: float) -> Tolerance:
+        return replace(self, rtol=self.rtol / by, atol=self.atol / by)
 
     @property
     def share(self) -> float:
