@@ -24,7 +24,7 @@ def test_runs_without_end_are_refused_before_they_start(options, sentence):
 
 
 def test_bounds_let_through_what_can_be_done():
-    require_finite_work(1.0, 1.0 / budget.MOST_FIXED_STEPS, None)
+    require_finite_work(1.0, 1.0 / budget.MOST_STEPS, None)
     require_finite_work(1.0, None, budget.MOST_CALLS)
     assert len(sample_times(1.0, 1e-5, 10)) == 100_001
 

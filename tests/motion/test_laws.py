@@ -56,6 +56,9 @@ class _Rate:
     def value(self, t, rate):
         return self.piece.value(t, self.rate + rate)
 
+    def look(self, begin, end, rate):
+        return self, self.piece.look(begin, end, self.rate + rate)[1]
+
 
 def test_torques_in_the_results_are_those_that_moved_the_robot():
     aim = fa.cycloid(0.0, 1.0, 0.8)

@@ -156,9 +156,8 @@ class Esdirk(Method):
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
         )
         adding_up = Esdirk.adding_up * (1 if plant.abrupt is None else RECTIFIED)
-        return missed + adding_up * plant.horizon * plant.resolved(
-            last.factors, stages[-1].q, rates, last.stiff, last.damp
-        )
+        seen = plant.resolved(last.factors, stages[-1].q, rates, last.stiff, last.damp)
+        return missed + adding_up * plant.horizon * seen
 
     @staticmethod
     def _abrupt(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:

@@ -16,9 +16,10 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown
-from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Sweep, Wave
+from flexarm.motion.outlook import Outlook, calm, together
+from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Sweep, Wave, looked
 from flexarm.motion.tables import TableSource, points
-from flexarm.motion.tracing import at_symbol, is_symbol, tracing
+from flexarm.motion.tracing import Channel, at_symbol, is_symbol, tracing
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Profile:
         """Times at which the value itself jumps, and by how much."""
         found = []
         for time, before, after in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
-            left, right = (float(piece.value(np.array([time]), 0)[0]) for piece in (before, after))
+            sides = (before, np.nextafter(time, -np.inf)), (after, time)  # a function may be both pieces
+            left, right = (float(piece.value(np.array([at]), 0)[0]) for piece, at in sides)
             if abs(right - left) > 1e-9 * max(1.0, abs(left), abs(right)):
                 found.append((time, right - left))
         return found
@@ -59,6 +61,19 @@ class Profile:
             here = slice(None) if first == last else which == k
             out[here] = self.pieces[k].value(times[here], rate)
         return out if np.ndim(t) else float(out[0])
+
+    def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
+        """How fast it is between two times, up to this `rate`; and itself, with breaks where functions jump."""
+        starts: list[float] = []
+        pieces: list[Piece] = []
+        outlooks: list[Outlook] = []
+        for start, stop, piece in zip(self.starts, (*self.breaks, np.inf), self.pieces, strict=True):
+            first, last = max(start if starts else begin, begin), min(stop, end)
+            found, outlook = looked(piece, first, last, rate) if first < last else (piece, calm())
+            starts += [start, *outlook.jumps]
+            pieces += [found] * (1 + len(outlook.jumps))
+            outlooks.append(outlook)
+        return Profile(tuple(starts), tuple(pieces), self.name), together(outlooks)
 
     def expression(self, t: Any, rate: int = 0) -> Any:
         """The value (or its first or second `rate`) as a CasADi expression of a symbolic time t."""
@@ -261,14 +276,15 @@ def _function_profile(function: Function, where: str) -> Profile:
             f"{where} = {shown(function)}: gives something else each time it is called; a run calls it in no certain "
             "order, so draw random numbers before (fa.spline, fa.table)"
         )
-    breaks = _formula_breaks(function, np.array(first))
-    if breaks is None:
+    channels = _formula_channels(function, np.array(first))
+    if channels is None:
         return Profile((0.0,), (Opaque(function),), name)
-    return Profile((-np.inf, *breaks), (Formula(function),) * (len(breaks) + 1), name)
+    breaks = sorted({each for channel in channels for each in channel.breaks})
+    return Profile((-np.inf, *breaks), (Formula(function, channels),) * (len(breaks) + 1), name)
 
 
-def _formula_breaks(function: Function, values: Array) -> list[float] | None:
-    """Times at which profiles inside the function may jump; None if it is no formula that arrays may be put into."""
+def _formula_channels(function: Function, values: Array) -> tuple[Channel, ...] | None:
+    """Profiles inside the function; None if it is no formula that arrays may be put into."""
     import casadi as ca
 
     symbol = ca.SX.sym("t")
@@ -280,7 +296,7 @@ def _formula_breaks(function: Function, values: Array) -> list[float] | None:
         return None
     if together.shape not in ((), values.shape) or not np.array_equal(np.broadcast_to(together, values.shape), values):
         return None
-    return sorted({each for channel in trace.channels for each in channel.breaks})
+    return tuple(trace.channels)
 
 
 PROFILES: dict[str, Callable[..., Profile]] = {

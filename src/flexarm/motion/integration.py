@@ -9,11 +9,13 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
+from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
 from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.outlook import share
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
 from flexarm.motion.schedule import Schedule
@@ -22,7 +24,6 @@ from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
-MOST_STEPS = 100_000_000  # of adaptive size: some minutes of the smallest robot
 
 
 class Listener(Protocol):
@@ -42,9 +43,10 @@ class Integration:
         watch: Watch,
         recorder: Recorder,
         interrupts: Interrupts,
+        longest: float = np.inf,
     ) -> None:
         self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
-        self.watch, self.recorder, self.interrupts = watch, recorder, interrupts
+        self.watch, self.recorder, self.interrupts, self.longest = watch, recorder, interrupts, longest
         self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
         self.contacts = Contacts(schedule.system)
         self.inertia = InertiaWatch(schedule.system, stepper)
@@ -63,7 +65,7 @@ class Integration:
     def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
         """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
         self._listeners, self.duration = listeners, duration
-        self._restrained = q
+        self._restrained, self._stable = q, np.inf
         self._now = 0.0, self.layout.at_rest(q, v)
         try:
             self._listen()
@@ -96,7 +98,11 @@ class Integration:
         if self._jumped and self._kicked(here):
             self.step_size.restart()
         self._restrain(here)
-        size, steps = self.step_size.plan(stop - self.t, self.stepper.count)
+        longest = min(self.longest, self._stable)
+        if self.step_size.heeds_inputs:
+            seen, stop = self.schedule.pace.ahead(self.t, stop)
+            longest = min(longest, seen * share(self.stepper.nodes))
+        size, steps = self.step_size.plan(stop - self.t, self.stepper.count, longest)
         before = self._restarted(size) if self._jumped else self._rescaled(size)
         used = self._compute(before, size, stop, min(steps, self.stepper.count))
         verdict = self.step_size.judge(self.stepper, used)
@@ -197,7 +203,7 @@ class Integration:
         self._restrained = q.copy()
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
         if failure is None:
-            self.step_size.longest = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
+            self._stable = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
 
     def _kicked(self, restarted: Array) -> bool:
         """Whether inputs have jumped so that accelerations did."""

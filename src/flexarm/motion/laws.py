@@ -19,6 +19,8 @@ from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains, checked_gains
 from flexarm.motion.inputs import Profile
 from flexarm.motion.named import NamedSymbols, UnknownName, mismatch, named_array
+from flexarm.motion.outlook import Outlook, calm
+from flexarm.motion.probing import probed
 from flexarm.motion.tracing import Channel, tracing
 
 AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, rate=1000)"
@@ -159,6 +161,18 @@ class TracedLaw:
         found = self.function(t[None, :], q.T, v.T, channels, self.parameters)
         return np.asarray(found.full().T)
 
+    def look(self, duration: float, q: Array, v: Array) -> Outlook:
+        """How fast the law's own formula of t is, in a state: profiles in it tell of themselves."""
+        arguments = self.function.sx_in()
+        if not ca.depends_on(self.function(*arguments), arguments[0]):
+            return calm()
+        channels = [float(each(np.zeros(1))[0]) for each in self.channels]
+
+        def torques(t: Array) -> Array:
+            return np.asarray(self.function(t[None, :], q, v, channels, self.parameters).full().T)
+
+        return probed(torques, 0.0, duration, np.zeros(self.system.nu))
+
     def _trace(self) -> tuple[ca.Function, list[Channel]]:
         names = self.system.names
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", len(names)), ca.SX.sym("v", len(names))
@@ -248,6 +262,18 @@ class DigitalLaw:
             wrong = int((~np.isfinite(torques)).argmax())
             raise ValueError(f"it gave {torques[wrong]} for '{self.system.inputs[wrong]}'")
         return np.asarray(torques)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A digital controller that says again what another said: it may have a memory, so it is not asked again."""
+
+    rate: float
+    commands: list[tuple[float, Array]]
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        spoken = min(round(t * self.rate), len(self.commands) - 1)
+        return self.commands[spoken][1]
 
 
 def _vector(said: Any, system: System) -> Array:

@@ -16,7 +16,7 @@ from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
-from flexarm.motion.step_size import AdaptiveStep, FixedStep, StepSize, Tolerance
+from flexarm.motion.step_size import AdaptiveStep, FixedStep, Intervals, StepSize, Tolerance
 from flexarm.motion.stepper import CompiledStepper, Given, Stepper
 from flexarm.motion.sundials import SundialsStepper
 
@@ -69,7 +69,7 @@ class Sundials:
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
         """From sample to sample: what lies between is its own affair."""
-        return FixedStep(self.tolerance, sample)
+        return Intervals(self.tolerance, sample)
 
 
 def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt: float | None) -> Solver:
@@ -83,6 +83,8 @@ def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt
         return Compiled(GeneralizedAlpha(radius), tolerance)
     if isinstance(method, Method):
         return Compiled(method, tolerance)
+    if method == "auto" and dt is not None:  # which may be far too long: it bears that
+        return Compiled(GeneralizedAlpha(), tolerance)
     if isinstance(method, str) and method in METHODS:
         return Compiled(METHODS[method](), tolerance)
     if isinstance(method, str) and method in SUNDIALS:

@@ -22,7 +22,7 @@ from flexarm.motion.sundials import SundialsStepper
 from flexarm.motion.vibration import Vibration, refined, refinement, vibration
 
 
-def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_time: float) -> Run:
+def results(loop: Integration, points: Points, options: Mapping[str, Any], more: Mapping[str, Any]) -> Run:
     """The labelled results of a run as far as it came. Where options leave the sample open, it is chosen."""
     recorder, nodes = loop.recorder, _nodes(loop)
     fastest = vibration(nodes, loop.system, options["rtol"]) if isinstance(nodes, Nodes) else None
@@ -50,7 +50,8 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], wall_
     seen = audit(energies, loop.system.robot, float(times[-1]))
     statistics = {
         **vars(recorder.statistics),
-        "wall_time": wall_time,
+        **loop.schedule.statistics(loop.stepper.nodes),
+        **more,
         "energy_balance": abs(seen.balance),
         "energy_share": seen.share,
         "vibration": _told(fastest, loop),

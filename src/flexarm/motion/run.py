@@ -67,6 +67,12 @@ class Run:
         return dict(json.loads(self._records.attrs["statistics"]))
 
     @property
+    def error_estimate(self) -> float | None:
+        """How far the ends of links are at most from where they should be (m); None without `verify=True`."""
+        found = self.statistics.get("error_estimate")
+        return None if found is None else float(found)
+
+    @property
     def reason(self) -> str:
         """Why the run ended: `completed`, or what stopped it."""
         return str(self._records.attrs["reason"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import count, takewhile
 from typing import Any
@@ -12,12 +13,14 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.coordinates import Actuator
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.inputs import Profile, constant, profile
-from flexarm.motion.laws import DigitalLaw, TracedLaw, feedback_of
+from flexarm.motion.laws import DigitalLaw, Replay, TracedLaw, feedback_of
 from flexarm.motion.loads import loads_of
+from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.stepper import Given
@@ -35,8 +38,60 @@ class Schedule:
         self.loads = loads_of(system, loads)
         self.driven = list(self.motions)
         digital = self.feedback is not None and self.feedback.rate is not None
-        self.controller = DigitalLaw(self.feedback, system) if self.feedback and digital else None
+        self.controller: DigitalLaw | Replay | None = None
+        if self.feedback and digital:
+            self.controller = DigitalLaw(self.feedback, system)
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
+        self.outlooks: dict[str, Outlook] = {}
+        self.pace = Pace.of(np.zeros((0, 3)), np.inf)
+
+    def look(self, duration: float, q: Array, v: Array) -> None:
+        """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
+        t, in the state in which the run begins."""
+        seen: list[tuple[str, Outlook]] = []
+
+        def known(name: str, each: Profile, rate: int) -> Profile:
+            found, outlook = each.look(0.0, duration, rate)
+            seen.append((name, outlook))
+            return found
+
+        self.torques = [known(name, each, 0) for name, each in zip(self._torque_names, self.torques, strict=True)]
+        self.loads = [
+            (load, [known(f"loads[{k}]", each, 0) for each in parts]) for k, (load, parts) in enumerate(self.loads)
+        ]
+        self.motions = {
+            k: known(f"the motion of '{self.system.names[k]}'", each, 2) for k, each in self.motions.items()
+        }
+        for k, each in self.motions.items():
+            _require_no_jump(each, next(one for one in self.system.actuators if one.coordinate.index == k))
+        if self.law is not None:
+            seen += [("a profile in the feedback law", each.look(0.0, duration)) for each in self.law.channels]
+            seen.append(("the feedback law", self.law.look(duration, q, v)))
+        self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
+        self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
+
+    def replayed(self, commands: list[tuple[float, Array]]) -> Schedule:
+        """The same with what a digital controller has said instead of the controller."""
+        if self.controller is None:
+            return self
+        out = copy(self)
+        out.controller = Replay(self.controller.rate, commands)
+        return out
+
+    def statistics(self, nodes: Sequence[float]) -> dict[str, float | None]:
+        """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them,
+        and how finely functions of t were probed for that (s). None where nothing bounds steps, or was probed."""
+        all_of_them = together(self.outlooks.values())
+        longest = float(self.pace.longest.min()) * share(nodes)
+        return {
+            "longest_step_by_inputs": longest if np.isfinite(longest) else None,
+            "input_probes": all_of_them.probes,
+            "input_resolution": all_of_them.resolution or None,
+        }
+
+    @property
+    def _torque_names(self) -> list[str]:
+        return [f"the torque of '{name}'" for name in self.system.inputs]
 
     def _require_one_master(self, torque: Any) -> None:
         """A torque at a joint whose motion is prescribed would do nothing. (A law speaks for all actuators: what it
@@ -67,9 +122,8 @@ class Schedule:
     @property
     def _sources(self) -> list[tuple[str, Any]]:
         """Everything that gives inputs, with what a sentence calls it."""
-        names = self.system.inputs
         return [
-            *((f"the torque of '{name}'", each) for name, each in zip(names, self.torques, strict=True)),
+            *zip(self._torque_names, self.torques, strict=True),
             *((f"loads[{k}]", each) for k, (_, parts) in enumerate(self.loads) for each in parts),
             *((f"the motion of '{self.system.names[k]}'", each) for k, each in self.motions.items()),
             *(("a profile in the feedback law", each) for each in (self.law.channels if self.law else ())),
@@ -78,7 +132,8 @@ class Schedule:
     @property
     def jumps(self) -> set[float]:
         """Times at which inputs may jump."""
-        return {time for _, each in self._sources for time in each.breaks}
+        found = (each.jumps for each in self.outlooks.values())
+        return {time for times in (*(each.breaks for _, each in self._sources), *found) for time in times}
 
     def stops(self, duration: float) -> Iterator[float]:
         """Times that must be step boundaries: where inputs may jump, samples of a digital controller, the end."""
@@ -156,11 +211,15 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
             raise KeyError(f"motion: there is no joint at '{name}'{suggestion(name, system.inputs)}")
         actuator = system.actuators[system.inputs.index(name)]
         found[actuator.coordinate.index] = moving = profile(given, f"motion.{name}")
-        for time, jump in moving.jumps():
-            if time > 0:
-                by = f"{jump:.3g} {actuator.coordinate.unit} at t = {time:g} s"
-                raise ValueError(
-                    f"motion.{name} = {moving!r}: jumps by {by}, which no joint can follow; give it a ramp, a cycloid "
-                    "or a spline"
-                )
+        _require_no_jump(moving, actuator)
     return dict(sorted(found.items()))
+
+
+def _require_no_jump(moving: Profile, actuator: Actuator) -> None:
+    for time, jump in moving.jumps():
+        if time > 0:
+            by = f"{jump:.3g} {actuator.coordinate.unit} at t = {time:g} s"
+            raise ValueError(
+                f"motion.{actuator.link} = {moving!r}: jumps by {by}, which no joint can follow; give it a ramp, a "
+                "cycloid or a spline"
+            )

@@ -7,39 +7,33 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from flexarm.foundation.numbers import real_number
+from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
-from flexarm.motion.budget import Patience, require_finite_work, sample_times
-from flexarm.motion.choice import better
+from flexarm.motion.budget import Patience, require_finite_work, require_seen_inputs, sample_times
 from flexarm.motion.events import Watch
 from flexarm.motion.gains import Gains
 from flexarm.motion.integration import Integration
 from flexarm.motion.interrupts import Interrupts
-from flexarm.motion.method_names import Compiled, Solver, chosen_method, chosen_stabilization, name_of
+from flexarm.motion.method_names import chosen_stabilization
 from flexarm.motion.methods import Method
+from flexarm.motion.plan import Plan, tolerance_of
 from flexarm.motion.progress import Progress
 from flexarm.motion.readings import Points
-from flexarm.motion.recorder import Recorder, Statistics
 from flexarm.motion.results import results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
-from flexarm.motion.step_size import Tolerance
-from flexarm.motion.stepper import Stepper
 from flexarm.motion.validity import warn_of_validity
-from flexarm.robot import Link, Robot
-from flexarm.robot.joints import Prismatic
+from flexarm.motion.verification import largest_distance
+from flexarm.robot import Robot
 
-CHUNK = 250  # steps a call
 SHORTEST = 1e-12  # s: less is a slip of the keyboard
 SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
-NEXT_TO_NOTHING = 1e-6  # of the robot's mass
-CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
 
 
 def simulate(
@@ -60,6 +54,7 @@ def simulate(
     sample: float | None = None,
     points: Mapping[str, tuple[str, float]] | None = None,
     stop: Any = None,
+    verify: bool = False,
     progress: bool | None = None,
     native: Native = "auto",
 ) -> Run:
@@ -75,10 +70,11 @@ def simulate(
         links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
         gives it for other postures.
     method: auto takes one of the first two, by the robot's modes, inputs, tolerance and duration (which one is in
-        `run.statistics`); esdirk (implicit, order 5), dop853 (explicit, order 8), generalized-alpha (implicit, order 2;
-        `radius`: spectral radius at infinity, 0.9 unless given, less damps more), newmark, rk4, rk45, SUNDIALS' adams
-        and bdf, and newmark-baumgarte: newmark with stabilization=fa.Baumgarte(5, 5). Or a method as an object, such as
-        `fa.GeneralizedAlpha(radius=0.8)` or one of your own.
+        `run.statistics`), and generalized-alpha where dt is given; esdirk (implicit, order 5), dop853 (explicit,
+        order 8), generalized-alpha (implicit, order 2; `radius`: spectral radius at infinity, 0.9 unless given, less
+        damps more), newmark, rk4, rk45, SUNDIALS' adams and bdf, and newmark-baumgarte: newmark with
+        stabilization=fa.Baumgarte(5, 5). Or a method as an object, such as `fa.GeneralizedAlpha(radius=0.8)` or one
+        of your own.
     stabilization: how the robot's constraints are kept: "projection" of q and v after every step, or
         `fa.Baumgarte(gamma, beta)` (adams and bdf always take the latter). An initial state is moved onto the
         constraints first.
@@ -88,6 +84,9 @@ def simulate(
         robot vibrates so fast that it would not be seen. `run.at(t)` reads a run at any other time.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
     stop: a function of (t, q, v), or several: the run ends when one falls to zero.
+    verify: True runs it a second time with a tenth of the tolerance (or half of dt); how far the links' ends are apart
+        at most is in `run.error_estimate` (m), and a warning tells if that is more than allowed. What a digital
+        controller said is said again, it is not asked.
     progress: True shows a bar, False none; None shows it on a terminal, when the run takes more than half a second.
     native: True compiles the steps to machine code before the first of them, False runs them in CasADi's virtual
         machine: some ten times slower, but ready at once. "auto" takes machine code that is there; if there is none it
@@ -101,12 +100,11 @@ def simulate(
     duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
     dt = None if dt is None else real_number("dt", dt, "s", above=0)
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
-    length = sum(link.length for link in system.robot.links) or 1.0
     rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL)
-    tolerance = Tolerance(rtol, real_number("atol", atol, "m", least=0), length, duration, _lightest(system.robot))
-    solver = chosen_method(method, radius, tolerance, dt)
+    tolerance = tolerance_of(system.robot, rtol, real_number("atol", atol, "m", least=0), duration)
     held = chosen_stabilization(stabilization, method)
-    _require_switches(progress=progress, native=native)
+    plan = Plan(method, radius, dt, tolerance, held, native)
+    _require_switches(progress=progress, native=native, verify=verify)
     recorded = _points(system, points)
     interrupts = Interrupts()
     with interrupts.noticed(), building:
@@ -115,20 +113,11 @@ def simulate(
         wanted = sample_times(duration, sample, system.nq)
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
-        stepper = _stepper(solver, schedule, held, native)
-        if method == "auto" and radius is None and dt is None:
-            other = better(stepper, schedule, q, v, tolerance)
-            stepper = stepper if other is None else _stepper(Compiled(other, tolerance), schedule, held, native)
-    loop = Integration(
-        schedule,
-        stepper,
-        solver.step_size(duration, dt, float(wanted[1])),
-        watch,
-        Recorder(wanted, stepper.plant.layout, stepper.order, Statistics(name_of(method, stepper))),
-        interrupts,
-    )
-    with interrupts.noticed(), Progress(duration, progress) as bar:
-        loop.run(q, v, duration, bar, Patience(duration))
+    with interrupts.noticed():
+        schedule.look(duration, q, v)
+        require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)
+        loop = plan.integration(schedule, q, v, wanted, watch, interrupts)
+    _complete(loop, q, v, progress)
     options: dict[str, Any] = {
         "duration": duration,
         "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
@@ -146,43 +135,44 @@ def simulate(
         options["rate"] = schedule.controller.rate
     if schedule.feedback is not None and schedule.feedback.gains is not None:
         options["gains"] = Gains(schedule.feedback.gains).plain()
-    run = _gathered(loop, recorded, options, begin)
+    checked = _verified(plan, loop, q, v, wanted, progress) if verify else {}
+    run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
     warn_of_validity(run, system.robot)
     return run
 
 
-def _stepper(solver: Solver, schedule: Schedule, held: Stabilization, native: Native) -> Stepper:
-    chunk = CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER
-    stepper = solver.stepper(schedule.plant(held), chunk, native, schedule.given)
-    if stepper.plant.constraint_solver is not None:
-        stepper.plant.constraint_solver.prepare()
-    return stepper
+def _complete(loop: Integration, q: Array, v: Array, progress: bool | None) -> None:
+    duration = loop.step_size.tolerance.horizon
+    with loop.interrupts.noticed(), Progress(duration, progress) as bar:
+        loop.run(q, v, duration, bar, Patience(duration))
 
 
-def _gathered(loop: Integration, points: Points, options: Mapping[str, Any], begin: float) -> Run:
+def _verified(
+    plan: Plan, loop: Integration, q: Array, v: Array, wanted: Array, progress: bool | None
+) -> dict[str, float | None]:
+    """How far the run is from one with a tenth of the tolerance, for its statistics; nothing if it was interrupted."""
+    if loop.interrupts.pressed:
+        return {"error_estimate": None}
+    again, watch = loop.schedule.replayed(loop.recorder.commands), Watch(loop.system, None)
+    finer = plan.tighter(loop.recorder.statistics)
+    with loop.interrupts.noticed():
+        tighter = finer.integration(again, q, v, wanted, watch, loop.interrupts)
+    _complete(tighter, q, v, progress)
+    return {"error_estimate": largest_distance(loop.system, loop, tighter)}
+
+
+def _gathered(
+    loop: Integration, points: Points, options: Mapping[str, Any], checked: Mapping[str, Any], begin: float
+) -> Run:
     """The results. All is computed and what is left takes a moment: Ctrl-C waits for it."""
     interrupts = loop.interrupts
     before = interrupts.pressed
     with interrupts.noticed(), interrupts.held():
-        run = results(loop, points, options, clock.perf_counter() - begin)
+        run = results(loop, points, options, {**checked, "wall_time": clock.perf_counter() - begin})
     if interrupts.pressed and not before:
         loop.interrupted()
         run._records.attrs.update(reason=loop.reason, status=loop.status)
     return run
-
-
-def _lightest(robot: Robot) -> float:
-    """Mass of the lightest link (kg), or of a motor as if at the tip of its link; what is next to nothing does not
-    count."""
-    masses = [link.total_mass for link in robot.links]
-    drives = [(link, getattr(link.joint, "drive", None)) for link in robot.links]
-    motors = [drive.reflected_inertia / _lever(link) ** 2 for link, drive in drives if drive and drive.elastic]
-    return float(max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses)))
-
-
-def _lever(link: Link) -> float:
-    """Of a motor's coordinate (m), or 1 where that is a length."""
-    return 1.0 if isinstance(link.joint, Prismatic) else link.length
 
 
 @lru_cache(maxsize=8)
@@ -193,7 +183,7 @@ def _system(robot: Robot) -> System:
 
 def _require_switches(**given: object) -> None:
     for name, value in given.items():
-        others = {"native": "auto", "progress": None}
+        others = {"native": "auto", "progress": None, "verify": False}
         if not isinstance(value, bool) and not (type(value) is type(others[name]) and value == others[name]):
             words = "'auto', True or False" if name == "native" else "True or False"
             raise ValueError(f"{name} = {shown(value)}: must be {words}")

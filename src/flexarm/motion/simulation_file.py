@@ -263,6 +263,12 @@ def _fields(value: Any, path: str, required: Sequence[str], optional: Sequence[s
     return given
 
 
+def _switch(reader: _Reader, value: Any, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(path, value, "must be true or false")
+    return value
+
+
 def _mapping(value: Any, path: str, what: str) -> Mapping[Any, Any]:
     if value is None:
         return {}
@@ -288,4 +294,5 @@ FIELDS: dict[str, Callable[[_Reader, Any, str], Any]] = {
     "atol": _number(unit="m", least=0.0),
     "dt": _seconds,
     "sample": _seconds,
+    "verify": _switch,
 }

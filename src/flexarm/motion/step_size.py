@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,9 @@ class Tolerance:
     def allowed(self) -> float:
         return self.rtol * self.length + self.atol
 
+    def divided(self, by: float) -> Tolerance:
+        return replace(self, rtol=self.rtol / by, atol=self.atol / by)
+
     @property
     def share(self) -> float:
         return SHARE * self.allowed
@@ -70,14 +72,15 @@ class StepSize(ABC):
 
     fixed: bool
     dt: float
-    longest: float = math.inf  # with which the method is stable
+    heeds_inputs = True  # steps are short enough to see them
 
     def __init__(self, tolerance: Tolerance) -> None:
         self.tolerance = tolerance
 
     @abstractmethod
-    def plan(self, left: float, most: int) -> tuple[float, int]:
-        """The size of the next steps and how many of them reach a stop that is `left` seconds away."""
+    def plan(self, left: float, most: int, longest: float = np.inf) -> tuple[float, int]:
+        """The size of the next steps and how many of them reach a stop that is `left` seconds away; the inputs are seen
+        by steps up to the `longest`."""
 
     @abstractmethod
     def restart(self) -> None:
@@ -106,13 +109,14 @@ class FixedStep(StepSize):
     """Steps of one size (as nearly as stops allow), whatever their error."""
 
     fixed = True
+    heeds_inputs = False
 
     def __init__(self, tolerance: Tolerance, dt: float) -> None:
         super().__init__(tolerance)
         self.dt = dt
 
-    def plan(self, left: float, most: int) -> tuple[float, int]:
-        steps = _steps(left, self.dt)
+    def plan(self, left: float, most: int, longest: float = np.inf) -> tuple[float, int]:
+        steps = _steps(left, min(self.dt, longest))
         return left / steps, steps
 
     def restart(self) -> None:
@@ -131,6 +135,12 @@ class FixedStep(StepSize):
         return verdict.good == verdict.used
 
 
+class Intervals(FixedStep):
+    """Of one size, too, but no longer than the inputs allow: what happens inside is the method's own affair."""
+
+    heeds_inputs = True
+
+
 class AdaptiveStep(StepSize):
     """Steps whose errors are as large as allowed, and not larger."""
 
@@ -144,10 +154,10 @@ class AdaptiveStep(StepSize):
     def restart(self) -> None:
         self.dt *= AFTER_JUMP
 
-    def plan(self, left: float, most: int) -> tuple[float, int]:
-        wanted = min(self.dt, self.longest)
-        steps = _steps(left, wanted)
-        return left / steps if steps <= most else wanted, steps
+    def plan(self, left: float, most: int, longest: float = np.inf) -> tuple[float, int]:
+        size = min(self.dt, longest)
+        steps = _steps(left, size)
+        return left / steps if steps <= most else size, steps
 
     def limits(self, size: float, stepper: Stepper) -> Limits:
         share = self.tolerance.share

@@ -68,7 +68,8 @@ class SundialsStepper:
         rows[:steps] = inputs.reshape(steps, len(NODES), plant.input_count)
         rows[steps:] = inputs[-1]  # what lies beyond is not used
         coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
-        u = np.column_stack([np.arange(self.count), np.full(self.count, dt), coefficients.reshape(self.count, -1)])
+        lasts = np.where(np.arange(self.count) < steps, dt, 0.0)
+        u = np.column_stack([np.arange(self.count), lasts, coefficients.reshape(self.count, -1)])
         x = self._integrated(x0, u)
         ends = rows[:, -1]
         driven = [ends[:, place] for place in plant.input_places[3:5]]

@@ -20,6 +20,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.building import building
+from flexarm.motion.outlook import Outlook
 
 if TYPE_CHECKING:
     from flexarm.motion.inputs import Profile
@@ -52,6 +53,11 @@ class Channel:
             here, piece = which == k, pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
             out[here] = piece.value(self.scale * times[here] + self.shift, self.rate)
         return out
+
+    def look(self, begin: float, end: float) -> Outlook:
+        """How fast it is between two times."""
+        first, last = sorted(self.scale * t + self.shift for t in (begin, end))
+        return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
 
     @cached_property
     def breaks(self) -> tuple[float, ...]:

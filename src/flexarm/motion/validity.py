@@ -23,7 +23,14 @@ class ValidityWarning(UserWarning):
 
 def warn_of_validity(run: Run, robot: Robot) -> None:
     """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration."""
-    found = _early_end(run, robot), _unsolved(run), _leak(run, robot), _large_deflections(run, robot), _aliases(run)
+    found = (
+        _early_end(run, robot),
+        _unsolved(run),
+        _inaccurate(run, robot),
+        _leak(run, robot),
+        _large_deflections(run, robot),
+        _aliases(run),
+    )
     for sentence in chain.from_iterable(found):
         warnings.warn(sentence, ValidityWarning, stacklevel=3)
 
@@ -60,6 +67,17 @@ def _unsolved(run: Run) -> list[str]:
     return [
         f"Newton's iteration did not converge in {statistics['unsolved']} of {statistics['steps']} steps of "
         f"dt = {run.options['dt']:g} s; take a shorter step, or leave dt out"
+    ]
+
+
+def _inaccurate(run: Run, robot: Robot) -> list[str]:
+    allowed = run.options["rtol"] * sum(link.length for link in robot.links) + run.options["atol"]
+    if run.error_estimate is None or run.error_estimate <= allowed:
+        return []
+    smaller = "dt" if run.options["dt"] else "rtol"
+    return [
+        f"links are up to {run.error_estimate:.3g} m from where a more accurate run has them, and "
+        f"{allowed:.3g} m are allowed; take a smaller {smaller}"
     ]
 
 

@@ -64,7 +64,10 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
     share = statistics.get("energy_share")
     said = f", {words(share)}" if share else ""
     rows.append(("energy balance", f"{statistics['energy_balance']:.2e} J{said}"))
+    if run.error_estimate is not None:
+        rows.append(("estimated error", f"{1000 * run.error_estimate:.2g} mm"))
     steps = f"{statistics['steps']} of {statistics['smallest_step']:.2g} to {statistics['largest_step']:.2g} s"
+    steps += f" by {statistics['method']}" if statistics.get("method") else ""
     rows.append(("steps", f"{steps}, {statistics['rejected']} chunks repeated in part"))
     pace = run.time.values[-1] / statistics["wall_time"]
     rows.append(

@@ -1,0 +1,94 @@
+"""How a run is computed: its method, its tolerance, its steps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.building import building
+from flexarm.mechanics.evaluate import Native
+from flexarm.motion.choice import better
+from flexarm.motion.events import Watch
+from flexarm.motion.integration import Integration
+from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.method_names import Compiled, Solver, chosen_method, name_of
+from flexarm.motion.methods import Method
+from flexarm.motion.recorder import Recorder, Statistics
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.stabilization import Stabilization
+from flexarm.motion.step_size import Tolerance
+from flexarm.motion.stepper import Stepper
+from flexarm.robot import Link, Robot
+from flexarm.robot.joints import Prismatic
+
+CHUNK = 250  # steps a call
+CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
+NEXT_TO_NOTHING = 1e-6  # of the robot's mass
+TIGHTER = 10.0  # times a tolerance, to see how far off a run is; what else bounds steps is halved
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `simulate` was asked for, as far as it concerns the steps."""
+
+    method: str | Method
+    radius: float | None
+    dt: float | None
+    tolerance: Tolerance
+    stabilization: Stabilization
+    native: Native
+    longest: float = math.inf  # step (s)
+
+    def __post_init__(self) -> None:
+        _ = self.solver  # what cannot be is told now
+
+    @property
+    def solver(self) -> Solver:
+        return chosen_method(self.method, self.radius, self.tolerance, self.dt)
+
+    def tighter(self, run: Statistics) -> Plan:
+        """Of a run that is more accurate than another, whatever bounded the steps of that."""
+        dt = None if self.dt is None else self.dt / 2
+        return replace(self, dt=dt, tolerance=self.tolerance.divided(TIGHTER), longest=run.largest_step / 2)
+
+    def integration(
+        self, schedule: Schedule, q: Array, v: Array, wanted: Array, watch: Watch, interrupts: Interrupts
+    ) -> Integration:
+        """The run from (q, v), ready to start."""
+        with building:
+            stepper = self._stepper(self.solver, schedule)
+            if self.method == "auto" and self.radius is None and self.dt is None:
+                other = better(stepper, schedule, q, v, self.tolerance)
+                if other is not None:
+                    stepper = self._stepper(Compiled(other, self.tolerance), schedule)
+        size = self.solver.step_size(self.tolerance.horizon, self.dt, float(wanted[1]))
+        statistics = Statistics(name_of(self.method, stepper))
+        recorder = Recorder(wanted, stepper.plant.layout, stepper.order, statistics)
+        return Integration(schedule, stepper, size, watch, recorder, interrupts, self.longest)
+
+    def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
+        chunk = CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER
+        stepper = solver.stepper(schedule.plant(self.stabilization), chunk, self.native, schedule.given)
+        if stepper.plant.constraint_solver is not None:
+            stepper.plant.constraint_solver.prepare()
+        return stepper
+
+
+def tolerance_of(robot: Robot, rtol: float, atol: float, duration: float) -> Tolerance:
+    length = sum(link.length for link in robot.links) or 1.0
+    return Tolerance(rtol, atol, length, duration, _lightest(robot))
+
+
+def _lightest(robot: Robot) -> float:
+    """Mass of the lightest link (kg), or of a motor as if at the tip of its link; what is next to nothing does not
+    count."""
+    masses = [link.total_mass for link in robot.links]
+    drives = [(link, getattr(link.joint, "drive", None)) for link in robot.links]
+    motors = [drive.reflected_inertia / _lever(link) ** 2 for link, drive in drives if drive and drive.elastic]
+    return float(max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses)))
+
+
+def _lever(link: Link) -> float:
+    """Of a motor's coordinate (m), or 1 where that is a length."""
+    return 1.0 if isinstance(link.joint, Prismatic) else link.length
