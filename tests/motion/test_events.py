@@ -90,3 +90,17 @@ def test_a_link_slides_off_its_support_over_either_end(pace, time):
     off = ended(robot, 1.0, q0={"x.q": 1.0, "y.q": 0.5}, motion={"x": lambda t: 1.0 + pace * t})
     assert off.reason.startswith("link 'bar' slid off its support 'roll' at t = ")
     assert float(off.time[-1]) == pytest.approx(time, abs=1e-6)
+
+
+def test_a_condition_that_is_met_within_a_long_step_is_seen():
+    """Thrown freely, with steps of a tenth of a second: it is beyond 0.7 m from t = 0.9 s on, for 0.02 s."""
+    cart = fa.Robot(links=[fa.Link("cart", 1.0, fa.SlidingPrismatic(limits=(0.0, 2.0)), mass=1.0)])
+    top = 0.7 + 0.5 * 0.01**2
+
+    def below(t, q, v):
+        return 0.7 - q[0]
+
+    start = {"q0": {"cart.q": top - 0.5 * 0.91**2}, "v0": {"cart.q": 0.91}, "torque": {"cart": -1.0}}
+    for method, dt in (("esdirk", 0.07), ("rk4", 0.07)):
+        stopped = ended(cart, 1.5, stop=below, method=method, dt=dt, **start)
+        assert float(stopped.time[-1]) == pytest.approx(0.9, abs=1e-6)

@@ -17,13 +17,15 @@ from flexarm.mechanics.bodies import gripped
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Status, sentence_about
 from flexarm.motion.named import mismatch, named_array
-from flexarm.motion.sampling import between
+from flexarm.motion.sampling import LOW, between
 from flexarm.motion.state import Layout
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrismatic
 from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
 SHORTEST_PART = 1e-4  # of a link: a part that bends must not become shorter in a run
+TURNS = 3  # times that the moment is sought at which a coordinate turns back, along straight lines of its rate
+PARTS = 4  # of a step of high order, at whose ends conditions are looked at
 OVERRUN = 0.05  # of a link: a slide that is deeper in a stop at the link's very end has left it
 
 
@@ -106,13 +108,15 @@ class Watch:
                     f"stop: '{each.name}' is {value:g} at the start; it must be positive until the run ends"
                 )
 
-    def first(self, times: Array, states: Array, layout: Layout, sizes: Array) -> Event | None:
-        """The first event on a stretch of nodes (the first of them is known to be well); `sizes` say what is large."""
+    def first(self, times: Array, states: Array, layout: Layout, sizes: Array, order: int) -> Event | None:
+        """The first event on a stretch of nodes (the first of them is known to be well) of a method of this order;
+        `sizes` say what is large."""
+        finer = _with_dips(times, states, layout) if self.conditions and order > LOW else (times, states)
         found = [
             *self._runaways(times, states[:, layout.q], sizes),
             *self._limits(times, states, layout),
             *self._overrun_stops(times, states),
-            *(each.event(times, states, layout) for each in self.conditions),
+            *(each.event(*finer, layout) for each in self.conditions),
         ]
         return min((event for event in found if event is not None), key=lambda event: event.time, default=None)
 
@@ -250,11 +254,23 @@ def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Conditio
 
 def _with_turns(times: Array, states: Array, layout: Layout, place: int) -> tuple[Array, Array]:
     """The nodes, with points between those where a coordinate turns back: it may have been beyond a limit there."""
-    v = states[:, layout.v][:, place]
-    turns = np.flatnonzero(v[:-1] * v[1:] < 0)
-    if not turns.size:
-        return times, states
-    inside = (times[turns, None] + np.diff(times)[turns, None] * np.arange(1, 16) / 16).ravel()
+    for _ in range(TURNS):
+        v = states[:, layout.v][:, place]
+        turns = np.flatnonzero(v[:-1] * v[1:] < 0)
+        if not turns.size:
+            break
+        inside = times[turns] + np.diff(times)[turns] * v[turns] / (v[turns] - v[turns + 1])
+        times, states = _with(times, states, inside, layout)
+    return times, states
+
+
+def _with_dips(times: Array, states: Array, layout: Layout) -> tuple[Array, Array]:
+    """The nodes, with points between them: steps may be long, and a condition met on the way."""
+    inside = times[:-1, None] + np.diff(times)[:, None] * np.arange(1, PARTS) / PARTS
+    return _with(times, states, inside.ravel(), layout)
+
+
+def _with(times: Array, states: Array, inside: Array, layout: Layout) -> tuple[Array, Array]:
     order = np.argsort(every := np.concatenate([times, inside]), kind="stable")
     return every[order], np.vstack([states, between(times, states, inside, layout)])[order]
 

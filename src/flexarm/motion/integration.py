@@ -140,7 +140,7 @@ class Integration:
 
     def _accept(self, times: Array, states: Array) -> None:
         """Keep the samples of these steps; the run ends where something that is watched happens."""
-        event = self.watch.first(times, states, self.layout, self.stepper.sizes)
+        event = self.watch.first(times, states, self.layout, self.stepper.sizes, self.stepper.order)
         end = float(times[-1]) if event is None else event.time
         self.recorder.record(times, states, end, self._jumped)
         for each in self._listeners:
