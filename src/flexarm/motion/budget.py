@@ -59,8 +59,8 @@ def require_seen_inputs(outlooks: Mapping[str, Outlook], pace: Pace, duration: f
         if each.unresolved:
             _doubt(
                 f"{name} is faster than could be found out by calling it {each.probes} times, at t = "
-                f"{each.fastest:.4g} s within {each.longest:.2g} s: there the result depends on where the steps happen to be; give a "
-                "profile, which knows how fast it is (fa.sine, fa.chirp, fa.spline)"
+                f"{each.fastest:.4g} s within {each.longest:.2g} s: there the result depends on where the steps happen "
+                "to be; give a profile, which knows how fast it is (fa.sine, fa.chirp, fa.spline)"
             )
     if not outlooks or not np.isfinite(pace.longest).any():
         return
