@@ -79,6 +79,7 @@ class Integration:
             for stop in self.schedule.stops(duration):
                 self._listen()
                 self._jumped = True
+                self._brace()
                 while self.t < stop:
                     self._advance(stop)
         except Ending as ending:
@@ -94,10 +95,8 @@ class Integration:
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
-        here = self._restarted(0.0) if self._jumped else self.state
-        if self._jumped and self._kicked(here):
-            self.step_size.restart()
-        self._restrain(here)
+        if not self._jumped:
+            self._restrain(self.state)
         longest = min(self.longest, self._stable)
         if self.step_size.heeds_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
@@ -194,11 +193,22 @@ class Integration:
             out[at.forces] = forces[0]
         return out
 
+    def _brace(self) -> None:
+        """Take shorter steps where inputs have jumped so that accelerations did. (What a controller says changes all
+        the time.)"""
+        ticks = self.schedule.controller is not None and not self.schedule.jumps_at(self.t)
+        if self.step_size.fixed or (ticks and not self.stepper.explicit):
+            return
+        here = self._restarted(0.0)
+        if not ticks and self._kicked(here):
+            self.step_size.restart()
+        self._restrain(here)
+
     def _restrain(self, state: Array) -> None:
         """Keep the steps of an explicit method stable, in this posture and those that are near."""
         q = state[self.layout.q]
         near = np.abs((q - self._restrained) / self.stepper.sizes).max(initial=0.0) < NEAR
-        if near and not self._jumped:
+        if not self.stepper.explicit or (near and not self._jumped):
             return
         self._restrained = q.copy()
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
