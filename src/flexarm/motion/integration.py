@@ -23,6 +23,7 @@ from flexarm.motion.step_size import SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
+FEW = 16  # steps that are planned where their size has changed: it may change again
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 
 
@@ -65,7 +66,7 @@ class Integration:
     def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
         """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
         self._listeners, self.duration = listeners, duration
-        self._restrained, self._stable = q, np.inf
+        self._restrained, self._stable, self._ahead = q, np.inf, FEW
         self._now = 0.0, self.layout.at_rest(q, v)
         try:
             self._listen()
@@ -101,9 +102,11 @@ class Integration:
         if self.step_size.heeds_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))
-        size, steps = self.step_size.plan(stop - self.t, self.stepper.count, longest)
+        most = min(self._ahead, self.stepper.count)
+        size, steps = self.step_size.plan(stop - self.t, most, longest)
         before = self._restarted(size) if self._jumped else self._rescaled(size)
-        used = self._compute(before, size, stop, min(steps, self.stepper.count))
+        used = self._compute(before, size, stop, min(steps, most))
+        self._ahead = 2 * most if used == most else FEW
         verdict = self.step_size.judge(self.stepper, used)
         times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
         if verdict.good == steps:
