@@ -54,7 +54,7 @@ def test_a_sine_that_looks_like_a_constant_to_the_first_steps():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_sines_of_all_frequencies(method):
-    """264 of them, of which 93 were wrong by more than ten times the tolerance."""
+    """88 for each method, by their exact angles."""
     ratios = []
     for frequency in (1.0, 3.3, 10.0, 20.0, 33.3, 50.0, 99.9, 100.0, 200.0, 300.0, 1000.0):
         for phase in np.arange(4) * np.pi / 4:

@@ -23,6 +23,7 @@ from flexarm.motion.step_size import SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
+FEW = 16  # steps that are planned where their size has changed: it may change again
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 
 
@@ -65,7 +66,7 @@ class Integration:
     def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
         """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
         self._listeners, self.duration = listeners, duration
-        self._restrained, self._stable = q, np.inf
+        self._restrained, self._stable, self._ahead = q, np.inf, FEW
         self._now = 0.0, self.layout.at_rest(q, v)
         try:
             self._listen()
@@ -79,6 +80,7 @@ class Integration:
             for stop in self.schedule.stops(duration):
                 self._listen()
                 self._jumped = True
+                self._brace()
                 while self.t < stop:
                     self._advance(stop)
         except Ending as ending:
@@ -94,17 +96,17 @@ class Integration:
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
-        here = self._restarted(0.0) if self._jumped else self.state
-        if self._jumped and self._kicked(here):
-            self.step_size.restart()
-        self._restrain(here)
+        if not self._jumped:
+            self._restrain(self.state)
         longest = min(self.longest, self._stable)
         if self.step_size.heeds_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))
-        size, steps = self.step_size.plan(stop - self.t, self.stepper.count, longest)
+        most = min(self._ahead, self.stepper.count)
+        size, steps = self.step_size.plan(stop - self.t, most, longest)
         before = self._restarted(size) if self._jumped else self._rescaled(size)
-        used = self._compute(before, size, stop, min(steps, self.stepper.count))
+        used = self._compute(before, size, stop, min(steps, most))
+        self._ahead = 2 * most if used == most else FEW
         verdict = self.step_size.judge(self.stepper, used)
         times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
         if verdict.good == steps:
@@ -194,11 +196,22 @@ class Integration:
             out[at.forces] = forces[0]
         return out
 
+    def _brace(self) -> None:
+        """Take shorter steps where inputs have jumped so that accelerations did. (What a controller says changes all
+        the time.)"""
+        ticks = self.schedule.controller is not None and not self.schedule.jumps_at(self.t)
+        if self.step_size.fixed or (ticks and not self.stepper.explicit):
+            return
+        here = self._restarted(0.0)
+        if not ticks and self._kicked(here):
+            self.step_size.restart()
+        self._restrain(here)
+
     def _restrain(self, state: Array) -> None:
         """Keep the steps of an explicit method stable, in this posture and those that are near."""
         q = state[self.layout.q]
         near = np.abs((q - self._restrained) / self.stepper.sizes).max(initial=0.0) < NEAR
-        if near and not self._jumped:
+        if not self.stepper.explicit or (near and not self._jumped):
             return
         self._restrained = q.copy()
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)

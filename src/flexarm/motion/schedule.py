@@ -135,6 +135,14 @@ class Schedule:
         found = (each.jumps for each in self.outlooks.values())
         return {time for times in (*(each.breaks for _, each in self._sources), *found) for time in times}
 
+    def jumps_at(self, t: float) -> bool:
+        return t == 0 or any(abs(each - t) <= 1e-12 * max(t, each) for each in self._jumps)
+
+    @cached_property
+    def _jumps(self) -> list[float]:
+        """Once the inputs are known."""
+        return sorted(self.jumps)
+
     def stops(self, duration: float) -> Iterator[float]:
         """Times that must be step boundaries: where inputs may jump, samples of a digital controller, the end."""
         jumps = {time for time in self.jumps if 0 < time < duration}

@@ -5,7 +5,6 @@ Code is shared by all runs that want the same; the arrays it works on belong to 
 
 from __future__ import annotations
 
-import math
 import time as clock
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -50,6 +49,7 @@ class Stepper(Protocol):
     order: int
     estimate: int
     patience: int
+    explicit: bool
     nodes: tuple[float, ...]
     count: int  # steps that one call takes at most
     states: Array  # after each step of the last call, in rows
@@ -80,7 +80,7 @@ class CompiledStepper:
     def __init__(self, plant: Plant, method: Method, count: int, native: Native, given: Given) -> None:
         self.method, self.count, self._native, self._given = method, count, native, given
         self.order, self.estimate, self.patience = method.order, method.estimate, method.patience
-        self.nodes = method.nodes
+        self.nodes, self.explicit = method.nodes, method.explicit
         self.sizes = given.sizes
         self._code = code_of(plant, method)
         self.plant = self._code.plant
@@ -128,8 +128,6 @@ class CompiledStepper:
         return Spectrum.of(*(each.full() for each in self._small_motions(q, v, u, self._given.numbers)))
 
     def longest_step(self, state: Array, u: Array, duration: float) -> float:
-        if not self.method.explicit:
-            return math.inf
         q, v, a = (state[part] for part in (self.plant.layout.q, self.plant.layout.v, self.plant.layout.a))
         spectrum = self.spectrum(q, v, u).moving(v[self.plant.free], a[self.plant.free])
         return self.method.longest_step(spectrum.rates, duration)
