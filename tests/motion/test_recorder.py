@@ -75,9 +75,9 @@ def test_nodes_are_kept_once_but_twice_where_inputs_jump():
 
 def test_statistics_count_what_was_done():
     statistics = recorder(0.0, 1.0).statistics
-    statistics.count(Verdict(3, 2, 1.5, np.array([0.0, 2 * HOPELESS, 2 * HOPELESS]), False), 0.1)
-    statistics.count(Verdict(4, 4, 0.5, np.zeros(4), False), 0.05)
-    statistics.count(Verdict(1, 0, 9.0, np.zeros(1), False), 0.3)
+    statistics.count(Verdict(3, 2, 1.5, np.array([0.0, 2 * HOPELESS, 2 * HOPELESS])), 0.1)
+    statistics.count(Verdict(4, 4, 0.5, np.zeros(4)), 0.05)
+    statistics.count(Verdict(1, 0, 9.0, np.zeros(1)), 0.3)
     told = (statistics.steps, statistics.rejected, statistics.computed, statistics.chunks, statistics.unsolved)
     assert told == (6, 2, 8, 3, 1)
     assert (statistics.smallest_step, statistics.largest_step) == (0.05, 0.1)

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import flexarm as fa
 from flexarm.motion.dop853 import Dop853
@@ -37,3 +38,19 @@ def test_steps_of_explicit_methods_stay_stable(method):
     run = fa.simulate(robot, 0.05, torque={"rod": 1.0}, method=method, rtol=1e-2, native=False)
     moved = np.ptp(run.array("kinetic"))
     assert np.abs(run.array("balance")).max() < 0.05 * moved
+
+
+def test_a_step_that_is_given_is_taken_stable_or_not():
+    rod = {"section": fa.Section.circle(0.02), "material": fa.Material(7e10, 2700)}
+    robot = fa.Robot(links=[fa.Link("rod", 1.0, **rod, flexible=fa.Flexible(bend_y=1))])
+    with pytest.warns(fa.ValidityWarning, match="diverged"):
+        run = fa.simulate(robot, 5.0, torque={"rod": 1.0}, method="rk4", dt=0.05, native=False)
+    assert run.statistics["largest_step"] == pytest.approx(0.05)
+
+
+def test_dormand_and_princes_numbers_are_scipys():
+    from scipy.integrate import RK45
+
+    ours = rk45()
+    for row, theirs in ((ours.A, RK45.A), (ours.b, RK45.B), (ours.c, RK45.C), (ours.e, RK45.E)):
+        assert_array_equal(row, theirs)

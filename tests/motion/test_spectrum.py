@@ -49,5 +49,13 @@ def test_modes_that_stand_still_are_left_out():
 
 
 def test_what_is_not_finite_has_no_modes():
-    assert not len(Spectrum.of(np.full((2, 2), np.nan), np.eye(2), np.eye(2)).frequencies)
+    lost = Spectrum.of(np.full((2, 2), np.nan), np.eye(2), np.eye(2))
+    assert not len(lost.frequencies)
+    assert not len(lost.moving(np.ones(2), np.ones(2)).rates)
     assert not len(Spectrum.of(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))).rates)
+
+
+def test_robots_of_many_coordinates_have_no_modes_to_look_at(monkeypatch):
+    monkeypatch.setattr("flexarm.motion.spectrum.MOST_COORDINATES", 1)
+    many = spectrum(fa.Robot(links=[fa.Link(name, 1.0, **ROD) for name in "ab"]))
+    assert not len(many.moving(np.ones(2), np.ones(2)).rates)

@@ -67,10 +67,11 @@ def test_fixed_steps_count_whatever_their_error_as_long_as_they_are_numbers(adap
     assert not fixed.adapt(fixed.judge(Stepped(fixed, [np.nan]), 1), 0.1, estimate=3)
 
 
-def test_explicit_steps_are_no_longer_than_is_stable(adaptive):
-    adaptive.dt, adaptive.longest = 0.03, 0.01
-    assert adaptive.plan(0.1, most=250) == (pytest.approx(0.01), 10)
-    assert adaptive.plan(100.0, most=250) == (0.01, 10_000)
+def test_steps_are_no_longer_than_inputs_and_stability_allow(adaptive):
+    adaptive.dt = 0.03
+    assert adaptive.plan(0.1, most=250, longest=0.01) == (pytest.approx(0.01), 10)
+    assert adaptive.plan(100.0, most=250, longest=0.01) == (0.01, 10_000)
+    assert FixedStep(adaptive.tolerance, 0.03).plan(0.09, most=250, longest=0.01) == (pytest.approx(0.01), 9)
 
 
 def test_steps_are_short_after_a_jump_unless_they_are_fixed(adaptive):

@@ -208,10 +208,10 @@ class Integration:
         self._restrain(here)
 
     def _restrain(self, state: Array) -> None:
-        """Keep the steps of an explicit method stable, in this posture and those that are near."""
+        """Keep steps that an explicit method may choose stable, in this posture and those that are near."""
         q = state[self.layout.q]
         near = np.abs((q - self._restrained) / self.stepper.sizes).max(initial=0.0) < NEAR
-        if not self.stepper.explicit or (near and not self._jumped):
+        if self.step_size.fixed or not self.stepper.explicit or (near and not self._jumped):
             return
         self._restrained = q.copy()
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
