@@ -28,8 +28,8 @@ NO_LIMIT = float(np.finfo(float).max)
 class Tolerance:
     """How far the links may be from where they should be: rtol times the robot's length, and atol (m).
 
-    Errors tell what they add up to over the run, if every step made the same. Steps differ, so a share of what is allowed
-    is given to them.
+    Errors tell what they add up to over the run, if every step made the same. Steps differ, so a
+    share of what is allowed is given to them.
     """
 
     rtol: float
@@ -52,7 +52,8 @@ class Tolerance:
     @property
     def solved(self) -> float:
         """Energy (J, twice) of rates that the iteration may miss."""
-        return self.mass * (SOLVED * self.share / self.horizon) ** 2
+        rate = SOLVED * self.share / self.horizon
+        return self.mass * rate * rate  # infinite at most: ** would raise
 
 
 @dataclass(frozen=True)
