@@ -144,7 +144,7 @@ def simulate(
 def _complete(loop: Integration, q: Array, v: Array, progress: bool | None) -> None:
     duration = loop.step_size.tolerance.horizon
     with loop.interrupts.noticed(), Progress(duration, progress) as bar:
-        loop.run(q, v, duration, bar, Patience(duration))
+        loop.run(q, v, duration, bar, Patience(duration, loop.schedule.law is not None))
 
 
 def _verified(
