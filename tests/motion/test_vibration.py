@@ -56,7 +56,7 @@ def test_ripples_on_a_slow_motion_count():
 def test_samples_are_refined_within_bounds():
     assert refinement(None, 1.0, 1000, 4) == 1
     assert refinement(Vibration(0, 10.0), 0.01, 1000, 4) == 1
-    assert refinement(Vibration(0, 40.0), 0.01, 1000, 4) == 3
+    assert refinement(Vibration(0, 40.0), 0.01, 1000, 4) == 5  # of 1, 2, 5, 10 and 20
     assert refinement(Vibration(0, 1e6), 0.01, 1000, 4) == MOST_TIMES
     assert refinement(Vibration(0, 1e6), 0.01, 1000, 10_000) == 1
 
