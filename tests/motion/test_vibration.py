@@ -82,7 +82,7 @@ def test_the_default_sample_shows_what_vibrates():
 
 def test_a_sample_that_is_too_long_is_told_and_a_short_one_is_not():
     with pytest.warns(
-        fa.ValidityWarning, match=r"'bar.bend_y\[1\]' vibrates at about 8.* Hz, which samples every 0.5 s do"
+        fa.ValidityWarning, match=r"'bar.bend_y\[1\]' vibrates at about 8.* Hz, which samples every 0.5 s"
     ):
         run = fa.simulate(ARM, 10.0, q0=PLUCKED, method="rk45", sample=0.5, native=False)
     assert run.options["sample"] == 0.5
