@@ -48,3 +48,21 @@ def test_a_stop_that_is_hit_at_the_end_of_a_step_is_not_jumped_over(method, stif
     energy = sum(run.array(name) for name in ("kinetic", "elastic", "drive"))
     assert energy.max() < 0.505
     assert run.array("q")[-1, 0] == pytest.approx(0.6 - (0.2 - np.pi / np.sqrt(stiffness)), abs=2e-3)
+
+
+def test_rounding_beside_nothing_or_beside_a_large_store_is_no_motion():
+    nothing = 1e-12 * 3.0 * 1.0**2  # J: of an arm of 3 kg and 1 m that moves about once a second
+    for kinetic, moves in ((0.6 * nothing, False), (1.6 * nothing, True)):
+        assert bool(audit(energies(kinetic=[0.0, kinetic], balance=[0.0, 1e-3]), ARM, 1.0).moved) == moves
+    for kinetic, moves in ((0.6e-3, False), (1.6e-3, True)):
+        seen = audit(energies(kinetic=[0.0, kinetic], gravity=[1e6, 1e6], balance=[0.0, 1.0]), ARM, 1.0)
+        assert bool(seen.moved) == moves
+
+
+def test_contact_at_nodes_is_not_audited():
+    """Energy goes where a node changes."""
+    slide = fa.FixedPrismatic(limits=(0.2, 0.8), contact="nodal")
+    section, material = fa.Section.rectangle(0.01, 0.01), fa.Material(E=7e10, rho=2700.0)
+    flexible = fa.Flexible(bend_y=3, basis="elements", stiffening="none")
+    robot = fa.Robot(links=[fa.Link("bar", 1.0, slide, section, material, flexible)])
+    assert audit(energies(kinetic=[0.0, 2.0], balance=[0.0, -1.0]), robot, 1.0).share == 0.0

@@ -23,6 +23,7 @@ from flexarm.motion.step_size import SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
+QUICK = 100.0  # Hz
 FEW = 16  # steps that are planned where their size has changed: it may change again
 UNCHECKED = 0.25  # of the longest step that sees inputs: where all joints are driven, no error shortens it
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
@@ -106,7 +107,7 @@ class Integration:
             longest = min(longest, unchecked * seen * share(self.stepper.nodes))
         most = min(self._ahead, self.stepper.count)
         size, steps = self.step_size.plan(stop - self.t, most, longest)
-        before = self._restarted(size) if self._jumped else self._rescaled(size)
+        before = self._anew(size) if self._jumped else self._rescaled(size)
         used = self._compute(before, size, stop, min(steps, most))
         self._ahead = 2 * most if used == most else FEW
         verdict = self.step_size.judge(self.stepper, used)
@@ -199,15 +200,18 @@ class Integration:
         return out
 
     def _brace(self) -> None:
-        """Take shorter steps where inputs have jumped so that accelerations did. (What a controller says changes all
-        the time.)"""
-        ticks = self.schedule.controller is not None and not self.schedule.jumps_at(self.t)
-        if self.step_size.fixed or (ticks and not self.stepper.explicit):
-            return
-        here = self._restarted(0.0)
-        if not ticks and self._kicked(here):
+        """Take shorter steps where inputs have jumped so that accelerations did. Those between the words of a quick
+        controller are short enough."""
+        self._jump = here = self._restarted(0.0)
+        controller = self.schedule.controller
+        quick = controller is not None and controller.rate > QUICK and not self.schedule.jumps_at(self.t)
+        if not quick and self._kicked(here):
             self.step_size.restart()
         self._restrain(here)
+
+    def _anew(self, size: float) -> Array:
+        """The state after a jump, for a step of this size."""
+        return self._restarted(size) if self.stepper.softens else self._jump
 
     def _restrain(self, state: Array) -> None:
         """Keep steps that an explicit method may choose stable, in this posture and those that are near."""

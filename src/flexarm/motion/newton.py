@@ -70,7 +70,8 @@ class Problem:
             found = list(once(*found, *given, numbers))
         first = _rate(found[2]) if like is None else like.rate
         counts = weight**2 * first * found[2][1] > self.plant.solved
-        onward = self.plant.made(("onward", MOST - least), lambda _: _onward(once, MOST - least, len(found)))
+        more = max(1, MOST - least)
+        onward = self.plant.made(("onward", more), lambda _: _onward(once, more, len(found)))
         found = list(onward(counts, *found, *given, numbers, weight, self.plant.solved))
         measured = _rate(found[2])
         rate = measured if like is None else ca.if_else(found[2][0] > 0, measured, first)

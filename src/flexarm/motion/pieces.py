@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.motion.outlook import QUARTER, Outlook, calm, steady, together
+from flexarm.motion.outlook import EIGHTH, Outlook, calm, steady, together
 from flexarm.motion.probing import BLOCKS, LONGEST, block_scales, probed
 from flexarm.motion.tracing import Channel, traced
 
@@ -56,7 +56,7 @@ class Wave:
     def look(self, begin: float, end: float, rate: int) -> tuple[Piece, Outlook]:
         if not self.amplitude * self.frequency:
             return self, calm()
-        return self, steady(begin, end, QUARTER * 2 * np.pi / abs(self.frequency))
+        return self, steady(begin, end, EIGHTH * 2 * np.pi / abs(self.frequency))
 
     def _at(self, t: Any, rate: int, sine: Function) -> Any:
         terms = [self.offset, self.slope, self.bend][rate:]
@@ -119,13 +119,13 @@ class Sweep:
         if not self.amplitude or not (self.start or self.growth):
             return self, calm()
         if not self.growth:
-            return self, steady(begin, end, QUARTER / abs(self.start))
+            return self, steady(begin, end, EIGHTH / abs(self.start))
         still, slowest = -self.start / self.growth, 0.5 * abs(self.growth) ** 0.5
         fastest = max(slowest, abs(self.growth) * max(abs(begin - still), abs(end - still)))
         speeds = np.append(0.0, slowest * 1.25 ** np.arange(np.ceil(np.log(fastest / slowest) / np.log(1.25)) + 1))
         after = np.column_stack([speeds[:-1], speeds[1:]]) / abs(self.growth)
         both = np.vstack([still + after, still - after[:, ::-1]])
-        stretches = np.column_stack([np.clip(both, begin, end), np.tile(QUARTER / speeds[1:], 2)])
+        stretches = np.column_stack([np.clip(both, begin, end), np.tile(EIGHTH / speeds[1:], 2)])
         return self, Outlook(stretches[stretches[:, 0] < stretches[:, 1]])
 
     def _at(self, t: Any, rate: int, sine: Function, cosine: Function) -> Any:
@@ -180,7 +180,7 @@ class Spline:
                 change = np.abs(curve(knots, order))
                 speed = np.maximum(speed, (np.maximum(change[:-1], change[1:]) / scale) ** (1 / order))
         with np.errstate(divide="ignore"):
-            longest = np.maximum(spacing, QUARTER * 2 * np.pi / speed)
+            longest = np.maximum(spacing, EIGHTH * 2 * np.pi / speed)
         return np.column_stack([knots[:-1], knots[1:], longest])
 
     def expression(self, t: Any, rate: int) -> Any:

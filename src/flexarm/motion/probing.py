@@ -19,7 +19,7 @@ from flexarm.motion.outlook import Outlook, calm
 
 INTERVALS = 64  # of the run at least: eight probes each
 LONGEST = 0.016  # s: of an interval, so that probes are some 2 ms apart,
-MOST_INTERVALS = 8192  # unless the run is longer than two minutes
+MOST_INTERVALS = 32768  # unless the run is longer than some nine minutes
 MOST_PROBES = 1_000_000  # a run with an input that takes so many takes as many itself
 SHORTEST = 1e-8  # of the run: intervals are not halved further
 MISSED = 5e-4  # of what the function does in a sixteenth of the run: values between the five may be off by this

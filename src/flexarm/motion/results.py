@@ -46,7 +46,10 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
         "python": platform.python_version(),
     }
     found = readings(times, rows, attributes)
-    energies = {name: found.variables[name].values for name in ENERGIES}
+    if isinstance(nodes, Nodes):
+        audited, energies = nodes.times, _energies(loop, nodes)
+    else:
+        audited, energies = times, {name: found.variables[name].values for name in ENERGIES}
     seen = audit(energies, loop.system.robot, float(times[-1]))
     statistics = {
         **vars(recorder.statistics),
@@ -54,10 +57,26 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
         **more,
         "energy_balance": abs(seen.balance),
         "energy_share": seen.share,
+        "energy_moved": seen.moved,
+        "energy_worst_at": float(audited[seen.sample]),
         "vibration": _told(fastest, loop),
     }
     attributes["statistics"] = json.dumps(statistics, default=float)
     return Run(found, Dense(nodes, readings) if isinstance(nodes, Nodes) else nodes)
+
+
+def _energies(loop: Integration, nodes: Nodes) -> dict[str, Array]:
+    """At the steps' ends: between them energies are only as good as what is read there."""
+    q, v, a = (nodes.rows[:, part] for part in (loop.layout.q, loop.layout.v, loop.layout.a))
+    stored = loop.stepper.report(q, v, a, np.zeros((len(q), loop.stepper.report.inputs)))[0]
+    work, lost = nodes.rows[:, -4], nodes.rows[:, -3]
+    total = stored.sum(axis=1)
+    names = ("kinetic", "elastic", "gravity", "drive")
+    return dict(zip(names, stored.T, strict=True)) | {
+        "work": work,
+        "dissipated": lost,
+        "balance": total - total[0] - work + lost,
+    }
 
 
 def _rows(loop: Integration) -> Array:

@@ -85,6 +85,7 @@ class Schedule:
         longest = float(self.pace.longest.min()) * share(nodes)
         return {
             "longest_step_by_inputs": longest if np.isfinite(longest) else None,
+            "input_jumps": len(self.jumps),
             "input_probes": all_of_them.probes,
             "input_resolution": all_of_them.resolution or None,
         }

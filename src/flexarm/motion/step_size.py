@@ -28,8 +28,8 @@ NO_LIMIT = float(np.finfo(float).max)
 class Tolerance:
     """How far the links may be from where they should be: rtol times the robot's length, and atol (m).
 
-    Errors tell what they add up to over the run, if every step made the same. Steps differ, so a
-    share of what is allowed is given to them.
+    Errors tell what they add up to over the run, if every step made the same. Steps differ, so a share of what is
+    allowed is given to them.
     """
 
     rtol: float

@@ -50,6 +50,7 @@ class Stepper(Protocol):
     estimate: int
     patience: int
     explicit: bool
+    softens: bool  # a start by the size of the step that follows
     nodes: tuple[float, ...]
     count: int  # steps that one call takes at most
     states: Array  # after each step of the last call, in rows
@@ -80,7 +81,7 @@ class CompiledStepper:
     def __init__(self, plant: Plant, method: Method, count: int, native: Native, given: Given) -> None:
         self.method, self.count, self._native, self._given = method, count, native, given
         self.order, self.estimate, self.patience = method.order, method.estimate, method.patience
-        self.nodes, self.explicit = method.nodes, method.explicit
+        self.nodes, self.explicit, self.softens = method.nodes, method.explicit, any(method.softening(1.0))
         self.sizes = given.sizes
         self._code = code_of(plant, method)
         self.plant = self._code.plant

@@ -34,7 +34,7 @@ NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which
 class SundialsStepper:
     """`count` intervals of CVODES; `kind` is "adams" or "bdf"."""
 
-    explicit = False
+    explicit = softens = False
     order = estimate = patience = 1  # of the intervals: what happens inside is CVODES' own
 
     def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float, given: Given) -> None:

@@ -16,7 +16,14 @@ OFTEN = 20  # swings: fewer are no vibration
 FAST = 0.25  # of the swings are at least so fast
 A_PERIOD = 6  # samples of a vibration that can be seen
 ALIASED = 2  # samples a period, or fewer, show something else
-MOST_TIMES = 20  # as many samples as without vibration, at most
+TIMES = (
+    1,
+    2,
+    5,
+    10,
+    20,
+)  # as many samples as without vibration: few kinds, so that the times of runs are found in each other
+MOST_TIMES = TIMES[-1]
 MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
 
 
@@ -52,8 +59,9 @@ def refinement(found: Vibration | None, sample: float, count: int, coordinates: 
     """How many samples should take the place of one, so that the vibration can be seen."""
     if found is None:
         return 1
-    room = MOST_NUMBERS // (count * coordinates)
-    return int(np.clip(np.ceil(A_PERIOD * found.frequency * sample), 1, max(1, min(MOST_TIMES, room))))
+    room, wanted = MOST_NUMBERS // (count * coordinates), A_PERIOD * found.frequency * sample
+    allowed = [each for each in TIMES if each <= room] or [1]
+    return next((each for each in allowed if each >= wanted), allowed[-1])
 
 
 def refined(times: Array, by: int) -> Array:

@@ -1,0 +1,5 @@
+"""`python -m flexarm`: the command line."""
+
+from flexarm.cli import main
+
+main()
