@@ -377,7 +377,7 @@ def test_damping_takes_energy_and_the_balance_closes(name):
         assert_allclose(D @ v, lost, atol=1e-9 * np.abs(system.bias(q, v)).max())
     q = {"a.q": 0.6, "b.q": 0.45, "a.bend_y[1]": 4e-3, "b.bend_y[1]": -3e-3, "b.rear.bend_y[1]": 2e-3}
     v = {"a.q": -0.1, "b.q": -0.1}
-    run = fa.simulate(system, 0.1, q0=q, v0=v, method="rk45", rtol=1e-10, sample=0.01, native=False)
+    run = fa.simulate(system, 0.1, q0=q, v0=v, method="rk45", rtol=1e-11, sample=0.01, native=False)
     dissipated = run.energy["dissipated"].values
     assert (np.diff(dissipated) > 0).all()
     start = run.energy["kinetic"].values[0] + run.energy["elastic"].values[0]

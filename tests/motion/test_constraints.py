@@ -223,7 +223,8 @@ def drift(rigid, duration, **options):
 
 
 def test_baumgarte_bounds_the_drift_that_grows_without(rigid):
-    loose = drift(rigid, 10.0, method="newmark", stabilization=fa.Baumgarte(0.0, 0.0))
+    free = fa.Baumgarte(0.0, 0.0)  # what an iteration leaves of the accelerations adds up, too
+    loose = drift(rigid, 10.0, method="newmark", stabilization=free, rtol=1e-8)
     papers = drift(rigid, 10.0, method="newmark-baumgarte")
     assert_allclose(loose[-1] / loose[100], 10, rtol=0.05)  # in proportion to time
     assert papers[500:].max() < 2 * papers[:500].max() < 1e-3

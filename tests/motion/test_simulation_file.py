@@ -51,7 +51,7 @@ def said(section, **options):
         ("dt", True, "dt = True: must be a number (s), not true or false"),
         ("rtol", float("nan"), "rtol = nan: must be a finite number"),
         ("radius", 2, "radius = 2: must be at least 0 and at most 1"),
-        ("method", 3, "method = 3: unknown method (allowed: generalized-alpha"),
+        ("method", 3, "method = 3: unknown method (allowed: auto, esdirk, generalized-alpha"),
         ("method", "rk54", "method = 'rk54': unknown method; did you mean 'rk4'?"),
         ("stabilization", "none", "stabilization = 'none': must be projection, or a mapping with gamma and beta"),
         ("stabilization", {"gamma": -1}, "stabilization.gamma = -1: must be zero or positive (1/s)"),

@@ -12,13 +12,15 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion.dop853 import Dop853
+from flexarm.motion.esdirk import Esdirk
+from flexarm.motion.generalized_alpha import GeneralizedAlpha
 from flexarm.motion.methods import Method
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.spectrum import Spectrum
 from flexarm.motion.step_size import SAFELY, Tolerance
 from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.robot import Robot
-from flexarm.robot.joints import MovingJoint
+from flexarm.robot.joints import MovingJoint, Prismatic
 
 MOST_JUMPS = 20  # of the inputs that are looked at
 LASTING = 5.0  # times that a mode takes to decay to a third: what it still has to be followed
@@ -42,12 +44,18 @@ class Follower:
 IMPLICIT, EXPLICIT = Follower(5, 7.5e-5), Follower(8, 5e-7)
 
 
+def usual(robot: Robot) -> Method:
+    """The method with which a run begins. Where a load jumps from node to node, one that looks at the end of a step
+    only: stages on both sides of a jump do not fit together."""
+    return GeneralizedAlpha() if _nodal(robot) else Esdirk()
+
+
 def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: Tolerance) -> Method | None:
     """A method that takes less work than that of the `stepper`, which is implicit and of order 5, if there is one."""
     robot = schedule.system.robot
     if not isinstance(stepper, CompiledStepper):
         return None
-    if schedule.controller is not None or not _smooth(robot) or stepper.plant.nodal_slides:
+    if schedule.controller is not None or not _smooth(robot) or _nodal(robot):
         return None
     inputs, _ = schedule.inputs_until_failure(_shaking_times(schedule, tolerance.horizon))
     if not len(inputs):
@@ -66,8 +74,16 @@ def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: 
 
 def _smooth(robot: Robot) -> bool:
     """Whether nothing in it is stiff only at times: dry friction, stops."""
-    joints = [link.joint for link in robot.links if isinstance(link.joint, MovingJoint)]
-    return not any(joint.coulomb or joint.stop is not None for joint in joints)
+    return not any(joint.coulomb or joint.stop is not None for joint in _moving_joints(robot))
+
+
+def _nodal(robot: Robot) -> bool:
+    """Whether a slide counts by the nodes of a mesh."""
+    return any(isinstance(joint, Prismatic) and joint.contact == "nodal" for joint in _moving_joints(robot))
+
+
+def _moving_joints(robot: Robot) -> list[MovingJoint]:
+    return [link.joint for link in robot.links if isinstance(link.joint, MovingJoint)]
 
 
 def _shaking_times(schedule: Schedule, duration: float) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
-from flexarm.motion.choice import better
+from flexarm.motion.choice import better, usual
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration
 from flexarm.motion.interrupts import Interrupts
@@ -57,8 +57,10 @@ class Plan:
     ) -> Integration:
         """The run from (q, v), ready to start."""
         with building:
-            stepper = self._stepper(self.solver, schedule)
-            if self.method == "auto" and self.radius is None and self.dt is None:
+            chooses = self.method == "auto" and self.radius is None and self.dt is None
+            solver = Compiled(usual(schedule.system.robot), self.tolerance) if chooses else self.solver
+            stepper = self._stepper(solver, schedule)
+            if chooses:
                 other = better(stepper, schedule, q, v, self.tolerance)
                 if other is not None:
                     stepper = self._stepper(Compiled(other, self.tolerance), schedule)

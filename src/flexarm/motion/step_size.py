@@ -52,7 +52,8 @@ class Tolerance:
     @property
     def solved(self) -> float:
         """Energy (J, twice) of rates that the iteration may miss."""
-        return self.mass * (SOLVED * self.share / self.horizon) ** 2
+        rate = SOLVED * self.share / self.horizon
+        return self.mass * rate * rate  # infinite at most: ** would raise
 
 
 @dataclass(frozen=True)

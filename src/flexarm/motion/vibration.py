@@ -43,8 +43,8 @@ def vibration(nodes: Nodes, system: System, rtol: float) -> Vibration | None:
     for place in range(system.nq):
         least = max(MINDED * float(ranges[groups == groups[place]].max()), ABOVE_ERRORS * rtol)
         found.append(Vibration(place, _frequency(nodes.times, q[:, place], v[:, place], least)))
-    fastest = max(found, key=lambda each: each.frequency)
-    return fastest if fastest.frequency else None
+    fastest = max(found, key=lambda each: each.frequency, default=None)
+    return fastest if fastest is not None and fastest.frequency else None
 
 
 def _frequency(times: Array, q: Array, v: Array, least: float) -> float:
