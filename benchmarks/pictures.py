@@ -16,6 +16,7 @@ from search import Survey
 from workloads import Workload
 
 if TYPE_CHECKING:
+    from frontier import Way
     from precision import Point
 
 LOOKS = {  # different markers, to be told apart in grey
@@ -100,5 +101,25 @@ def by_method(title: str, points: Sequence[Point], path: Path) -> None:
     axes.set(xlabel="solver loop (ms)", ylabel="largest error of the tip (mm)", title=title)
     axes.grid(which="both", alpha=0.2)
     figure.legend(loc="outside lower center", ncols=5, fontsize=8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def frontier(ways: Sequence[Way], apart: float, path: Path) -> None:
+    """W3: error against work, colours by shapes and markers by method."""
+    figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
+    shapes = list(dict.fromkeys(way.shapes for way in ways))
+    colours = dict(zip(shapes, ["0.6", "black", "#d1495b", "#a86e00", "#0b3c5d", "#2e8b57"]))
+    for way in ways:
+        axes.loglog(1e-6 * way.instructions, 1e3 * way.error, color=colours[way.shapes], marker=METHODS[way.method][1])
+    for name, colour in colours.items():
+        axes.plot([], [], "s", color=colour, label=name)
+    for method in dict.fromkeys(way.method for way in ways):
+        axes.plot([], [], METHODS[method][1], color="0.3", fillstyle="none", label=method)
+    axes.axhline(1e3 * apart, color="0.6", linewidth=0.8, linestyle="--", label="references apart")
+    axes.set(xlabel="millions of instructions", ylabel="largest error of the tip (mm)")
+    axes.set_title("W3: shapes and methods")
+    axes.grid(which="both", alpha=0.2)
+    figure.legend(loc="outside lower center", ncols=4, fontsize=8)
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -1,8 +1,8 @@
 """Work and precision of every method on the same equations: `python benchmarks/precision.py` (or `make bench`).
 
 The error is the largest distance of the tip over a run from a converged one of the same equations; the loop is the
-fastest of several; instructions are those of CasADi that the steps execute. `--against PATH` sets the methods of another
-checkout beside these, in the same run. `--plot` writes docs/images/precision_*.png.
+fastest of several; instructions are those of CasADi that the steps execute. `--against PATH` sets the methods of
+another checkout beside these, in the same run. `--plot` writes docs/images/precision_*.png.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 BY_TOLERANCE = ("auto", "esdirk", "dop853", "generalized-alpha", "newmark", "rk45", "adams", "bdf")
 BY_STEP = ("rk4",)
 TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7)
-REPEATS = 7
+REPEATS = 15
 ENOUGH = 2.0  # s of one method at one setting: slow ones are repeated less often, but twice
 LONGEST = 1.5  # s of a loop: finer settings of a method that takes this long are left out
 COUNTED = 6000  # steps: instructions of longer runs are told from those that a step of a shorter one took
@@ -51,7 +52,7 @@ class Point:
     steps: int  # computed
     loop: float  # s
     chosen: str = ""
-    instructions: float = float("nan")  # of all steps
+    instructions: float = math.nan  # of all steps
 
     def line(self) -> str:
         what = "dt" if self.method in BY_STEP else "rtol"
@@ -63,9 +64,8 @@ class Point:
         )
 
 
-HEAD = (
-    f"{'method':<20}{'setting':>14}{'error mm':>12}{'steps':>9}{'instr/step':>12}{'M instr':>12}{'loop ms':>11}{'us/step':>9}"
-)
+COLUMNS = {"setting": 14, "error mm": 12, "steps": 9, "instr/step": 12, "M instr": 12, "loop ms": 11, "us/step": 9}
+HEAD = f"{'method':<20}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items())
 
 
 def track(case: Case, **options: Any) -> tuple[np.ndarray, fa.Run]:
@@ -100,26 +100,34 @@ def ladder(case: Case, method: str, reference: np.ndarray) -> Iterator[Point]:
             return
 
 
-def counted(case: Case, points: Sequence[Point]) -> list[Point]:
-    """With the instructions that were executed: calls of a step are counted where there are few steps."""
-    known: dict[str, float] = {}  # of a step, by method
-    exact: dict[tuple[str, float], float] = {}
-    out = []
-    for point in points:
-        key = point.chosen, point.setting
-        if key not in exact and point.chosen in METHODS and (point.steps <= COUNTED or point.chosen not in known):
+@dataclass
+class Instructions:
+    """What the steps of a case execute; calls are counted where there are few steps."""
+
+    case: Case
+    of_a_step: dict[str, float] = field(default_factory=dict)  # by method
+    of_a_run: dict[tuple[str, float], float] = field(default_factory=dict)
+
+    def added(self, point: Point) -> Point:
+        """The point with its instructions, which are not known of SUNDIALS."""
+        key, few = (point.chosen, point.setting), point.steps <= COUNTED or point.chosen not in self.of_a_step
+        if key not in self.of_a_run and point.chosen in METHODS and few:
             setting = {"dt" if point.method in BY_STEP else "rtol": point.setting}
-            found = work.executed(partial(case.work, **setting), METHODS[point.chosen]())
-            exact[key] = found["instructions"]
-            known[point.chosen] = found["instructions"] / point.steps
-        all_steps = exact.get(key, known.get(point.chosen, float("nan")) * point.steps)
-        out.append(Point(**(asdict(point) | {"instructions": all_steps})))
-    return out
+            found = work.executed(partial(self.case.work, **setting), METHODS[point.chosen]())
+            self.of_a_run[key] = found["instructions"]
+            self.of_a_step[point.chosen] = found["instructions"] / point.steps
+        estimate = self.of_a_step.get(point.chosen, math.nan) * point.steps
+        return replace(point, instructions=self.of_a_run.get(key, estimate))
 
 
-def surveyed(case: Case, methods: Sequence[str], reference: np.ndarray) -> list[Point]:
-    known = [each for each in methods if each in (*METHODS, "adams", "bdf")]
-    return counted(case, [point for method in known for point in ladder(case, method, reference)])
+def surveyed(case: Case, methods: Sequence[str], reference: np.ndarray, say: Callable[[str], None]) -> list[Point]:
+    instructions, found = Instructions(case), []
+    for method in methods:
+        if method in METHODS or method in case.others:
+            for point in ladder(case, method, reference):
+                found.append(instructions.added(point))
+                say(found[-1].line())
+    return found
 
 
 def elsewhere(checkout: Path, case: Case, reference: np.ndarray) -> list[Point]:
@@ -150,7 +158,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     wanted = [case for case in CASES if case.name in (given.cases or names)]
     if given.json is not None:
-        points = surveyed(wanted[0], ("generalized-alpha", "rk45"), np.load(given.json))
+        points = surveyed(wanted[0], ("generalized-alpha", "rk45"), np.load(given.json), lambda line: None)
         print(json.dumps([asdict(each) for each in points]))
         return
     for case in wanted:
@@ -160,8 +168,7 @@ def main() -> None:
 def reported(case: Case, against: Path | None, plot: bool) -> None:
     reference, _ = track(case, **case.finest)
     print(f"\n{case.title}; a tolerance of 1e-3 is {case.length:.3g} mm\n{HEAD}", flush=True)
-    here = surveyed(case, (*BY_TOLERANCE, *BY_STEP), reference)
-    print("\n".join(each.line() for each in here), flush=True)
+    here = surveyed(case, (*BY_TOLERANCE, *BY_STEP), reference, partial(print, flush=True))
     there = [] if against is None else elsewhere(against.resolve(), case, reference)
     if there:
         print("there\n" + "\n".join(each.line() for each in there), flush=True)

@@ -42,7 +42,8 @@ def _cheapest(
 
 def _compared(what: str, now: Point | None, before: Point | None, goal: float) -> Iterator[str]:
     if now is None or before is None:
-        yield f"{what}: {'nothing' if now is None else now.method} now, {'nothing' if before is None else before.method} before"
+        names = ("nothing" if each is None else each.method for each in (now, before))
+        yield f"{what}: {' now, '.join(names)} before"
         return
     work, loop = before.instructions / now.instructions, before.loop / now.loop
     yield (
