@@ -73,6 +73,8 @@ class Spectrum:
 
     def moving(self, v: Array, a: Array) -> Spectrum:
         """Of the modes that take part in a motion: one that stands still cannot become unstable."""
+        if not len(self.frequencies):  # unknown
+            return self
         parts = np.abs(np.stack([self.to_modes @ v, self.to_modes @ a]))
         share = parts / np.maximum(parts.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
         moves = share.max(axis=0) > STILL
