@@ -53,7 +53,7 @@ What `flexarm run` passes to `fa.simulate`.
 | `radius` | spectral radius of generalised-alpha at infinity |
 | `rtol`, `atol` | tolerances, as a fraction of the robot's length and in m |
 | `dt` | a fixed step (s) instead of error control |
-| `sample` | time between samples (s); unless given a thousandth of the duration, or a whole part of it where vibration wants that |
+| `sample` | time between samples (s); unless given a thousandth of the duration, or less where vibration wants that |
 | `verify` | true runs it a second time, more accurately, and says how far the first run is off |
 
 A profile is `{{profile: NAME, ...}}` with the arguments of the function of the same name in Python:

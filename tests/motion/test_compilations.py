@@ -32,7 +32,8 @@ SAME = {
     ],
     "amplitudes of a torque": [{"torque": {"a": fa.sine(a, 1.0)}} for a in (1.0, 2.0)] + [{"torque": [3.0]}],
     "tolerances": [
-        feedback() | {"method": "esdirk"} | each for each in ({"rtol": 1e-8}, {"rtol": 1e-6}, {"atol": 1e-3}, {"dt": 0.01})
+        feedback() | {"method": "esdirk"} | each
+        for each in ({"rtol": 1e-8}, {"rtol": 1e-6}, {"atol": 1e-3}, {"dt": 0.01})
     ],
     "samples and durations": [feedback() | {"sample": 0.05}, feedback() | {"duration": 0.2}],
     "initial states": [feedback(), feedback() | {"q0": [0.3]}, feedback() | {"v0": [1.0]}],
