@@ -9,6 +9,7 @@ from flexarm.mechanics.many import Many, Runner
 
 needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C compiler on this machine")
 ROWS = 7
+NO_LIMITS = [np.inf, np.inf, 0.0, 1]
 
 
 def function() -> ca.Function:
@@ -75,17 +76,33 @@ def test_arrays_may_change_between_calls(runner):
 
 @pytest.mark.parametrize("output", [0, 1])
 def test_the_first_row_beyond_a_limit_is_the_last(runner, output):
-    rows = Rows(runner, limits=[np.inf, np.inf])
+    rows = Rows(runner, limits=NO_LIMITS)
     assert rows.many(ROWS) == ROWS
     measured = (rows.sizes, rows.inputs)[output].max(axis=1)
     for limit in np.sort(measured)[:-1]:
-        rows = Rows(runner, limits=[np.inf, np.inf])
+        rows = Rows(runner, limits=NO_LIMITS)
         rows.limits[output] = limit  # a value as large as the limit is allowed
         assert rows.many(ROWS) == np.argmax(measured > limit) + 1
 
 
+@pytest.mark.parametrize("patience", [1, 2, 3])
+def test_as_many_small_rows_one_after_the_other_as_are_waited_for_end_it(runner, patience):
+    rows = Rows(runner, limits=NO_LIMITS)
+    rows.many(ROWS)
+    sizes = rows.sizes.max(axis=1)
+    for least in np.sort(sizes) * (1 + 1e-9):
+        rows = Rows(runner, limits=[np.inf, np.inf, least, patience])
+        idle, expected = 0, ROWS
+        for k, small in enumerate(sizes < least):
+            idle = idle + 1 if small else 0
+            if idle == patience:
+                expected = k + 1
+                break
+        assert rows.many(ROWS) == expected
+
+
 def test_what_is_not_a_number_ends_it(runner):
-    rows = Rows(runner, limits=[np.inf, np.inf])
+    rows = Rows(runner, limits=NO_LIMITS)
     rows.u[2, 0] = -1.0  # the root of it: the next row begins with what is no number
     assert rows.many(ROWS) == 4
     assert np.isnan(rows.path[3, 1])

@@ -53,3 +53,12 @@ def test_a_run_that_promises_to_take_long_says_so_once(monkeypatch):
         warnings.simplefilter("error")
         now[0] = 40.0
         patience.update(1.1)
+
+
+def test_a_law_that_jumps_may_be_why_a_run_takes_long(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(budget.clock, "perf_counter", lambda: now[0])
+    patience = Patience(100.0, law=True)
+    now[0] = 20.0
+    with pytest.warns(fa.ValidityWarning, match=r"minutes.*; a law that jumps .* wants a smooth one"):
+        patience.update(1.0)

@@ -147,7 +147,8 @@ def test_assumptions_are_in_the_statistics():
     found = run(fa.sine(1.0, 100.0), 0.1, method="rk45").statistics
     assert found["longest_step_by_inputs"] == pytest.approx(0.0025)
     assert found["largest_step"] <= 0.0025 + 1e-12
-    assert run(fa.sine(1.0, 100.0), 0.1).statistics["longest_step_by_inputs"] == pytest.approx(0.00125)
+    ends_only = run(fa.sine(1.0, 100.0), 0.1, method="generalized-alpha").statistics  # inputs are seen less often
+    assert ends_only["longest_step_by_inputs"] == pytest.approx(0.00125)
 
 
 def test_a_fixed_step_that_does_not_see_an_input_is_doubted():

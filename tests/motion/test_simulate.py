@@ -54,7 +54,8 @@ def test_a_run_that_loses_its_energy_by_its_integration_says_so():
 
 
 def test_no_step_is_computed_in_vain_but_those_that_are_too_long(soft):
-    told = run(soft, 0.4, torque={"upper": fa.bang_bang(1.0, (0.1, 0.2))}, method="generalized-alpha").statistics
+    torque = {"upper": fa.bang_bang(1.0, (0.1, 0.2))}
+    told = run(soft, 0.4, torque=torque, method="generalized-alpha", rtol=1e-6).statistics
     assert told["rejected"] > 0
     assert told["computed"] == told["steps"] + told["rejected"]
 
@@ -246,7 +247,7 @@ def test_a_digital_controller_tends_to_the_continuous_one():
 
 def test_a_digital_controller_that_cannot_hold_the_arm_ends_in_a_sentence(soft):
     with pytest.warns(fa.ValidityWarning, match=r"diverged at t = "):
-        run(soft, 0.3, torque=fa.Feedback(pd, rate=200), rtol=1e-2)
+        run(soft, 1.0, torque=fa.Feedback(pd, rate=200), rtol=1e-2)
 
 
 def test_a_digital_controller_may_be_any_python_function(soft):
@@ -548,7 +549,7 @@ def test_hints_where_a_run_diverged(soft):
     with pytest.warns(fa.ValidityWarning, match=r"speaks every 0\.02 s shakes joints that feel little inertia"):
         run(soft, 1.0, **pair)
     with pytest.warns(fa.ValidityWarning, match="a law that jumps"):
-        run(soft, 1.0, torque=lambda t, q, v: [-50 * np.sign(v[0]), 0.0], v0={"upper.q": 0.1})
+        run(ROD, 1.0, torque=lambda t, q, v: [1.0 / (0.1 - q[0]) ** 2])
 
 
 def test_absurd_tolerances_and_durations_are_refused(soft):

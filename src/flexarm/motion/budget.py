@@ -11,7 +11,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook, Pace
-from flexarm.motion.validity import ValidityWarning
+from flexarm.motion.validity import OF_LAWS, ValidityWarning
 
 MOST_STEPS = 100_000_000  # some minutes of the smallest robot
 MOST_CALLS = 10_000_000  # of a digital controller: each is a call of Python
@@ -88,10 +88,11 @@ def memory() -> float:
 
 
 class Patience:
-    """Says once, when a run promises to take long, how long."""
+    """Says once, when a run promises to take long, how long; a law in it (not of a digital controller) may be why."""
 
-    def __init__(self, duration: float) -> None:
+    def __init__(self, duration: float, law: bool = False) -> None:
         self.duration, self._begin, self._said = duration, clock.perf_counter(), False
+        self._hint = f"; {OF_LAWS}" if law else ""
 
     def update(self, t: float) -> None:
         spent = clock.perf_counter() - self._begin
@@ -101,7 +102,8 @@ class Patience:
             self._said = True
             warnings.warn(
                 f"after {spent:.0f} s this run has come to t = {t:.3g} of {self.duration:g} s: it will take about "
-                f"{total / 60:.0f} minutes; a larger rtol or dt is faster, and Ctrl-C keeps what was computed",
+                f"{total / 60:.0f} minutes; a larger rtol or dt is faster, and Ctrl-C keeps what was computed"
+                f"{self._hint}",
                 ValidityWarning,
                 stacklevel=2,
             )

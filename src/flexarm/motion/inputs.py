@@ -63,7 +63,7 @@ class Profile:
         return out if np.ndim(t) else float(out[0])
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
-        """How fast it is between two times, up to this `rate`; and itself, with breaks where functions jump."""
+        """How fast it is from `begin` to `end`, up to this `rate`; and itself, with breaks where functions jump."""
         starts: list[float] = []
         pieces: list[Piece] = []
         outlooks: list[Outlook] = []

@@ -41,7 +41,7 @@ class Method(ABC):
         return 0.0, 0.0
 
     def longest_step(self, rates: Array, duration: float) -> float:
-        """The longest step (s) with which motions of these complex rates (1/s) stay bounded over a time."""
+        """The longest step (s) with which motions of these complex `rates` (1/s) stay bounded over a `duration` (s)."""
         return math.inf
 
     @property

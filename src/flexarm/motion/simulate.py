@@ -143,7 +143,7 @@ def simulate(
 
 def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: bool | None) -> None:
     with loop.interrupts.noticed(), Progress(duration, progress) as bar:
-        loop.run(q, v, duration, bar, Patience(duration))
+        loop.run(q, v, duration, bar, Patience(duration, loop.schedule.law is not None))
 
 
 def _verified(

@@ -12,6 +12,7 @@ from flexarm.motion.vibration import A_PERIOD, ALIASED
 from flexarm.robot import Robot
 
 LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
+OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
 LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
 
 
@@ -49,7 +50,7 @@ def _hint(run: Run, robot: Robot) -> str:
             "raise its rate, lower its gains, or give the joints the hub or rotor that a motor has"
         )
     if "Feedback" in run.options["torque"] and "changes too fast" in run.reason:
-        return "; a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
+        return f"; {OF_LAWS}"
     largest = np.abs(run.array("deflection")).max(axis=(0, 2))
     bends = [bend / link.length for bend, link in zip(largest, robot.links, strict=True) if link.flexible]
     truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
