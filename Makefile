@@ -38,6 +38,8 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/changed.py
 	$(BIN)/python benchmarks/sharing.py
 	$(BIN)/python benchmarks/tolerance.py
+	$(BIN)/python benchmarks/precision.py --plot
+	$(BIN)/python benchmarks/frontier.py --plot
 
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers

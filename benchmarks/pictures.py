@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib
 
@@ -12,6 +14,10 @@ import matplotlib.pyplot as plt
 from growth import TITLES, Cost, exponent
 from search import Survey
 from workloads import Workload
+
+if TYPE_CHECKING:
+    from frontier import Way
+    from precision import Point
 
 LOOKS = {  # different markers, to be told apart in grey
     "flexarm": ("tab:blue", "o"),
@@ -59,5 +65,61 @@ def growth(costs: dict[str, list[Cost]], path: Path) -> None:
     for axes in panels:
         axes.grid(which="both", alpha=0.2)
         axes.legend(fontsize=8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+METHODS = {  # colours as in flexarm.show, and markers to be told apart in grey
+    "auto": ("black", "*"),
+    "esdirk": ("#0b3c5d", "o"),
+    "dop853": ("#d1495b", "s"),
+    "generalized-alpha": ("#2e8b57", "^"),
+    "newmark": ("#a86e00", "v"),
+    "rk45": ("#6a4c93", "D"),
+    "rk4": ("#00798c", "P"),
+    "adams": ("0.4", "x"),
+    "bdf": ("0.6", "+"),
+}
+
+
+def by_method(title: str, points: Sequence[Point], path: Path) -> None:
+    """Error against the time of the solver loop, a line for each method; that of the default lies on others."""
+    figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
+    for name, (colour, marker) in METHODS.items():
+        own = [point for point in points if point.method == name]
+        look = {"linestyle": "", "markersize": 11, "fillstyle": "none"} if name == "auto" else {"markersize": 5}
+        if own:
+            axes.loglog(
+                [1e3 * point.loop for point in own],
+                [1e3 * point.error for point in own],
+                color=colour,
+                marker=marker,
+                linewidth=1.2,
+                label=name,
+                **look,
+            )
+    axes.set(xlabel="solver loop (ms)", ylabel="largest error of the tip (mm)", title=title)
+    axes.grid(which="both", alpha=0.2)
+    figure.legend(loc="outside lower center", ncols=5, fontsize=8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def frontier(ways: Sequence[Way], apart: float, path: Path) -> None:
+    """W3: error against work, colours by shapes and markers by method."""
+    figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
+    shapes = list(dict.fromkeys(way.shapes for way in ways))
+    colours = dict(zip(shapes, ["0.6", "black", "#d1495b", "#a86e00", "#0b3c5d", "#2e8b57"]))
+    for way in ways:
+        axes.loglog(1e-6 * way.instructions, 1e3 * way.error, color=colours[way.shapes], marker=METHODS[way.method][1])
+    for name, colour in colours.items():
+        axes.plot([], [], "s", color=colour, label=name)
+    for method in dict.fromkeys(way.method for way in ways):
+        axes.plot([], [], METHODS[method][1], color="0.3", fillstyle="none", label=method)
+    axes.axhline(1e3 * apart, color="0.6", linewidth=0.8, linestyle="--", label="references apart")
+    axes.set(xlabel="millions of instructions", ylabel="largest error of the tip (mm)")
+    axes.set_title("W3: shapes and methods")
+    axes.grid(which="both", alpha=0.2)
+    figure.legend(loc="outside lower center", ncols=4, fontsize=8)
     figure.savefig(path, dpi=110)
     plt.close(figure)

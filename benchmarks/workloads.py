@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 
 import elastica
 import flexarm as fa
+import w3_shapes
 from peers import flexarm_models
 from peers.result import Candidate, Result
 from search import deviation
@@ -83,9 +84,13 @@ def _w1_candidates() -> list[Candidate]:
 
     out = []
     for name, (upper, fore) in _two_link_bases().items():
-        for rtol in (1e-2, 1e-3, 5e-4, 3e-4, 1e-4):
+        for rtol in (2e-2, 1e-2, 3e-3, 1e-3, 1e-4):
             work = partial(flexarm_models.two_link_arm, upper, fore, rtol=rtol)
             out.append(Candidate("flexarm", f"{name}, rtol {rtol:.0e}", partial(flexarm_models.measured, work, tip)))
+        for rtol in (1e-2, 1e-3):
+            work = partial(flexarm_models.two_link_arm, upper, fore, method="generalized-alpha", rtol=rtol)
+            run = partial(flexarm_models.measured, work, tip)
+            out.append(Candidate("flexarm", f"{name}, generalized-alpha, rtol {rtol:.0e}", run))
     for elements, dt, radius, tolerance, integration in _ANCF:
         text = f"{elements} ANCF, dt {1e3 * dt:g} ms, radius {radius}, tol {tolerance:.0e}, quadrature {integration}"
         work = partial(exudyn_models.two_link_arm, elements, dt, radius, tolerance, integration)
@@ -231,11 +236,11 @@ W2 = Workload(
 # --- W3: the spatial arm ---
 
 
-def _w3_bases() -> dict[str, fa.Flexible]:
-    return {
-        f"{n} element{'s' * (n > 1)}": fa.Flexible(bend_y=n, bend_z=n, twist=min(n, 2), basis="elements")
-        for n in (1, 2, 3, 4)
-    }
+def _w3_bases(elastic: bool) -> dict[str, w3_shapes.Shapes]:
+    bases = {f"{n} element{'s' * (n > 1)}": w3_shapes.elements(n) for n in (1, 2, 3, 4)[: 3 if elastic else 4]}
+    if not elastic:
+        bases |= {f"{u} and {f} modes": w3_shapes.reduced(2, u, f) for u, f in ((2, 2), (3, 3), (4, 4))}
+    return bases
 
 
 def _w3_candidates(elastic: bool) -> list[Candidate]:
@@ -243,15 +248,16 @@ def _w3_candidates(elastic: bool) -> list[Candidate]:
 
     out = []
     steps: list[dict[str, Any]] = [{"dt": dt, "radius": 0.6} for dt in (2e-3, 1e-3, 5e-4)]
-    steps += [{"rtol": rtol, "radius": 0.6} for rtol in (1e-3, 1e-4)]
+    steps += [{"rtol": rtol, "radius": 0.6} for rtol in (1e-2, 1e-3)]
+    steps += [{"rtol": rtol} for rtol in (1e-2, 3e-3, 1e-3, 3e-4)]
     steps += [{"rtol": rtol, "method": "rk45"} for rtol in (1e-4, 1e-5)]
     steps += [{"dt": dt, "method": "rk4"} for dt in (1e-4, 5e-5)]
-    for name, shapes in list(_w3_bases().items())[: 3 if elastic else 4]:
+    for name, shapes in _w3_bases(elastic).items():
         for options in steps:
             text = ", ".join(f"{key} {value}" for key, value in options.items())
             work = partial(flexarm_models.rrr_arm, shapes, elastic, **options)
             out.append(Candidate("flexarm", f"{name}, {text}", partial(flexarm_models.measured, work, tip)))
-    two = _w3_bases()["2 elements"]
+    two = w3_shapes.elements(2)
     for method, rtol in (("Radau", 1e-2), ("DOP853", 1e-3), ("DOP853", 1e-4)):
         work = partial(scipy_solver.rrr_arm, two, elastic, method=method, rtol=rtol, atol=1e-2 * rtol)
         out.append(Candidate(f"solve_ivp {method}", f"2 elements, rtol {rtol:.0e}", work))
@@ -267,19 +273,27 @@ def _w3_candidates(elastic: bool) -> list[Candidate]:
 
 
 @cache
-def _w3_reference(elastic: bool, rtol: float = 1e-6, elements: int = 4) -> CubicSpline:
-    run = flexarm_models.rrr_arm(_w3_bases()[f"{elements} elements"], elastic, method="rk45", rtol=rtol)
+def _w3_reference(rtol: float = 1e-5, modes: int = 8, elements: int = 0) -> CubicSpline:
+    shapes = w3_shapes.elements(elements) if elements else w3_shapes.fine(modes)
+    run = flexarm_models.rrr_arm(shapes, False, method="dop853", rtol=rtol)
+    return spline(run, tip(run))
+
+
+@cache
+def _w3e_reference(rtol: float = 1e-6, elements: int = 3) -> CubicSpline:
+    run = flexarm_models.rrr_arm(w3_shapes.elements(elements), True, method="rk45", rtol=rtol)
     return spline(run, tip(run))
 
 
 def _w3_checks() -> dict[str, float]:
     from peers import exudyn_models
 
-    reference = _w3_reference(False)
+    reference = _w3_reference()
     known = {0.25: (7.414, 0.080, 0.449), 0.5: (6.413, 0.302, -0.863)}  # Exudyn and two prototypes, to 2 mm
     return {
-        "the same at rtol 1e-5": distance(reference, _w3_reference(False, 1e-5)),
-        "the same with 3 elements a link": distance(reference, _w3_reference(False, 1e-6, 3)),
+        "the same at rtol 1e-4": distance(reference, _w3_reference(1e-4)),
+        "the same with 6 modes of each kind": distance(reference, _w3_reference(modes=6)),
+        "the same with 4 elements a link": distance(reference, _w3_reference(elements=4)),
         **{f"the known tip at {t} s": float(np.linalg.norm(reference(t) - place)) for t, place in known.items()},
         "Exudyn, 24 elements, dt 0.5 ms": deviation(exudyn_models.rrr_arm(24, 5e-4, 0.6, 1e-4), reference),
     }
@@ -291,8 +305,8 @@ W3 = Workload(
     observed="tip",
     duration=1.0,
     targets=(1e-2, 4e-3, 1e-3),
-    reference=partial(_w3_reference, False),
-    converged="flexarm with 4 elements a link, Runge-Kutta 4(5), rtol 1e-6",
+    reference=_w3_reference,
+    converged="flexarm with 8 Craig-Bampton modes of each kind a link (twist 3), Dormand-Prince 8, rtol 1e-5",
     candidates=partial(_w3_candidates, False),
     checks=_w3_checks,
     goals=(Goal("Exudyn", 1e-3, 50, 10), Goal("solve_ivp", 1e-2, 30, same="2 elements")),
@@ -304,12 +318,12 @@ W3E = Workload(
     observed="tip",
     duration=1.0,
     targets=(1e-2, 1e-3),
-    reference=partial(_w3_reference, True, 1e-6, 3),
+    reference=_w3e_reference,
     converged="flexarm with 3 elements a link, Runge-Kutta 4(5), rtol 1e-6",
     candidates=partial(_w3_candidates, True),
     checks=lambda: {
-        "the same at rtol 1e-5": distance(_w3_reference(True, 1e-6, 3), _w3_reference(True, 1e-5, 3)),
-        "the same with 2 elements a link": distance(_w3_reference(True, 1e-6, 3), _w3_reference(True, 1e-6, 2)),
+        "the same at rtol 1e-5": distance(_w3e_reference(), _w3e_reference(1e-5)),
+        "the same with 2 elements a link": distance(_w3e_reference(), _w3e_reference(elements=2)),
     },
 )
 
@@ -319,7 +333,7 @@ W3E = Workload(
 
 def _w4_candidates() -> list[Candidate]:
     out = []
-    for method in ("generalized-alpha", "rk45"):
+    for method in ("auto", "generalized-alpha", "rk45"):
         for rtol in (1e-2, 1e-3, 1e-4, 1e-5):
             work = partial(flexarm_models.canadarm2, method=method, rtol=rtol)
             run = partial(flexarm_models.measured, work, tip)

@@ -5,20 +5,28 @@ from __future__ import annotations
 import math
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
+import flexarm as fa
+from flexarm.motion.method_names import METHODS
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 import first_call
 import growth
 import page
+import precision
+import precision_goals
 import search
 import verdicts
+import work
 from peers.result import Candidate, Failed, Result, lines
+from precision_cases import CASES
 
 TIMES = np.linspace(0, 1, 101)
 REFERENCE = CubicSpline(TIMES, np.sin(TIMES)[:, None])
@@ -154,3 +162,31 @@ def test_first_calls_are_measured_in_processes_of_their_own() -> None:
 def test_a_folder_without_the_package_is_not_measured(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="has no src/flexarm"):
         first_call.in_new_process(tmp_path, str(tmp_path / "cache"), str(tmp_path / "bytecode"))
+
+
+def test_calls_of_a_run_are_counted() -> None:
+    robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
+    simulate = partial(fa.simulate, robot, 0.1, torque={"a": 1.0}, dt=0.01)
+    found = work.executed(simulate, METHODS["rk4"]())
+    assert 4 * 10 < found["residual"] < 4 * 10 + 10  # four stages in each of ten steps, and some starts
+    assert found["instructions"] > found["residual"]
+    implicit = work.executed(simulate, METHODS["esdirk"]())
+    assert 7 * 10 < implicit["residual"] < 7 * 10 + 10  # one iteration a stage, two in the first
+    assert 10 < implicit["factor"] < 10 + 10
+
+
+def point(method: str, setting: float, error: float, loop: float) -> precision.Point:
+    return precision.Point(method, setting, error, 10, loop, method, 1e6 * loop)
+
+
+def test_less_work_at_the_same_error_and_at_the_same_tolerance() -> None:
+    cases = {case.name: case for case in CASES}
+    here = [point("auto", 1e-6, 1e-7, 0.5), point("auto", 1e-4, 9e-4, 0.1)]
+    there = [point("generalized-alpha", 1e-6, 1e-6, 10.0), point("generalized-alpha", 1e-4, 9e-4, 0.2)]
+    first, allowed, second, _ = precision_goals.lines(cases["clamped"], here, there)
+    assert first.startswith("rtol 1e-06: 20 times less work, 20 times less time")
+    assert allowed == "  its error is 0.11 of what is allowed"
+    assert second.startswith("rtol 1e-04: 2 times less work")
+    by_loop, *_ = precision_goals.lines(cases["W4"], here, there)
+    assert by_loop.startswith("1 mm by loop: 2 times less work")
+    assert "nothing now" in next(iter(precision_goals.lines(cases["W4"], [], there)))

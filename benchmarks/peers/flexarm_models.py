@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import flexarm as fa
@@ -36,8 +36,9 @@ def deflection(run: fa.Run) -> Any:
     return run.array("deflection")[:, 0, 1:2]
 
 
-def rrr_arm(shapes: fa.Flexible, elastic: bool, **options: Any) -> fa.Run:
-    arm = fa.library.rrr_arm(elastic).with_({f"links.{k}.flexible": shapes for k in range(3)})
+def rrr_arm(shapes: Sequence[fa.Flexible], elastic: bool, **options: Any) -> fa.Run:
+    """`shapes` of each link."""
+    arm = fa.library.rrr_arm(elastic).with_({f"links.{k}.flexible": each for k, each in enumerate(shapes)})
     torque = dict.fromkeys(("column", "upper", "fore"), 400.0)
     return fa.simulate(arm, 1.0, torque=torque, sample=0.005, native=native, **options)
 

@@ -6,7 +6,7 @@ Radau also gets the compiled exact Jacobian.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -78,6 +78,8 @@ def two_link_arm(upper: fa.Flexible, fore: fa.Flexible, method: str, rtol: float
     return solve(system, stretches, 0.01, method, rtol, atol)
 
 
-def rrr_arm(shapes: fa.Flexible, elastic: bool, method: str, rtol: float, atol: float) -> Result:
-    system = fa.System(fa.library.rrr_arm(elastic).with_({f"links.{k}.flexible": shapes for k in range(3)}))
+def rrr_arm(shapes: Sequence[fa.Flexible], elastic: bool, method: str, rtol: float, atol: float) -> Result:
+    system = fa.System(
+        fa.library.rrr_arm(elastic).with_({f"links.{k}.flexible": each for k, each in enumerate(shapes)})
+    )
     return solve(system, [(0.0, 1.0, (400.0, 400.0, 400.0))], 0.005, method, rtol, atol)

@@ -442,9 +442,7 @@ def test_a_method_of_the_users_is_not_taken_for_the_one_it_comes_from(soft):
     fine = tip("generalized-alpha", 0.005)
     near, far = (np.abs(tip(method, 0.01) - fine).max() for method in (HalfSteps(), "generalized-alpha"))
     assert near < 0.6 * far
-    with pytest.raises(
-        ValueError, match=r"method = .*must be one of auto, esdirk, generalized-alpha, .* or a fa\.Method"
-    ):
+    with pytest.raises(ValueError, match=r"method = .*must be one of auto, esdirk, .* or a fa\.Method"):
         run(soft, 0.1, method=HalfSteps)
 
 

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.motion.plant import Plant
-from flexarm.motion.spectrum import Spectrum, small_motions
+from flexarm.motion.spectrum import MOST_COORDINATES, Spectrum, small_motions
 
 ROD = {"section": fa.Section.rectangle(0.006, 0.02), "material": fa.Material(E=7e10, rho=2700.0, damping=1e-4)}
 
@@ -15,6 +15,14 @@ def spectrum(robot, q=None, driven=()):
     q = np.zeros(system.nq) if q is None else q
     v, u = np.zeros(system.nq), np.zeros(plant.input_count)
     return Spectrum.of(*(each.full() for each in small_motions(plant)(q, v, u, system.numbers)))
+
+
+def test_explicit_methods_step_robots_whose_modes_are_too_many_to_know():
+    long = fa.Flexible(bend_y=MOST_COORDINATES // 2, basis="elements")
+    robot = fa.Robot(links=[fa.Link("a", 1.0, **ROD, flexible=long)])
+    assert fa.System(robot).nq > MOST_COORDINATES
+    run = fa.simulate(robot, 1e-6, torque={"a": 0.1}, method="rk45", sample=1e-6, native=False)
+    assert run.reason == "completed"
 
 
 def test_frequencies_and_decay_are_those_of_the_modes():

@@ -15,6 +15,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains, checked_gains
 from flexarm.motion.inputs import Profile
@@ -163,8 +164,10 @@ class TracedLaw:
 
     def look(self, duration: float, q: Array, v: Array) -> Outlook:
         """How fast the law's own formula of t is, in a state: profiles in it tell of themselves."""
-        arguments = self.function.sx_in()
-        if not ca.depends_on(self.function(*arguments), arguments[0]):
+        with building:
+            arguments = self.function.sx_in()
+            steady = not ca.depends_on(self.function(*arguments), arguments[0])
+        if steady:
             return calm()
         channels = [float(each(np.zeros(1))[0]) for each in self.channels]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.building import building
 from flexarm.mechanics.many import Runner
 from flexarm.mechanics.system import System
 from flexarm.motion.nodes import ROUNDING, snapped
@@ -63,8 +64,9 @@ class Readings:
     def _report(self) -> Report:
         if self.inputs is not None:
             return self.inputs.stepper.report
-        idle = Schedule(self.system, None, None, ())
-        return Report(Runner(report(idle.plant())), idle.given.numbers)
+        with building:
+            idle = Schedule(self.system, None, None, ())
+            return Report(Runner(report(idle.plant())), idle.given.numbers)
 
     def __call__(self, times: Array, rows: Array, attributes: dict[str, str]) -> Arrays:
         """From rows of (q, v, a, work, lost); the first is the start, against which energies are balanced."""
