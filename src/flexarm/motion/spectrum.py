@@ -18,12 +18,12 @@ IMMOBILE = 1e-12  # of the largest mobility: what constraints hold
 
 
 def small_motions(plant: Plant) -> ca.Function:
-    """(q, v, u, numbers) -> M^-1 (along the constraints), K and D at the free coordinates; zero where these are too
+    """(q, v, u, numbers) -> M^-1 (along the constraints), K and D at the free coordinates; empty where these are too
     many."""
     q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (plant.n, plant.n, plant.input_count)))
     count = len(plant.free)
     if plant.shared is not None or count > MOST_COORDINATES:
-        return plant.step_function("small_motions", [q, v, u], [ca.MX(count, count)] * 3)
+        return plant.step_function("small_motions", [q, v, u], [ca.MX(0, 0)] * 3)
     factors, solver = plant.factor(q, v, u, 0, 0), plant.constraint_solver
     constrained = None if solver is None else solver.at(q, factors)
 
@@ -48,7 +48,7 @@ class Spectrum:
     @staticmethod
     def of(mobility: Array, K: Array, D: Array) -> Spectrum:
         if not all(np.isfinite(each).all() for each in (mobility, K, D)):  # whoever steps there will find out
-            mobility, K, D = np.zeros((3, *mobility.shape))
+            mobility, K, D = np.zeros((3, 0, 0))
         sizes, axes = np.linalg.eigh((mobility + mobility.T) / 2)
         free = sizes > IMMOBILE * sizes.max(initial=0.0)
         roots, axes = np.sqrt(sizes[free]), axes[:, free]
