@@ -146,7 +146,7 @@ class Esdirk(Method):
         error = self._error(plant, stages, sought, dt)
         undone = LASTING * plant.horizon * dt * undone
         of_error, left = plant.displacements(state.q, error, undone)
-        return after, of_error + self._abrupt(plant, stages, sought, dt), left
+        return after, of_error + self._abrupt(plant, stages, at, sought, dt), left
 
     @staticmethod
     def _error(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
@@ -160,13 +160,13 @@ class Esdirk(Method):
         return missed + adding_up * plant.horizon * seen
 
     @staticmethod
-    def _abrupt(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
+    def _abrupt(plant: Plant, stages: list[Stage], at: dict[float, Any], last: newton.Problem, dt: Any) -> Any:
         """What forces that change within steps add up to, as displacements of the links; two measures, since each of
         them is blind to some changes."""
         if plant.abrupt is None:
             return 0
         end, none = stages[-1], ca.MX.zeros(len(plant.free))
-        forces = [plant.abrupt(each.q, each.v) for each in stages]
+        forces = [plant.abrupt(each.q, each.v, at[float(c)]) for each, c in zip(stages, C, strict=True)]
         factors = plant.factor(end.q, end.v, last.u, 0, 0)
         rates = (plant.substitute(factors, _along(none, weights, forces, dt)) for weights in ABRUPT)
         seen = (plant.resolved(last.factors, end.q, each, last.stiff, last.damp) for each in rates)

@@ -25,7 +25,7 @@ from flexarm.robot.joints import Prismatic
 BEYOND_REASON = 10.0  # lengths of a link
 SHORTEST_PART = 1e-4  # of a link: a part that bends must not become shorter in a run
 TURNS = 3  # times that the moment is sought at which a coordinate turns back, along straight lines of its rate
-PARTS = 4  # of a step of high order, at whose ends conditions are looked at
+LEAST_PARTS, MOST_PARTS = 4, 64  # of a step of high order, at whose ends conditions are looked at
 OVERRUN = 0.05  # of a link: a slide that is deeper in a stop at the link's very end has left it
 
 
@@ -108,10 +108,12 @@ class Watch:
                     f"stop: '{each.name}' is {value:g} at the start; it must be positive until the run ends"
                 )
 
-    def first(self, times: Array, states: Array, layout: Layout, sizes: Array, order: int) -> Event | None:
+    def first(
+        self, times: Array, states: Array, layout: Layout, sizes: Array, order: int, apart: float = np.inf
+    ) -> Event | None:
         """The first event on a stretch of nodes (the first of them is known to be well) of a method of this order;
-        `sizes` say what is large."""
-        finer = _with_dips(times, states, layout) if self.conditions and order > LOW else (times, states)
+        `sizes` say what is large. Conditions are looked at in moments that are no further `apart` (s)."""
+        finer = _with_dips(times, states, layout, apart) if self.conditions and order > LOW else (times, states)
         found = [
             *self._runaways(times, states[:, layout.q], sizes),
             *self._limits(times, states, layout),
@@ -264,9 +266,11 @@ def _with_turns(times: Array, states: Array, layout: Layout, place: int) -> tupl
     return times, states
 
 
-def _with_dips(times: Array, states: Array, layout: Layout) -> tuple[Array, Array]:
-    """The nodes, with points between them: steps may be long, and a condition met on the way."""
-    inside = times[:-1, None] + np.diff(times)[:, None] * np.arange(1, PARTS) / PARTS
+def _with_dips(times: Array, states: Array, layout: Layout, apart: float) -> tuple[Array, Array]:
+    """The nodes, with points between them that are no further `apart` (s), as far as that is sensible: steps may be
+    long, and a condition met on the way."""
+    parts = int(np.clip(np.ceil(np.diff(times).max() / apart), LEAST_PARTS, MOST_PARTS))
+    inside = times[:-1, None] + np.diff(times)[:, None] * np.arange(1, parts) / parts
     return _with(times, states, inside.ravel(), layout)
 
 

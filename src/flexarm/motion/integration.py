@@ -24,6 +24,8 @@ from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
 QUICK = 100.0  # Hz
+LOOK = 1e-3  # of the duration: conditions are looked at so often
+JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
 FEW = 16  # steps that are planned where their size has changed: it may change again
 UNCHECKED = 0.25  # of the longest step that sees inputs: where all joints are driven, no error shortens it
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
@@ -145,7 +147,9 @@ class Integration:
 
     def _accept(self, times: Array, states: Array) -> None:
         """Keep the samples of these steps; the run ends where something that is watched happens."""
-        event = self.watch.first(times, states, self.layout, self.stepper.sizes, self.stepper.order)
+        event = self.watch.first(
+            times, states, self.layout, self.stepper.sizes, self.stepper.order, self.duration * LOOK
+        )
         end = float(times[-1]) if event is None else event.time
         self.recorder.record(times, states, end, self._jumped)
         for each in self._listeners:
@@ -188,6 +192,7 @@ class Integration:
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
         if failure is not None:
             raise failure
+        self._kick_by_driven(out, inputs[0])
         solver = self.plant.constraint_solver
         if solver is not None and solver.projects:  # a driven joint's speed may have jumped
             q, v, *_ = solver.settled(out[at.q], out[at.v], out[at.a], inputs[0], self.schedule.given.numbers)
@@ -223,6 +228,27 @@ class Integration:
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
         if failure is None:
             self._stable = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
+
+    def _kick_by_driven(self, state: Array, inputs: Array) -> None:
+        """Where the speeds of driven joints jump, those of the others do too: M_ff dv_f + M_fd dv_d = 0."""
+        at, driven, free = self.layout, self.plant.driven, self.plant.free
+        jump = state[at.v][driven] - self.state[at.v][driven]
+        if (
+            not self.t
+            or not free
+            or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0)
+        ):
+            return
+        old = self.state[at.v]
+        pushed, still = inputs.copy(), inputs.copy()
+        pushed[self.plant.input_places[5]], still[self.plant.input_places[5]] = jump, 0.0
+        answers = (self.stepper.start(state[at.q], old, each, 0.0)[0] for each in (pushed, still))
+        state[at.v][free] += np.subtract(*answers)[free]
+        before, after = (self._kinetic(state[at.q], v, inputs) for v in (old, state[at.v]))
+        state[at.work] += after - before
+
+    def _kinetic(self, q: Array, v: Array, inputs: Array) -> float:
+        return float(self.stepper.report(q[None, :], v[None, :], 0 * v[None, :], inputs[None, :])[0][0, 0])
 
     def _kicked(self, restarted: Array) -> bool:
         """Whether inputs have jumped so that accelerations did."""

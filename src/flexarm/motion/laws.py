@@ -126,6 +126,21 @@ def _in_the_place_of_gains(law: Any) -> str:
     return ""
 
 
+ELSEWHERE = (0.0, 0.37, -0.23)  # of what is large for each coordinate, and that a second: where a law is looked at
+KINKS = {
+    ca.OP_FMIN,
+    ca.OP_FMAX,
+    ca.OP_FABS,
+    ca.OP_SIGN,
+    ca.OP_IF_ELSE_ZERO,
+    ca.OP_LT,
+    ca.OP_LE,
+    ca.OP_FLOOR,
+    ca.OP_CEIL,
+    ca.OP_FMOD,
+}
+
+
 class TracedLaw:
     """A law as a CasADi function of (t, q, v, channels, parameters), the last of them its gains and limits. Each run
     makes its own: nothing that the law refers to is remembered beyond it.
@@ -150,6 +165,12 @@ class TracedLaw:
             )
 
     @cached_property
+    def abrupt(self) -> bool:
+        """Whether it has kinks: limits, np.where, np.abs and the like."""
+        kinds = (self.function.instruction_id(k) for k in range(self.function.n_instructions()))
+        return any(kind in KINKS for kind in kinds)
+
+    @cached_property
     def identity(self) -> str:
         """All that the law is but for the values of its parameters and profiles, as text: what is compiled for it can
         be used again where this is the same."""
@@ -163,18 +184,21 @@ class TracedLaw:
         return np.asarray(found.full().T)
 
     def look(self, duration: float, q: Array, v: Array) -> Outlook:
-        """How fast the law's own formula of t is, in a state: profiles in it tell of themselves."""
+        """How fast the law's own formula of t is, in a state and two others (where what is zero in the first is not):
+        profiles in it tell of themselves."""
         with building:
             arguments = self.function.sx_in()
             steady = not ca.depends_on(self.function(*arguments), arguments[0])
         if steady:
             return calm()
-        channels = [float(each(np.zeros(1))[0]) for each in self.channels]
+        sizes = self.system.sizes
+        states = [(q + share * sizes, v + share * sizes) for share in ELSEWHERE]
 
         def torques(t: Array) -> Array:
-            return np.asarray(self.function(t[None, :], q, v, channels, self.parameters).full().T)
+            every = (np.repeat(part[None, :], len(t), axis=0) for state in states for part in state)
+            return np.hstack([self.torques(t, here, rates) for here, rates in zip(every, every, strict=True)])
 
-        return probed(torques, 0.0, duration, np.zeros(self.system.nu))
+        return probed(torques, 0.0, duration, np.zeros(self.system.nu * len(states)))
 
     def _trace(self) -> tuple[ca.Function, list[Channel]]:
         names = self.system.names

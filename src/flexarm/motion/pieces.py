@@ -258,7 +258,7 @@ def _until_failure(piece: Piece, t: Array, rate: int) -> Array:
         try:
             out[low:end] = piece.value(t[low:end], rate)
             low = end
-        except (Exception, KeyboardInterrupt):  # an interrupt is noted, and ends the run
+        except Exception:
             high = end
         end = low + (high - low) // 2
     return out

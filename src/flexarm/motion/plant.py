@@ -297,17 +297,19 @@ class Plant:
 
     @cached_property
     def abrupt(self) -> WithNumbers | None:
-        """(q, v) -> those forces at the free coordinates that may change within a step however short, of dry friction
-        and stops; None where there are none."""
+        """(q, v, u) -> those forces at the free coordinates that may change within a step however short: of dry
+        friction, stops and laws with kinks; None where there are none."""
         e = self.equations
-        q, v = e.q, e.v
+        q, v, _, u = self._symbols
         bodies = [(body, e.chain.part(q, i), e.chain.part(v, i)) for i, body in enumerate(e.chain.bodies)]
         potential = sum((stops.potential(body, x) for body, x, _ in bodies), ca.SX(0))
         lost = sum((stops.dissipation(body, x, dx) for body, x, dx in bodies), ca.SX(0))
         force = energies.dry_friction(e.chain, v) + ca.gradient(potential, q) + ca.gradient(lost, v)
+        if self.law is not None and self.law.abrupt:
+            force = force - e.input_matrix @ self._commanded
         if not ca.sparsify(force).nnz():
             return None
-        return self.function("abrupt", [q, v], [ca.cse(ca.densify(force[self.free]))])
+        return self.function("abrupt", [q, v, u], [ca.cse(ca.densify(force[self.free]))])
 
     @cached_property
     def forces(self) -> WithNumbers:

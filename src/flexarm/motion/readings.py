@@ -37,7 +37,21 @@ class Inputs:
         return np.minimum(near, np.nextafter(self.end, -np.inf)) if self.end > 0 else near
 
     def at(self, moments: Array) -> Array:
-        return self.schedule.inputs(moments, self._held(moments))
+        """Not numbers where a function of the user's fails: the steps happened not to ask for them there."""
+        held = self._held(moments)
+        try:
+            return self.schedule.inputs(moments, held)
+        except Exception:
+            rows = [
+                self._one(moments[k : k + 1], None if held is None else held[:, k : k + 1]) for k in range(len(moments))
+            ]
+            return np.concatenate(rows)
+
+    def _one(self, moment: Array, held: Array | None) -> Array:
+        try:
+            return self.schedule.inputs(moment, held)
+        except Exception:
+            return np.full((1, self.stepper.plant.input_count), np.nan)
 
     def _held(self, moments: Array) -> Array | None:
         """What the digital controller said last."""

@@ -135,7 +135,7 @@ def simulate(
         options["rate"] = schedule.controller.rate
     if schedule.feedback is not None and schedule.feedback.gains is not None:
         options["gains"] = Gains(schedule.feedback.gains).plain()
-    checked = _verified(plan, loop, q, v, progress) if verify else {}
+    checked = _verified_unless_interrupted(plan, loop, q, v, progress) if verify else {}
     run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
     warn_of_validity(run, system.robot)
     return run
@@ -144,6 +144,16 @@ def simulate(
 def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: bool | None) -> None:
     with loop.interrupts.noticed(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, Patience(duration, loop.schedule.law is not None))
+
+
+def _verified_unless_interrupted(plan: Plan, loop: Integration, q: Array, v: Array, progress: bool | None) -> Any:
+    """The run itself is not lost, whatever becomes of its verification."""
+    try:
+        return _verified(plan, loop, q, v, progress)
+    except BaseException as error:
+        if not (isinstance(error, KeyboardInterrupt) or loop.interrupts.pressed):
+            raise
+        return {"error_estimate": None}
 
 
 def _verified(

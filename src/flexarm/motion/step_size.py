@@ -19,7 +19,7 @@ SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met 
 SHRINK, GROW = 0.1, 8.0  # bounds of a change
 WORTH_IT = 1.5  # a chunk ends for steps that are this much longer
 SAFELY = 0.9  # of the longest step with which an explicit method is stable
-AFTER_JUMP = 0.1  # of the steps before: those that follow see what the jump started
+AFTER_JUMP = 0.1  # of the steps before, or of the first: those that follow see what the jump started
 ABSURD = 1e100  # a state beyond this is as good as not a number
 NO_LIMIT = float(np.finfo(float).max)
 
@@ -153,7 +153,7 @@ class AdaptiveStep(StepSize):
         self.dt = FIRST_STEP * min(1.0, duration)
 
     def restart(self) -> None:
-        self.dt *= AFTER_JUMP
+        self.dt = AFTER_JUMP * min(self.dt, FIRST_STEP * min(1.0, self.duration))
 
     def plan(self, left: float, most: int, longest: float = np.inf) -> tuple[float, int]:
         size = min(self.dt, longest)

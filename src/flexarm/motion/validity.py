@@ -74,9 +74,12 @@ def _inaccurate(run: Run, robot: Robot) -> list[str]:
     if run.status == "failed" or run.error_estimate is None or run.error_estimate <= allowed:
         return []
     smaller = "dt" if run.options["dt"] else "rtol"
+    replayed = (
+        "; in that run the controller was not asked, but its words were said again" if "rate" in run.options else ""
+    )
     return [
         f"links are up to {run.error_estimate:.3g} m from where a more accurate run has them, and "
-        f"{allowed:.3g} m are allowed; take a smaller {smaller}"
+        f"{allowed:.3g} m are allowed; take a smaller {smaller}{replayed}"
     ]
 
 
