@@ -307,15 +307,23 @@ def test_an_explicit_method_with_too_long_a_step_says_which_coordinate_left(soft
 
 
 def test_an_interrupt_keeps_what_was_computed(soft):
-    def impatient(t):
-        if t > 0.2:
+    def impatient(t, q, v):
+        if t > 0.3:
             raise KeyboardInterrupt
-        return 0.0
+        return 1.0
 
     with pytest.warns(fa.ValidityWarning, match="interrupted"):
-        found = run(soft, 1.0, torque={"upper": impatient}, dt=1e-3)
+        found = run(soft, 1.0, stop=impatient, dt=1e-3)
     assert found.reason.startswith("interrupted")
-    assert len(found.time) >= 1
+    assert len(found.time) > 1
+
+
+def test_an_interrupt_before_the_run_is_one(soft):
+    def impatient(t):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(soft, 1.0, torque={"upper": impatient})
 
 
 def test_an_interrupt_keeps_the_very_last_state_also_between_samples(soft):
