@@ -36,7 +36,7 @@ def test_the_least_number_of_iterations_does_not_decide_the_result(robot, method
 
 @pytest.mark.parametrize("method", ["esdirk", "generalized-alpha"])
 def test_the_equations_hold_at_the_end_of_each_step_as_well_as_the_tolerance_asks(method):
-    system, missing = fa.System(ARM, native=False), []
+    system, missing = fa.System(ARM.rigid(), native=False), []
     for rtol in (1e-3, 1e-9):
         found = run(system, method=method, rtol=rtol)
         q, v, a = (found.array(name) for name in "qva")

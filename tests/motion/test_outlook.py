@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.outlook import MARGIN, Outlook, Pace, calm, share, steady, together
+from flexarm.motion.outlook import EIGHTH, MARGIN, Outlook, Pace, calm, share, steady, together
 from flexarm.motion.tracing import Channel
 
 
@@ -34,7 +34,7 @@ def test_a_delayed_input_is_fast_later():
     assert found.stretches.tolist() == [[1.5, 2.0, 0.05]]
     assert Outlook(np.zeros((0, 3)), jumps=(1.0, 3.0)).delayed(2.0, 0.0).jumps == (0.5, 1.5)
     channel = Channel(fa.chirp(1.0, 1.0, 9.0, 4.0), 0, 2.0, -2.0)
-    assert channel.look(0.0, 10.0).longest == pytest.approx(0.25 / 18, rel=0.25)
+    assert channel.look(0.0, 10.0).longest == pytest.approx(EIGHTH / 18, rel=0.25)
     assert channel.look(0.0, 0.9).longest == np.inf
 
 

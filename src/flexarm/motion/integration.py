@@ -27,7 +27,6 @@ QUICK = 100.0  # Hz
 LOOK = 1e-3  # of the duration: conditions are looked at so often
 JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
 FEW = 16  # steps that are planned where their size has changed: it may change again
-UNCHECKED = 0.25  # of the longest step that sees inputs: where all joints are driven, no error shortens it
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 
 
@@ -105,8 +104,7 @@ class Integration:
         longest = min(self.longest, self._stable)
         if self.step_size.heeds_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
-            unchecked = 1.0 if len(self.plant.free) else UNCHECKED
-            longest = min(longest, unchecked * seen * share(self.stepper.nodes))
+            longest = min(longest, seen * share(self.stepper.nodes))
         most = min(self._ahead, self.stepper.count)
         size, steps = self.step_size.plan(stop - self.t, most, longest)
         before = self._anew(size) if self._jumped else self._rescaled(size)

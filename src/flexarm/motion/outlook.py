@@ -9,10 +9,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 
-EIGHTH = (
-    0.125  # of a period: steps of this length see a wave at all its phases, and the power of a wave, which is twice
-)
-# as fast
+EIGHTH = 0.125  # of a period: steps of this length see a wave at all its phases, and its power, which is twice as fast
 MARGIN = 2.0  # steps by which a fast stretch is widened on both sides: stretches that are near each other become one
 SAME = 1e-9  # of the run: times that are nearer than this are the same
 

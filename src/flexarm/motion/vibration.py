@@ -16,13 +16,7 @@ OFTEN = 20  # swings: fewer are no vibration
 FAST = 0.25  # of the swings are at least so fast
 A_PERIOD = 6  # samples of a vibration that can be seen
 ALIASED = 2  # samples a period, or fewer, show something else
-TIMES = (
-    1,
-    2,
-    5,
-    10,
-    20,
-)  # as many samples as without vibration: few kinds, so that the times of runs are found in each other
+TIMES = (1, 2, 5, 10, 20)  # as many samples as without vibration; times of one run are found in those of another
 MOST_TIMES = TIMES[-1]
 MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
 
