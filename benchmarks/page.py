@@ -50,9 +50,24 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+METHODS = """\
+## Methods
+
+flexarm's methods on the same equations, from rough to fine, written by `benchmarks/precision.py --plot` and
+`benchmarks/frontier.py --plot`; numbers and remarks are in [work and precision](precision.md).
+
+![clamped arm](images/precision_clamped.png)
+![W1](images/precision_w1.png)
+![W3](images/precision_w3.png)
+![W4](images/precision_w4.png)
+![W3, shapes and methods](images/precision_w3_frontier.png)
+"""
+
+
 def written(found: Findings) -> str:
     parts = [_opening(found), _verdicts(found), _losses(found)]
     parts += [_workload(*each) for each in found.surveys.values()]
+    parts.append(METHODS)
     if found.footprints:
         parts.append(_footprints(found))
     if found.costs:

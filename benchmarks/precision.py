@@ -37,9 +37,9 @@ BY_TOLERANCE = ("auto", "esdirk", "dop853", "generalized-alpha", "newmark", "rk4
 BY_STEP = ("rk4",)
 TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7)
 REPEATS = 15
-ENOUGH = 2.0  # s of one method at one setting: slow ones are repeated less often, but twice
-LONGEST = 1.5  # s of a loop: finer settings of a method that takes this long are left out
-COUNTED = 6000  # steps: instructions of longer runs are told from those that a step of a shorter one took
+ENOUGH = 1.0  # s of one method at one setting: slow ones are repeated less often, but twice
+LONGEST = 0.5  # s of a loop: finer settings of a method that takes this long are left out
+COUNTED = 2000  # steps: instructions of longer runs are told from those that a step of a shorter one took
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ CASES = (
         "W4: five-link Canadarm2 let go in the field of gravity, 3 s",
         13.0,
         partial(_compiled, flexarm_models.canadarm2),
-        {"method": "dop853", "rtol": 1e-7},
+        {"method": "dop853", "rtol": 1e-8},
         (2e-3, 1e-3, 5e-4),
     ),
 )

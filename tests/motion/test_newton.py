@@ -43,3 +43,15 @@ def test_the_equations_hold_at_the_end_of_each_step_as_well_as_the_tolerance_ask
         missing.append(np.abs(system.inverse_dynamics(q, v, a)).max())  # N m
     assert missing[1] < 1e-7
     assert missing[0] < 1e-2
+
+
+def test_what_iterations_leave_does_not_add_up_over_many_steps():
+    torque = dict.fromkeys(("column", "upper", "fore"), 400.0)
+
+    def tip(iterations):
+        method = fa.GeneralizedAlpha(iterations=iterations)
+        run = fa.simulate(fa.library.rrr_arm(), 0.3, torque=torque, dt=2e-4, rtol=1e-2, sample=0.02, method=method)
+        return run.array("tip")
+
+    allowed = 1e-2 * 8.5
+    assert np.abs(tip(2) - tip(8)).max() < 0.01 * allowed

@@ -80,7 +80,6 @@ ABRUPT = A[-1] - trapezoids(C), trapezoids(C) - trapezoids(C, ROUGHER)
 MANY = 10  # such changes in a run
 RECTIFIED = 10  # dry friction and stops turn errors of a vibration into a drift, which is larger
 SLOW = 0.02  # square of the factor by which changes shrink: above this, factors are made anew
-LASTING = 100  # steps for which what the iteration leaves is thought to be the same
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Esdirk(Method):
                 slowest = ca.fmax(slowest, solved.rate)
                 sought = sought.renewed(*_posture(stages, dt), slowest > SLOW)
                 factors, constrained = sought.factors, sought.constrained
-            weight = LASTING * abs(A[-1, k]) * dt
+            weight = newton.LASTING * abs(A[-1, k]) * dt
             solved = sought.solve(guess, forces, weight, solved)
             q, v, a = sought.at(solved.a)
             forces = solved.forces
@@ -144,7 +143,7 @@ class Esdirk(Method):
         )
         after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
         error = self._error(plant, stages, sought, dt)
-        undone = LASTING * plant.horizon * dt * undone
+        undone = newton.LASTING * plant.horizon * dt * undone
         of_error, left = plant.displacements(state.q, error, undone)
         return after, of_error + self._abrupt(plant, stages, at, sought, dt), left
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flexarm.motion.plant import Plant
 
 MOST = 12  # iterations
+LASTING = 100  # steps for which what an iteration leaves is thought to be the same
 TINY = 1e-300  # nothing is smaller that is not zero
 
 
