@@ -142,21 +142,21 @@ class Esdirk(Method):
             for kind, energy in enumerate((state.work, state.lost))
         )
         after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
-        error = self._error(plant, stages, sought, dt)
+        error = self._error(plant, stages, dt)
         undone = newton.LASTING * plant.horizon * dt * undone
         of_error, left = plant.displacements(state.q, error, undone)
         return after, of_error + self._abrupt(plant, stages, at, sought, dt), left
 
     @staticmethod
-    def _error(plant: Plant, stages: list[Stage], last: newton.Problem, dt: Any) -> Any:
-        """What errors add up to: of rates in modes that the step resolves, and once of all modes."""
+    def _error(plant: Plant, stages: list[Stage], dt: Any) -> Any:
+        """What errors add up to: of rates over the horizon, and once of places. (Modes that steps do not resolve are damped
+        out, so they need no filter.)"""
         none = ca.MX.zeros(len(plant.free))
         missed, rates = (
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
         )
         adding_up = Esdirk.adding_up * (1 if plant.abrupt is None else RECTIFIED)
-        seen = plant.resolved(last.factors, stages[-1].q, rates, last.stiff, last.damp)
-        return missed + adding_up * plant.horizon * seen
+        return missed + adding_up * plant.horizon * rates
 
     @staticmethod
     def _abrupt(plant: Plant, stages: list[Stage], at: dict[float, Any], last: newton.Problem, dt: Any) -> Any:
