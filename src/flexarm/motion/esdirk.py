@@ -149,8 +149,8 @@ class Esdirk(Method):
 
     @staticmethod
     def _error(plant: Plant, stages: list[Stage], dt: Any) -> Any:
-        """What errors add up to: of rates over the horizon, and once of places. (Modes that steps do not resolve are damped
-        out, so they need no filter.)"""
+        """What errors add up to: of rates over the horizon, and once of places. (Modes that steps do not resolve are
+        damped out, so they need no filter.)"""
         none = ca.MX.zeros(len(plant.free))
         missed, rates = (
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
