@@ -83,7 +83,7 @@ def test_modes_with_a_moving_root_are_near_the_reference(case):
     run = travel(case, rooted, count=MODES, stiffening="full")
     t, error = off(case, run)
     assert run.reason == "completed"
-    assert run["violation"].values.max() < 1e-15
+    assert run["violation"].values.max() < 1e-14  # m: rounding, and a step is long
     assert error[t < 0.4 * case.duration].max() < 0.01
     assert error.max() < 0.05
 

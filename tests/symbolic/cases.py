@@ -79,6 +79,8 @@ def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) 
     pairs["inverse dynamics"] = (found["M"] @ a + found["C"] @ v + found["K"] @ q + found["D"] @ v + found["G"], whole)
     scales = {name: _largest(other) for name, (_, other) in pairs.items()}
     scales["Cv"] = _largest(np.abs(C) @ np.abs(v))  # its terms cancel
+    rounding = 0.1 * _largest(pairs["M"][1]) * _largest(v)  # C is made of changes of M, which may be small beside M
+    scales |= {"C": max(scales["C"], rounding), "Cv": max(scales["Cv"], rounding * _largest(v))}
     off = {name: _largest(own - other) / (scales[name] or 1.0) for name, (own, other) in pairs.items()}
     return max((value, name) for name, value in off.items())
 
