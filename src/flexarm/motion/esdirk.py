@@ -107,35 +107,10 @@ class Esdirk(Method):
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
         at = dict(zip(self.nodes, inputs, strict=True))
-        stiff, damp = (GAMMA * dt) ** 2, GAMMA * dt
-        middle = state.q + dt / 2 * state.v
-        factors = plant.factor(middle, state.v, at[1.0], stiff, damp)
-        solver = plant.constraint_solver
-        constrained = None if solver is None else solver.at(middle, factors)
-        stages = [Stage(state.q, state.v, state.a, (state.given, state.drained))]
-        a0 = plant.of_free(state.a)
-        forces, undone, slowest = state.forces, ca.MX.zeros(len(plant.free)), ca.MX(0)
-        solved: newton.Solution | None = None
-        for k in range(1, len(C)):
-            u = at[float(C[k])]
-            v_base = _along(plant.of_free(state.v), A[k, :k], [plant.of_free(each.a) for each in stages], dt)
-            q_base = _along(plant.of_free(state.q), A[k, :k], [plant.of_free(each.v) for each in stages], dt)
-            guess = _guess(plant, stages) if k > 1 else a0 + C[1] * (plant.of_free(state.aux) - a0)
-            sought = newton.Problem(plant, q_base + damp * v_base, v_base, u, stiff, damp, factors, constrained)
-            if solved is not None:
-                slowest = ca.fmax(slowest, solved.rate)
-                sought = sought.renewed(*_posture(stages, dt), slowest > SLOW)
-                factors, constrained = sought.factors, sought.constrained
-            weight = newton.LASTING * abs(A[-1, k]) * dt
-            solved = sought.solve(guess, forces, weight, solved)
-            q, v, a = sought.at(solved.a)
-            forces = solved.forces
-            undone = undone + A[-1, k] * solved.left
-            powers = tuple(ca.dot(v, each) for each in plant.energy_forces(q, v, a, u, forces))
-            stages.append(Stage(q, v, a, powers))
-        end = stages[-1]
-        if sought.constrained is not None and sought.constrained.constraint_solver.projects:
-            q, v = sought.constrained.projected(end.q, end.v)
+        stages, last, solutions = self._stages(plant, state, at, dt)
+        forces, end = solutions[-1].forces, stages[-1]
+        if last.constrained is not None and last.constrained.constraint_solver.projects:
+            q, v = last.constrained.projected(end.q, end.v)
             end = replace(end, q=q, v=v)
         work, lost = (
             _along(energy, A[-1], [each.powers[kind] for each in stages], dt)
@@ -143,9 +118,40 @@ class Esdirk(Method):
         )
         after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
         error = self._error(plant, stages, dt)
-        undone = newton.LASTING * plant.horizon * dt * undone
+        none = ca.MX.zeros(len(plant.free))
+        undone = newton.LASTING * plant.horizon * _along(none, A[-1, 1:], [each.left for each in solutions], dt)
         of_error, left = plant.displacements(state.q, error, undone)
-        return after, of_error + self._abrupt(plant, stages, at, sought, dt), left
+        return after, of_error + self._abrupt(plant, stages, at, last, dt), left
+
+    @staticmethod
+    def _stages(
+        plant: Plant, state: State, at: dict[float, Any], dt: Any
+    ) -> tuple[list[Stage], newton.Problem, list[newton.Solution]]:
+        """All stages, what was solved in the last, and the solutions."""
+        stiff, damp = (GAMMA * dt) ** 2, GAMMA * dt
+        middle = state.q + dt / 2 * state.v
+        factors = plant.factor(middle, state.v, at[1.0], stiff, damp)
+        solver = plant.constraint_solver
+        about = factors, None if solver is None else solver.at(middle, factors)
+        stages = [Stage(state.q, state.v, state.a, (state.given, state.drained))]
+        solutions: list[newton.Solution] = []
+        slowest, forces = ca.MX(0), state.forces
+        for k in range(1, len(C)):
+            u = at[float(C[k])]
+            v_base = _along(plant.of_free(state.v), A[k, :k], [plant.of_free(each.a) for each in stages], dt)
+            q_base = _along(plant.of_free(state.q), A[k, :k], [plant.of_free(each.v) for each in stages], dt)
+            sought = newton.Problem(plant, q_base + damp * v_base, v_base, u, stiff, damp, *about)
+            if solutions:
+                slowest = ca.fmax(slowest, solutions[-1].rate)
+                sought = sought.renewed(*_posture(stages, dt), slowest > SLOW)
+                about = sought.factors, sought.constrained
+            weight, like = newton.LASTING * abs(A[-1, k]) * dt, solutions[-1] if solutions else None
+            solutions.append(sought.solve(_guess(plant, stages, state), forces, weight, like))
+            forces = solutions[-1].forces
+            q, v, a = sought.at(solutions[-1].a)
+            powers = tuple(ca.dot(v, each) for each in plant.energy_forces(q, v, a, u, forces))
+            stages.append(Stage(q, v, a, powers))
+        return stages, sought, solutions
 
     @staticmethod
     def _error(plant: Plant, stages: list[Stage], dt: Any) -> Any:
@@ -194,9 +200,13 @@ def _ahead(stages: list[Stage]) -> Any:
     return last.a + slope
 
 
-def _guess(plant: Plant, stages: list[Stage]) -> Any:
-    """The acceleration of the next stage, by a parabola through the nearest stages before it."""
+def _guess(plant: Plant, stages: list[Stage], state: State) -> Any:
+    """The acceleration of the next stage, by a parabola through the nearest stages before it; of the first, along the
+    tangent at the end of the step before."""
     here = C[len(stages)]
+    if len(stages) == 1:
+        a = plant.of_free(state.a)
+        return a + here * (plant.of_free(state.aux) - a)
     nearest = sorted(range(len(stages)), key=lambda k: abs(C[k] - here))[:3]
     weights = (np.prod([(here - C[j]) / (C[k] - C[j]) for j in nearest if j != k]) for k in nearest)
     terms = [float(weight) * plant.of_free(stages[k].a) for weight, k in zip(weights, nearest, strict=True)]
