@@ -65,7 +65,7 @@ def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: 
         return None
     explicit, free = Dop853(), stepper.plant.free
     kicks = np.stack([stepper.start(q, v, each, 0.0)[0][free] for each in inputs])
-    mass = float(np.median([link.total_mass for link in robot.links]))
+    mass = float(np.median([link.total_mass for link in robot.links if link.total_mass] or [1.0]))
     implicit_steps, explicit_steps = _steps(spectrum, v[free], kicks, mass, tolerance)
     moving = spectrum.moving(v[free], np.abs(kicks).max(axis=0))
     stable = tolerance.horizon / (SAFELY * explicit.longest_step(moving.rates, tolerance.horizon))
