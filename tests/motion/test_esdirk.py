@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.motion.esdirk import ABRUPT, EMBEDDED, GAMMA, A, C, E, trapezoids
+from tests.motion.test_methods import SOFT
 
 b = A[-1]
 
@@ -45,21 +46,6 @@ def test_trapezoids_integrate_straight_lines():
         assert_allclose([weights.sum(), weights @ C], 0, atol=1e-12)
 
 
-SOFT = fa.Robot(
-    "soft arm",
-    gravity=(0, -9.81, 0),
-    links=[
-        fa.Link("upper", 0.6, mass=0.5),
-        fa.Link(
-            "fore",
-            0.5,
-            section=fa.Section.rectangle(0.006, 0.02),
-            material=fa.Material(1e10, 1200, damping=2e-4),
-            flexible=fa.Flexible(bend_y=2),
-            payload=fa.PointMass(0.1),
-        ),
-    ],
-)
 ROD = {"section": fa.Section.rectangle(0.006, 0.02), "material": fa.Material(E=7e10, rho=2700.0, damping=1e-3)}
 FOUR_BAR = fa.Robot(
     links=[
