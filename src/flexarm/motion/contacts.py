@@ -46,9 +46,9 @@ class Contacts:
         inside = times[rows, None] + np.diff(times)[rows, None] * INSIDE
         looked_at = between(times, states, inside.ravel(), layout).reshape(*inside.shape, -1)
         path = np.concatenate([states[rows, None], looked_at, states[rows + 1, None]], axis=1)
-        leaks, moving = _balance(path, layout, report)
+        leaked, moving = _balance(path, layout, report)
         most = np.maximum.accumulate(np.maximum(moving, self._largest))
-        jumped = leaks > LEAK * most
+        jumped = leaked > LEAK * most
         if not jumped.any():
             self._largest = float(most[-1])
             return verdict

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.motion.newton import TINY
 from flexarm.motion.plant import Plant
 from flexarm.motion.runge_kutta import RungeKutta
 
@@ -130,8 +131,6 @@ FIFTH = {  # weights of the error of an embedded method of order 5
     10: 0.08192320648511571,
     11: -0.022355307863886294,
 }
-
-TINY = 1e-300  # nothing is smaller that is not zero
 
 
 def _dense(entries: dict[int, float]) -> Array:

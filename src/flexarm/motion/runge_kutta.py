@@ -14,7 +14,7 @@ from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import State
 
-WIDEST = 8.0  # no method here is stable for steps of more than this times the fastest rate
+WIDEST = 8.0  # no method here is stable for steps of more than this over the fastest rate
 
 
 class RungeKutta(Method):

@@ -14,7 +14,7 @@ from flexarm.motion.stepper import Limits, Stepper
 SAFETY = 0.9
 SHARE = 0.15  # of the tolerance for the largest error of a step, added up
 SOLVED = 0.1  # of that for what an iteration leaves: it costs little to leave less
-FIRST_STEP = 0.01  # s, and of the duration: long, since the error control is quick to shorten it
+FIRST_STEP = 0.01  # s, and of the duration; a tenth of it where inputs kick the robot
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
 SHRINK, GROW = 0.1, 8.0  # bounds of a change
 WORTH_IT = 1.5  # a chunk ends for steps that are this much longer
