@@ -40,6 +40,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/tolerance.py
 	$(BIN)/python benchmarks/precision.py --plot
 	$(BIN)/python benchmarks/frontier.py --plot
+	$(BIN)/python benchmarks/deflection.py --plot
 
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers

@@ -18,6 +18,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.second_order import MOVES, SecondOrder
 from flexarm.mechanics import native
 from robots import planar_chain, sliding_pair, spatial_chain
 
@@ -103,7 +104,8 @@ def beams() -> None:
                 flexible=fa.Flexible(bend_y=200, basis="elements"),
             )
         )
-        assert all(part is not None for part in (link.a, link.b, link.M, link.H0, link.H1, link.K, link.D))
+        shortening = [SecondOrder(link).moment(MOVES[0], power) for power in (0, 1)]
+        assert all(part is not None for part in (link.a, link.b, link.M, *shortening, link.K, link.D))
 
     print(f"all integrals of a link with 200 elements (400 coordinates): {median(integrals, 3):.3f} s")
 

@@ -22,10 +22,12 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.nodes import LinkNodes
+from flexarm.beam.second_order import MOVES, TURNS, SecondOrder
 from flexarm.beam.sliding import SlidingIntegrals
 
 HERE = Path(__file__).resolve().parent.parent
-TURNS = 3  # of the two checkouts
+ROUNDS = 3  # of the two checkouts
 SECONDS = 0.4  # for each kind in a turn, at least five times
 
 BAR = fa.Section.rectangle(0.02, 0.03)
@@ -60,9 +62,9 @@ KINDS: dict[str, tuple[type[LinkIntegrals], fa.Link]] = {
     "steps, 3+3+2+2 modes": (LinkIntegrals, link(STEPS, **SPATIAL)),
     "sliding, 3 modes": (SlidingIntegrals, link(bend_y=3)),
     "sliding, 3+3+2+2 modes": (SlidingIntegrals, link(**SPATIAL)),
-    "3 modes, slices of stiffening 'full'": (LinkIntegrals, link(bend_y=3, stiffening="full")),
+    "3 modes, nodes of stiffening 'exact'": (LinkIntegrals, link(bend_y=3, stiffening="exact")),
 }
-PLAIN = ("m", "c0", "g0", "a", "b", "j", "section_inertia", "M", "M_elastic", "K", "D", "H0", "H1", "sizes")
+PLAIN = ("m", "c0", "g0", "a", "b", "j", "section_inertia", "M", "M_elastic", "K", "D", "sizes")
 CONVECTED = ("a_c", "b_c", "M_c", "M_cc", "damped")
 
 
@@ -73,20 +75,30 @@ def everything(kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(integrals, name) for name in PLAIN}
     for name, x in (("middle", integrals.length / 3), ("tip", integrals.length)):
         station = integrals.station(x)
-        found[name] = {"U": station.U, "W": station.W, "H": station.H}
+        found[name] = {"U": station.U, "W": station.W}
     if isinstance(integrals, SlidingIntegrals):
         found |= {name: getattr(integrals, name) for name in CONVECTED}
         found |= {f"turning{row}": dict(enumerate(integrals.turning(row))) for row in range(3)}
         found["damped"] = {
             f"{name} {k}": part for name, parts in found["damped"].items() for k, part in enumerate(parts)
         }
-    if integrals.stiffening == "full":
-        slices = integrals.slices
-        found["slices"] = {
-            "U": np.array([each.station.U for each in slices]),
-            "H": np.array([each.station.H for each in slices]),
-            "mass": np.array([each.mass for each in slices]),
-        }
+    if integrals.stiffening == "shortening":
+        found |= of_second_order(integrals)
+    if integrals.stiffening == "exact":
+        nodes = LinkNodes(integrals)
+        pieces = {f"{k} {name}": getattr(each, name) for k, each in enumerate(nodes.pieces) for name in ("beta", "B")}
+        found["nodes"] = pieces | {"tip": nodes.weights(integrals.length)}
+    return found
+
+
+def of_second_order(integrals: LinkIntegrals) -> dict[str, Any]:
+    """Moments of the displacements, displacements and angles at the tip."""
+    forms = SecondOrder(integrals)
+    found: dict[str, Any] = {}
+    for k, each in forms.present(MOVES):
+        found[f"moved {k}"] = {f"{power}": forms.moment(each, power) for power in (0, 1)}
+        found[f"moved {k}"]["tip"] = forms.at(each, integrals.length)
+    found["turned"] = {f"{k}": forms.at(each, integrals.length) for k, each in forms.present(TURNS)}
     return found
 
 
@@ -142,7 +154,7 @@ def main() -> None:
     checkouts = [HERE] if options.against is None else [HERE, options.against.resolve()]
     if missing := [str(each) for each in checkouts if not (each / "src" / "flexarm").is_dir()]:
         parser.error(f"{missing[0]} is no checkout of the package: it has no src/flexarm")
-    turns = [[measured(each) for each in checkouts] for _ in range(TURNS)]
+    turns = [[measured(each) for each in checkouts] for _ in range(ROUNDS)]
     print(f"{'kind of link':<38}{'ms':>8}" + (f"{'against':>10}{'ratio':>8}{'apart':>10}" if options.against else ""))
     for kind in KINDS:
         best = [min(float(turn[k][f"{kind}/ms"]) for turn in turns) for k in range(len(checkouts))]

@@ -53,11 +53,7 @@ What `flexarm run` passes to `fa.simulate`.
 | `radius` | spectral radius of generalised-alpha at infinity |
 | `rtol`, `atol` | tolerances, as a fraction of the robot's length and in m |
 | `dt` | a fixed step (s) instead of error control |
-<<<<<<< HEAD
-| `sample` | time between samples (s); unless given a thousandth of the duration, or a part of that where it vibrates |
-=======
 | `sample` | time between samples (s); unless given a thousandth of the duration, or less where vibration wants that |
->>>>>>> origin/main
 | `verify` | true runs it a second time, more accurately, and says how far the first run is off |
 
 A profile is `{{profile: NAME, ...}}` with the arguments of the function of the same name in Python:

@@ -76,13 +76,14 @@ def _turn(axis: int, angle: float) -> np.ndarray:
 
 
 class Points:
-    """Where the material points of a robot are. `shortening`: whether bending pulls them towards the root."""
+    """Where the material points of a robot are, in the zero-order model ("none"), complete to second order
+    ("shortening"), or however far links bend ("exact"); as each link has it unless told."""
 
-    def __init__(self, system: fa.System, shortening: bool = True) -> None:
-        self.system, self.shortening = system, shortening
+    def __init__(self, system: fa.System, stiffening: str | None = None) -> None:
+        self.system, self.stiffening = system, stiffening
         self.bodies = system._chain.bodies
         spaces = [space for b in self.bodies for i in (b.integrals, b.rear) if i for space in i.shapes.values()]
-        self.slopes = {id(space): space.derivative() for space in spaces}
+        self.derivatives = {(id(space), order): space.derivative(order) for space in spaces for order in (1, 2)}
 
     def pose(self, k: int, x: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(R, p) of the section of link k at the material point x."""
@@ -119,25 +120,44 @@ class Points:
 
     def _bent(self, integrals: Any, eta: np.ndarray, x: float, scale: float, outward: int) -> tuple[Any, Any]:
         """At the distance x from where a beam of scale * its length is held, which runs outward or backward."""
+        if outward < 0:  # in axes turned by half a turn about y
+            signs = {"bend_y": 1, "bend_z": -1, "twist": -1, "stretch": -1}
+            eta = eta.copy()
+            for name, columns in integrals.columns.items():
+                eta[columns] *= signs[name]
+            turn, r = self._bent(integrals, eta, x, scale, 1)
+            half = np.diag([-1.0, 1.0, -1.0])
+            return half @ turn @ half, half @ r
 
-        def value(name: str, at: Any) -> Any:
+        def value(name: str, at: Any, order: int = 0) -> Any:
             if name not in integrals.shapes:
                 return np.zeros(np.shape(at))
-            return integrals.shapes[name](at / scale) @ eta[integrals.columns[name]]
+            space = integrals.shapes[name]
+            functions = self.derivatives[id(space), order] if order else space
+            return functions(at / scale) @ eta[integrals.columns[name]] / scale**order
 
-        def slope(name: str, at: Any) -> Any:
-            if name not in integrals.shapes:
-                return np.zeros(np.shape(at))
-            slopes = self.slopes[id(integrals.shapes[name])](at / scale)
-            return slopes @ eta[integrals.columns[name]] * outward / scale
-
-        here, s = np.array([x]), 0.0
-        if self.shortening and x > 0:
-            nodes, weights = _nodes([0.0, *(b for b in _breaks(integrals) * scale if 0 < b < x), x])
-            s = float(weights @ (slope("bend_y", nodes) ** 2 + slope("bend_z", nodes) ** 2)) / 2
+        model, here = self.stiffening or integrals.stiffening, np.array([x])
         u, v, w, twist = (float(value(name, here)[0]) for name in ("stretch", "bend_y", "bend_z", "twist"))
-        turn = _turn(2, slope("bend_y", here)[0]) @ _turn(1, -slope("bend_z", here)[0]) @ _turn(0, twist)
-        return turn, np.array([outward * (x - s) + u, v, w])
+        angles = np.array([twist, -value("bend_z", here, 1)[0], value("bend_y", here, 1)[0]])
+        r = np.array([x + u, v, w])
+        if model != "none" and x > 0:
+            nodes, weights = _nodes([0.0, *(b for b in _breaks(integrals) * scale if 0 < b < x), x])
+            lean, rise = value("bend_y", nodes, 1), value("bend_z", nodes, 1)
+            stretch = value("stretch", nodes, 1)
+            if model == "exact":
+                planes = [name for name in ("bend_y", "bend_z", "twist") if name in integrals.shapes]
+                assert len(planes) < 2, "of links that bend in one plane"
+                ahead = weights * (1 + stretch) * np.cos(lean + rise)
+                across = [(weights * (1 + stretch)) @ np.sin(each) for each in (lean, rise)]
+                r = np.array([ahead.sum(), *across])
+            else:
+                theta, v2, w2 = value("twist", nodes), value("bend_y", nodes, 2), value("bend_z", nodes, 2)
+                left = weights * (x - nodes)
+                r[0] -= weights @ (lean**2 + rise**2) / 2
+                r[1] += weights @ (stretch * lean) - left @ (theta * w2)
+                r[2] += weights @ (stretch * rise) + left @ (theta * v2)
+                angles -= np.array([weights @ (rise * v2), weights @ (theta * v2), weights @ (theta * w2)])
+        return _turn(2, angles[2]) @ _turn(1, angles[1]) @ _turn(0, angles[0]), r
 
     def masses(self, q: np.ndarray) -> list[tuple[int, float, float]]:
         """(link, x, mass) of points that stand for the material of every link, at the state q."""

@@ -200,7 +200,7 @@ def descriptions() -> Iterator[Call]:
             "beta": (0.1, NONNEGATIVE),
         },
     )
-    yield Call("Modes", fa.Modes, {"tip_mass": (0.1, NONNEGATIVE), "tip_inertia": (0.1, NONNEGATIVE)})
+    yield Call("Modes", fa.Modes, dict.fromkeys(("tip_mass", "tip_inertia"), (0.1, optional(NONNEGATIVE))))
     yield Call("Elements", fa.Elements, {"order": (1, (*COUNT, 0, 3)), "root": ("clamped", CHOICE)})
     shapes = {"elements": (4, (*COUNT, 0)), "modes": (2, (*optional(COUNT), 0)), "interface": ("free", CHOICE)}
     yield Call("Reduced", fa.Reduced, shapes)
@@ -215,6 +215,7 @@ def descriptions() -> Iterator[Call]:
             "damping": (fa.Damping(0.01), PART),
         },
     )
+    yield Call("Flexible.open", fa.Flexible, {"up_to": (50.0, optional(POSITIVE))})
     yield Call(
         "Drive",
         fa.Drive,
@@ -415,6 +416,8 @@ def systems() -> Iterator[Call]:
         fa.modes,
         {"robot": (Made(arm), ROBOT), "q": STATES["q"], "v": ({"b.q": 1.0}, STATE), "joints": ("free", joints)},
     )
+    short = {"robot": (Made(arm), ROBOT), "duration": (0.01, POSITIVE), "more": (1, (*COUNT, 0, 101))}
+    yield Call("convergence", lambda **given: fa.convergence(**given, method="rk4", dt=5e-3, native=False), short)
     mode = (2, (None, "text", 9, -9, 1.5, NAN, [], {}, THING))
     yield Call("ModeSet.shape", lambda **given: mode_set().shape(**given), {"mode": mode})
     yield Call("ModeSet.participation", lambda **given: mode_set().participation(**given), {"mode": mode})
@@ -626,8 +629,8 @@ HUGE_CASES = [
     for value in HUGE
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
-NOT_CALLED = {"ClosedForm", "Derivative", "DescriptionError", "Energy", "Linearization", "Method", "ModeSet", "Profile",
-              "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
+NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Linearization", "Method",
+              "ModeSet", "Profile", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)
 # words of Python, numpy and pydantic about their own doings

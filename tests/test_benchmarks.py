@@ -17,12 +17,14 @@ from flexarm.motion.method_names import METHODS
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
+import deflection
 import first_call
 import growth
 import page
 import precision
 import precision_goals
 import search
+import shapes
 import verdicts
 import work
 from peers.result import Candidate, Failed, Result, lines
@@ -190,3 +192,51 @@ def test_less_work_at_the_same_error_and_at_the_same_tolerance() -> None:
     by_loop, *_ = precision_goals.lines(cases["W4"], here, there)
     assert by_loop.startswith("1 mm by loop: 2 times less work")
     assert "nothing now" in next(iter(precision_goals.lines(cases["W4"], [], there)))
+
+
+def test_shapes_are_compared_at_equal_counts() -> None:
+    for name in shapes.BASES:
+        robot = shapes.with_basis(fa.library.two_link_arm(), name, 3)
+        assert robot.coordinates == fa.library.two_link_arm().coordinates
+    with pytest.warns(fa.UnitsWarning):
+        bare, loaded = (shapes.frequency_errors(shapes.clamped(), name, 2) for name in ("bare", "loaded"))
+    assert max(loaded) < 1e-9 < 1e-2 < min(bare)
+    assert shapes.sag_error("loaded", 4, 0.0) < 1e-4 < 1e-2 < shapes.sag_error("bare", 4, 0.0)
+
+
+# --- deflection.py ---
+
+
+def test_models_of_links_are_worth_what_they_cost() -> None:
+    points = deflection.statics_in_plane(loads=(0.1, 1.0))
+    small, large = sorted({point.deflection for point in points})
+    error = {(point.model, point.deflection): point.error for point in points}
+    for far in (small, large):
+        assert error["exact", far] < error["shortening", far] < error["none", far]
+    spatial = deflection.statics_in_space(loads=(0.1,), shapes=2)
+    assert [point.model for point in spatial] == list(deflection.MODELS)
+    costs = [price.inverse_dynamics for price in deflection.prices(space=False, shapes=(2,))]
+    assert costs == sorted(costs)
+
+
+def test_how_far_a_model_may_bend_lies_between_points() -> None:
+    points = [deflection.Point("exact", 10.0**k, 10.0 ** (2 * k)) for k in (-3, -2, -1)]
+    assert deflection.reaches(points, "exact", 1e-3) == pytest.approx(10**-1.5)
+    assert deflection.reaches(points, "exact", 1.0) == pytest.approx(0.1)
+    assert deflection.reaches(points, "exact", 1e-9) == 0.0
+
+
+def test_motions_are_judged_by_finer_ones() -> None:
+    spun = deflection.spin_up(speeds=(2.0,), shapes=2, fine=3, end=1.0)
+    let_go = deflection.whip(sizes=(0.1,), shapes=1, fine=2)
+    for points in (spun, let_go):
+        error = {point.model: point.error for point in points}
+        assert error["exact"] < error["none"]
+
+
+def test_the_page_tells_reach_and_cost() -> None:
+    points = [deflection.Point(model, far, far**2) for model in deflection.MODELS for far in (0.01, 0.1)]
+    costs = [deflection.Price(model, 2, 100, 1000) for model in deflection.MODELS]
+    page = deflection.written(deflection.Findings(points, points, points, points, costs, costs))
+    assert "| planar | 2 | 100 / 1000 | 100 / 1000 | 100 / 1000 |" in page
+    assert "| a beam is spun up | 0.1 % | 3.2 % | 3.2 % | 3.2 % |" in page

@@ -32,7 +32,7 @@ def test_the_list_of_examples_is_complete():
 
 def test_01_first_arm(example):
     found = example("01_first_arm.py")
-    assert float(found["peak"]) == pytest.approx(0.0822, rel=0.01)
+    assert float(found["peak"]) == pytest.approx(0.0829, rel=0.03)  # with six elements a link
     again = fa.Run.load("first_arm.nc")
     assert again.data.identical(found["run"].data)
     assert Path("first_arm.png").stat().st_size > 10_000

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from flexarm._version import __version__
 
 if TYPE_CHECKING:
+    from flexarm.analysis.convergence import Convergence, convergence
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
+    "flexarm.analysis.convergence": ("Convergence", "convergence"),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
@@ -136,6 +138,7 @@ __all__ = [
     "Animation",
     "Baumgarte",
     "ClosedForm",
+    "Convergence",
     "Damping",
     "Derivative",
     "DescriptionError",
@@ -176,6 +179,7 @@ __all__ = [
     "__version__",
     "bang_bang",
     "chirp",
+    "convergence",
     "cycloid",
     "equations",
     "equilibrium",

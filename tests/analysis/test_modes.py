@@ -310,6 +310,28 @@ def test_deflection_curves_are_combinations_of_the_shapes():
     assert_allclose(moved[:, 1], step * curve[:, 1], atol=1e-12)  # upper's root does not move: its joint is locked
 
 
+@pytest.mark.parametrize("stiffening", ["none", "shortening", "exact"])
+def test_deflection_curves_do_not_depend_on_the_model(stiffening):
+    """A light link's mass-normalised shape is many lengths high: it is a direction, no deflection."""
+    light = unit_link(joint="weld", mass=1e-6, flexible=fa.Flexible(3, stiffening=stiffening))
+    found = fa.modes(fa.Robot(links=[light]))
+    for mode in range(3):
+        _, curve = found.deflection("beam", mode)
+        system = found.system
+        assert_allclose(curve[-1], system.jacobian("beam", axes="world")[3:] @ found.shapes[:, mode], atol=1e-6)
+        assert np.abs(curve[:, 1]).max() > 100
+        assert_allclose(curve[:, [0, 2]], 0, atol=1e-6)
+
+
+def test_deflection_curves_are_about_the_posture():
+    system = fa.System(fa.Robot(links=[unit_link(joint="weld", flexible=fa.Flexible(2, stiffening="exact"))]))
+    found = fa.modes(system, [0.3, 0.0])
+    _, curve = found.deflection("beam", 0)
+    slope = system.jacobian("beam", q=found.q, axes="world")[3:] @ found.shapes[:, 0]
+    assert_allclose(curve[-1], slope, rtol=1e-8)
+    assert abs(slope[0]) > 0.05 * abs(slope[1])  # a bent link swings along its length, too
+
+
 def test_locked_coordinates_stay_still():
     arm = fa.library.two_link_arm()
     found = fa.modes(arm, joints={"upper": "locked"})
@@ -373,6 +395,6 @@ def test_motors_stand_where_their_joints_are_put():
 
 
 def test_a_posture_beyond_the_model_is_refused():
-    robot = fa.library.two_link_arm()
+    robot = fa.library.two_link_arm().with_({"links.upper.flexible.stiffening": "shortening"})  # exact ones bear it
     with pytest.raises(ValueError, match="q: links bend too far at this posture"):
         fa.modes(robot, q={"upper.bend_y[1]": 1e3})

@@ -1,7 +1,5 @@
 """Every integral of theory section 3 against quadrature of its definition."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -92,22 +90,6 @@ def test_turning_sections_of_a_taper_whose_mass_is_given():
     same(link.M_elastic - translation, np.einsum("gi,gim,gin->mn", inertia, W, W))
 
 
-def test_shortening(case):
-    link, x, mass, _ = case
-
-    def H(end: float) -> np.ndarray:
-        nodes, weights = rule(link, end)
-        slopes = link.rotation(nodes)[:, 1:]
-        return np.einsum("g,gim,gin->mn", weights, slopes, slopes)
-
-    along = np.array([H(value) for value in x])
-    same(link.H0, np.einsum("g,gmn->mn", mass, along))
-    same(link.H1, np.einsum("g,gmn->mn", mass * x, along))
-    same(link.station(link.length).H, H(link.length))
-    same(link.station(0.3).H, H(0.3))
-    same(link.shortening(0.1, 0.3), H(0.3) - H(0.1))
-
-
 @pytest.mark.parametrize("basis", ["modes", "elements"])
 def test_uniform_link_has_textbook_moments(basis):
     link = make("uniform", basis)
@@ -115,13 +97,6 @@ def test_uniform_link_has_textbook_moments(basis):
     assert_allclose([link.m, link.c0, link.g0], [m, m * 0.4, m * 0.8**2 / 3], rtol=1e-14)
     I_y, I_z = 0.02 * 0.03**3 / 12, 0.03 * 0.02**3 / 12
     assert_allclose(link.section_inertia, 2700 * 0.8 * np.array([I_y + I_z, I_y, I_z]), rtol=1e-13)
-
-
-def test_hermite_shortening_matrix_is_the_geometric_stiffness_of_textbooks():
-    """int N'^T N' of one cubic element of length h: rows of 1/(30 h) [36, -3 h; -3 h, 4 h^2] at its free end."""
-    h = 0.8
-    link = LinkIntegrals(unit_link(length=h, flexible=fa.Flexible(bend_y=1, basis="elements")))
-    assert_allclose(link.station(h).H, np.array([[36, -3 * h], [-3 * h, 4 * h**2]]) / (30 * h), rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -144,37 +119,6 @@ def test_root_shapes_are_exact_zeros():
         root = make("tapered", basis).station(0.0)
         assert not root.U.any()
         assert not root.W.any()
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_slices_grow_to_the_whole_shortening(section):
-    link = make(section, "modes")
-    x = np.array([each.station.x for each in link.slices])
-    grown = np.cumsum([each.station.H for each in link.slices], axis=0)
-    for k in (0, len(x) // 2, len(x) - 1):
-        assert_allclose(grown[k], link.shortening(0.0, float(x[k])), rtol=1e-9, atol=1e-9 * np.abs(grown[-1]).max())
-    assert sum(each.mass for each in link.slices) == pytest.approx(link.m, rel=1e-13)
-
-
-def test_a_stretch_of_no_length_shortens_nothing():
-    link = make("stepped", "modes")
-    for start, end in ((0.3, 0.3), (0.3, 0.3 + 1e-15), (0.4, 0.3)):
-        assert not link.shortening(start, end).any()
-
-
-def test_links_in_threads_are_what_they_are_alone():
-    alone = make("tapered", "modes").H1
-    with ThreadPoolExecutor(4) as threads:
-        together = list(threads.map(lambda _: make("tapered", "modes").H1, range(8)))
-    for each in together:
-        assert np.array_equal(each, alone)
-
-
-def test_zero_order_model_has_no_shortening():
-    link = LinkIntegrals(unit_link(flexible=fa.Flexible(bend_y=3, stiffening="none")))
-    assert not link.H0.any()
-    assert not link.H1.any()
-    assert not link.station(1.0).H.any()
 
 
 @pytest.mark.parametrize("support", ["clamped-clamped", "clamped-pinned", "free-free", "pinned-free", "pinned-pinned"])

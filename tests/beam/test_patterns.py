@@ -8,7 +8,9 @@ import pytest
 import flexarm as fa
 from flexarm.beam.bases import mesh
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.nodes import LinkNodes
 from flexarm.beam.patterns import Patterns
+from flexarm.beam.second_order import MOVES, TURNS, SecondOrder
 from flexarm.beam.sliding import SlidingIntegrals
 
 BASES = {
@@ -55,7 +57,8 @@ def integrals(basis, families, section="uniform", kind="clamped", seed=0, **fiel
     draw = np.random.default_rng(seed)
     damping = fa.Damping(*draw.uniform(0.01, 0.1, 1), alpha=draw.uniform(0.1, 1), beta=draw.uniform(1e-4, 1e-3))
     stiffening = fields.pop("stiffening", "shortening")
-    flexible = fa.Flexible(**families, basis=basis, stiffening=stiffening, damping=fields.pop("damping", damping))
+    shear, damping = fields.pop("shear", False), fields.pop("damping", damping)
+    flexible = fa.Flexible(**families, basis=basis, stiffening=stiffening, damping=damping, shear=shear)
     return KINDS[kind](
         fa.Link(
             "link",
@@ -75,8 +78,10 @@ def known(of: LinkIntegrals):
         yield name, getattr(of, name), p.a, nothing
     for name in ("section_inertia", "j", "K", "D", "D_ratios", "M_elastic"):
         yield name, getattr(of, name), getattr(p, name), p.M_elastic_ones if name == "M_elastic" else nothing
-    for name in ("H0", "H1"):
-        yield name, getattr(of, name), p.H(), nothing
+    forms = SecondOrder(of)
+    for k, each in forms.present(MOVES):
+        for power in (0, 1):
+            yield f"moment {power} of {k}", forms.moment(each, power), p.product(each), nothing
     for axes, value in of.M.items():
         yield f"M.{axes}", value, p.M(axes), p.M_ones(axes)
     for name, place in of.columns.items():
@@ -85,18 +90,26 @@ def known(of: LinkIntegrals):
         station = of.station(x)
         yield f"U({x})", station.U, *p.U(x)
         yield f"W({x})", station.W, *p.W(x)
-        yield f"H(0, {x})", station.H, p.H(0.0, x), nothing
-        yield f"H({x}, end)", of.shortening(x, of.length), p.H(x, of.length), nothing
-    if of.stiffening == "full":
-        before = 0.0
-        for piece in of.slices:
-            x = piece.station.x
-            yield f"slice U({x})", piece.station.U, p.U(x)[0], nothing
-            yield f"slice W({x})", piece.station.W, p.W(x)[0], nothing
-            yield f"slice H({x})", piece.station.H, p.H(before, x), nothing
-            before = x
+        for k, each in (*forms.present(MOVES), *forms.present(TURNS)):
+            yield f"product {k} at {x}", forms.at(each, x), p.product(each, x), nothing
+    if of.stiffening == "exact":
+        yield from known_of_nodes(of, p)
     if isinstance(of, SlidingIntegrals):
         yield from known_of_sliding(of, p)
+
+
+def known_of_nodes(of: LinkIntegrals, p: Patterns):
+    """Rotations at the nodes of an exact link, between them, and its stretch there."""
+    before = 0.0
+    for x in LinkNodes(of).places.tolist():
+        yield f"W({x})", of.station(x).W, p.W(x)[0], {}
+        turns = of.rotation(np.array([before, x]))
+        yield f"turn from {before} to {x}", turns[1] - turns[0], p.turns_between(before, x), {}
+        for name, place in of.columns.items():
+            values = of.shapes[name](x)[0]
+            assert len(values) == place.stop - place.start
+            yield f"{name}({x})", values, p.lives_at(name, x), {}
+        before = x
 
 
 def known_of_sliding(of: SlidingIntegrals, p: Patterns):
@@ -138,9 +151,19 @@ def test_what_is_zero_or_one_by_construction_is(basis, families, section, rotary
 
 
 @pytest.mark.parametrize("basis", BASES)
+@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("rotary", [False, True])
+def test_of_links_with_shear(basis, section, rotary):
+    for seed, stiffening in enumerate(("shortening", "none")):
+        families = {"bend_y": 3, "bend_z": 2, "twist": 2}
+        options = {"seed": seed, "stiffening": stiffening, "rotary_inertia": rotary, "shear": True}
+        check(integrals(BASES[basis], families, section, **options))
+
+
+@pytest.mark.parametrize("basis", BASES)
 @pytest.mark.parametrize("families", FAMILIES)
 def test_of_links_that_slide_through_a_joint(basis, families):
-    for seed, stiffening in enumerate(("shortening", "none", "full")):
+    for seed, stiffening in enumerate(("shortening", "none")):
         options = {"seed": seed, "stiffening": stiffening, "rotary_inertia": bool(seed)}
         check(integrals(BASES[basis], FAMILIES[families], kind="sliding", **options))
 
@@ -155,9 +178,10 @@ def test_of_links_along_which_something_slides_and_of_free_roots(basis, kind, se
 
 
 @pytest.mark.parametrize("basis", BASES)
-def test_of_every_order(basis):
+@pytest.mark.parametrize("families", FAMILIES)
+def test_of_links_that_are_exact(basis, families):
     for seed, section in enumerate(SECTIONS):
-        check(integrals(BASES[basis], {"bend_y": 2, "stretch": 2}, section, seed=seed, stiffening="full"))
+        check(integrals(BASES[basis], FAMILIES[families], section, seed=seed, stiffening="exact"))
 
 
 @pytest.mark.parametrize("basis", BASES)
@@ -190,7 +214,7 @@ def test_what_may_be_a_number_is_one_somewhere():
     for basis in ("modes", "elements", "Craig-Bampton"):
         of = integrals(BASES[basis], {"bend_y": 3, "bend_z": 2}, "tapered", rotary_inertia=True)
         for name, value, pattern, _ in known(of):
-            if name in ("a", "K", "D", "D_ratios", "M_elastic", "H0"):
+            if name in ("a", "K", "D", "D_ratios", "M_elastic", "moment 0 of 0", "moment 0 of 1"):
                 assert (value[pattern] != 0).all(), f"{basis}: {name}"
 
 

@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials, constant, fit, gauss, merged
+from flexarm.beam.polynomials import (
+    EvenGrid,
+    Grid,
+    PiecewisePolynomials,
+    constant,
+    fit,
+    gauss,
+    merged,
+    multiplied,
+    pairs_of,
+)
 
 BREAKS = np.array([0.0, 0.3, 1.1, 2.0])
 
@@ -50,6 +60,38 @@ def test_gauss_is_exact_up_to_degree_2n_minus_1_and_not_beyond(points):
     for degree, exact in ((2 * points - 1, True), (2 * points, False)):
         error = abs(weights @ x**degree / (2.0 ** (degree + 1) / (degree + 1)) - 1)
         assert (error < 1e-13) == exact
+
+
+# --- products ---
+
+
+def random(breaks: np.ndarray, degree: int, count: int, seed: int) -> PiecewisePolynomials:
+    return PiecewisePolynomials(breaks, np.random.default_rng(seed).normal(size=(degree + 1, len(breaks) - 1, count)))
+
+
+def test_functions_times_x():
+    some, x = random(BREAKS, 4, 3, 0), np.linspace(0, 2, 41)
+    assert some.times_x().degree == 5
+    assert_allclose(some.times_x()(x), some(x) * x[:, None], atol=1e-13)
+    assert_allclose(constant(3.0, 2.0).times_x()(x)[:, 0], 3 * x, atol=1e-14)
+
+
+def test_pairs_of_two_sets_row_by_row_and_of_one_the_lower_half():
+    assert [*zip(*pairs_of(2, 3, both=True), strict=True)] == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    assert [*zip(*pairs_of(3, 3, both=False), strict=True)] == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
+
+
+def test_products_of_functions_with_other_pieces():
+    one, other = random(BREAKS, 3, 2, 1), random(np.array([0.0, 0.7, 2.0]), 2, 3, 2)
+    x = np.linspace(0, 2, 41)
+    found = multiplied(one, other)
+    assert found.degree == 5
+    assert found.breaks.tolist() == [0.0, 0.3, 0.7, 1.1, 2.0]
+    assert_allclose(found(x), np.einsum("pm,pn->pmn", one(x), other(x)).reshape(len(x), -1), atol=1e-12)
+    half = multiplied(one, one, both=False)
+    assert_allclose(
+        half(x), np.stack([one(x)[:, i] * one(x)[:, j] for i, j in ((0, 0), (1, 0), (1, 1))], 1), atol=1e-12
+    )
 
 
 # --- on grids ---

@@ -141,7 +141,9 @@ def test_turning_the_base_and_gravity_together_changes_nothing(robot, seed, turn
 @few
 @given(robots(most=3, planar=True), seeds)
 def test_a_planar_robot_is_a_spatial_one_that_stays_in_its_plane(robot, seed):
-    """With out-of-plane families added: they feel no force and change nothing."""
+    """With out-of-plane families added: they feel no force and change nothing. Exact links have one more node in space
+    than in the plane, which shows as far as their nodes are exact."""
+    exact = any(link.stiffening == "exact" for link in robot.links)
     grown = []
     for link in robot.links:
         if link.flexible is not None:
@@ -155,7 +157,7 @@ def test_a_planar_robot_is_a_spatial_one_that_stays_in_its_plane(robot, seed):
     Q, V, A = np.zeros((3, spatial.nq))
     Q[where], V[where], A[where] = q, v, a
     forces, expected = spatial.inverse_dynamics(Q, V, A), flat.inverse_dynamics(q, v, a)
-    scaled(forces[where], expected, 1e-10, np.abs(flat.stiffness) @ np.abs(q) + np.abs(expected) + 1)
+    scaled(forces[where], expected, 1e-5 if exact else 1e-10, np.abs(flat.stiffness) @ np.abs(q) + np.abs(expected) + 1)
     others = np.delete(forces, where)
     assert_allclose(others, 0, atol=1e-10 * np.abs(expected).max(initial=1.0))
 

@@ -55,7 +55,7 @@ def test_jacobian_and_quadratic_part_are_derivatives(constraint):
     second = ca.Function("second", [e.q, e.v, e.a, e.p], [rows.acceleration])(q, v, a, system.numbers).full()[:, 0]
     h = 1e-4
     path = [system.constraint(q + t * v + t**2 / 2 * a) for t in (-h, 0, h)]
-    assert_allclose(second, (path[0] - 2 * path[1] + path[2]) / h**2, atol=1e-6)
+    assert_allclose(second, (path[0] - 2 * path[1] + path[2]) / h**2, rtol=1e-6, atol=1e-6)
 
 
 def test_rows_and_their_names():

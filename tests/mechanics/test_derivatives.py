@@ -142,7 +142,7 @@ BASES = {
 }
 
 
-@pytest.mark.parametrize("stiffening", ["none", "shortening", "full"])
+@pytest.mark.parametrize("stiffening", ["none", "shortening", "exact"])
 @pytest.mark.parametrize("basis", BASES)
 def test_every_basis(basis, stiffening):
     flexible = fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1, basis=BASES[basis], stiffening=stiffening)
@@ -244,7 +244,8 @@ def test_any_field_of_any_robot(robot, data):
 
 def plain(**fields) -> fa.Robot:
     """Two links in a plane, with nothing that is not asked for."""
-    links = [fa.Link(name, 0.5, section=BAR, material=ALUMINIUM, flexible=fa.Flexible(bend_y=2)) for name in "ab"]
+    bare = fa.Flexible(bend_y=2, basis=fa.Modes(tip_mass=0))
+    links = [fa.Link(name, 0.5, section=BAR, material=ALUMINIUM, flexible=bare) for name in "ab"]
     links[1] = fa.Link("b", 0.5, mass=1.0, payload=fa.PointMass(0.2))
     return fa.Robot(links=links, **fields)
 
@@ -348,9 +349,27 @@ def test_what_enters_linearly_adds_up():
     assert_allclose(regressor @ values, system.inverse_dynamics(q, v, a), rtol=1e-11)
 
 
+def test_shapes_change_with_what_they_carry():
+    """So nothing is linear in a payload, but for shapes whose load is given."""
+    arm, path = library.two_link_arm(), "links.fore.payload.mass"
+    q, v, a = 0.1 * np.random.default_rng(0).normal(size=(3, 8))
+
+    def torques(robot: fa.Robot, mass: float) -> np.ndarray:
+        return fa.System(robot.with_({path: mass}), native=False).inverse_dynamics(q, v, a)
+
+    given = arm.with_({f"links.{name}.flexible.basis.tip_mass": 0.1 for name in ("upper", "fore")})
+    for robot, linear in ((arm, False), (given, True)):
+        found = fa.System(robot, native=False).derivative("inverse_dynamics", [path])(q, v, a)[:, 0]
+        differences = (torques(robot, 0.15 + 1e-5) - torques(robot, 0.15 - 1e-5)) / 2e-5
+        assert_allclose(found, differences, rtol=1e-6, atol=1e-6 * np.abs(found).max())
+        far = (torques(robot, 0.3) - torques(robot, 0.15)) / 0.15
+        assert np.allclose(far, found, rtol=1e-6, atol=1e-9) == linear
+
+
 def test_identification():
     truth = {"links.upper.payload.mass": 0.21, "links.fore.payload.mass": 0.34, "links.fore.joint.viscous": 0.05}
-    guess = library.two_link_arm().with_(dict.fromkeys(truth, 0.1))
+    given = {f"links.{name}.flexible.basis.tip_mass": 0.1 for name in ("upper", "fore")}  # else shapes would change
+    guess = library.two_link_arm().with_(dict.fromkeys(truth, 0.1) | given)
     system, real = fa.System(guess), fa.System(guess.with_(truth))
     q, v, a = 0.1 * np.random.default_rng(0).normal(size=(3, 50, system.nq))
     columns = system.derivative("inverse_dynamics", by=list(truth))(q, v, a).reshape(-1, 3)
@@ -476,6 +495,7 @@ def test_nothing_is_doubted():
         ("links.fore.payload", "must be a number that can change by little, but it is PointMass"),
         ("links.upper.payload.mass", "there is no 'mass': the robot has none here"),
         ("links.upper.mass", "the robot has none; give it a value"),
+        ("links.upper.flexible.up_to", "it picks numbers of shapes"),
         ("links.fore.length.x", "there is no 'x'"),
     ],
 )

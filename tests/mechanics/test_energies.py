@@ -1,20 +1,12 @@
 """Kinetic energy against point masses moved by the poses; the other energies against their closed forms."""
 
-from types import SimpleNamespace
-
-import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.sliding import SlidingIntegrals
-from flexarm.mechanics import energies, gripped, link_numbers
-from flexarm.mechanics.bodies import Shapes
-from flexarm.mechanics.numbers import Numbers
 from tests import sliders
-from tests.helpers import state, unit_link
+from tests.helpers import more_nodes, state, unit_link
 
 THIN = fa.Section.properties(A=6e-4, I_y=4.5e-8, I_z=2e-8, I_p=1e-20)  # sections without inertia of their own
 
@@ -28,7 +20,8 @@ def spatial(stiffening: str, seed: int = 0, **changes) -> fa.Robot:
 
     section = fa.Section.rectangle(*rng.uniform(0.01, 0.03, 2))
     material = fa.Material(7e10, 2700)
-    first = fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1, stiffening=stiffening)
+    # modes without a load: what hangs within the link would put kinks into them, which few nodes do not meet
+    first = fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1, stiffening=stiffening, basis=fa.Modes(tip_mass=0))
     last = fa.Flexible(bend_y=1, bend_z=2, twist=2, stretch=1, stiffening=stiffening, basis="elements")
     beam = {"section": section, "material": material, **changes}
     return fa.Robot(
@@ -98,31 +91,34 @@ def mass_matrix_of_points(system: fa.System, q: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_mass_matrix_of_a_random_spatial_robot_is_that_of_its_points(seed):
-    """Every order ("full"), large deflections, sections with inertia: nothing is neglected, so it agrees to 1e-7."""
-    system = fa.System(spatial("full", seed, rotary_inertia=True), native=False)
+    """Exact links, large deflections, sections with inertia: nothing is neglected. Places are the same sums over nodes,
+    but spins are interpolated between them, which shows in the twist of elements as wide as half the link."""
+    system = fa.System(spatial("exact", seed, rotary_inertia=True), native=False)
     q, _, _ = state(system, seed, size=0.8)
     expected = mass_matrix_of_points(system, q)
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
-    assert np.abs((system.mass_matrix(q) - expected) / scale).max() < 1e-7
+    assert np.abs((system.mass_matrix(q) - expected) / scale).max() < 5e-6
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_kinetic_energy_by_integrals_is_exact_to_second_order(seed):
+def test_kinetic_energy_by_integrals_is_exact_to_second_order(seed, monkeypatch):
     """With deflections and their rates of size epsilon and joint rates of size one, what "shortening" drops from T is
     of order epsilon^3: every term that it keeps, of every family and pair of families, is right."""
-    full, short = (fa.System(spatial(kind, seed, section=THIN), native=False) for kind in ("full", "shortening"))
+    more_nodes(monkeypatch, 6)  # than a coarse mesh has, or it would be no judge
+    full, short = (fa.System(spatial(kind, seed, section=THIN), native=False) for kind in ("exact", "shortening"))
     q, v, _ = state(full, seed, size=1.0)
     elastic = np.array(["[" in name for name in full.names])
     errors = []
-    for size in (0.4, 0.2, 0.1, 0.05):
+    for size in (0.8, 0.4, 0.2, 0.1):  # below, the spin of thin sections about the straight or the bent axis is seen
         Q, V = np.where(elastic, size * q, q), np.where(elastic, size * v, 3 * v)
         errors.append(abs(float(full.energy(Q, V).kinetic - short.energy(Q, V).kinetic)))
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert (orders > 2.8).all()
+    # not quite 3: what products sweep across counts as far as these few shapes of bending can do the same
+    assert (orders > 2.5).all()
 
 
 def test_zero_order_energy_drops_terms_of_second_order():
-    full, none = (fa.System(spatial(kind, section=THIN), native=False) for kind in ("full", "none"))
+    full, none = (fa.System(spatial(kind, section=THIN), native=False) for kind in ("exact", "none"))
     q, v, _ = state(full, 1, size=1.0)
     elastic = np.array(["[" in name for name in full.names])
     errors = []
@@ -132,7 +128,7 @@ def test_zero_order_energy_drops_terms_of_second_order():
     assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), 2, atol=0.2)
 
 
-@pytest.mark.parametrize("stiffening", ["none", "shortening", "full"])
+@pytest.mark.parametrize("stiffening", ["none", "shortening", "exact"])
 def test_turning_sections_carry_angular_momentum_and_energy(stiffening):
     """A shaft that turns about its axis while it twists and one that turns about y while it bends: T = 1/2 int rho I
     (omega + rate)^2, with the rates known at the tip of one linear or cubic element."""
@@ -152,13 +148,19 @@ def test_turning_sections_carry_angular_momentum_and_energy(stiffening):
     assert both - sum(alone) == pytest.approx(-spin * rate * (mu * length**2 * 7 / 20 + rotary), rel=1e-12)
 
 
-def test_quadrature_of_the_full_energy_is_converged(monkeypatch):
-    from flexarm.beam.integrals import LinkIntegrals
-
-    q = np.linspace(-0.02, 0.02, fa.System(spatial("full"), native=False).nq)
-    usual = fa.System(spatial("full"), native=False).mass_matrix(q)
-    monkeypatch.setattr(LinkIntegrals, "SLICES_PER_SHAPE", 2 * LinkIntegrals.SLICES_PER_SHAPE)
-    assert_allclose(fa.System(spatial("full"), native=False).mass_matrix(q), usual, rtol=1e-9, atol=1e-11)
+def test_nodes_of_exact_links_are_enough(monkeypatch):
+    """What more of them change falls fast: here a coarse mesh bends and twists by 2 % in every coordinate."""
+    robot = spatial("exact", rotary_inertia=True)
+    q, _, _ = state(fa.System(robot, native=False), 0, size=1.0)
+    found = [fa.System(robot, native=False).mass_matrix(q)]
+    for _ in range(3):
+        more_nodes(monkeypatch, 3)
+        found.append(fa.System(robot, native=False).mass_matrix(q))
+    scale = np.sqrt(np.outer(np.diag(found[-1]), np.diag(found[-1])))
+    few, more, many = (np.abs((each - found[-1]) / scale).max() for each in found[:-1])
+    assert few < 4e-3
+    assert more < 5e-5
+    assert many < 5e-6
 
 
 def test_energies_of_a_hanging_beam():
@@ -236,10 +238,10 @@ def test_so_does_one_that_slides(kind):
     assert np.linalg.eigvalsh(system.mass_matrix(q))[0] > 0
 
 
-def test_a_slender_arm_moves_as_it_does_with_every_order():
+def test_a_slender_arm_moves_as_an_exact_one():
     """A torque that bends a light arm with a payload by 3 %: without terms of third order M was singular there."""
     torque, tips = {"arm": fa.bang_bang(0.05, (0.4, 0.8))}, {}
-    for stiffening in ("none", "shortening", "full"):
+    for stiffening in ("none", "shortening", "exact"):
         arm = fa.Link(
             "arm",
             1.0,
@@ -251,52 +253,5 @@ def test_a_slender_arm_moves_as_it_does_with_every_order():
         run = fa.simulate(fa.Robot(links=[arm]), 0.8, torque=torque, sample=0.1, rtol=1e-6, native=False)
         assert run.reason == "completed"
         tips[stiffening] = run.tip.values
-    apart = {model: np.abs(tips[model] - tips["full"]).max() for model in ("none", "shortening")}
+    apart = {model: np.abs(tips[model] - tips["exact"]).max() for model in ("none", "shortening")}
     assert apart["shortening"] < 0.1 * apart["none"]
-
-
-def shapes(integrals) -> Shapes:
-    """With values where there are symbols else."""
-    numbers = Numbers()
-    add = link_numbers._add_sliding if isinstance(integrals, SlidingIntegrals) else link_numbers._add_beam
-    add(numbers, "a", integrals)
-    values = {each.name.removeprefix("a."): ca.SX(ca.sparsify(ca.DM(each.value))) for each in numbers.entries}
-    return Shapes(integrals.columns, integrals.stiffening, Values(values))
-
-
-class Values(dict):
-    def under(self, path):
-        return Values({name.removeprefix(f"{path}."): value for name, value in self.items()})
-
-
-def test_a_part_that_does_not_slide_has_the_energy_of_a_link():
-    rng = np.random.default_rng(3)
-    flexible = fa.Flexible(bend_y=2, bend_z=1, twist=1, stretch=1)
-    link = unit_link(joint=fa.FixedPrismatic(), flexible=flexible)
-    eta, deta = (ca.SX(0.3 * rng.normal(size=5)) for _ in range(2))
-    part = gripped.Part(shapes(SlidingIntegrals(link)), 1.0, 1.0, 0.0, eta, deta, False)
-    omega, v = (ca.SX(rng.normal(size=3)) for _ in range(2))
-    beam = shapes(LinkIntegrals(link))
-    as_link = energies._beam(SimpleNamespace(shapes=beam, numbers=beam.numbers), omega, v, eta, deta)
-    assert float(gripped.kinetic(part, omega, v)) == pytest.approx(float(as_link), rel=1e-12)
-
-
-def test_the_rate_of_shortening_is_that_of_material_that_flows_through_the_shapes():
-    """The line that stands for it, against differences of s at material points."""
-    rng = np.random.default_rng(4)
-    integrals = SlidingIntegrals(unit_link(joint=fa.FixedPrismatic(), flexible=fa.Flexible(bend_y=2, bend_z=1)))
-    eta, deta = 0.3 * rng.normal(size=(2, 3))
-    scale, rate, dt = 0.6, 0.7, 1e-5
-    nodes, weights = np.polynomial.legendre.leggauss(20)
-    start, weights = (nodes + 1) / 2, weights / 2
-
-    def s(t):
-        """At the material points that are at `start` for t = 0: dX/dt = (rate / scale) (l - X)."""
-        here, bent = scale + rate * t, eta + deta * t
-        X = 1 - (1 - start) * scale / here
-        return np.array([bent @ integrals.shortening(0.0, x) @ bent for x in X]) / 2 / here
-
-    measured = s(0.0), (s(dt) - s(-dt)) / (2 * dt)
-    part = gripped.Part(shapes(integrals), 1.0, scale, rate, ca.SX(eta), ca.SX(deta), False)
-    for found, expected in zip(gripped._squeeze(part), measured, strict=True):
-        assert float(found) == pytest.approx((weights * start) @ expected / integrals.g0, rel=1e-6)

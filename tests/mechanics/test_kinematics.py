@@ -50,10 +50,19 @@ def test_shortening_draws_the_tip_in_by_half_the_squared_slope():
     assert_allclose(tip, [2.0 - 0.5 * 36 * 0.1**2 / (30 * 2.0), 0.1, 0])
 
 
-def test_sections_turn_by_rz_ry_rx_of_slopes_and_twist():
-    link = fa.Link("one", 1.0, flexible=fa.Flexible(bend_y=1, bend_z=1, twist=1, basis="elements"), **BAR)
-    system = fa.System(fa.Robot(links=[link]), native=False)
+@pytest.mark.parametrize("stiffening", ["none", "shortening"])
+def test_sections_turn_by_rz_ry_rx_of_slopes_and_twist(stiffening):
+    """Tip slopes v' = a, w' = b with cubics v'' = a (6 x - 2), w'' = b (6 x - 2) and theta = c x: to second order the
+    angles are c - int w' v'', -b - int theta v'', a - int theta w''; in the zero-order model c, -b and a."""
     slope_y, slope_z, twist = 0.1, -0.2, 0.3
+    flexible = fa.Flexible(bend_y=1, bend_z=1, twist=1, basis="elements", stiffening=stiffening)
+    link = fa.Link("one", 1.0, flexible=flexible, **BAR)
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    if stiffening == "shortening":
+        # int w' v'' = a b / 2, int theta v'' = a c, int theta w'' = b c
+        angles = (twist - slope_y * slope_z / 2, -slope_z - slope_y * twist, slope_y - slope_z * twist)
+    else:
+        angles = (twist, -slope_z, slope_y)
     R = system.frame("one", None, {"one.bend_y[2]": slope_y, "one.bend_z[2]": slope_z, "one.twist[1]": twist})[:3, :3]
 
     def about(axis, angle):
@@ -61,7 +70,7 @@ def test_sections_turn_by_rz_ry_rx_of_slopes_and_twist():
         return {"x": [[1, 0, 0], [0, c, -s], [0, s, c]], "y": [[c, 0, s], [0, 1, 0], [-s, 0, c]],
                 "z": [[c, -s, 0], [s, c, 0], [0, 0, 1]]}[axis]  # fmt: skip
 
-    expected = np.array(about("z", slope_y)) @ about("y", -slope_z) @ about("x", twist)
+    expected = np.array(about("z", angles[2])) @ about("y", angles[1]) @ about("x", angles[0])
     assert_allclose(R, expected, atol=1e-14)
 
 

@@ -157,8 +157,8 @@ def test_the_first_difference_is_told():
     with pytest.raises(ValueError, match="another structure: link 'fore' has no payload here and one there"):
         given((0.1, 0, 0), payload=False).vector_of(here)
     other = given((0.1, 0, 0))
-    other.facts[1] = type(other.facts[1])("link 'fore'", "has stiffening =", "full")
-    with pytest.raises(ValueError, match="link 'fore' has stiffening = none here and full there"):
+    other.facts[1] = type(other.facts[1])("link 'fore'", "has stiffening =", "exact")
+    with pytest.raises(ValueError, match="link 'fore' has stiffening = none here and exact there"):
         here.vector_of(other)
     more = given((0.1, 0, 0))
     more.add("length", "m", 1.0)

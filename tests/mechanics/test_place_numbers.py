@@ -5,6 +5,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.second_order import MOVES, TURNS, SecondOrder
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.place_numbers import add_shapes
 
@@ -28,8 +29,30 @@ def test_shapes_of_a_mesh_have_numbers_where_they_live():
 def test_the_polynomials_are_the_shortening(x):
     of, numbers = rail(4)
     entries = {each.name: each.value for each in numbers.entries}
-    breaks, powers = entries["rail.bend_y.breaks"][:, 0], entries["rail.bend_y.H"]
+    breaks, powers = entries["rail.F.0.breaks"][:, 0], entries["rail.F.0"]
     piece = min(int(np.searchsorted(breaks, x, "right")) - 1, 3)
     t = (2 * x - breaks[piece] - breaks[piece + 1]) / (breaks[piece + 1] - breaks[piece])
     found = np.polynomial.polynomial.polyval(t, powers.reshape(len(powers), 4, -1)[:, piece])
-    np.testing.assert_allclose(found, of.shortening(0.0, x)[np.tril_indices(of.count)], atol=1e-12)
+    np.testing.assert_allclose(found, SecondOrder(of).at(MOVES[0], x)[np.tril_indices(of.count)], atol=1e-12)
+
+
+@pytest.mark.parametrize("basis", ["modes", "elements"])
+def test_the_polynomials_are_all_products_of_families(basis):
+    """Rows of pairs, of a family with itself the lower half."""
+    flexible = fa.Flexible(bend_y=2, bend_z=3, twist=2, stretch=1, basis=basis, stiffening="shortening")
+    bar = fa.Section.rectangle(0.01, 0.01)
+    of = LinkIntegrals(fa.Link("rail", 1.3, section=bar, material=fa.Material(7e10, 2700), flexible=flexible))
+    numbers, forms = Numbers(), SecondOrder(of)
+    add_shapes(numbers, "rail", of)
+    entries = {each.name: each.value for each in numbers.entries}
+    for kind, products in (("F", MOVES), ("Q", TURNS)):
+        for k, product in forms.present(products):
+            breaks, powers = entries[f"rail.{kind}.{k}.breaks"][:, 0], entries[f"rail.{kind}.{k}"]
+            pieces = len(breaks) - 1
+            for x in (0.0, 0.3, 0.65, 0.9, 1.3):
+                piece = min(int(np.searchsorted(breaks, x, "right")) - 1, pieces - 1)
+                t = (2 * x - breaks[piece] - breaks[piece + 1]) / (breaks[piece + 1] - breaks[piece])
+                found = np.polynomial.polynomial.polyval(t, powers.reshape(len(powers), pieces, -1)[:, piece])
+                block = forms.at(product, x)
+                expected = block[np.tril_indices(len(block))] if product.one == product.other else block.ravel()
+                np.testing.assert_allclose(found, expected, atol=1e-9 * max(np.abs(forms.at(product, 1.3)).max(), 1e-9))

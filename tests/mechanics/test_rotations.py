@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from flexarm.mechanics.rotations import (
     Mount,
     Shift,
+    Swing,
     Turn,
     X,
     Y,
@@ -35,6 +36,13 @@ TILT = ca.SX(ca.DM(np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 
 AXIS = tuple(np.array([1.0, -2.0, 2.0]) / 3)
 
 
+def swing(R):
+    """Of any rotation, its angular velocity in the new axes from R^T dR."""
+    spin = R.T @ ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3)
+    omega = ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
+    return Swing(R, omega, ca.jacobian(omega, t))
+
+
 @pytest.fixture
 def path():
     return [
@@ -46,6 +54,8 @@ def path():
         Turn(Y, *rates(t**3)),
         Shift(*rates(ca.vertcat(0.2, ca.cos(t), 0))),
         Turn(X, *rates(0.4 * t)),
+        swing(rotation(Z, ca.sin(t)) @ rotation(Y, t**2) @ rotation(X, -t)),
+        Shift(*rates(ca.vertcat(t, 0.1, -(t**2)))),
     ]
 
 

@@ -12,7 +12,8 @@ def chosen(robot, duration=1.0, **options):
 
 
 def clamped(count=3):
-    return fa.Robot(links=[fa.Link("arm", 0.9, fa.Weld(), **STRIP, flexible=fa.Flexible(bend_y=count))])
+    flexible = fa.Flexible(bend_y=count, stiffening="shortening")
+    return fa.Robot(links=[fa.Link("arm", 0.9, fa.Weld(), **STRIP, flexible=flexible)])
 
 
 def test_a_clean_vibration_at_a_small_tolerance_is_followed_by_the_explicit_method():

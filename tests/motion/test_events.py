@@ -75,7 +75,7 @@ def test_a_link_that_bends_by_ten_times_its_length_has_diverged():
     )
     diverged = ended(fa.Robot(links=[bar]), 5.0, torque={"bar": 1.0}, dt=0.05)
     assert "diverged at t = " in diverged.reason
-    assert "'bar.bend_y[1]' bends its link by 10 times its length" in diverged.reason
+    assert "'bar.bend_y[1]' bends its link beyond reason" in diverged.reason
     assert float(abs(diverged["bar.bend_y[1]"]).max()) < 10
 
 

@@ -71,7 +71,8 @@ def test_other_calls_load_nothing_heavy(call):
 
 def test_warnings_read_the_arrays():
     bar = fa.Section.rectangle(0.005, 0.005)
-    link = fa.Link("bar", 1.0, section=bar, material=fa.Material(E=7e9, rho=2700.0), flexible=fa.Flexible(bend_y=1))
+    flexible = fa.Flexible(bend_y=1, stiffening="shortening")
+    link = fa.Link("bar", 1.0, section=bar, material=fa.Material(E=7e9, rho=2700.0), flexible=flexible)
     with pytest.warns(fa.ValidityWarning, match="link 'bar' bends by"):
         run = fa.simulate(fa.Robot(links=[link]), 0.3, torque=[3.0], native=False)
     assert is_plain(run)

@@ -129,6 +129,6 @@ def test_links_may_be_called_as_parts_of_a_robot_are():
 def test_small_robots_and_those_of_other_kinds_are_written_out():
     slider = fa.Link("slider", 0.5, fa.SlidingPrismatic(), mass=1.0)
     long = planar_chain(40)
-    for robot in (fa.library.two_link_arm(), planar_chain(6), fa.Robot(links=[*long.links, slider])):
+    for robot in (fa.library.two_link_arm(), planar_chain(5), fa.Robot(links=[*long.links, slider])):
         assert Plant(fa.System(robot, native=False).structure).shared is None
     assert Plant(fa.System(long, native=False).structure).shared is not None

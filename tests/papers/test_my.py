@@ -189,7 +189,7 @@ def test_elements_agree_with_modes():
 
 def test_what_the_model_leaves_out_is_more_than_what_elements_do():
     fine = short(my.elements(10))
-    assert apart(short(my.modes(4, "full")), fine) > 5 * apart(short(my.elements(3)), fine)
+    assert apart(short(my.modes(4, "exact")), fine) > 5 * apart(short(my.elements(3)), fine)
 
 
 # --- contact ---

@@ -61,7 +61,7 @@ def test_the_overhang_follows_equation_57():
 @pytest.mark.parametrize(("describe", "count"), [(floating, 8), (rooted, 4)])
 def test_the_beam_starts_in_the_static_shape_of_a_uniform_load(describe, count):
     """Ends of a beam with overhangs a and b beyond a span D under a uniform load p, by integration of its moments."""
-    stiffening = "shortening" if describe is floating else "full"
+    stiffening = "shortening" if describe is floating else "exact"
     run = travel(FAST_PUSH, describe, count=count, stiffening=stiffening)
     D = SUPPORTS[1] - SUPPORTS[0]
     a, b = FAST_PUSH.start, LENGTH - D - FAST_PUSH.start
@@ -80,7 +80,7 @@ def test_the_beam_starts_in_the_static_shape_of_a_uniform_load(describe, count):
 )
 def test_modes_with_a_moving_root_are_near_the_reference(case):
     """The second description: measured 4, 2.4 and 2 %, partly from its 6 modes, partly since it is not linear."""
-    run = travel(case, rooted, count=MODES, stiffening="full")
+    run = travel(case, rooted, count=MODES, stiffening="exact")
     t, error = off(case, run)
     assert run.reason == "completed"
     assert run["violation"].values.max() < 1e-14  # m: rounding, and a step is long
@@ -89,7 +89,7 @@ def test_modes_with_a_moving_root_are_near_the_reference(case):
 
 
 def test_the_two_descriptions_agree():
-    modes = travel(FAST_PULL, rooted, count=MODES, stiffening="full")
+    modes = travel(FAST_PULL, rooted, count=MODES, stiffening="exact")
     assert apart(FAST_PULL, travel(FAST_PULL, count=8), modes).max() < 0.03
 
 
@@ -116,7 +116,7 @@ def test_what_the_page_shows_is_the_reference(case, driven):
 
 def test_modes_are_mirrored_too():
     """A push led by H is a pull led by E, also in frames that turn."""
-    options = {"describe": rooted, "count": 4, "stiffening": "full", "rtol": 1e-4}
+    options = {"describe": rooted, "count": 4, "stiffening": "exact", "rtol": 1e-4}
     push, pull = travel(FAST_PUSH, driven="H", **options), travel(FAST_PULL, driven="E", **options)
     assert np.abs(rise(push, "H") - rise(pull, "E")).max() < 1e-6
     assert np.abs(rise(push, "E") - rise(pull, "H")).max() < 1e-6

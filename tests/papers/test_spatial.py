@@ -256,8 +256,8 @@ def test_the_whole_drop_agrees_with_every_order():
     assert run.reason == full.reason == "completed"
     assert float(run.deflection("upper").sel(axis="y").max()) > 0.3
     apart = spatial.tip_apart(run, full)
-    assert float(apart.sel(time=slice(0, spatial.WHIP)).max()) < 1e-6
-    assert float(apart.max()) < 2e-3
+    assert float(apart.sel(time=slice(0, spatial.WHIP)).max()) < 3e-6  # of the booms' terms of third order
+    assert float(apart.max()) < 4e-3  # they bend by 0.4 m of 7
     assert float(abs(run.data["balance"]).max()) < 1e-8 * float(run.data["kinetic"].max())
 
 

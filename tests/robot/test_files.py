@@ -189,7 +189,7 @@ flexibles = st.builds(
     count,
     count,
     basis=bases,
-    stiffening=st.sampled_from(["none", "shortening", "full"]),
+    stiffening=st.sampled_from(["auto", "none", "shortening"]),
     damping=st.none() | dampings,
 )
 inertias = st.none() | size | st.tuples(size, size, size)

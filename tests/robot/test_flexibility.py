@@ -30,15 +30,16 @@ def test_coordinates_of_bases(basis, coordinates):
     ("build", "expected"),
     [
         (
-            lambda: fa.Flexible(),
-            "bend_y = 0: one of bend_y, bend_z, twist, stretch must be positive; leave `flexible` out for a rigid link",
+            lambda: fa.Flexible(bend_y=2, twist=1, up_to=50),
+            "up_to = 50.0: must be left out with bend_y = 2, twist = 1: it is what numbers are picked by",
         ),
+        (lambda: fa.Flexible(up_to=0), "up_to = 0: must be positive (Hz)"),
         (lambda: fa.Flexible(bend_y=-1), "bend_y = -1: must be a whole number, 0 to 500"),
         (lambda: fa.Flexible(bend_y=2.0), "bend_y = 2.0: must be a whole number, 0 to 500"),
         (lambda: fa.Flexible(twist=True), "twist = True: must be a whole number, 0 to 500"),
         (
             lambda: fa.Flexible(bend_y=1, stiffening="shorten"),
-            "stiffening = 'shorten': unknown; did you mean 'shortening'? (allowed: none, shortening, full)",
+            "stiffening = 'shorten': unknown; did you mean 'shortening'? (allowed: auto, none, shortening, exact)",
         ),
         (
             lambda: fa.Flexible(bend_y=1, basis="element"),
@@ -75,7 +76,77 @@ def test_refusals(build, expected):
     assert str(caught.value) == expected
 
 
+def test_without_numbers_they_are_picked_where_the_robot_is_known():
+    assert fa.Flexible().open
+    assert fa.Flexible(up_to=50).counts == {}
+    assert not fa.Flexible(twist=1).open
+    with pytest.raises(ValueError, match=r"robot\.resolved"):
+        _ = fa.Flexible().coordinates
+
+
 def test_ratios_for_each_mode_become_a_tuple():
     assert fa.Damping(ratio=[0.01, 0.02]).ratio == (0.01, 0.02)
     assert fa.Damping(0.01).ratio == 0.01
     assert fa.Flexible(bend_y=3, damping=fa.Damping([0.01, 0.02])).damping.ratio == (0.01, 0.02)
+
+
+# --- shear ---
+
+
+def sheared(**fields):
+    return fa.Link("rail", 1.0, flexible=fa.Flexible(bend_y=2, shear=True), **{**SOLID, **fields})
+
+
+SOLID = {"section": fa.Section.circle(0.02), "material": fa.Material(7e10, 2700)}
+NUMBERS = {"A": 1e-4, "I_y": 1e-9, "I_z": 1e-9}
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (
+            lambda: fa.Flexible(twist=2, shear=True),
+            "shear = True: must be false: shear belongs to bending, but bend_y and bend_z are 0",
+        ),
+        (
+            lambda: sheared(section=fa.Section.properties(**NUMBERS, shear_z=8e-5)),
+            "section.shear_y: is required (m2), since the link bends with shear",
+        ),
+        (
+            lambda: sheared(
+                section=fa.Section.tapered(
+                    fa.Section.properties(**NUMBERS, shear_y=8e-5), fa.Section.properties(**NUMBERS)
+                )
+            ),
+            "section.tip.shear_y: is required (m2), since the link bends with shear",
+        ),
+        (
+            lambda: sheared(joint=fa.FixedPrismatic()),
+            "flexible.shear = True: must be false: 'rail' slides through its joint, and such shapes have no shear",
+        ),
+        (
+            lambda: fa.Robot(links=[sheared(), fa.Link("cart", 0.1, fa.SlidingPrismatic(), mass=1.0)]),
+            "links[0].flexible.shear = True: must be false: 'cart' slides along 'rail', and such shapes have no shear",
+        ),
+        (
+            lambda: fa.Robot(links=[sheared()], constraints=[fa.PointSupport("rail", (0.5, 0, 0))]),
+            "constraints[0].link = 'rail': must be a link without flexible.shear: it slides on the support, and such "
+            "shapes have none",
+        ),
+    ],
+)
+def test_refusals_of_shear(build, sentence):
+    with pytest.raises(fa.DescriptionError) as caught:
+        build()
+    assert str(caught.value) == sentence
+
+
+def test_the_table_tells_of_shear():
+    assert "bend_y 2, modes, shear" in str(fa.Robot(links=[sheared()]))
+
+
+def test_shear_areas_that_are_given_are_enough():
+    given = fa.Section.properties(**NUMBERS, shear_y=8e-5)
+    assert sheared(section=given).section.at(0.5).shear_y == 8e-5
+    taper = fa.Section.tapered(given, fa.Section.properties(**NUMBERS, shear_y=4e-5))
+    assert sheared(section=taper).section.at(0.5).shear_y == pytest.approx(6e-5)

@@ -158,7 +158,7 @@ def test_degrees_are_doubted(kind):
         ),
         (
             {"joint": fa.FixedPrismatic(contact="nodal"), "flexible": fa.Flexible(bend_y=2, basis="elements")},
-            "flexible.stiffening = 'shortening': must be 'none' with joint.contact = 'nodal', a scheme that has no "
+            "flexible.stiffening = 'auto': must be 'none' with joint.contact = 'nodal', a scheme that has no "
             "shortening",
         ),
         (
@@ -392,3 +392,24 @@ def test_the_table_tells_the_joint():
     for cell in ("fixed prismatic, 0.5 rad, rear none", "sliding prismatic", "sliding prismatic, nodal, elastic"):
         assert f"<td>{cell}</td>" in html
     assert str(robot).isascii()
+
+
+@pytest.mark.parametrize(
+    ("shapes", "kind"),
+    [({"bend_z": 2}, "bends in space"), ({"twist": 1}, "bends in space"), ({"basis": "elements"}, "is a mesh")],
+)
+def test_nothing_slides_along_an_exact_link_in_space_or_of_elements(shapes, kind):
+    rail = link("rail", flexible=fa.Flexible(bend_y=2, stiffening="exact", **shapes))
+    contact = "nodal" if "basis" in shapes else "continuous"
+    rider = link("rider", fa.SlidingPrismatic(contact=contact))
+    support = fa.PointSupport("rail", (1.0, 0.0, 0.0))
+    for said, build in (
+        ("'rider'", lambda: fa.Robot(links=[rail, rider])),
+        ("a support", lambda: fa.Robot(links=[rail], constraints=[support])),
+    ):
+        text = message(build)
+        assert text.startswith("links[0].flexible.stiffening = 'exact': must be 'shortening' or 'none', or its ")
+        assert text.endswith(f": {said} slides along 'rail', which {kind}")
+    second_order = rail.model_copy(update={"flexible": rail.flexible.model_copy(update={"stiffening": "shortening"})})
+    assert fa.Robot(links=[second_order, rider], constraints=[support])
+    assert fa.Robot(links=[link("rail", flexible=fa.Flexible(2, stiffening="exact"))], constraints=[support])

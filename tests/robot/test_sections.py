@@ -180,3 +180,37 @@ def test_refusals(build, expected):
     with pytest.raises(fa.DescriptionError) as caught:
         build()
     assert str(caught.value) == expected
+
+
+# --- shear areas ---
+
+
+def test_shear_areas_of_solid_and_round_sections():
+    assert Section.rectangle(0.02, 0.03).at(0).shear_y == pytest.approx(5 / 6 * 6e-4)
+    for inner, factor in ((1e-6, 6 / 7), (0.0399999, 1 / 2)):
+        tube = Section.tube(0.04, inner).at(0)
+        assert tube.shear_y / tube.A == pytest.approx(factor, rel=1e-4)
+    bar = Section.circle(0.04).at(0)
+    assert bar.shear_y == bar.shear_z == pytest.approx(6 / 7 * bar.A)
+
+
+@pytest.mark.parametrize("shape", ["box", "ibeam"])
+def test_shear_areas_of_thin_walls_are_those_of_the_flow_of_shear(shape):
+    """I^2 / int q^2 / t along the mid line, with q = int t z ds from the free ends (I) or the symmetry plane (box)."""
+    b, h, t = 0.05, 0.08, 1e-5
+    webs = 2 if shape == "box" else 1
+    section = (Section.box(b + t, h + t, t) if shape == "box" else Section.ibeam(b, h + t, t, t)).at(0)
+    s, ds = (np.arange(100000) + 0.5) / 100000, 1e-5
+    flange = t * h / 2 * s * b / 2  # half a flange, from its free end or from the middle
+    share = 2 / webs * t * h / 2 * b / 2  # what enters each web
+    z = (s - 0.5) * h
+    web = share + t * (h**2 / 4 - z**2) / 2
+    energy = 4 * (flange**2 / t).sum() * ds * b / 2 + webs * (web**2 / t).sum() * ds * h
+    assert section.shear_z == pytest.approx(section.I_y**2 / energy, rel=2e-3)
+    assert 0.85 < section.shear_z / (webs * t * h) < 1.0  # nearly the area of the webs
+
+
+def test_flanges_carry_shear_along_y():
+    assert Section.ibeam(0.05, 0.08, 0.004, 0.002).at(0).shear_y == pytest.approx(5 / 6 * 2 * 0.05 * 0.004)
+    tall, wide = Section.box(0.03, 0.05, 0.002).at(0), Section.box(0.05, 0.03, 0.002).at(0)
+    assert (tall.shear_y, tall.shear_z) == (wide.shear_z, wide.shear_y)

@@ -6,11 +6,27 @@ from flexarm.robot.library import rrr_arm, tokhi_azad_arm, two_link_arm
 
 def test_text_tells_the_robot():
     text = str(two_link_arm())
-    header, *_, upper, fore = text.splitlines()
+    header, *_, upper, fore, _, _ = text.splitlines()
     assert header == "two-link flexible arm: no gravity, 8 coordinates, 0.4444 kg"
     assert upper.split("  ")[0].strip() == "upper"
     for cell in ("revolute z", "0.5 m", "rectangle 5 x 5 mm", "0.09813 kg", "bend_y 3, modes", "0.15 kg"):
         assert cell in fore
+
+
+def test_text_tells_what_modes_carry_and_what_was_picked():
+    arm = two_link_arm()
+    assert str(arm).splitlines()[-2:] == [
+        "upper: its modes carry 0.2481 kg, 0.04568 kg m2 at its tip (bend_y: 1 % of the hinged inertia)",
+        "fore: its modes carry 0.15 kg at its tip",
+    ]
+    bare = str(arm.with_({"links.upper.flexible.basis.tip_mass": 0.0}))
+    assert "upper: its modes carry nothing (given)" in bare
+    lump = str(arm.with_({"links.fore.masses": [fa.PointMass(0.2, at=0.25)]}))
+    assert "fore: its modes carry 0.2 kg at 0.25 m and 0.15 kg at its tip" in lump
+    picked = " ".join(str(arm.with_({"links.fore.flexible": fa.Flexible(up_to=50)})).split())
+    assert "fore: bend_y 4, stretch 1 (picked: modes below 50 Hz; expect frequencies to 0.5 %; no bend_z or" in picked
+    assert "its modes" not in str(rrr_arm())
+    assert "<p>fore: its modes carry 0.15 kg at its tip</p>" in arm._repr_html_()
 
 
 def test_text_is_plain_and_at_most_100_wide():

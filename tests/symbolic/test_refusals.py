@@ -24,6 +24,11 @@ def test_what_is_supported_is_said():
     assert "needs a Robot, but got str" in refusal("arm.yaml")
 
 
+def test_shear_has_no_closed_form():
+    short = fa.Robot(links=[link("a", "R", flexible=fa.Flexible(bend_y=2, shear=True))])
+    assert refusal(short) == "links[0] 'a': flexible.shear = True: must be false, since closed forms have no shear"
+
+
 def test_options():
     assert refusal(arm(1), route="maple") == "route = 'maple': must be one of 'extended', 'global'"
     assert refusal(arm(1), boundary="no") == "boundary = 'no': must be one of 'eliminated', 'kept'"

@@ -24,6 +24,8 @@ Complex = np.ndarray[Any, np.dtype[np.complex128]]
 
 # Of the stiffness that gravity and rotation give: below this a joint's is a zero spoilt by rounding.
 ROUNDING = 1e-9
+SMALL = 1e-5  # of what is large for a coordinate: the step of differences
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,10 @@ class ModeSet:
     def deflection(self, link: str, mode: int, points: int = 51) -> tuple[Array, Array]:
         """(x, displacement (points, 3)) of a link's axis against its root frame, for unit modal amplitude (of a
         complex shape the real part: the deflection at one instant)."""
-        return self.system.deflection(link, self._shape(mode).real, points)
+        shape = self._shape(mode).real
+        step = SMALL / max(float(np.abs(shape / self.system.sizes).max(initial=0.0)), TINY)
+        x, (there, back) = self.system.deflection(link, self.q + step * np.array([shape, -shape]), points)
+        return x, (there - back) / (2 * step)
 
     def participation(self, mode: int) -> dict[str, float]:
         """Share of each coordinate's own inertia in the kinetic energy."""

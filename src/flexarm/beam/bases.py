@@ -13,7 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from flexarm.beam.loads import Loadable, Loads, Lump, lumped
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merged
+from flexarm.beam.shear import ShearedShapes, element_functions, rotation, with_shear
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Elements, Link, Modes, Reduced
@@ -35,7 +37,8 @@ class Family:
     steps: Array  # where the section jumps, with both ends; a fitted property may have more pieces than that
     stiffness: PiecewisePolynomials
     inertia: PiecewisePolynomials
-    rotary: PiecewisePolynomials | None = None  # inertia against the slope of bending (Rayleigh)
+    rotary: PiecewisePolynomials | None = None  # inertia against the rotation of bending (Rayleigh)
+    shear: PiecewisePolynomials | None = None  # what resists shear in bending (Timoshenko)
 
     @property
     def order(self) -> int:
@@ -44,21 +47,27 @@ class Family:
     @property
     def uniform(self) -> bool:
         """Whether its modes are those of any uniform link."""
-        return self.stiffness.constant and self.inertia.constant and self.rotary is None
+        return self.stiffness.constant and self.inertia.constant and self.rotary is None and self.shear is None
+
+    @property
+    def stiffnesses(self) -> list[PiecewisePolynomials]:
+        return [self.stiffness] if self.shear is None else [self.stiffness, self.shear]
 
 
-def shapes(link: Link, family: Family, count: int, smooth: bool = False, clamped: bool = True) -> PiecewisePolynomials:
-    """The shape functions of one family of a flexible link, as its basis says; `smooth` modes are one polynomial over
-    steps of the section, of lower degree, since they are evaluated wherever something slides along the link. Only
-    elements can be unclamped: then the root's own functions come first."""
+def shapes(
+    link: Link, family: Family, count: int, loads: Loads = (), smooth: bool = False, clamped: bool = True
+) -> PiecewisePolynomials:
+    """The shape functions of one family of a flexible link, as its basis says. `loads`: what its modes are loaded with.
+    `smooth` modes are one polynomial over steps of the section, of lower degree, since they are evaluated wherever
+    something slides along the link. Only elements can be unclamped: then the root's own functions come first."""
     assert link.flexible is not None
     basis = link.flexible.basis
     if isinstance(basis, Elements):
-        return elements(mesh(family.steps, count), family.order, basis.order, clamped)
+        return meshed(family, mesh(family.steps, count), basis.order, clamped)
     if isinstance(basis, Reduced):
         return reduced(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)
-    return modes(link, family, count, basis, smooth)
+    return modes(family, count, loads, smooth)
 
 
 def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
@@ -66,9 +75,23 @@ def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) ->
 
     Bending: cubic Hermite, two coordinates a node (deflection, slope). Stretch and twist: Lagrange of `degree` 1 or 2.
     """
+    local = _hermite(nodes[1:] - nodes[:-1]) if order == 2 else LAGRANGE[degree][:, None, :]
+    return _assembled(nodes, local, order, degree, clamped)
+
+
+def meshed(family: Family, nodes: Array, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
+    """The same for a family, whose bending may come with shear: coordinates are then deflection and rotation."""
+    if family.shear is None:
+        return elements(nodes, family.order, degree, clamped)
+    local = element_functions(nodes, family.stiffness, family.shear)
+    moves, turns = (_assembled(nodes, each, family.order, degree, clamped) for each in local)
+    return ShearedShapes(nodes, moves.coefficients, turns)
+
+
+def _assembled(nodes: Array, local: Array, order: int, degree: int, clamped: bool) -> PiecewisePolynomials:
+    """Functions of nodes from those of elements (degrees, pieces, functions), which neighbours share."""
     count = len(nodes) - 1
     per_element, root = (2, 2) if order == 2 else (degree, 1)
-    local = _hermite(nodes[1:] - nodes[:-1]) if order == 2 else LAGRANGE[degree][:, None, :]
     piece = np.arange(count)[:, None]
     coefficients = np.zeros((len(local), count, root + per_element * count))
     coefficients[:, piece, per_element * piece + np.arange(local.shape[2])] = local
@@ -105,39 +128,40 @@ def mesh(breaks: Array, count: int) -> Array:
     return np.append(np.concatenate(parts), ends[-1])
 
 
-def modes(link: Link, family: Family, count: int, basis: Modes, smooth: bool = False) -> PiecewisePolynomials:
-    """The first `count` eigenfunctions of the clamped link (with a tip mass and inertia if the basis has them)."""
+def modes(family: Family, count: int, loads: Loads = (), smooth: bool = False) -> PiecewisePolynomials:
+    """What the first `count` eigenfunctions of the clamped link with its loads span, made orthogonal by the mass of the
+    link alone: like modes without loads they have a unit mass matrix and a diagonal stiffness."""
     steps = family.steps[[0, -1]] if smooth else family.steps
     degree = 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES)
-    lumped = basis.tip_mass > 0 or basis.tip_inertia > 0
-    if family.uniform and len(steps) == 2 and not lumped:
-        mass = float(family.inertia.coefficients[0, 0, 0]) * link.length
-        return PiecewisePolynomials(steps, _unit_modes(family.order, count, degree) / np.sqrt(mass))
-    space = _clamped_polynomials(steps, family.order, degree)
-    matrix, stiffness = matrices(family, space)
-    if lumped:
-        matrix = matrix + _lump(link, family, basis, space)
-    return _tip_up(space @ lowest_modes(matrix, stiffness, count)[1])
+    lumps = tuple(lump for load in loads for lump in lumped(family.name, load, count))
+    if family.uniform and len(steps) == 2:
+        length = float(steps[-1])
+        mass = float(family.inertia.coefficients[0, 0, 0]) * length
+        scaled = tuple(lump.scaled(1 / mass, 1 / length) for lump in lumps)
+        return PiecewisePolynomials(steps, _unit_modes(family.order, count, degree, scaled) / np.sqrt(mass))
+    return _tip_up(_loadable(family, steps, degree).modes(lumps, count))
 
 
-@lru_cache(64)
-def _unit_modes(order: int, count: int, degree: int) -> Array:
+@lru_cache(256)
+def _unit_modes(order: int, count: int, degree: int, lumps: tuple[Lump, ...]) -> Array:
     """Coefficients of the modes of a uniform link of unit length and mass; others have the same, scaled."""
-    one = constant(1.0, 1.0)
-    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
-    space = _clamped_polynomials(one.breaks, order, degree)
-    found = _tip_up(space @ lowest_modes(*matrices(family, space), count)[1]).coefficients
+    found = _tip_up(_unit_loadable(order, degree).modes(lumps, count)).coefficients
     found.setflags(write=False)
     return found
 
 
-def _lump(link: Link, family: Family, basis: Modes, space: PiecewisePolynomials) -> Array:
-    """Mass matrix of what sits at the tip in the reference problem."""
-    tip, slope = space(link.length), space.derivative()(link.length)
-    if family.name == "twist":
-        return np.asarray(basis.tip_inertia * tip.T @ tip)
-    lump = np.asarray(basis.tip_mass * tip.T @ tip)
-    return lump + basis.tip_inertia * slope.T @ slope if family.order == 2 else lump
+@lru_cache(64)
+def _unit_loadable(order: int, degree: int) -> Loadable:
+    one = constant(1.0, 1.0)
+    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
+    return _loadable(family, one.breaks, degree)
+
+
+def _loadable(family: Family, steps: Array, degree: int) -> Loadable:
+    space = _clamped_polynomials(steps, family.order, degree)
+    if family.shear is not None:
+        space = with_shear(space, _clamped_polynomials(steps, 1, degree))
+    return Loadable(space, *matrices(family, space))
 
 
 def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
@@ -153,7 +177,7 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
         mass = float(family.inertia.coefficients[0, 0, 0]) * length
         sizes = np.array([1.0, length][:tip] + [1 / np.sqrt(mass)] * count)  # of unit slopes, and of modes
         return PiecewisePolynomials(nodes, _unit_reduced(family.order, basis.elements, count, tip) * sizes)
-    return _reduced(family, elements(nodes, family.order), count, tip)
+    return _reduced(family, meshed(family, nodes), count, tip)
 
 
 @lru_cache(64)
@@ -181,16 +205,20 @@ def _reduced(family: Family, space: PiecewisePolynomials, count: int, tip: int) 
 def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
     """Mass and stiffness matrices of one family in a space of functions."""
     rotary = [] if family.rotary is None else [family.rotary]
-    grid = quadrature([space], [family.stiffness, family.inertia, *rotary])
+    grid = quadrature([space], [*family.stiffnesses, family.inertia, *rotary])
     mass = weighted(grid.weights * family.inertia(grid)[:, 0], space(grid))
     if family.rotary is not None:
-        mass = mass + weighted(grid.weights * family.rotary(grid)[:, 0], space.derivative()(grid))
+        mass = mass + weighted(grid.weights * family.rotary(grid)[:, 0], rotation(space)(grid))
     return mass, stiffness(family, space, grid)
 
 
 def stiffness(family: Family, space: PiecewisePolynomials, grid: Grid) -> Array:
     """Stiffness matrix of one family, by the quadrature of a grid."""
-    return weighted(grid.weights * family.stiffness(grid)[:, 0], space.derivative(family.order)(grid))
+    if family.shear is None:
+        return weighted(grid.weights * family.stiffness(grid)[:, 0], space.derivative(family.order)(grid))
+    turns = rotation(space)
+    curved = weighted(grid.weights * family.stiffness(grid)[:, 0], turns.derivative()(grid))
+    return curved + weighted(grid.weights * family.shear(grid)[:, 0], space.derivative()(grid) - turns(grid))
 
 
 def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
@@ -266,14 +294,15 @@ def all_modes(mass: Array, stiffness: Array) -> tuple[Array, Array]:
 def _tip_up(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
     """Eigenvectors have no sign of their own: make every tip move in the positive direction."""
     tip = shapes.coefficients[:, -1].sum(axis=0)  # every Legendre polynomial is 1 at the right end
-    return PiecewisePolynomials(shapes.breaks, shapes.coefficients * np.where(tip < 0, -1.0, 1.0))
+    return shapes @ np.diag(np.where(tip < 0, -1.0, 1.0))
 
 
 def _root_up(shapes: PiecewisePolynomials, order: int, first: int) -> PiecewisePolynomials:
     """The same for modes with the tip held, those from the column `first`: positive strain at the root."""
-    signs = np.where(shapes.derivative(order)(0.0)[0] < 0, -1.0, 1.0)
+    strain = rotation(shapes).derivative() if order == 2 else shapes.derivative()
+    signs = np.where(strain(0.0)[0] < 0, -1.0, 1.0)
     signs[:first] = 1.0
-    return PiecewisePolynomials(shapes.breaks, shapes.coefficients * signs)
+    return shapes @ np.diag(signs)
 
 
 def _clamped_polynomials(breaks: Array, order: int, degree: int) -> PiecewisePolynomials:

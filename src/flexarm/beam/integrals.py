@@ -1,7 +1,8 @@
 """The constant integrals of a link: all that the equations of motion need to know of how it bends.
 
 Symbols as in docs/theory.md: eta are the link's elastic coordinates, stacked family by family; u, v, w the
-displacements along x, y, z; H(x) = int_0^x (v'^T v' + w'^T w') the foreshortening matrix, s = 1/2 eta^T H eta.
+displacements along x, y, z. Sections turn with the slopes v', w' of the axis, unless there is shear (shear.py). What
+is of second order in the shapes is in second_order.py.
 """
 
 from __future__ import annotations
@@ -9,22 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from flexarm.beam import bases
 from flexarm.beam.bases import Family, weighted
-from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials, merged
+from flexarm.beam.loads import Loads
+from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials
 from flexarm.beam.properties import LinkProperties
+from flexarm.beam.shear import rotation
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Link
+from flexarm.robot.carried import reference_loads
 
 # Rounding leaves some 1e-12 where orthogonality makes a zero; a true zero costs the equations nothing.
 ROUNDING = 1e-11
 
-# Which family moves the sections along which axis, and which one's slope turns them about which axis, with which sign.
+# Which family moves the sections along which axis, and which bending turns them about which axis, with which sign.
 MOVES = {"stretch": 0, "bend_y": 1, "bend_z": 2}
 SLOPES = (("bend_z", 1, -1.0), ("bend_y", 2, 1.0))
 
@@ -35,36 +38,23 @@ Parts = dict[int, Part]
 
 @dataclass(frozen=True)
 class Station:
-    """Shapes at one point of the axis: displacement = U eta, small rotation = W eta, shortening = 1/2 eta^T H eta."""
+    """Shapes at one point of the axis, to first order: displacement = U eta, small rotation = W eta."""
 
     x: float
     U: Array
     W: Array
-    H: Array
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A quadrature slice: its mass and rotary inertia (3,); its station's H is the growth since the slice before."""
-
-    station: Station
-    mass: float
-    inertia: Array
 
 
 class LinkIntegrals:
     """Shape functions of a link and the integrals of them. A rigid link is one with no shapes."""
 
-    # Gauss points for the quartic forms of the full energy: modes wave less than their polynomial degree suggests.
-    SLICES_PER_SHAPE = 4
-
-    def __init__(self, link: Link, smooth: bool = False, clamped: bool = True) -> None:
+    def __init__(self, link: Link, smooth: bool = False, clamped: bool = True, loads: Loads = ()) -> None:
         """`smooth`: shapes whose curvature does not jump, since something slides along the link. Not `clamped`: shapes
-        that move the root, since the link is held elsewhere."""
+        that move the root, since the link is held elsewhere. `loads`: what the link carries, for its modes."""
         self.link = link
         self.length = link.length
-        self.smooth, self.clamped = smooth, clamped
-        self.stiffening: str = link.flexible.stiffening if link.flexible else "none"
+        self.smooth, self.clamped, self.loads = smooth, clamped, reference_loads(link, loads)
+        self.stiffening: str = link.stiffening
         self.columns: dict[str, slice] = {}  # of each family in eta
         self.count = 0
         for name in FAMILIES:
@@ -89,7 +79,7 @@ class LinkIntegrals:
         if flexible is None:
             return {}
         return {
-            name: bases.shapes(self.link, family, flexible.counts[name], self.smooth, self.clamped)
+            name: bases.shapes(self.link, family, flexible.counts[name], self.loads, self.smooth, self.clamped)
             for name, family in self.families.items()
         }
 
@@ -98,14 +88,16 @@ class LinkIntegrals:
         return {name: self._family(name) for name in self.columns}
 
     def _family(self, name: str) -> Family:
-        properties = self.properties
+        properties, flexible = self.properties, self.link.flexible
         bends = name.startswith("bend")
+        sheared = bends and flexible is not None and flexible.shear
         return Family(
             name,
             steps=properties.steps,
             stiffness=properties.stiffness(name),
             inertia=properties.inertia("I_p") if name == "twist" else properties.mass,
             rotary=properties.inertia(FAMILIES[name].resists) if bends and self.link.rotary_inertia else None,
+            shear=properties.shear_stiffness(name) if sheared else None,
         )
 
     # --- shapes at points ---
@@ -115,17 +107,28 @@ class LinkIntegrals:
         return self._dense(self._moves(x), len(x))
 
     def rotation(self, x: Array) -> Array:
-        """(points, 3, n): small rotation of the section, (theta, -w', v')."""
+        """(points, 3, n): small rotation of the section, (theta, -w', v') without shear."""
         return self._dense(self._turns(x), len(x))
+
+    def rotation_integral(self, x: Array) -> Array:
+        """(points, 3, n): that from the root to each point."""
+        shapes, columns = self.shapes, self.columns
+        parts = self._bent(shapes if not self.sheared else {k: r.integral() for k, r in self._rotations.items()}, x)
+        if "twist" in shapes:
+            parts[0] = (columns["twist"], shapes["twist"].integral()(x))
+        return self._dense(parts, len(x))
 
     def _moves(self, x: Array | float | Grid) -> Parts:
         shapes, columns = self.shapes, self.columns
         return {axis: (columns[name], shapes[name](x)) for name, axis in MOVES.items() if name in shapes}
 
     def _turns(self, x: Array | float | Grid) -> Parts:
-        slopes, columns = self._slopes, self.columns
-        out = {0: (columns["twist"], self.shapes["twist"](x))} if "twist" in columns else {}
-        return out | {axis: (columns[name], sign * slopes[name](x)) for name, axis, sign in SLOPES if name in slopes}
+        out = {0: (self.columns["twist"], self.shapes["twist"](x))} if "twist" in self.columns else {}
+        return out | self._bent(self._rotations, x)
+
+    def _bent(self, slopes: dict[str, PiecewisePolynomials], x: Array | float | Grid) -> Parts:
+        columns = self.columns
+        return {axis: (columns[name], sign * slopes[name](x)) for name, axis, sign in SLOPES if name in slopes}
 
     def _dense(self, parts: Parts, points: int) -> Array:
         out = np.zeros((points, 3, self.count))
@@ -136,6 +139,15 @@ class LinkIntegrals:
     @cached_property
     def _slopes(self) -> dict[str, PiecewisePolynomials]:
         return {name: space.derivative() for name, space in self.shapes.items()}
+
+    @cached_property
+    def _rotations(self) -> dict[str, PiecewisePolynomials]:
+        return {name: rotation(self.shapes[name]) if self.sheared else slope for name, slope in self._slopes.items()}
+
+    @property
+    def sheared(self) -> bool:
+        """Whether sections do not stay normal to the axis."""
+        return self.link.flexible is not None and self.link.flexible.shear
 
     def station(self, x: float) -> Station:
         """Shapes at x, for whatever hangs there."""
@@ -148,7 +160,7 @@ class LinkIntegrals:
         # the root stands still
         U[np.abs(U) * self.sizes <= ROUNDING * self.length] = 0.0
         W[np.abs(W) * self.sizes <= ROUNDING] = 0.0
-        return Station(x, U, W, self.shortening(0.0, x))
+        return Station(x, U, W)
 
     @cached_property
     def sizes(self) -> Array:
@@ -162,54 +174,16 @@ class LinkIntegrals:
                 largest[columns] = np.maximum(largest[columns], np.abs(values).max(axis=0) / unit)
         return 1 / largest
 
-    def shortening(self, start: float, end: float) -> Array:
-        """H(end) - H(start); zero in the zero-order model."""
-        if not self.count or end <= start:
-            return np.zeros((self.count, self.count))
-        if start == 0.0 and end == self.length:
-            return clean(self._bending(self._grid.weights, self._turning[1]))
-        return self._growth([start, end])[0]
-
-    def _growth(self, places: list[float]) -> list[Array]:
-        """H(b) - H(a) for neighbours a < b of the places."""
-        breaks = [x for space in self.shapes.values() for x in space.breaks.tolist() if places[0] < x < places[-1]]
-        grid = Grid(merged(places, breaks), max(space.degree for space in self.shapes.values()))
-        first = np.searchsorted(grid.x, places)
-        turns = self._turns(grid)
-        return [clean(self._bending(grid.weights, turns, slice(*ends))) for ends in pairwise(first.tolist())]
-
-    def _bending(self, weights: Array, turns: Parts, points: slice = slice(None)) -> Array:
-        """int weight (v'^T v' + w'^T w'), the form of every shortening integral; zero in the zero-order model."""
-        out = np.zeros((self.count, self.count))
-        if self.stiffening != "none":
-            for axis in turns.keys() - {0}:
-                columns, slopes = turns[axis]
-                out[columns, columns] = weighted(weights[points], slopes[points])
-        return out
-
-    @cached_property
-    def slices(self) -> list[Slice]:
-        """The link cut for the kinetic energy of every order, whose integrand is quartic in the shapes."""
-        functions = [self.properties.mass, *self.shapes.values()]
-        pieces = merged(*(function.breaks for function in functions))
-        spaces = self.shapes.values()
-        smooth = self.SLICES_PER_SHAPE * max(space.count for space in spaces) + 8
-        grid = Grid(pieces, min(2 * max(space.degree for space in spaces) + 4, smooth))
-        x, mass, inertia = grid.x, grid.weights * self.properties.mass(grid)[:, 0], self._rotary_inertia(grid)
-        U, W = self._dense(self._moves(grid), len(x)), self._dense(self._turns(grid), len(x))
-        growth = self._growth([0.0, *x.tolist()])
-        return [Slice(Station(x[g], U[g], W[g], growth[g]), float(mass[g]), inertia[g]) for g in range(len(x))]
-
     # --- the integrals ---
 
     @cached_property
-    def _grid(self) -> Grid:
-        return bases.quadrature([*self.shapes.values()], [self.properties.mass, *self._rotary])
+    def grid(self) -> Grid:
+        return bases.quadrature([*self.shapes.values()], [self.properties.mass, *self.rotary])
 
     @cached_property
     def _moments(self) -> tuple[Array, Array, Parts]:
         """Quadrature points, mass at each, displacement shapes at each."""
-        grid = self._grid
+        grid = self.grid
         return grid.x, grid.weights * self.properties.mass(grid)[:, 0], self._moves(grid)
 
     @cached_property
@@ -260,7 +234,7 @@ class LinkIntegrals:
         return out
 
     @property
-    def _rotary(self) -> list[PiecewisePolynomials]:
+    def rotary(self) -> list[PiecewisePolynomials]:
         """Rotary inertia per length about x, which carries twist; about y and z when the link counts it."""
         moments = ("I_p", "I_y", "I_z") if self.link.rotary_inertia else ("I_p",)
         return [self.properties.inertia(moment) for moment in moments]
@@ -268,14 +242,14 @@ class LinkIntegrals:
     def _rotary_inertia(self, grid: Grid) -> Array:
         """(points, 3): of what each point stands for."""
         out = np.zeros((len(grid.x), 3))
-        for axis, inertia in enumerate(self._rotary):
+        for axis, inertia in enumerate(self.rotary):
             out[:, axis] = grid.weights * inertia(grid)[:, 0]
         return out
 
     @cached_property
     def _turning(self) -> tuple[Array, Parts]:
         """Rotary inertia and rotation shapes at the quadrature points."""
-        return self._rotary_inertia(self._grid), self._turns(self._grid)
+        return self._rotary_inertia(self.grid), self._turns(self.grid)
 
     @cached_property
     def section_inertia(self) -> Array:
@@ -299,34 +273,12 @@ class LinkIntegrals:
         return clean(out)
 
     @cached_property
-    def H0(self) -> Array:
-        """int mu H(x) dx."""
-        return self._outboard(0)
-
-    @cached_property
-    def H1(self) -> Array:
-        """int mu x H(x) dx."""
-        return self._outboard(1)
-
-    def _outboard(self, power: int) -> Array:
-        """int mu x^power H dx; by parts, the integral of H' times the moment outboard of x."""
-        whole, inboard = (self.m, self.c0)[power], self._inboard_moments[power]
-        return clean(self._bending(self._grid.weights * (whole - inboard), self._turning[1]))
-
-    @cached_property
-    def _inboard_moments(self) -> tuple[Array, Array]:
-        """int mu dx and int mu x dx from the root to each quadrature point, the second by parts."""
-        inboard, grid = self.properties.mass.integral(), self._grid
-        mass = inboard(grid)[:, 0]
-        return mass, grid.x * mass - inboard.integral()(grid)[:, 0]
-
-    @cached_property
     def K(self) -> Array:
         """Elastic stiffness, block by family."""
         out = np.zeros((self.count, self.count))
         for name, space in self.shapes.items():
             family = self.families[name]
-            grid = bases.quadrature([space], [family.stiffness])
+            grid = bases.quadrature([space], family.stiffnesses)
             out[self.columns[name], self.columns[name]] = bases.stiffness(family, space, grid)
         return clean(out)
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.second_order import Product
 from flexarm.foundation.families import FAMILIES
-from flexarm.robot import Elements, Modes, Reduced
+from flexarm.robot import Elements, Reduced
 
 Pattern = NDArray[np.bool_]
 
@@ -33,7 +34,6 @@ class Patterns:
         flexible = integrals.link.flexible
         self._basis: Any = None if flexible is None else flexible.basis
         self._damping = None if flexible is None else flexible.damping
-        self._shortens = integrals.stiffening != "none"
 
     # --- matrices of one family ---
 
@@ -64,15 +64,13 @@ class Patterns:
         return int(place.stop - place.start)
 
     def mass_of(self, name: str) -> Pattern:
-        """Of a family's own mass matrix, in which modes are orthogonal unless they are those with a tip mass."""
-        if isinstance(self._basis, Modes) and self._lumped(name):
-            return self._overlap(name, name)
+        """Of a family's own mass matrix, in which modes are orthogonal."""
         return self._orthogonal(name, self._tip(name))
 
     def unit_of(self, name: str) -> Pattern:
         """Where a family's own mass matrix is one: modes are normalised so."""
         out = np.zeros((self._width(name),) * 2, dtype=bool)
-        if not (self._meshed or (isinstance(self._basis, Modes) and self._lumped(name))):
+        if not self._meshed:
             tip = self._tip(name)
             np.fill_diagonal(out[tip:, tip:], True)
         return out
@@ -93,10 +91,6 @@ class Patterns:
 
     def _tip(self, name: str) -> int:
         return int(self._basis.tip_shapes(name)) if isinstance(self._basis, Reduced) else 0
-
-    def _lumped(self, name: str) -> bool:
-        moved, turned = self._basis.tip_mass > 0, self._basis.tip_inertia > 0
-        return turned if name == "twist" else moved or (turned and FAMILIES[name].order == 2)
 
     # --- the integrals ---
 
@@ -188,10 +182,9 @@ class Patterns:
             {name: each if diagonal[name] else np.ones_like(each, dtype=bool) for name, each in both.items()}
         )
 
-    def H(self, start: float = 0.0, end: float = np.inf) -> Pattern:
-        """Of the shortening between two places, and of its integrals over the whole link."""
-        bends = [name for name in self._columns if name.startswith("bend") and self._shortens]
-        return self._blocks({name: self._overlap(name, name, start, end) for name in bends})
+    def product(self, product: Product, end: float = np.inf) -> Pattern:
+        """Of the block of a product of two families, integrated from the root to a place."""
+        return self._overlap(product.one, product.other, end=end)
 
     def _blocks(self, by_family: dict[str, Pattern]) -> Pattern:
         out = np.zeros((self._n, self._n), dtype=bool)
@@ -205,6 +198,25 @@ class Patterns:
         return out
 
     # --- shapes at a place ---
+
+    def lives_at(self, name: str, x: float) -> Pattern:
+        """(shapes of a family,): which differ from zero at x inside a piece."""
+        return np.broadcast_to(self._inside(name, x), self._width(name))
+
+    def turns_between(self, start: float, end: float) -> Pattern:
+        """(3, n): which shapes turn sections between two places against each other."""
+        out = np.zeros((3, self._n), dtype=bool)
+        for row, name in enumerate(TURNED):
+            if name in self._columns and end - start > self._near:
+                out[row, self._columns[name]] = self._between(name, start, end)
+        return out
+
+    def _between(self, name: str, start: float, end: float) -> Any:
+        if not self._meshed:
+            return True
+        breaks = self._of.shapes[name].breaks
+        met = np.minimum(breaks[1:], end) - np.maximum(breaks[:-1], start) > self._near
+        return (self._lives(name) & met[:, None]).any(axis=0)
 
     def snapped(self, x: float) -> float:
         """The end of the link, or the node, that a place is at but for rounding."""

@@ -135,10 +135,19 @@ class PiecewisePolynomials:
 
     def integral(self) -> PiecewisePolynomials:
         """The continuous antiderivative that is zero at x = 0."""
-        found = self._transformed(legendre.integration(self.degree), self._sizes / 2)
+        found = self.integral_of_pieces()
         ends = found.coefficients.sum(axis=0)  # every Legendre polynomial is 1 at the right end
         found.coefficients[0, 1:, :] += np.cumsum(ends, axis=0)[:-1]
         return found
+
+    def times_x(self) -> PiecewisePolynomials:
+        """Each function times x."""
+        grid = Grid(self.breaks, self.degree + 2)
+        return through_gauss_points(self.breaks, self.degree + 1, self(grid) * grid.x[:, None])
+
+    def integral_of_pieces(self) -> PiecewisePolynomials:
+        """The antiderivative that is zero at the left end of each piece."""
+        return self._transformed(legendre.integration(self.degree), self._sizes / 2)
 
     def _transformed(self, table: Array, scale: Array) -> PiecewisePolynomials:
         """A table applied to the coefficients of each piece, and a factor for each piece."""
@@ -159,6 +168,27 @@ class PiecewisePolynomials:
         """The functions N(x) @ combination, combination of shape (n, k)."""
         flat = self.coefficients.reshape(-1, self.count) @ combination
         return PiecewisePolynomials(self.breaks, flat.reshape(*self.coefficients.shape[:2], combination.shape[1]))
+
+
+def pairs_of(one: int, other: int, both: bool) -> tuple[Indices, Indices]:
+    """Indices of all pairs of two sets, row by row; of one set with itself the lower half."""
+    if not both:
+        rows, columns = np.tril_indices(one)
+        return rows, columns
+    return np.repeat(np.arange(one), other), np.tile(np.arange(other), one)
+
+
+def through_gauss_points(breaks: Array, degree: int, values: Array) -> PiecewisePolynomials:
+    """The polynomials with these values (points, n) at the degree + 1 Gauss points of each piece."""
+    shaped = values.reshape(len(breaks) - 1, degree + 1, -1)
+    return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", legendre.projection(degree), shaped))
+
+
+def multiplied(one: PiecewisePolynomials, other: PiecewisePolynomials, both: bool = True) -> PiecewisePolynomials:
+    """The products of all `pairs_of` the functions of two sets."""
+    breaks, degree = merged(one.breaks, other.breaks), one.degree + other.degree
+    grid, (rows, columns) = Grid(breaks, degree + 1), pairs_of(one.count, other.count, both)
+    return through_gauss_points(breaks, degree, one(grid)[:, rows] * other(grid)[:, columns])
 
 
 def gauss(breaks: Array, points: int) -> tuple[Array, Array]:

@@ -50,6 +50,14 @@ class LinkProperties:
         modulus = material.E if FAMILIES[family].modulus == "E" else material.shear_modulus
         return self._along(lambda xi: float(modulus * getattr(self._section_at(xi), resists)))
 
+    def shear_stiffness(self, family: str) -> PiecewisePolynomials:
+        """What resists the shear of a family of bending."""
+        material, area = self.link.material, FAMILIES[family].shear
+        assert material is not None
+        assert area is not None
+        modulus = material.shear_modulus
+        return self._along(lambda xi: float(modulus * getattr(self._section_at(xi), area)))
+
     def _section_at(self, xi: float) -> SectionProperties:
         if xi not in self._sections:
             assert self.link.section is not None

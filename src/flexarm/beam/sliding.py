@@ -26,14 +26,7 @@ class SlidingIntegrals(LinkIntegrals):
 
     @cached_property
     def _convected(self) -> tuple[Parts, Parts]:
-        return self._convected_at(self._grid)
-
-    @property
-    def convected_slices(self) -> tuple[Array, Array]:
-        """Nc and Wc (points, 3, n) at the slices."""
-        x = np.array([piece.station.x for piece in self.slices])
-        Nc, Wc = self._convected_at(x)
-        return self._dense(Nc, len(x)), self._dense(Wc, len(x))
+        return self._convected_at(self.grid)
 
     def _convected_at(self, points: Array | Grid) -> tuple[Parts, Parts]:
         """Nc and Wc at some points; slopes also shrink with the scale, so Wc = (L - X) W' - W for them."""
@@ -93,7 +86,7 @@ class SlidingIntegrals(LinkIntegrals):
     @cached_property
     def damped(self) -> dict[str, tuple[Array, Array, Array]]:
         """By family, of the strain rate e deta + ec zeta: int k e^T e, e^T ec, ec^T ec, with k the stiffness."""
-        out, grid = {}, self._grid
+        out, grid = {}, self.grid
         for name, family in self.families.items():
             space = self.shapes[name].derivative(family.order)
             stiffness = grid.weights * family.stiffness(grid)[:, 0]

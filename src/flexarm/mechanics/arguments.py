@@ -53,27 +53,9 @@ class Arguments:
             where = int(np.argwhere(~np.isfinite(vector))[0][-1])
             raise ValueError(f"{name} of '{names[where]}' is {vector[~np.isfinite(vector)][0]}: must be finite")
         if name == "q":
-            self._require_parts(vector)
+            for body in self._bodies:
+                body.model.require(body, vector, f"{body.link.name}.q")
         return vector
-
-    def _require_parts(self, q: Array) -> None:
-        """A bending part of a link must stick out of the joint that the link slides through."""
-        for body in self._bodies:
-            if not body.gripped:
-                continue
-            place, length = body.local.place(body.local.joint), body.link.length
-            shortest = float(np.min(q[..., place], initial=length))
-            longest = float(np.max(q[..., place], initial=0.0))
-            slack = ROUNDING * length  # to a part that bends, nothing: without a length it has no finite stiffness
-            short = shortest <= 0 if body.integrals.count else shortest < -slack
-            behind = body.rear is not None and body.rear.count
-            if short or (longest >= length if behind else longest > length + slack):
-                ends = " without the end of a part that bends" if body.integrals.count else ""
-                name, given = self._coordinates.names[place], shortest if short else longest
-                raise ValueError(
-                    f"q of '{name}' is {given:g}: it must lie between 0 "
-                    f"and {length:g} m{ends}, since link '{body.link.name}' slides through its joint"
-                )
 
     def forces(self, tau: Vector) -> Array:
         """nq generalised forces from actuator torques or from themselves (where nu = nq they are the same)."""

@@ -75,7 +75,7 @@ class Form:
         """From V to W = V - joint dx."""
         pulled = self.WW @ joint
         coupled = joint.T @ self.Wx
-        self.xx = self.xx + _symmetric(coupled + coupled.T + joint.T @ pulled)
+        self.xx = self.xx + symmetric(coupled + coupled.T + joint.T @ pulled)
         self.Wx = self.Wx + pulled
 
 
@@ -87,7 +87,7 @@ def eliminate(link: LocalInertia, form: Form) -> tuple[Eliminated, Any]:
     if form.xx.numel() and link.parent is not None:
         freed = ca.ldl_solve(form.Wx.T, pivots, factor, permutation)
     sparse = (ca.sparsify(part) for part in (freed, link.carry, link.carry_x, link.joint))
-    return Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse), form.WW - _symmetric(
+    return Eliminated(link.parent, link.place, pivots, factor, permutation, *sparse), form.WW - symmetric(
         form.Wx @ freed
     )
 
@@ -96,10 +96,10 @@ def handed_over(link: LocalInertia, inertia: Any) -> tuple[Any, Any, Any]:
     """The inertia that a link shows at W, as its parent feels it at its own V and coordinates."""
     X, P = link.carry, link.carry_x
     seen_x = inertia @ P
-    return _symmetric(X.T @ (inertia @ X)), X.T @ seen_x, _symmetric(P.T @ seen_x)
+    return symmetric(X.T @ (inertia @ X)), X.T @ seen_x, symmetric(P.T @ seen_x)
 
 
-def _symmetric(matrix: Any) -> Any:
+def symmetric(matrix: Any) -> Any:
     """A matrix that is symmetric, from its lower half."""
     return ca.tril2symm(ca.tril(ca.sparsify(matrix)))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from flexarm.mechanics.bodies import Body, link_integrals, rear_integrals
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.coordinates import Coordinates
+from flexarm.mechanics.link_models import model_of
 from flexarm.robot import (
     Damping,
     Drive,
@@ -21,6 +23,7 @@ from flexarm.robot import (
     Stop,
     Weld,
 )
+from flexarm.robot.carried import carried, reference_loads
 from flexarm.robot.constraints import Constraint
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint
@@ -44,8 +47,9 @@ class Chain:
 
     def __init__(self, robot: Robot) -> None:
         KNOWN.require(robot)
-        integrals = [link_integrals(robot, link) for link in robot.links]
-        rears = [rear_integrals(link) for link in robot.links]
+        robot = robot.resolved()
+        models = [model_of(link) for link in robot.links]
+        integrals, rears = all_integrals(robot)
         self.robot = robot
         self.coordinates = Coordinates(robot, integrals, rears)
         self.order = robot.order
@@ -55,4 +59,27 @@ class Chain:
             parent, where = parents[i], None
             if parent is not None and not isinstance(link.joint, SlidingPrismatic):
                 where = robot.links[parent].length if link.at is None else link.at
-            self.bodies.append(Body(link, integrals[i], rears[i], self.coordinates.locals[i], parent, where))
+            self.bodies.append(Body(link, models[i], integrals[i], rears[i], self.coordinates.locals[i], parent, where))
+
+
+def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals | None]]:
+    """Of all links (in front of their joints), and of the parts behind them."""
+    front: list[LinkIntegrals] = []
+    rear: list[LinkIntegrals | None] = []
+    slid_along = _slid_along(robot)
+    for link, loads in zip(robot.links, carried(robot), strict=True):
+        model = model_of(link)
+        front.append(model.integrals(link, link.name in slid_along, reference_loads(link, loads)))
+        rear.append(model.rear_integrals(link))
+    return front, rear
+
+
+def _slid_along(robot: Robot) -> set[str]:
+    """Links along which something slides: a joint, or a support."""
+    riders = zip(robot.links, robot.parents, strict=True)
+    found = {
+        robot.links[parent].name
+        for rider, parent in riders
+        if parent is not None and isinstance(rider.joint, SlidingPrismatic) and rider.joint.contact == "continuous"
+    }
+    return found | {each.link for each in robot.constraints if isinstance(each, PointSupport)}

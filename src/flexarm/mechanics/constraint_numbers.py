@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.bodies import Body, nodally_held
+from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.chain import Chain
-from flexarm.mechanics.link_numbers import add_rail
+from flexarm.mechanics.link_models.beams import nodally_held
 from flexarm.mechanics.numbers import Numbers
-from flexarm.mechanics.place_numbers import add_nodes, add_place
+from flexarm.mechanics.place_numbers import add_nodes
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
@@ -36,7 +36,8 @@ def _add(out: Numbers, chain: Chain, path: str, constraint: Constraint) -> None:
     elif isinstance(constraint, PointSupport):
         out.fact(path, "has directions =", constraint.directions)
         out.add_given(f"{path}.position", "m", constraint.position)
-        add_rail(out, f"{path}.rail", _body(chain, constraint.link))
+        body = _body(chain, constraint.link)
+        body.model.add_rail(out, f"{path}.rail", body)
     elif isinstance(constraint, (OnLine, OnPlane)):
         _add_place(out, chain, f"{path}.place", constraint.link, constraint.at)
         out.add_given(f"{path}.point", "m", constraint.point)
@@ -68,7 +69,7 @@ def _add_sides(out: Numbers, path: str, sides: dict[str, Array]) -> None:
 
 def _add_place(out: Numbers, chain: Chain, path: str, link: str, at: float | None) -> None:
     body = _body(chain, link)
-    add_place(out, path, body, body.link.length if at is None else at)
+    body.model.add_place(out, path, body, body.link.length if at is None else at)
 
 
 def _body(chain: Chain, link: str) -> Body:

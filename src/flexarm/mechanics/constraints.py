@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.mechanics.bodies import nodally_held
 from flexarm.mechanics.closings import Block, Closing, Key, turn_name
 from flexarm.mechanics.constraint_numbers import AXES
 from flexarm.mechanics.jets import Jet
+from flexarm.mechanics.link_models.beams import nodally_held
 from flexarm.mechanics.moving_shapes import NodalShapes
 from flexarm.mechanics.rotations import Shift
-from flexarm.mechanics.section_poses import moving_place
 from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
@@ -177,7 +176,8 @@ class Constraints:
         e, number = self.equations, self._number(support.link)
         stands, along = self._moving(self._stands(index, support)), self._moving(self._along(index, support))
         own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
-        there = moving_place(e.chain.bodies[number], self._numbers(index).under("rail"), along, own)[0]
+        body = e.chain.bodies[number]
+        there = body.model.moving_place(body, self._numbers(index).under("rail"), along, own)[0]
         assert isinstance(there, Shift)
         gap = Jet(there.r, there.dr, there.ddr) - stands
         return [
@@ -201,10 +201,7 @@ class Constraints:
         """Where on its link a support stands, as its places are counted."""
         X = self._stands(index, support)[0]
         body = self.equations.chain.bodies[self._number(support.link)]
-        if not body.gripped:
-            return X
-        own = self.equations.chain.part(self.equations.q, self._number(support.link))
-        return X + body.length - own[body.local.joint]
+        return body.model.seen_at(body, X, self.equations.chain.part(self.equations.q, self._number(support.link)))
 
     @cached_property
     def supports(self) -> list[tuple[str, str, ca.Function]]:
@@ -230,7 +227,7 @@ class Constraints:
         shapes = NodalShapes(body.shapes, body.numbers.under("grip"))
         for name, columns in body.shapes.columns.items():
             for slope in range(body.shapes.order(name)):
-                value = shapes.values(name, place, slope=bool(slope)) @ eta[columns, 0]
+                value = shapes.orders(name, place, slope=bool(slope))[0] @ eta[columns, 0]
                 unit = "rad" if slope or name == "twist" else "m"
                 rows.append(Row(f"{body.link.name}.grip.{name}{slope * chr(39)}", index, value, unit))
         return rows

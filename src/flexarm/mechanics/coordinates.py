@@ -27,7 +27,7 @@ class Local:
     start: int
     joint: int | None
     motor: int | None
-    elastic: slice
+    elastic: slice = field(hash=False)  # slices have no hash
     count: int
 
     @property

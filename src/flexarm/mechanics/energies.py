@@ -1,4 +1,7 @@
-"""Energies of one link in terms of its own root twist and its own coordinates, and the constant K and D of a robot."""
+"""Energies of one link in terms of its own root twist and its own coordinates, and the constant K and D of a robot.
+
+What depends on how a link deforms is asked of its model (link_models); here are lumps, rotors, joints and sums.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,13 @@ from typing import Any
 
 import casadi as ca
 
-from flexarm.mechanics import gripped, stops
-from flexarm.mechanics.bodies import Shapes, SymbolicBody
+from flexarm.mechanics import stops
+from flexarm.mechanics.articulated import symmetric
+from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.coordinates import elastic_drive
-from flexarm.mechanics.gripped import AXIAL_SHARE, slices
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Kinematics
-from flexarm.mechanics.rotations import pose_along, twist_along
-from flexarm.mechanics.section_poses import deflected, place, section_turn, shortening
+from flexarm.mechanics.rotations import acceleration_along, pose_along, twist_along
 from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot import MovingJoint
 from flexarm.robot.joints import Prismatic
@@ -22,25 +24,87 @@ from flexarm.robot.joints import Prismatic
 def kinetic(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
     """Kinetic energy of a link with all that is fixed to it, and of the rotor that drives it."""
     energy = kinetic_of_link(body, twist, x, dx)
-    joint = body.link.joint
-    if isinstance(joint, MovingJoint) and joint.drive is not None:
-        rotor = body.local.joint if body.local.motor is None else body.local.motor
+    if (rotor := _rotor(body)) is not None:
         energy += body.numbers["joint.drive.reflected_inertia"] / 2 * dx[rotor] ** 2
     return energy
+
+
+def _rotor(body: SymbolicBody) -> int | None:
+    """The coordinate with which the rotor of the link's drive spins."""
+    joint = body.link.joint
+    if not isinstance(joint, MovingJoint) or joint.drive is None:
+        return None
+    return body.local.joint if body.local.motor is None else body.local.motor
 
 
 def kinetic_of_link(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
     """The same without the rotor."""
     omega, v = twist[:3], twist[3:]
-    if body.gripped:
-        through = v + ca.vertcat(dx[body.local.joint], 0, 0)
-        energy = sum(gripped.kinetic(part, omega, through) for part in gripped.parts(body, x, dx))
-    else:
-        beam = _full_beam if body.shapes.stiffening == "full" else _beam
-        energy = beam(body, omega, v, body.elastic(x), body.elastic(dx))
+    energy = body.model.kinetic(body, omega, v, x, dx)
     for lump in body.lumps:
-        energy += _point(body, lump, omega, v, Jet.slow(x, dx))
+        turning, velocity = _lump_twist(body, lump, omega, v, Jet.slow(x, dx))
+        energy += lump["mass"] / 2 * ca.dot(velocity, velocity) + ca.dot(turning, lump["inertia"] @ turning) / 2
     return energy
+
+
+def link_forces(body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet) -> tuple[Any, Any]:
+    """Force (6,) on a link's twist and on its own coordinates, from how its root moves; all are symbols."""
+    v = ca.SX.sym("v", 3)
+    force, inner = body.model.forces(body, omega, domega, a, own, v)
+    for lump in body.lumps:
+        pushed = _lump_forces(body, lump, omega, domega, a, own, v)
+        force, inner = force + pushed[:6], inner + pushed[6:]
+    if (rotor := _rotor(body)) is not None:
+        inner[rotor] += body.numbers["joint.drive.reflected_inertia"] * own.ddx[rotor]
+    return force, inner
+
+
+def _lump_forces(body: SymbolicBody, lump: SymbolsUnder, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> Any:
+    """m a and the rate of its angular momentum, carried back to the root and the coordinates by its twist."""
+    steps = _to_lump(body, lump, own)
+    turning, growing, pushed = acceleration_along(steps, omega, domega, a)
+    mass, offset, inertia = lump["mass"], ca.densify(lump["offset"]), lump["inertia"]
+    if lump["offset"].nnz():
+        pushed = pushed + ca.cross(growing, offset) + ca.cross(turning, ca.cross(turning, offset))
+    moved, forces = [], []
+    spin, velocity = _lump_twist(body, lump, omega, v, own)
+    moved.append(velocity)
+    forces.append(mass * pushed)
+    if inertia.nnz():
+        moved.append(spin)
+        forces.append(inertia @ growing + ca.cross(turning, inertia @ turning))
+    return ca.jtimes(ca.vertcat(*moved), ca.vertcat(omega, v, own.dx), ca.vertcat(*forces), True)
+
+
+def _to_lump(body: SymbolicBody, lump: SymbolsUnder, own: Jet) -> Any:
+    """From the root frame to where it is fixed; into its axes only where they matter."""
+    there, *turns = body.model.place(body, lump.under("place"), own)
+    return [there, *turns] if lump["offset"].nnz() or lump["inertia"].nnz() else [there]
+
+
+def _lump_twist(body: SymbolicBody, lump: SymbolsUnder, omega: Any, v: Any, own: Jet) -> tuple[Any, Any]:
+    """Angular velocity of a point mass, and velocity of its centre."""
+    turning, velocity = twist_along(_to_lump(body, lump, own), omega, v)
+    if lump["offset"].nnz():
+        velocity = velocity + ca.cross(turning, ca.densify(lump["offset"]))
+    return turning, velocity
+
+
+def inertia(body: SymbolicBody, x: Any) -> Any:
+    """(6 + n, 6 + n): the form of the kinetic energy of a link and all that is fixed to it, in its twist and rates."""
+    rates = ca.SX.sym("rates", 6 + body.local.count)
+    own = Jet.slow(x, rates[6:])
+    total = body.model.inertia(body, x)
+    for lump in body.lumps:
+        turning, velocity = _lump_twist(body, lump, rates[:3], rates[3:6], own)
+        J = ca.jacobian(velocity, rates)
+        total += symmetric(J.T @ (lump["mass"] * J))
+        if lump["inertia"].nnz():
+            J = ca.jacobian(turning, rates)
+            total += symmetric(J.T @ (lump["inertia"] @ J))
+    if (rotor := _rotor(body)) is not None:
+        total[6 + rotor, 6 + rotor] += body.numbers["joint.drive.reflected_inertia"]
+    return total
 
 
 def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> list[Any]:
@@ -57,15 +121,18 @@ def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> li
 
 def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
     """Mass of a link with all that is fixed to it, and its first moment about the root in link axes."""
-    if body.gripped:
-        each = [gripped.moment(part) for part in gripped.parts(body, x, 0 * x)]
-        mass, moment = (sum(part) for part in zip(*each, strict=True))
-    else:
-        mass, moment = body.numbers["m"], _beam_moment(body.shapes, body.elastic(x))
+    mass, moment = body.model.first_moment(body, x)
     for lump in body.lumps:
         mass += lump["mass"]
         moment += lump["mass"] * _centre(body, lump, Jet.slow(x))
     return mass, moment
+
+
+def _centre(body: SymbolicBody, lump: SymbolsUnder, own: Jet) -> Any:
+    """Centre of a point mass in link axes."""
+    steps = body.model.place(body, lump.under("place"), own)
+    R, p = pose_along(steps, ca.SX.eye(3), ca.SX.zeros(3))
+    return p + R @ lump["offset"]
 
 
 def stiffness(chain: Kinematics) -> Any:
@@ -80,15 +147,26 @@ def damping(chain: Kinematics) -> Any:
 
 def own_stiffness(body: SymbolicBody) -> Any:
     """The block of one body: no spring acts between two of them."""
-    return _own(body, "K", "joint.drive.stiffness")
+    return _own(body, body.model.stiffness(body), "joint.drive.stiffness")
 
 
 def own_damping(body: SymbolicBody) -> Any:
-    out = _own(body, "D", "joint.drive.damping")
+    out = _own(body, body.model.damping(body), "joint.drive.damping")
     if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.viscous"].nnz():
         joint = body.local.own_joint
         out[joint, joint] += body.numbers["joint.viscous"]
     return out
+
+
+def _own(body: SymbolicBody, elastic: Any, between: str) -> Any:
+    """What acts on a body's elastic coordinates, and between its motor and its joint."""
+    matrix = ca.SX(body.local.count, body.local.count)
+    if body.elastic_count:
+        matrix[body.local.elastic, body.local.elastic] = elastic
+    if elastic_drive(body.link) is not None and body.numbers[between].nnz():
+        pair = [body.local.own_joint, body.local.own_joint + 1]
+        matrix[pair, pair] += body.numbers[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
+    return matrix
 
 
 def varying_potential(chain: Kinematics, q: Any) -> Any:
@@ -98,7 +176,7 @@ def varying_potential(chain: Kinematics, q: Any) -> Any:
 
 def own_varying_potential(body: SymbolicBody, x: Any) -> Any:
     """That of one body."""
-    return stops.potential(body, x) + (bending(body, x) if body.gripped else 0)
+    return stops.potential(body, x) + body.model.varying_strain(body, x)
 
 
 def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
@@ -109,10 +187,7 @@ def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
 
 def own_varying_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
     """That of one body."""
-    lost = [stops.dissipation(body, x, dx)]
-    if body.gripped:
-        lost += [gripped.dissipation(part) for part in gripped.parts(body, x, dx)]
-    return sum(lost, ca.SX(0))
+    return stops.dissipation(body, x, dx) + body.model.varying_dissipation(body, x, dx)
 
 
 def dry_friction(chain: Kinematics, v: Any) -> Any:
@@ -138,109 +213,7 @@ def wind_up(body: SymbolicBody, x: Any) -> Any:
     return stop + body.numbers["joint.drive.stiffness"] / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
 
 
-def bending(body: SymbolicBody, x: Any) -> Any:
+def strain(body: SymbolicBody, x: Any) -> Any:
     """Elastic energy of a link."""
-    if body.gripped:
-        return sum((gripped.elastic(part) for part in gripped.parts(body, x, 0 * x)), ca.SX(0))
     eta = body.elastic(x)
-    return ca.dot(eta, body.numbers["K"] @ eta) / 2
-
-
-def _own(body: SymbolicBody, elastic: str, between: str) -> Any:
-    """What acts on a body's elastic coordinates, and between its motor and its joint."""
-    matrix = ca.SX(body.local.count, body.local.count)
-    if not body.gripped and body.shapes.count:
-        inside = slice(body.local.elastic.start, body.local.elastic.start + body.shapes.count)
-        matrix[inside, inside] = body.numbers[elastic]
-    if elastic_drive(body.link) is not None and body.numbers[between].nnz():
-        pair = [body.local.own_joint, body.local.own_joint + 1]
-        matrix[pair, pair] += body.numbers[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
-    return matrix
-
-
-def _beam_moment(shapes: Shapes, eta: Any) -> Any:
-    """c = int mu rho dx."""
-    n = shapes.numbers
-    return ca.vertcat(n["c0"] - ca.dot(eta, n["H0"] @ eta) / 2, 0, 0) + n["a"] @ eta
-
-
-def _beam(body: SymbolicBody, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
-    """All terms of translation up to second order in eta and its rate, from constant integrals, and those of third
-    order in the shortening without which the mass matrix would lose definiteness (docs/theory.md).
-
-    The sections' own inertia enters as if they did not tilt: terms of its size times slope or twist are left out.
-    """
-    n = body.numbers
-    a, b, j, H0, g0, squeezing = (n[name] for name in ("a", "b", "j", "H0", "g0", "squeeze"))
-    M = {pair: n[f"M.{pair}"] for pair in ("uu", "uv", "uw", "vv", "vw", "ww")}
-    M_elastic = _elastic_mass(body.shapes)
-    c = _beam_moment(body.shapes, eta)
-    dc = a @ deta - ca.vertcat(ca.dot(H0 @ eta, deta), 0, 0)
-    # where it meets the deflection, s(x) is taken as the line squeeze * x with the same int mu x s
-    squeeze, dsqueeze = (ca.dot(squeezing @ eta, each) for each in (eta / 2, deta))
-    along = (1 - squeeze) * (b @ eta)
-    dalong = (1 - squeeze) * (b @ deta) + AXIAL_SHARE * dsqueeze * (b @ eta)
-    Gxx = g0 * (1 - 2 * squeeze) + 2 * along[0] + ca.dot(eta, M["uu"] @ eta)
-    Gyy, Gzz, Gyz = (ca.dot(eta, M[name] @ eta) for name in ("vv", "ww", "vw"))
-    Gxy = along[1] + ca.dot(eta, M["uv"] @ eta)
-    Gxz = along[2] + ca.dot(eta, M["uw"] @ eta)
-    G = ca.vertcat(ca.horzcat(Gxx, Gxy, Gxz), ca.horzcat(Gxy, Gyy, Gyz), ca.horzcat(Gxz, Gyz, Gzz))
-    inertia = (Gxx + Gyy + Gzz) * ca.SX.eye(3) - G + ca.diag(n["section_inertia"])
-
-    def spin(name: str) -> Any:
-        return ca.dot(eta, M[name] @ deta) - ca.dot(deta, M[name] @ eta)
-
-    k = j @ deta + ca.vertcat(spin("vw"), -spin("uw") - dalong[2], dalong[1] + spin("uv"))
-    return (
-        ca.dot(deta, M_elastic @ deta) / 2
-        - dsqueeze * (b[0, :] @ deta)
-        + ca.dot(v, dc)
-        + ca.dot(omega, k)
-        + n["m"] / 2 * ca.dot(v, v)
-        + ca.dot(v, ca.cross(omega, c))
-        + ca.dot(omega, inertia @ omega) / 2
-    )
-
-
-def _elastic_mass(shapes: Shapes) -> Any:
-    """Mass matrix of eta with the root held."""
-    n = shapes.numbers
-    if "M_elastic" in n:
-        return n["M_elastic"]
-    out = n["M.uu"] + n["M.vv"] + n["M.ww"]
-    if "M_twist" in n:
-        twist = shapes.columns["twist"]
-        out[twist, twist] = n["M_twist"]
-    return out
-
-
-def _full_beam(body: SymbolicBody, omega: Any, v: Any, eta: Any, deta: Any) -> Any:
-    """Every order: 1/2 int mu |velocity of the point|^2 and the turning sections, slice by slice."""
-    energy, s, ds, jet = 0.0, 0.0, 0.0, Jet.slow(eta, deta)
-    for piece in slices(body.shapes):
-        grown = shortening(piece["H"], jet)
-        s, ds = s + grown.x, ds + grown.dx
-        _, velocity = deflected(piece, jet, Jet(s, ds, 0)).twist(omega, v)
-        energy += piece["mass"] / 2 * ca.dot(velocity, velocity)
-        if piece["inertia"].nnz():
-            turning = omega + piece["W"] @ deta
-            if body.link.rotary_inertia:  # else the sections are needles: tilting them would gain or lose energy
-                turning, _ = twist_along(section_turn(piece, jet), omega, v)
-            energy += ca.dot(turning, piece["inertia"] * turning) / 2
-    return energy
-
-
-def _point(body: SymbolicBody, lump: SymbolsUnder, omega: Any, v: Any, own: Jet) -> Any:
-    there, *turns = place(body, lump.under("place"), own)
-    turning, velocity = twist_along([there], omega, v)
-    inertia, offset = lump["inertia"], lump["offset"]
-    if offset.nnz() or inertia.nnz():
-        turning, velocity = twist_along(turns, turning, velocity)
-        velocity = velocity + ca.cross(turning, ca.densify(offset))
-    return lump["mass"] / 2 * ca.dot(velocity, velocity) + ca.dot(turning, inertia @ turning) / 2
-
-
-def _centre(body: SymbolicBody, lump: SymbolsUnder, own: Jet) -> Any:
-    """Centre of a point mass in link axes."""
-    R, p = pose_along(place(body, lump.under("place"), own), ca.SX.eye(3), ca.SX.zeros(3))
-    return p + R @ lump["offset"]
+    return ca.dot(eta, body.model.stiffness(body) @ eta) / 2 + body.model.varying_strain(body, x)

@@ -18,11 +18,9 @@ import casadi as ca
 
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Articulated, LocalInertia
-from flexarm.mechanics.bodies import SymbolicBody
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.kinematics import Kinematics
 from flexarm.mechanics.rotations import Step, pose_along, twist_along
-from flexarm.mechanics.section_poses import moving_place, place
 from flexarm.mechanics.symbols import SymbolsUnder
 
 
@@ -74,22 +72,13 @@ class Equations:
         return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
 
     def link_forces(self, i: int) -> ca.Function:
-        """Force on a link's twist and on its own coordinates, from how its root moves.
-
-        Seen from an inertial frame that has the root's velocity just now, v = 0 and dv is the root's acceleration; the
-        forces are the same (Galilei), and all terms in v drop out.
-        """
+        """(omega, its rate, acceleration of the root, x, dx, ddx, numbers) -> force on a link's twist and on its own
+        coordinates."""
         body = self.chain.bodies[i]
-        n = body.local.count
-        omega, v, domega, a = (ca.SX.sym(name, 3) for name in ("omega", "v", "domega", "a"))
-        x, dx, ddx = ca.SX.sym("x", n), ca.SX.sym("dx", n), ca.SX.sym("ddx", n)
-        T = energies.kinetic(body, ca.vertcat(omega, v), x, dx)
-        momentum = ca.gradient(T, ca.vertcat(omega, v, dx))
-        rate = ca.jtimes(momentum, ca.vertcat(omega, v, x, dx), ca.vertcat(domega, a, dx, ddx))
-        own = rate[6:] - ca.gradient(T, x)
-        momentum, rate, own = ca.substitute([momentum, rate, own], [v], [ca.SX.zeros(3)])
-        force = rate[:6] + ca.vertcat(ca.cross(omega, momentum[:3]), ca.cross(omega, momentum[3:6]))
-        return ca.Function("link", [omega, domega, a, x, dx, ddx, self.p], [force, own])
+        omega, domega, a = (ca.SX.sym(name, 3) for name in ("omega", "domega", "a"))
+        own = Jet(*(ca.SX.sym(name, body.local.count) for name in ("x", "dx", "ddx")))
+        force, inner = energies.link_forces(body, omega, domega, a, own)
+        return ca.Function("link", [omega, domega, a, own.x, own.dx, own.ddx, self.p], [force, inner])
 
     @property
     def _internal_forces(self) -> Any:
@@ -132,10 +121,8 @@ class Equations:
     def _local_inertia(self, i: int) -> LocalInertia:
         """Second derivatives of a link's T and the Jacobians of its twist, at q."""
         chain, body = self.chain, self.chain.bodies[i]
-        V, dx = ca.SX.sym("V", 6), ca.SX.sym("dx", body.local.count)
+        dx = ca.SX.sym("dx", body.local.count)
         x = chain.part(self.q, i)
-        own = ca.vertcat(V, dx)
-        inertia, _ = ca.hessian(energies.kinetic(body, V, x, dx), own)
         above = body.parent
         above_count = 0 if above is None else chain.bodies[above].local.count
         above_V, above_dx = ca.SX.sym("above_V", 6), ca.SX.sym("above_dx", above_count)
@@ -145,7 +132,7 @@ class Equations:
         return LocalInertia(
             parent=above,
             place=body.local.all,
-            inertia=inertia,
+            inertia=energies.inertia(body, x),
             carry=ca.jacobian(twist, above_V),
             carry_x=ca.jacobian(twist, above_dx),
             joint=ca.jacobian(twist, dx),
@@ -217,7 +204,7 @@ class Equations:
     def energies(self) -> tuple[Any, Any, Any, Any]:
         """Kinetic, elastic (links), gravity, drive (wind-up and stops)."""
         bodies = [(body, self.chain.part(self.q, i)) for i, body in enumerate(self.chain.bodies)]
-        elastic = sum((energies.bending(body, x) for body, x in bodies), ca.SX(0))
+        elastic = sum((energies.strain(body, x) for body, x in bodies), ca.SX(0))
         drive = sum((energies.wind_up(body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
 
@@ -236,15 +223,10 @@ class Equations:
         """(R, p) of the section at a place of a link, in the world."""
         return pose_along(self._to_section(link, there), *self.chain.poses(self.q)[link])
 
-    def point(self, link: int, rail: SymbolsUnder, x: Any) -> Any:
-        """The point at a symbolic x of a link's deformed axis, in its root frame."""
-        own = Jet.slow(self.chain.part(self.q, link))
-        steps = moving_place(self.chain.bodies[link], rail, Jet.slow(x), own)
-        return pose_along(steps[:1], ca.SX.eye(3), ca.SX.zeros(3))[1]
-
     def tip_deflection(self, link: int) -> Any:
-        """(u - s, v, w) of a link's tip in its root frame."""
-        return deflection(self.chain.bodies[link], self.chain.part(self.q, link))
+        """Displacement of a link's tip against the straight link, in its root frame."""
+        body = self.chain.bodies[link]
+        return body.model.deflection(body, self.chain.part(self.q, link))
 
     def twist(self, link: int, there: SymbolsUnder) -> Any:
         """(omega, v) of the section at a place of a link, in its own axes."""
@@ -258,7 +240,8 @@ class Equations:
     def _to_section(self, link: int, there: SymbolsUnder) -> list[Step]:
         """Path from a link's root frame to its section at a place."""
         own = Jet.slow(*(self.chain.part(vector, link) for vector in (self.q, self.v)))
-        return place(self.chain.bodies[link], there, own)
+        body = self.chain.bodies[link]
+        return body.model.place(body, there, own)
 
     # --- what acts ---
 
@@ -271,11 +254,3 @@ class Equations:
         for column, each in enumerate(actuators):
             out[each.coordinate.index, column] = gears[each.link].get("joint.drive.gear_ratio", 1.0)
         return out
-
-
-def deflection(body: SymbolicBody, x: Any) -> Any:
-    """(u - s, v, w) of a link's tip in its root frame, from its own coordinates."""
-    tip, eta = body.numbers.under("tip.front" if body.gripped else "tip"), body.front(x)
-    scale = x[body.local.joint] / body.length if body.gripped else 1.0
-    shortened = ca.dot(eta, tip["H"] @ eta) / 2 / scale
-    return tip["U"] @ eta - ca.vertcat(shortened, 0, 0)

@@ -11,13 +11,16 @@ from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
 from flexarm.mechanics.system import System
 
 ITERATIONS = 50
+REACH = 0.3  # of what is large for a coordinate: further than this one step of Newton's method is not trusted
+FIRST_SHARE, LEAST_SHARE = 0.25, 1e-4  # of the load, that one step adds
 
 
 def equilibrium(system: System, q: Vector = None) -> Array:
     """Coordinates of a `system` at rest with every actuated coordinate held where q puts it.
 
     A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
-    joints are held in their order as long as the others can still close the loops. Newton's method.
+    joints are held in their order as long as the others can still close the loops. Newton's method; where links bend
+    far, gravity is let grow from nothing.
 
     >>> from flexarm.robot import Drive, Link, PointMass, Revolute, Robot
     >>> hinge = Revolute("y", drive=Drive(stiffness=981.0, rotor_inertia=0.1))
@@ -36,18 +39,46 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
         return out
-    here = np.ix_(loose, loose)
-    scale = system.sizes[loose]
+    found = _settled(system, out, loose, 1.0)
+    if found is None:  # too far for one step: let the load grow, from the straight robot on
+        found = _loaded(system, out, loose)
+    return _stable(system, found, loose)
+
+
+def _loaded(system: System, q: Array, loose: list[int]) -> Array:
+    """Follow the equilibrium while gravity grows: full steps of Newton's method may end in a loop that a soft link
+    could be in, too, but never comes to."""
+    out, load, step = q.copy(), 0.0, FIRST_SHARE
+    out[np.intersect1d(loose, np.flatnonzero(system.elastic))] = 0.0
+    while load < 1.0:
+        found = _settled(system, out, loose, min(load + step, 1.0))
+        if found is not None:
+            out, load, step = found, min(load + step, 1.0), 1.5 * step
+        elif (step := step / 2) < LEAST_SHARE:
+            worst = system.names[loose[int(np.abs(out[loose] / system.sizes[loose]).argmax())]]
+            raise ArithmeticError(
+                f"no static equilibrium was found: '{worst}' runs away at {load:.0%} of the load; its link is too soft "
+                "for it"
+            )
+    return out
+
+
+def _settled(system: System, q: Array, loose: list[int], load: float) -> Array | None:
+    """Newton's method under a share of gravity; None where it goes further than it can see."""
+    out, here, last = q.copy(), np.ix_(loose, loose), np.inf
+    scale = system.sizes[loose] * system.finest_mesh
     for _ in range(ITERATIONS):
-        force = (system.gravity(out) + system.spring_forces(out))[loose]
-        change = np.linalg.solve((system.stiffness_matrix(out) + system.gravity_stiffness(out))[here], -force)
+        force = (load * system.gravity(out) + system.spring_forces(out))[loose]
+        slope = (system.stiffness_matrix(out) + load * system.gravity_stiffness(out))[here]
+        change = np.linalg.solve(slope, -force)
+        size = np.abs(change / scale).max()
+        if not size <= REACH or np.abs((out - q)[loose] / scale).max() > 3 * REACH:
+            return None
         out[loose] += change
-        if np.abs(change / scale).max() < 1e-13:
-            return _stable(system, out, loose)
-        if not np.isfinite(change).all() or np.abs(out[loose] / scale).max() > 10:
-            break
-    worst = system.names[loose[int(np.abs(out[loose] / scale).argmax())]]
-    raise ArithmeticError(f"no static equilibrium was found: '{worst}' runs away; its link is too soft for its load")
+        if size < 1e-13 or last / 2 < size < 1e-8:  # rounding is all that is left
+            return out
+        last = size
+    return None
 
 
 def _stable(system: System, q: Array, loose: list[int]) -> Array:

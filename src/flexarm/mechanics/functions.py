@@ -110,17 +110,6 @@ class Functions(Mapping[str, ca.Function]):
         e = self._equations
         return self._cached(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
 
-    def axis(self, link: int, rail: Numbers) -> ca.Function:
-        """(q, x, numbers of a rail) -> point of the link's deformed axis in its root frame."""
-        e = self._equations
-
-        def recipe() -> Recipe:
-            x, along = ca.SX.sym("x"), Symbols(rail, "rail")
-            point = e.point(link, along.under("rail"), x)
-            return [e.q, x, along.column], [point], ["q", "x", "rail"], ["p"]
-
-        return self._cached(("axis", link, rail.structure), "axis", recipe)
-
     def jacobian(self, link: int, there: Numbers) -> ca.Function:
         """(q, numbers of a place) -> (6, nq), twist per v of the section there, in its own axes."""
         e = self._equations

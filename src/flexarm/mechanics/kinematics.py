@@ -16,12 +16,12 @@ from flexarm.mechanics.rotations import (
     Step,
     Turn,
     acceleration_along,
+    along_x,
     known_axis,
     pose_along,
     simplified,
     twist_along,
 )
-from flexarm.mechanics.section_poses import along_x, moving_place, place
 from flexarm.mechanics.symbols import Symbols
 from flexarm.robot import FixedPrismatic, Revolute, SlidingPrismatic, Weld
 from flexarm.robot.joints import Joint
@@ -77,10 +77,11 @@ class Kinematics:
             if isinstance(joint, SlidingPrismatic):
                 steps.append(along_x(own.of(body.local.joint)))
         elif isinstance(joint, SlidingPrismatic):
-            carrier, nodal = self.bodies[body.parent], joint.contact == "nodal"
-            steps = moving_place(carrier, body.numbers.under("rail"), own.of(body.local.joint), above, nodal)
+            carrier, rail, x = self.bodies[body.parent], body.numbers.under("rail"), own.of(body.local.joint)
+            steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact == "nodal")
         else:
-            steps = place(self.bodies[body.parent], body.numbers.under("place"), above)
+            holder = self.bodies[body.parent]
+            steps = holder.model.place(holder, body.numbers.under("place"), above)
         if body.numbers["offset"].nnz():
             steps.append(_still_shift(body.numbers["offset"]))
         return simplified([*steps, Mount(body.numbers["joint.mount"]), *MOTIONS[type(joint)](body, own)])
@@ -92,11 +93,8 @@ def _turned(body: SymbolicBody, own: Jet) -> list[Step]:
 
 
 def _pushed_out(body: SymbolicBody, own: Jet) -> list[Step]:
-    """Of a link that moves as a whole; one that is gripped has its root where the joint is."""
-    if body.gripped:
-        return []
-    out = own.of(body.local.joint)
-    return [along_x(Jet(out.x - body.length, out.dx, out.ddx))]
+    """How far a link has come out of its guide, as its kind takes it."""
+    return body.model.reach(body, own)
 
 
 def _still(body: SymbolicBody, own: Jet) -> list[Step]:

@@ -16,11 +16,10 @@ import casadi as ca
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Eliminated, Form, LocalInertia, eliminate, handed_over, packed, unpacked
 from flexarm.mechanics.bodies import SymbolicBody
-from flexarm.mechanics.equations import Equations, deflection
+from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rotations import acceleration_along, pose_along, twist_along
-from flexarm.mechanics.section_poses import place
 
 MATRICES = ("carry", "carry_x", "joint")
 
@@ -167,11 +166,11 @@ class LinkFunctions:
         mass, moment = energies.first_moment(self.body, own[0])
         found = ca.vertcat(
             energies.kinetic(self.body, twist, own[0], own[1]),
-            energies.bending(self.body, own[0]),
+            energies.strain(self.body, own[0]),
             -ca.dot(g, mass * p_own + R_own @ moment),
             energies.wind_up(self.body, own[0]),
         )
-        bend = ca.densify(deflection(self.body, own[0]))
+        bend = ca.densify(self.body.model.deflection(self.body, own[0]))
         return self._function(
             "tell",
             [*given, *above[:2], *own[:2]],
@@ -183,20 +182,16 @@ class LinkFunctions:
         """(R, p, own x) -> R and p of the tip."""
         given, (R, p) = zip(*(_symbol(name, each) for name, each in zip("Rp", patterns, strict=True)))
         x = ca.SX.sym("x", self.n)
-        steps = place(self.body, self.body.numbers.under("tip"), Jet.slow(x))
+        steps = self.body.model.place(self.body, self.body.numbers.under("tip"), Jet.slow(x))
         return self._function("tip", [*given, x], [ca.densify(each) for each in pose_along(steps, R, p)])
 
     def fold(self, free: Sequence[int], free_above: Sequence[int], children: Sequence[Any], steered: bool) -> Fold:
         """The elimination of the link's free coordinates. `children`: patterns of the inertia that they hand over;
         `steered`: whether a law acts, with slopes by x and dx."""
-        x, dx, rate = self._own()
-        above_x, V, slopes = (
-            ca.SX.sym("above_x", self.above),
-            ca.SX.sym("V", 6),
-            ca.SX.sym("slopes", _two_columns(self.n, steered)),
-        )
+        x, dx, _ = self._own()
+        above_x, slopes = ca.SX.sym("above_x", self.above), ca.SX.sym("slopes", _two_columns(self.n, steered))
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
-        inertia, _ = ca.hessian(energies.kinetic(self.body, V, x, rate), ca.vertcat(V, rate))
+        inertia = energies.inertia(self.body, x)
         springs, friction = self.soften(x, dx, stiff, damp)
         extra = springs + friction - ca.diag(stiff * slopes[:, 0] + damp * slopes[:, 1])
         rows, free, free_above = [*range(6), *(6 + k for k in free)], list(free), list(free_above)
@@ -270,15 +265,27 @@ def _two_columns(rows: int, full: bool) -> ca.Sparsity:
     return ca.Sparsity.dense(rows, 2) if full else ca.Sparsity(rows, 2)
 
 
+def nodes_of(body: SymbolicBody) -> str:
+    """The path of the numbers of a link's nodes, if it has some."""
+    return f"links.{body.link.name}.nodes"
+
+
+def _under(path: str, numbers: Numbers) -> tuple[tuple[object, ...], ...]:
+    """What numbers there are below a path, but for their values."""
+    return tuple(
+        (name, each.fixed.shape, each.fixed.tobytes(), each.symmetric)
+        for each in numbers.entries
+        if (name := each.name.removeprefix(f"{path}.")) != each.name
+    )
+
+
 def kind_of(equations: Equations, i: int, numbers: Numbers) -> tuple[object, ...]:
     """What links must have in common to share functions: all but names and numbers."""
     body = equations.chain.bodies[i]
     above = None if body.parent is None else equations.chain.bodies[body.parent]
     description = body.link.model_copy(update={"name": "", "parent": None}).model_dump_json()
-    entries = tuple(
-        (name, each.fixed.shape, each.fixed.tobytes(), each.symmetric)
-        for each in numbers.entries
-        if (name := each.name.removeprefix(f"links.{body.link.name}.")) != each.name
-    )
+    entries = _under(f"links.{body.link.name}", numbers)
+    if above is not None:
+        entries += _under(nodes_of(above), numbers)
     seats = None if above is None else (above.local.count, above.local.elastic.start, above.local.elastic.stop)
     return description, entries, body.local.joint, body.local.motor, body.local.count, seats

@@ -2,41 +2,83 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial
 from typing import Any
 
 import casadi as ca
 
+from flexarm.beam.second_order import Product
 from flexarm.mechanics.bodies import Shapes
 from flexarm.mechanics.symbols import SymbolsUnder
 
 
 @dataclass(frozen=True)
-class SlidingShapes:
-    """Functions of x, by their polynomials; beyond the ends the last piece goes on."""
+class RailShapes(ABC):
+    """Functions of x; `of` are the shapes of the link."""
 
     of: Shapes
     numbers: SymbolsUnder
 
+    @abstractmethod
     def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
-        """A family's functions, or their slopes, at x, and two derivatives more."""
+        """Rows (1, n): a family's functions, or their slopes, at x, and two derivatives more."""
+
+    def forms(self, name: str, products: Sequence[Product], x: Any, eta: Any) -> list[Any]:
+        """Of products of families, as forms of eta at x; 0 of those that the link has not."""
+        out = []
+        for k, product in enumerate(products):
+            if not self._known(f"{name}.{k}"):
+                out.append(ca.SX(0))
+                continue
+            one, other = (eta[self.of.columns[family], 0] for family in (product.one, product.other))
+            half = 2 if product.one == product.other else 1
+            out.append(ca.dot(one, self.form(f"{name}.{k}", product, x) @ other) / half)
+        return out
+
+    @abstractmethod
+    def _known(self, form: str) -> bool: ...
+
+    @abstractmethod
+    def form(self, name: str, product: Product, x: Any) -> Any:
+        """The matrix of a product at x."""
+
+    @property
+    @abstractmethod
+    def moves(self) -> bool:
+        """Whether the functions change between one x and the next."""
+
+
+@dataclass(frozen=True)
+class SlidingShapes(RailShapes):
+    """By their polynomials; beyond the ends the last piece goes on."""
+
+    moves = True
+
+    def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
         first = 1 if slope else 0
-        return self._values(name, "N", x, 3 + first)[first:]
+        return self.values(name, x, 3 + first)[first:]
 
-    def shortening(self, x: Any) -> Any:
-        """H(x) (n x n)."""
-        H = ca.SX(self.of.count, self.of.count)
-        for name, place in self.of.columns.items():
-            if name.startswith("bend"):
-                half = ca.SX(ca.Sparsity.upper(place.stop - place.start), self._values(name, "H", x, 1)[0].T)
-                H[place, place] = ca.triu2symm(half)  # column by column it is the lower half row by row
-        return H
+    def _known(self, form: str) -> bool:
+        return form in self.numbers
 
-    def _values(self, name: str, what: str, x: Any, orders: int) -> list[Any]:
-        """Rows (1, n): the functions on the piece on which x is and their derivatives, by Horner's rule for all at
-        once."""
-        breaks, powers = self.numbers[f"{name}.breaks"], self.numbers[f"{name}.{what}"]
+    def form(self, name: str, product: Product, x: Any) -> Any:
+        rows, columns = (self._width(each) for each in (product.one, product.other))
+        (values,) = self.values(name, x, 1)
+        if product.one != product.other:
+            return ca.reshape(values, columns, rows).T  # row by row
+        half = ca.SX(ca.Sparsity.upper(rows), values.T)  # column by column it is the lower half row by row
+        return ca.triu2symm(half)
+
+    def _width(self, family: str) -> int:
+        place = self.of.columns[family]
+        return int(place.stop - place.start)
+
+    def values(self, name: str, x: Any, orders: int) -> list[Any]:
+        """Rows (1, n): functions on the piece on which x is and their derivatives, by Horner's rule for all at once."""
+        breaks, powers = self.numbers[f"{name}.breaks"], self.numbers[name]
         pieces = breaks.numel() - 1
 
         def pick(values: Any) -> Any:
@@ -58,31 +100,28 @@ class SlidingShapes:
 
 
 @dataclass(frozen=True)
-class NodalShapes:
+class NodalShapes(RailShapes):
     """The same by the nearest node of a mesh: the functions jump, and do not change in between."""
 
-    of: Shapes
-    numbers: SymbolsUnder
+    moves = False
 
     def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
-        values = self.values(name, x, slope)
+        values = self.nearest(name, self.numbers[f"{name}.{'dN' if slope else 'N'}"], x)
         none = ca.SX(*values.shape)
         return [values, none, none]
 
-    def values(self, name: str, x: Any, slope: bool = False) -> Any:
-        """(1, n): of the functions, or their slopes."""
-        return self._nearest(name, self.numbers[f"{name}.{'dN' if slope else 'N'}"], x)
+    def _known(self, form: str) -> bool:
+        return f"{form}.0" in self.numbers
 
-    def shortening(self, x: Any) -> Any:
-        H = ca.SX(self.of.count, self.of.count)
-        for name, place in self.of.columns.items():
-            if name.startswith("bend"):
-                width, nodes = place.stop - place.start, self.numbers[f"{name}.nodes"].numel()
-                rows = [ca.densify(ca.vec(self.numbers[f"{name}.H.{k}"])).T for k in range(nodes)]
-                H[place, place] = ca.reshape(self._nearest(name, ca.vertcat(*rows), x), width, width)
-        return H
+    def form(self, name: str, product: Product, x: Any) -> Any:
+        rows, columns = (self.of.columns[each] for each in (product.one, product.other))
+        shape = rows.stop - rows.start, columns.stop - columns.start
+        nodes = self.numbers[f"{product.one}.nodes"].numel()
+        entries = [ca.densify(ca.vec(self.numbers[f"{name}.{k}"])).T for k in range(nodes)]
+        return ca.reshape(self.nearest(product.one, ca.vertcat(*entries), x), *shape)
 
-    def _nearest(self, name: str, values: Any, x: Any) -> Any:
+    def nearest(self, name: str, values: Any, x: Any) -> Any:
+        """The row of the values, one for each node, that belongs to the nearest."""
         nodes = self.numbers[f"{name}.nodes"]
         middles = (nodes[:-1] + nodes[1:]) / 2
         out = ca.SX(1, values.shape[1])

@@ -2,102 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.polynomial import legendre
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.patterns import NEAR, Pattern, Patterns
-from flexarm.beam.polynomials import PiecewisePolynomials
+from flexarm.beam.patterns import Pattern, Patterns
+from flexarm.beam.polynomials import PiecewisePolynomials, multiplied, pairs_of
+from flexarm.beam.second_order import MOVES, TURNS, Product, SecondOrder, functions
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.numbers import Numbers
 from flexarm.robot import Elements
-
-
-def add_place(numbers: Numbers, path: str, body: Body, x: float) -> None:
-    """Where something is fixed to a link. On one that slides through its joint an end is known; elsewhere the part
-    that has the place is found while it moves."""
-    if not body.gripped:
-        add_station(numbers, path, body.integrals, x)
-        return
-    end = _end(body, x)
-    numbers.fact(path, "is at", f"the {end}" if end != "inside" else "a place between the ends")
-    if end == "tip":
-        add_station(numbers, f"{path}.front", body.integrals, body.link.length)
-        return
-    if end == "root" and body.rear is not None:
-        add_station(numbers, f"{path}.rear", body.rear, body.link.length)
-        return
-    numbers.add(f"{path}.x", "m", x)
-    add_shapes(numbers, f"{path}.front", body.integrals)
-    if body.rear is not None:
-        add_shapes(numbers, f"{path}.rear", body.rear)
-
-
-def add_any_place(numbers: Numbers, path: str, body: Body, x: float) -> None:
-    """The same with numbers for all that could have a value at some x: one function serves every place."""
-    if body.gripped:
-        add_place(numbers, path, body, x)
-    else:
-        add_station(numbers, path, body.integrals, x, anywhere=True)
-
-
-def _end(body: Body, x: float) -> str:
-    near = NEAR * body.link.length
-    if x <= near and body.rear is not None:
-        return "root"
-    return "tip" if x >= body.link.length - near else "inside"
-
-
-def add_station(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
-    """Shapes at x; `anywhere`: with numbers for all that could have a value at some x."""
-    patterns = Patterns(integrals)
-    x = x if anywhere else patterns.snapped(x)
-    station = integrals.station(x)
-    (U, U_ones), (W, W_ones), H = patterns.U(x), patterns.W(x), patterns.H(0.0, x)
-    if anywhere:
-        none = np.zeros_like(U)
-        U, U_ones, W, W_ones, H = patterns.a, none, patterns.turned, none, patterns.H()
-    numbers.add(f"{path}.x", "m", station.x, np.array(anywhere or x > NEAR * integrals.length))
-    numbers.add(f"{path}.U", "m", station.U, U, ones=U_ones)
-    numbers.add(f"{path}.W", "rad", station.W, W, ones=W_ones)
-    numbers.add(f"{path}.H", "m", station.H, H, symmetric=True)
 
 
 def add_shapes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
     """The functions themselves, in powers of a coordinate from -1 to 1 on each of their pieces."""
     for name, space in integrals.shapes.items():
-        _add_polynomials(numbers, f"{path}.{name}.N", space, _lives(integrals, name))
-        numbers.add(f"{path}.{name}.breaks", "m", space.breaks, space.breaks > 0)
-        if name.startswith("bend") and integrals.stiffening != "none":
-            pairs, lives = products(space.derivative()).integral(), _lives(integrals, name)
-            one, other = np.tril_indices(space.count)
-            both = lives[:, one] & lives[:, other]
-            pattern = np.repeat(both[None], pairs.degree + 1, axis=0)
-            pattern[0] = np.logical_or.accumulate(both, axis=0)  # what has grown stays as it is
-            _add_polynomials(numbers, f"{path}.{name}.H", pairs, pattern)
+        add_polynomials(numbers, f"{path}.{name}", space, _lives(integrals, name))
+    if integrals.stiffening not in ("none", "exact"):
+        _add_forms(numbers, f"{path}.F", integrals, MOVES)
+        _add_forms(numbers, f"{path}.Q", integrals, TURNS)
+
+
+def _add_forms(numbers: Numbers, path: str, integrals: LinkIntegrals, products: Sequence[Product]) -> None:
+    """Displacements and angles of second order."""
+    shapes = integrals.shapes
+    for k, each in SecondOrder(integrals).present(products):
+        one, other = functions(shapes[each.one], each.what), functions(shapes[each.other], each.other_what)
+        grown = multiplied(one, other, both=each.one != each.other).integral()
+        lives = _pair_lives(integrals, each, grown.breaks)
+        if each.integrated == "twice":
+            grown = grown.integral()
+        # what has grown stays as it is, and goes on in a straight line where it was integrated twice
+        pattern = np.repeat(lives[None], grown.degree + 1, axis=0)
+        past = np.logical_or.accumulate(lives, axis=0)
+        pattern[0] = past
+        if each.integrated == "twice":
+            pattern[1] = past
+        signed = PiecewisePolynomials(grown.breaks, each.sign * grown.coefficients)
+        add_polynomials(numbers, f"{path}.{k}", signed, pattern)
+
+
+def _pair_lives(integrals: LinkIntegrals, product: Product, breaks: Array) -> Pattern:
+    """(pieces, pairs): where the product of two functions is not zero by construction."""
+    middles = (breaks[:-1] + breaks[1:]) / 2
+    alive = []
+    for name in (product.one, product.other):
+        of = integrals.shapes[name].breaks
+        alive.append(_lives(integrals, name)[np.clip(np.searchsorted(of, middles) - 1, 0, len(of) - 2)])
+    one, other = pairs_of(alive[0].shape[1], alive[1].shape[1], product.one != product.other)
+    return np.asarray(alive[0][:, one] & alive[1][:, other])
 
 
 def add_nodes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
     """The nodes of a mesh, and the functions there: one or zero each."""
+    forms, patterns = SecondOrder(integrals), Patterns(integrals)
     for name, space in integrals.shapes.items():
         numbers.add(f"{path}.{name}.nodes", "m", space.breaks, space.breaks > 0)
         numbers.add_whole(f"{path}.{name}.N", space(space.breaks))
         if FAMILIES[name].order == 2:
             numbers.add_whole(f"{path}.{name}.dN", space.derivative()(space.breaks))
-        if name.startswith("bend") and integrals.stiffening != "none":
-            place, patterns = integrals.columns[name], Patterns(integrals)
-            for k, node in enumerate(space.breaks.tolist()):
-                H, pattern = integrals.shortening(0.0, node), patterns.H(0.0, node)
-                numbers.add(f"{path}.{name}.H.{k}", "m", H[place, place], pattern[place, place])
+    for kind, products in (("F", MOVES), ("Q", TURNS)):
+        for k, each in forms.present(products):
+            for node, x in enumerate(integrals.shapes[each.one].breaks.tolist()):
+                numbers.add(f"{path}.{kind}.{k}.{node}", "m", forms.at(each, x), patterns.product(each, x))
 
 
-def _add_polynomials(numbers: Numbers, path: str, space: PiecewisePolynomials, pattern: Pattern) -> None:
-    """(degree + 1, pieces * functions): powers of the local coordinate, the lowest first."""
+def add_polynomials(numbers: Numbers, path: str, space: PiecewisePolynomials, pattern: Pattern | None = None) -> None:
+    """(degree + 1, pieces * functions): powers of the local coordinate, the lowest first; and their pieces."""
     powers = np.einsum("jk,kpn->jpn", _legendre_in_powers(space.degree), space.coefficients)
     flat = powers.reshape(len(powers), -1)
-    numbers.add(path, "1", flat, np.broadcast_to(pattern, powers.shape).reshape(flat.shape), powers=True)
+    present = np.ones(powers.shape, dtype=bool) if pattern is None else np.broadcast_to(pattern, powers.shape)
+    numbers.add(path, "1", flat, present.reshape(flat.shape), powers=True)
+    numbers.add(f"{path}.breaks", "m", space.breaks, space.breaks > 0)
 
 
 def _lives(integrals: LinkIntegrals, name: str) -> Pattern:
@@ -114,13 +93,3 @@ def _legendre_in_powers(degree: int) -> Array:
     for k in range(degree + 1):
         out[: k + 1, k] = legendre.leg2poly(np.eye(degree + 1)[k])[: k + 1]
     return out
-
-
-def products(functions: PiecewisePolynomials) -> PiecewisePolynomials:
-    """All products of two of the functions: the lower half of their matrix, row by row."""
-    degree, (one, other) = 2 * functions.degree, np.tril_indices(functions.count)
-    nodes, weights = legendre.leggauss(degree + 1)
-    values = np.einsum("gk,kpn->gpn", legendre.legvander(nodes, functions.degree), functions.coefficients)
-    pairs = values[:, :, one] * values[:, :, other]
-    projection = (np.arange(degree + 1) + 0.5)[:, None] * legendre.legvander(nodes, degree).T * weights
-    return PiecewisePolynomials(functions.breaks, np.einsum("kg,gpn->kpn", projection, pairs))

@@ -87,6 +87,8 @@ class Rates:
             value, unit = value_at(self._robot, path)
         except DescriptionError as error:
             raise ValueError(f"by: {error}") from None
+        if value is None and path.endswith(".flexible.up_to"):  # the robot at hand has the numbers instead
+            raise ValueError(f"by = {path!r}: it picks numbers of shapes, and these cannot change by little")
         if value is None:
             raise ValueError(f"by = {path!r}: the robot has none; give it a value, by which a derivative can be taken")
         if isinstance(value, tuple):

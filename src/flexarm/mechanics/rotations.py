@@ -12,6 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.mechanics.jets import Jet
+
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -101,7 +103,34 @@ class Mount:
         return R @ self.matrix, p
 
 
-Step = Shift | Turn | Mount
+@dataclass(frozen=True)
+class Swing:
+    """Any rotation, with its angular velocity in the new axes and the rate of that."""
+
+    matrix: Any
+    omega: Any
+    domega: Any
+
+    def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:
+        back = self.matrix.T
+        return back @ omega + self.omega, back @ v
+
+    def acceleration(self, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Any]:
+        back = self.matrix.T
+        turned = back @ omega
+        return turned + self.omega, back @ domega + ca.cross(turned, self.omega) + self.domega, back @ a
+
+    def pose(self, R: Any, p: Any) -> tuple[Any, Any]:
+        return R @ self.matrix, p
+
+
+Step = Shift | Turn | Mount | Swing
+
+
+def along_x(d: Jet) -> Step:
+    """Along the axis of a frame."""
+    r = d.along_x
+    return Shift(r.x, r.dx, r.ddx)
 
 
 def simplified(steps: list[Step]) -> list[Step]:

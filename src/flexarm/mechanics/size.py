@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from flexarm.mechanics.bodies import gripped
-from flexarm.robot import Elements, Link, Robot
+from flexarm.mechanics.link_models import model_of
+from flexarm.robot import Link, Robot
 
 LARGE = 100_000  # instructions: seconds to trace, minutes to compile
 HUGE = 2_000_000  # hours, and more memory than most machines have
@@ -36,17 +36,5 @@ def _round(number: float) -> str:
 
 
 def link_size(link: Link) -> float:
-    """Counted on single links; modes couple every shape with every other one, elements only neighbours."""
-    joint, flexible = 40.0, link.flexible
-    if flexible is None:
-        return joint
-    meshed = isinstance(flexible.basis, Elements)
-    counts = [flexible.basis.coordinates(family, count) for family, count in flexible.counts.items()]
-    n = sum(counts)
-    if flexible.stiffening == "none":
-        elastic = 30.0 * n
-    elif flexible.stiffening == "full":
-        elastic = 1200.0 * n if meshed else 100.0 * n + 40.0 * n * sum(count**2 for count in counts)
-    else:
-        elastic = 140.0 * n if meshed else sum(50.0 * count + 10.5 * count**2 for count in counts)
-    return joint + elastic * (2 if gripped(link) else 1)
+    """Of a link and its joint."""
+    return 40.0 + model_of(link).size(link)

@@ -12,7 +12,7 @@ from functools import cached_property
 import casadi as ca
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.bodies import erased, nodally_held, symbolic
+from flexarm.mechanics.bodies import erased, symbolic
 from flexarm.mechanics.building import building
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.closings import Closing, Key, close, sampled
@@ -22,6 +22,7 @@ from flexarm.mechanics.coordinates import Coordinates
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.functions import Functions
 from flexarm.mechanics.kinematics import Kinematics
+from flexarm.mechanics.link_models.beams import nodally_held
 from flexarm.mechanics.link_numbers import robot_numbers
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.symbols import Symbols

@@ -48,8 +48,11 @@ class SymbolsUnder:
     def __contains__(self, name: str) -> bool:
         return f"{self.path}.{name}" in self.symbols
 
+    def find(self, name: str) -> ca.SX | None:
+        return self.symbols.find(f"{self.path}.{name}")
+
     def get(self, name: str, otherwise: float) -> Any:
-        found = self.symbols.find(f"{self.path}.{name}")
+        found = self.find(name)
         return otherwise if found is None else found
 
     def under(self, path: str) -> SymbolsUnder:

@@ -19,18 +19,16 @@ from flexarm.mechanics.arguments import Arguments, Vector
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
-from flexarm.mechanics.deformed_axis import points_along, points_along_gripped
 from flexarm.mechanics.derivatives import Derivative
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import BoundFunctions, Functions
 from flexarm.mechanics.numbers import Numbers
-from flexarm.mechanics.place_numbers import add_any_place, add_place
 from flexarm.mechanics.rates import Rates
 from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
-from flexarm.robot import Robot
+from flexarm.robot import Elements, Robot
 
 Mask = NDArray[np.bool_]
 
@@ -62,6 +60,7 @@ class System:
             )
         if not (isinstance(native, bool) or (isinstance(native, str) and native == "auto")):
             raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
+        robot = robot.resolved()
         require_size(robot)
         self.robot = robot
         self.native: Native = native
@@ -130,7 +129,7 @@ class System:
         """
         if not isinstance(robot, Robot):
             raise TypeError(f"robot = {shown(robot)}: must be a Robot")
-        return self.structure.numbers.vector_of(numbers_of(Chain(robot)))
+        return self.structure.numbers.vector_of(numbers_of(Chain(robot.resolved(like=self.robot))))
 
     @property
     def parametric(self) -> Functions:
@@ -178,6 +177,13 @@ class System:
     def units(self) -> tuple[str, ...]:
         """Of the coordinates: rad or m of joints and motors, 1 of elastic ones."""
         return tuple(self._chain.coordinates.units)
+
+    @property
+    def finest_mesh(self) -> int:
+        """Elements of the finest mesh, 1 without any: so many of their coordinates add up to what one mode does."""
+        shapes = (link.flexible for link in self._chain.robot.links)
+        meshes = (each.counts.values() for each in shapes if each is not None and isinstance(each.basis, Elements))
+        return max((count for counts in meshes for count in counts), default=1)
 
     @property
     def sizes(self) -> Array:
@@ -435,15 +441,22 @@ class System:
         return np.concatenate([R @ out[..., :3, :], R @ out[..., 3:, :]], axis=-2)
 
     def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:
-        """(x, displacement (..., points, 3)) of a link's axis against its root frame, to first order."""
+        """(x, displacement (..., points, 3)) of a link's axis against the straight link, in its root frame."""
         number, length = self.place(link, None)
         x = self._arguments.stations(length, points)
-        if self._chain.bodies[number].gripped:
-            straight = self.vector(q).copy()
-            straight[..., self.elastic] = 0.0
-            return x, self._along(number, q, x) - self._along(number, straight, x)
-        shapes = self._chain.bodies[number].integrals.displacement(x)
-        return x, np.einsum("pin,...n->...pi", shapes, self._eta(number, q))
+        straight = self.vector(q).copy()
+        straight[..., self.elastic] = 0.0
+        return x, self._along(number, q, x) - self._along(number, straight, x)
+
+    def turns_between_nodes(self, q: Vector = None) -> dict[str, Array]:
+        """By link that bends exactly: the largest angle (rad) between two neighbours of the nodes that follow it.
+        Beyond about one radian more shapes, or elements, are wanted."""
+        vector = self._arguments.vector("q", q)
+        found = {
+            body.link.name: body.model.turns_between_nodes(body, vector[..., body.local.all])
+            for body in self._chain.bodies
+        }
+        return {name: turns for name, turns in found.items() if turns is not None}
 
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
         """(..., points, 3): a link's deformed axis in the world."""
@@ -456,9 +469,7 @@ class System:
         """(..., points, 3): points of a link's deformed axis in its root frame."""
         vector = self._arguments.vector("q", q)
         body = self._chain.bodies[link]
-        if body.gripped:
-            return points_along_gripped(body, link, self.parametric, self.numbers, vector, x)
-        return points_along(body, self._eta(link, q), x)
+        return body.model.points(body, vector[..., body.local.all], x)
 
     def posture(self, q: Vector = None, name: str = "q") -> Array:
         """Coordinates with drives that are not mentioned not wound up: motors where their joints are given."""
@@ -469,10 +480,6 @@ class System:
                 out[each.index] = out[self.joint(each.link).index]
         return out
 
-    def _eta(self, link: int, q: Vector) -> Array:
-        local = self._chain.bodies[link].local
-        return self.vector(q)[..., local.all][..., local.elastic]
-
     # --- from names and arrays to functions ---
 
     def place(self, link: str, x: float | None = None) -> tuple[int, float]:
@@ -481,13 +488,15 @@ class System:
 
     def add_place(self, numbers: Numbers, path: str, link: int, x: float) -> None:
         """Add the numbers of a place x on a link, under a path, to others."""
-        add_place(numbers, path, self._chain.bodies[link], x)
+        body = self._chain.bodies[link]
+        body.model.add_place(numbers, path, body, x)
 
     def _place(self, link: str, x: float | None) -> tuple[int, Numbers]:
         """The number of a link, and the numbers of a place on it."""
         number, at = self.place(link, x)
         there = Numbers()
-        add_any_place(there, "place", self._chain.bodies[number], at)
+        body = self._chain.bodies[number]
+        body.model.add_place(there, "place", body, at, anywhere=True)
         return number, there
 
     def _call(self, function: str | ca.Function, *more: Array, **given: Vector) -> list[Array]:

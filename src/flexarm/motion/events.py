@@ -13,7 +13,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import ROUNDING
-from flexarm.mechanics.bodies import gripped
+from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Status, sentence_about
 from flexarm.motion.named import mismatch, named_array
@@ -23,6 +23,7 @@ from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrism
 from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
+CURLED = 10  # times that, where links may be curled up
 SHORTEST_PART = 1e-4  # of a link: a part that bends must not become shorter in a run
 TURNS = 3  # times that the moment is sought at which a coordinate turns back, along straight lines of its rate
 LEAST_PARTS, MOST_PARTS = 4, 64  # of a step of high order, at whose ends conditions are looked at
@@ -76,7 +77,9 @@ class Watch:
 
     def __init__(self, system: System, stop: Any) -> None:
         self.names = system.names
-        self.elastic = system.elastic
+        # links that bend exactly may curl up many times; a mesh has coordinates of every element
+        turns = CURLED if any(link.stiffening == "exact" for link in system.robot.resolved().links) else 1
+        self.far = np.where(system.elastic, BEYOND_REASON * turns * system.finest_mesh, np.inf)
         self.limits = {
             system.joint(link.name).index: (_with_lengths(link, travel), link.joint.unit)
             for link in system.robot.links
@@ -123,12 +126,12 @@ class Watch:
         return min((event for event in found if event is not None), key=lambda event: event.time, default=None)
 
     def _runaways(self, times: Array, q: Array, sizes: Array) -> list[Event]:
-        far = np.abs(q / sizes) * self.elastic > BEYOND_REASON
+        far = np.abs(q / sizes) > self.far
         if not far.any():
             return []
         row = int(far.any(axis=1).argmax())
         name = self.names[int(far[row].argmax())]
-        sentence = f"diverged at t = {times[row]:.6g} s: '{name}' bends its link by {BEYOND_REASON:g} times its length"
+        sentence = f"diverged at t = {times[row]:.6g} s: '{name}' bends its link beyond reason"
         return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
 
     def _limits(self, times: Array, states: Array, layout: Layout) -> list[Event]:

@@ -150,7 +150,7 @@ class TracedLaw:
     """
 
     def __init__(self, feedback: Feedback, system: System) -> None:
-        self.system, self._law = system, _copied(feedback.law)
+        self.system, self._law = system, copied(feedback.law)
         self._gains = None if feedback.gains is None else Gains(feedback.gains)
         limits = feedback.limits(system)
         self._limited = np.flatnonzero(np.isfinite(limits)).tolist()
@@ -169,6 +169,13 @@ class TracedLaw:
         """Whether it has kinks: limits, np.where, np.abs and the like."""
         kinds = (self.function.instruction_id(k) for k in range(self.function.n_instructions()))
         return any(kind in KINKS for kind in kinds)
+
+    @cached_property
+    def reads(self) -> set[str]:
+        """The coordinates on which it depends, or on whose rates."""
+        with building:
+            columns = {k for argument in (1, 2) for k in self.function.jac_sparsity(0, argument).get_triplet()[1]}
+        return {self.system.names[k] for k in columns}
 
     @cached_property
     def identity(self) -> str:
@@ -230,18 +237,19 @@ class TracedLaw:
         return function, trace.channels
 
 
-def _copied(law: Any) -> Any:
-    """A copy of a controller, or of what a function refers to: a memory would be filled with symbols."""
+def copied(law: Any) -> Any:
+    """A copy of a controller, or of what a function refers to, with a memory of its own (one that is traced would be
+    filled with symbols)."""
     if isinstance(law, partial):
         named = {name: _copied_value(value) for name, value in law.keywords.items()}
-        return partial(_copied(law.func), *map(_copied_value, law.args), **named)
+        return partial(copied(law.func), *map(_copied_value, law.args), **named)
     if not isinstance(law, FunctionType):
         return _copied_value(law)
     cells = None if law.__closure__ is None else tuple(map(_copied_value, law.__closure__))
     defaults = None if law.__defaults__ is None else tuple(map(_copied_value, law.__defaults__))
-    copied = FunctionType(law.__code__, law.__globals__, law.__name__, defaults, cells)
-    copied.__kwdefaults__ = {name: _copied_value(value) for name, value in (law.__kwdefaults__ or {}).items()}
-    return copied
+    other = FunctionType(law.__code__, law.__globals__, law.__name__, defaults, cells)
+    other.__kwdefaults__ = {name: _copied_value(value) for name, value in (law.__kwdefaults__ or {}).items()}
+    return other
 
 
 def _copied_value(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.mechanics.link_functions import Fold, LinkFunctions, kind_of, pattern_key
+from flexarm.mechanics.link_functions import Fold, LinkFunctions, kind_of, nodes_of, pattern_key
 from flexarm.mechanics.size import link_size
 from flexarm.robot import Revolute, Weld
 
@@ -60,8 +60,12 @@ class SharedLinks:
     # --- parts of vectors ---
 
     def _own_numbers(self, i: int, p: Any) -> Any:
-        own = p[self._spans[f"links.{self.bodies[i].link.name}"]]
-        return own if self.bodies[i].parent is not None else ca.vertcat(own, p[self._spans["base"]])
+        """Of a link, of its parent's nodes if it has some, on which places on it depend, or of the base."""
+        own, parent = p[self._spans[f"links.{self.bodies[i].link.name}"]], self.bodies[i].parent
+        if parent is None:
+            return ca.vertcat(own, p[self._spans["base"]])
+        nodes = self._spans.get(f"{nodes_of(self.bodies[parent])}.")
+        return own if nodes is None else ca.vertcat(own, p[nodes])
 
     def _of(self, i: int | None, *vectors: Any) -> list[Any]:
         """A link's own parts; of the ground nothing."""
@@ -230,7 +234,7 @@ def _patterns(*matrices: Any) -> list[Any]:
 
 
 def _spans(structure: Structure) -> dict[str, slice]:
-    """Where the numbers of each link, and of the base, stand among those of the robot."""
+    """Where the numbers of each link, of its nodes, and of the base stand among those of the robot."""
     found: dict[str, slice] = {}
     start = 0
     for each in structure.numbers.entries:
@@ -238,5 +242,8 @@ def _spans(structure: Structure) -> dict[str, slice]:
         owner = f"links.{rest.partition('.')[0]}" if first == "links" else first
         stop = start + len(each.names)
         found[owner] = slice(found[owner].start if owner in found else start, stop)
+        nodes = f"{owner}.nodes."
+        if each.name.startswith(nodes):
+            found[nodes] = slice(found[nodes].start if nodes in found else start, stop)
         start = stop
     return found

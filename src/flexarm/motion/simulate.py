@@ -137,7 +137,7 @@ def simulate(
         options["gains"] = Gains(schedule.feedback.gains).plain()
     checked = _verified_unless_interrupted(plan, loop, q, v, progress) if verify else {}
     run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
-    warn_of_validity(run, system.robot)
+    warn_of_validity(run, system)
     return run
 
 

@@ -7,27 +7,33 @@ from itertools import chain
 
 import numpy as np
 
+from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
-from flexarm.robot import Robot
+from flexarm.robot import Link, Robot
 
 LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
-LARGE_DEFLECTION = 0.15  # of a link's length: beyond this the beam theory is out of its depth
+LARGE_DEFLECTION = {"none": 0.05, "shortening": 0.15}
+"""By model, of a link's length: there the tip of a link in its first mode is off by a thousandth of its length. Exact
+links have no such limit."""
+WIDE_TURN = 1.0  # rad: there the rotation of a section is off by 1e-4, at twice that by 5 %
 
 
 class ValidityWarning(UserWarning):
     """A result that the model's assumptions do not cover."""
 
 
-def warn_of_validity(run: Run, robot: Robot) -> None:
+def warn_of_validity(run: Run, system: System) -> None:
     """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration."""
+    robot = system.robot
     found = (
         _early_end(run, robot),
         _unsolved(run),
         _inaccurate(run, robot),
         _leak(run),
         _large_deflections(run, robot),
+        _coarse_nodes(run, system),
         _aliases(run),
     )
     for sentence in chain.from_iterable(found):
@@ -52,11 +58,19 @@ def _hint(run: Run, robot: Robot) -> str:
     if "Feedback" in run.options["torque"] and "changes too fast" in run.reason:
         return f"; {OF_LAWS}"
     largest = np.abs(run.array("deflection")).max(axis=(0, 2))
-    bends = [bend / link.length for bend, link in zip(largest, robot.links, strict=True) if link.flexible]
-    truncated = any(link.flexible and link.flexible.stiffening == "shortening" for link in robot.links)
-    if truncated and max(bends) > LARGE_DEFLECTION / 3:  # its mass matrix may lose definiteness
-        return "; stiffening='full' bears larger deflections than 'shortening'"
+    for bend, link in zip(largest, robot.links, strict=True):
+        limit = LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
+        if bend > limit / 3 * link.length and could_be_exact(link):  # its mass matrix may lose definiteness
+            return f"; stiffening='exact' of link '{link.name}' bears deflections of any size"
     return ""
+
+
+def could_be_exact(link: Link) -> bool:
+    """Whether a flexible link may have stiffening "exact"."""
+    if link.flexible is None:
+        return False
+    exact = link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "exact"})})
+    return all(problem.path != "flexible.stiffening" for problem in exact.conflicts())
 
 
 def _unsolved(run: Run) -> list[str]:
@@ -102,11 +116,28 @@ def _large_deflections(run: Run, robot: Robot) -> list[str]:
     time, deflection = run.array("time"), run.array("deflection")
     for place, link in enumerate(robot.links):
         bend = np.abs(deflection[:, place, 1:]).max(axis=1)
-        worst = int(bend.argmax())
-        if link.flexible is not None and bend[worst] > LARGE_DEFLECTION * link.length:
+        worst, model = int(bend.argmax()), link.stiffening
+        if link.flexible is None or model not in LARGE_DEFLECTION:
+            continue
+        if bend[worst] > LARGE_DEFLECTION[model] * link.length:
+            way = "; take stiffening='exact'" if could_be_exact(link) else ""
             found.append(
                 f"link '{link.name}' bends by {bend[worst] / link.length:.0%} of its length at "
-                f"t = {time[worst]:.4g} s; the beam model is meant for less than {LARGE_DEFLECTION:.0%}"
+                f"t = {time[worst]:.4g} s; stiffening '{model}' is meant for less than "
+                f"{LARGE_DEFLECTION[model]:.0%}{way}"
+            )
+    return found
+
+
+def _coarse_nodes(run: Run, system: System) -> list[str]:
+    """Exact links that are curled up further than their nodes can follow."""
+    time, found = run.array("time"), []
+    for name, turns in system.turns_between_nodes(run.array("q")).items():
+        worst = int(turns.argmax())
+        if turns[worst] > WIDE_TURN:
+            found.append(
+                f"link '{name}' turns by {turns[worst]:.2g} rad between two of the nodes that follow it at "
+                f"t = {time[worst]:.4g} s; beyond {WIDE_TURN:g} rad they do not meet its shape: take more shapes"
             )
     return found
 

@@ -39,7 +39,7 @@ UPPER_AMPLITUDE, FORE_AMPLITUDE = 0.02, 0.005  # N m
 COARSE, FINER = "1 element each", "4 elements each"
 FORESHORTENED, MODES = "4 elements each, with foreshortening", "3 modes each, with foreshortening"
 
-Stiffening = Literal["none", "shortening", "full"]
+Stiffening = Literal["none", "shortening", "exact"]
 
 
 # --- robots ---
@@ -317,14 +317,14 @@ def convergence(page: Page) -> None:
     )
     several = ELEMENTS[1:]
     rates = orders(several, np.array([found[n][0] / exact[0] - 1 for n in several]))
-    stiff = single(on_a_hinge(ELEMENTS[-1], "full"))
+    stiff = single(on_a_hinge(ELEMENTS[-1], "exact"))
     apart = float(np.linalg.norm(stiff.tip - runs[ELEMENTS[-1]].tip, axis=1).max())
     page.text(f"""
         Errors are those against the Euler-Bernoulli beam ({exact[0]:.3f} and {exact[1]:.3f} rad/s); "off by" is the
         largest difference of the displacement from that with {FINE} elements, over its peak. From 3 to 5 and from 5 to
         7 elements the error of the first frequency falls with the power {rates[0]:.2f} and {rates[1]:.2f} of the
         element's length; cubic elements should have 4. Foreshortening, which the paper's equations leave out, moves
-        the tip by {1000 * apart:.1f} mm at most (7 elements, `stiffening="full"`).
+        the tip by {1000 * apart:.1f} mm at most (7 elements, `stiffening="exact"`).
         """)
 
 

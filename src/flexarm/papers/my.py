@@ -46,7 +46,7 @@ def elements(count: int) -> fa.Flexible:
     return fa.Flexible(bend_y=count, basis="elements", stiffening="none")
 
 
-def modes(count: int, stiffening: Literal["none", "full"]) -> fa.Flexible:
+def modes(count: int, stiffening: Literal["none", "exact"]) -> fa.Flexible:
     return fa.Flexible(bend_y=count, basis=fa.Modes(tip_mass=PAYLOAD), stiffening=stiffening)
 
 
@@ -387,7 +387,7 @@ def statements(page: Page) -> None:
 def number_of_elements(page: Page) -> None:
     page.heading("How many elements?")
     shapes = {f"{count} element{'s' * (count > 1)}": elements(count) for count in (1, 2, 3, 5)}
-    shapes |= {"4 modes": modes(4, "none"), "4 modes, bent links are shorter": modes(4, "full")}
+    shapes |= {"4 modes": modes(4, "none"), "4 modes, bent links are shorter": modes(4, "exact")}
     fine = moved("C_PaR", c_par(elements(10)))
     rows = []
     for label, flexible in shapes.items():

@@ -11,7 +11,7 @@ from flexarm.foundation.families import FAMILIES
 
 from .description import Description
 from .errors import Problem
-from .quantities import Checked, Count, finite_numbers, nonnegative
+from .quantities import Checked, Count, finite_numbers, nonnegative, positive
 from .unions import Shorthand
 
 MOST_ELEMENTS = 500
@@ -66,13 +66,27 @@ class Basis(Description):
 
 
 class Modes(Basis):
-    """Assumed modes: eigenfunctions of the link clamped at its root, with a mass at its tip if given."""
+    """Assumed modes: what the first modes of the link span, clamped at its root and loaded with what it carries.
+
+    With `tip_mass` or `tip_inertia` the load is these alone: `Modes(tip_mass=0)` are modes of the bare link.
+    """
 
     type: Literal["modes"] = Field("modes", description="kind of basis")
-    tip_mass: Annotated[float, nonnegative("kg")] = Field(0.0, description="tip mass of the reference problem (kg)")
-    tip_inertia: Annotated[float, nonnegative("kg m2")] = Field(
-        0.0, description="rotary inertia at the tip of the reference problem (kg m2)"
+    tip_mass: Annotated[float, nonnegative("kg")] | None = Field(
+        None, description="mass at the tip in the modes (kg), instead of what the link carries"
     )
+    tip_inertia: Annotated[float, nonnegative("kg m2")] | None = Field(
+        None, description="rotary inertia at the tip in the modes (kg m2), instead of what the link carries"
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(self, tip_mass: float | None = None, tip_inertia: float | None = None) -> None: ...
+
+    @property
+    def given_load(self) -> bool:
+        """Whether the load is given here; else it is what the link carries."""
+        return self.tip_mass is not None or self.tip_inertia is not None
 
 
 class Elements(Basis):
@@ -146,19 +160,35 @@ AnyBasis = Annotated[Modes | Elements | Reduced, Field(discriminator="type"), Sh
 Number = Annotated[int, Count(0, MOST_ELEMENTS)]
 
 
+Stiffening = Literal["auto", "none", "shortening", "exact"]
+
+
 class Flexible(Description):
-    """How a link deforms. Each number counts shape functions (modes) or elements; 0 leaves the deformation out."""
+    """How a link deforms. Each number counts shape functions (modes) or elements; 0 leaves the deformation out.
+
+    Without numbers they are picked (`Robot.resolved`): modes up to a frequency, of what the robot can excite.
+    """
 
     bend_y: Number = Field(0, description="shapes of bending along y (number, at most 100; elements at most 500)")
     bend_z: Number = Field(0, description="shapes of bending along z (likewise)")
     twist: Number = Field(0, description="shapes of twist about x (likewise)")
     stretch: Number = Field(0, description="shapes of stretch along x (likewise)")
     basis: AnyBasis = Field(Modes.model_construct(), description="kind of shape functions: modes, elements or reduced")
-    stiffening: Literal["none", "shortening", "full"] = Field(
-        "shortening",
-        description="dynamic stiffening: none (zero-order model), shortening (second order), full (every order)",
+    stiffening: Stiffening = Field(
+        "auto",
+        description="how far it may bend: exact (as far as it likes), shortening (second order, to about 10 % of the "
+        "length), none (the papers' zero-order model, without centrifugal stiffening); auto is exact for up to 12 "
+        "modes in one plane, else shortening",
     )
     damping: Damping | None = Field(None, description="damping beside the material's own")
+    shear: bool = Field(
+        False, strict=True, description="bending with shear (Timoshenko), for short links; no coordinates of its own"
+    )
+    up_to: Annotated[float, positive("Hz")] | None = Field(
+        None,
+        description="instead of numbers: they are picked for modes up to this frequency (Hz); without either, up to "
+        "ten times the lowest first frequency of such links",
+    )
 
     if TYPE_CHECKING:
 
@@ -169,9 +199,16 @@ class Flexible(Description):
             twist: int = 0,
             stretch: int = 0,
             basis: Basis | Literal["modes", "elements"] = "modes",
-            stiffening: Literal["none", "shortening", "full"] = "shortening",
+            stiffening: Stiffening = "auto",
             damping: Damping | None = None,
+            shear: bool = False,
+            up_to: float | None = None,
         ) -> None: ...
+
+    @property
+    def open(self) -> bool:
+        """Whether it has no numbers, so that they are picked."""
+        return not self.counts
 
     @property
     def counts(self) -> dict[str, int]:
@@ -187,7 +224,14 @@ class Flexible(Description):
         >>> Flexible(bend_y=3, basis="elements").coordinates  # a deflection and a slope at each node
         6
         """
+        if self.open:
+            raise ValueError("flexible: has no numbers of shapes; robot.resolved() is the robot with those picked")
         return sum(self.basis.coordinates(family, count) for family, count in self.counts.items())
+
+    @property
+    def in_one_plane(self) -> bool:
+        """Whether its sections turn about one axis at the most."""
+        return sum(family != "stretch" for family in self.counts) < 2
 
     @property
     def loose(self) -> bool:
@@ -202,12 +246,9 @@ class Flexible(Description):
         return self.counts if isinstance(self.basis, Elements) else {}
 
     def conflicts(self) -> Iterator[Problem]:
-        if not self.counts:
-            yield Problem(
-                "bend_y",
-                0,
-                "one of bend_y, bend_z, twist, stretch must be positive; leave `flexible` out for a rigid link",
-            )
+        if self.counts and self.up_to is not None:
+            given = ", ".join(f"{family} = {count}" for family, count in self.counts.items())
+            yield Problem("up_to", self.up_to, f"must be left out with {given}: it is what numbers are picked by")
         if not isinstance(self.basis, Elements):
             for family, count in self.counts.items():
                 if count > MOST_MODES:
@@ -219,7 +260,9 @@ class Flexible(Description):
                         f"makes {most} shapes of {family}, but {asked} are asked for; take more elements or fewer modes"
                     )
                     yield Problem("basis.elements", self.basis.elements, sentence)
+        if self.shear and self.counts and not (self.bend_y or self.bend_z):
+            yield Problem("shear", True, "must be false: shear belongs to bending, but bend_y and bend_z are 0")
         ratios = self.damping.ratio if self.damping is not None else None
-        if isinstance(ratios, tuple) and len(ratios) > self.coordinates:
+        if isinstance(ratios, tuple) and self.counts and len(ratios) > self.coordinates:
             sentence = f"has {len(ratios)} ratios, but the link has only {self.coordinates} elastic coordinates"
             yield Problem("damping.ratio", ratios, sentence)

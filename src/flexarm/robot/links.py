@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.sentences import short
 
 from .description import Description
@@ -23,6 +24,9 @@ from .sections import AnySection, Section
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+MOST_EXACT = 12
+"""Modes up to which a step of an exact link costs at most about three times that of one of second order."""
 
 GROUND = "ground"
 """The name by which a link hangs on the ground."""
@@ -91,6 +95,21 @@ class Link(Description):
             offset: ArrayLike = (0, 0, 0),
         ) -> None: ...
 
+    @property
+    def stiffening(self) -> Literal["none", "shortening", "exact"]:
+        """The model of how it deforms: what is given, or what suits its shapes.
+
+        An exact link couples all of its shapes: dear for a mesh, or for many modes. One that slides through its joint
+        does so twice.
+        """
+        if self.flexible is None:
+            return "none"
+        if self.flexible.stiffening != "auto":
+            return self.flexible.stiffening
+        few = sum(self.flexible.counts.values()) <= MOST_EXACT and not isinstance(self.flexible.basis, Elements)
+        plain = not (self.flexible.shear or isinstance(self.joint, FixedPrismatic))
+        return "exact" if few and plain and self.flexible.in_one_plane else "shortening"
+
     def mass_per_length(self, xi: float) -> float:
         """Mass per length at the fraction xi of the length (kg/m); 0 for a massless link."""
         if self.mass is not None:
@@ -158,7 +177,9 @@ class Link(Description):
 
     def conflicts(self) -> Iterator[Problem]:
         yield from self._missing_parts()
+        yield from self._missing_shear_areas()
         yield from self._coarse_meshes()
+        yield from self._not_exact()
         if isinstance(self.joint, SlidingPrismatic) and self.at is not None:
             sentence = "must be left out: the joint rides along its parent; where it is is its coordinate"
             yield Problem("at", self.at, sentence)
@@ -187,6 +208,14 @@ class Link(Description):
         elif self.mass is None and self.section is None and self.material is not None:
             yield Problem("section", ..., "is required with a material, unless mass is given")
 
+    def _missing_shear_areas(self) -> Iterator[Problem]:
+        if self.flexible is None or not self.flexible.shear or self.section is None:
+            return
+        for field in filter(None, (FAMILIES[family].shear for family in self.flexible.counts)):
+            for path, part in self.section.plain_sections.items():
+                if getattr(part.numbers(), field) is None:
+                    yield Problem(f"section.{path}{field}", ..., "is required (m2), since the link bends with shear")
+
     def _coarse_meshes(self) -> Iterator[Problem]:
         """A mesh has a node at every step of the section."""
         if self.flexible is None or self.section is None:
@@ -197,6 +226,22 @@ class Link(Description):
                 sentence = f"must be at least {pieces}: one element for each piece of the stepped section"
                 yield Problem(f"flexible.{field}", elements, sentence)
 
+    def _not_exact(self) -> Iterator[Problem]:
+        """What links that bend as far as they like cannot be."""
+        if self.flexible is None or self.stiffening != "exact":
+            return
+        lack = ""
+        if self.flexible.shear:
+            lack = "with shear: its sections stay normal to its axis"
+        elif self.flexible.loose:
+            lack = "with basis.root = 'free': its shapes must hold its root"
+        elif isinstance(self.joint, FixedPrismatic) and not self.flexible.in_one_plane:
+            lack = "for a link that bends in space and slides through its joint"
+        elif isinstance(self.joint, FixedPrismatic) and isinstance(self.flexible.basis, Elements):
+            lack = "for a mesh that slides through its joint; take modes"
+        if lack:
+            yield Problem("flexible.stiffening", "exact", f"must be 'shortening' or 'none' {lack}")
+
     def _stuck_in_guides(self, joint: FixedPrismatic) -> Iterator[Problem]:
         """What keeps the link from sliding through its joint."""
         if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > self.length):
@@ -205,7 +250,7 @@ class Link(Description):
         if joint.contact == "nodal" and (lack := no_mesh(self)):
             sentence = f"needs a flexible link with basis elements, but {self.name!r} {lack}"
             yield Problem("joint.contact", joint.contact, sentence)
-        elif joint.contact == "nodal" and self.flexible is not None and self.flexible.stiffening != "none":
+        elif joint.contact == "nodal" and self.flexible is not None and self.stiffening != "none":
             sentence = "must be 'none' with joint.contact = 'nodal', a scheme that has no shortening"
             yield Problem("flexible.stiffening", self.flexible.stiffening, sentence)
         if self.flexible is not None and self.flexible.loose:
@@ -215,6 +260,9 @@ class Link(Description):
             yield Problem("hub", self.hub, sentence)
         if self.flexible is None:
             return
+        if self.flexible.shear:
+            sentence = f"must be false: {self.name!r} slides through its joint, and such shapes have no shear"
+            yield Problem("flexible.shear", True, sentence)
         if self.section is not None and not self.section.uniform:
             sentence = f"must be the same along {self.name!r}: a link that slides through a guide has one section"
             yield Problem("section.shape", self.section.shape, sentence)

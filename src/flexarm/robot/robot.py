@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import hypot
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from pydantic import Field
 from flexarm.foundation.sentences import short, unknown
 
 from .changes import changed
-from .constraints import AnyConstraint, Constraint, constraint_names
+from .constraints import AnyConstraint, Constraint, PointSupport, constraint_names
 from .description import Description, warn_of_new_units
 from .errors import DescriptionError, Problem
 from .flexibility import Elements, Modes
@@ -99,7 +100,7 @@ class Robot(Description):
     @property
     def coordinates(self) -> int:
         """How many coordinates the robot has."""
-        return sum(link.coordinates for link in self.links)
+        return sum(link.coordinates for link in self.resolved().links)
 
     def travel(self, link: Link | str) -> tuple[float, float] | None:
         """The limits that hold for a link's joint (rad or m), None where there are none.
@@ -121,6 +122,30 @@ class Robot(Description):
             rear = front if joint.rear == "flexible" else 0.0
             return front * link.length, (1.0 - rear) * link.length
         return None
+
+    def resolved(self, like: Robot | None = None) -> Robot:
+        """The same robot with numbers of shapes where its links leave them open, as `print(robot)` tells them.
+
+        like: a robot from whose links of the same names the numbers are taken, as far as it has them; picked otherwise.
+
+        >>> from .library import two_link_arm
+        >>> arm = two_link_arm().with_({"links.fore.flexible": {}})
+        >>> arm.resolved().link("fore").flexible
+        Flexible(bend_y=3)
+        """
+        free = {link.name: link.flexible for link in self.links if link.flexible is not None and link.flexible.open}
+        if not free:
+            return self
+        from .picking import picks, with_counts
+
+        known = {} if like is None else {link.name: link.flexible.counts for link in like.links if link.flexible}
+        found = {name: pick.counts for name, pick in picks(self).items()} | {k: v for k, v in known.items() if v}
+        counts = {name: found[name] for name in free}
+        changes = {f"links.{name}.flexible": with_counts(each, counts[name]) for name, each in free.items()}
+        try:
+            return Robot.model_validate(changed(self, changes))
+        except DescriptionError as error:
+            raise DescriptionError(_of_picked(error.problems, self._names, counts)) from None
 
     def rigid(self) -> Robot:
         """The same robot with rigid links and rigid drives."""
@@ -244,6 +269,13 @@ class Robot(Description):
                 if link not in self._names:
                     allowed = [*self._names, *([GROUND] if field == "second" else [])]
                     yield Problem(f"{path}.{field}", link, unknown("no such link", link, allowed))
+                elif isinstance(constraint, PointSupport) and _sheared(self.link(link)):
+                    sentence = (
+                        "must be a link without flexible.shear: it slides on the support, and such shapes have none"
+                    )
+                    yield Problem(f"{path}.{field}", link, sentence)
+                elif isinstance(constraint, PointSupport) and (wrong := _no_rail(self.link(link), "a support")):
+                    yield Problem(f"links[{self._names.index(link)}].flexible.stiffening", "exact", wrong)
                 elif at is not None and at > (length := self.link(link).length):
                     sentence = f"must lie on link {link!r}, between 0 and {short(length)} (m)"
                     yield Problem(f"{path}.{where}", at, sentence)
@@ -254,6 +286,40 @@ class Robot(Description):
             if isinstance(link.joint, SlidingPrismatic):
                 rail = None if parent is None else self.links[parent]
                 yield from (problem.under(f"links[{index}].joint") for problem in _ride(link.joint, rail))
+                if rail is not None and _sheared(rail):
+                    sentence = f"must be false: {link.name!r} slides along {rail.name!r}, and such shapes have no shear"
+                    yield Problem(f"links[{parent}].flexible.shear", True, sentence)
+                if rail is not None and (wrong := _no_rail(rail, repr(link.name))):
+                    yield Problem(f"links[{parent}].flexible.stiffening", "exact", wrong)
+
+
+def _of_picked(problems: list[Problem], names: list[str], counts: Mapping[str, dict[str, int]]) -> list[Problem]:
+    """The same problems, of links whose numbers nobody gave with these numbers."""
+    out = []
+    for problem in problems:
+        name = next((each for k, each in enumerate(names) if problem.path.startswith(f"links[{k}].")), "")
+        if name in counts:
+            picked = ", ".join(f"{family} {count}" for family, count in counts[name].items())
+            problem = replace(problem, sentence=f"{problem.sentence} (picked for link {name!r}: {picked})")
+        out.append(problem)
+    return out
+
+
+def _sheared(link: Link) -> bool:
+    return link.flexible is not None and link.flexible.shear
+
+
+def _no_rail(link: Link, rider: str) -> str:
+    """Why nothing can slide along a link that bends as far as it likes; empty when it can."""
+    if link.flexible is None or link.stiffening != "exact":
+        return ""
+    for lacks, way, kind in (
+        (not link.flexible.in_one_plane, "its shapes in one plane", "bends in space"),
+        (isinstance(link.flexible.basis, Elements), "its basis modes", "is a mesh"),
+    ):
+        if lacks:
+            return f"must be 'shortening' or 'none', or {way}: {rider} slides along {link.name!r}, which {kind}"
+    return ""
 
 
 def _ride(joint: SlidingPrismatic, rail: Link | None) -> Iterator[Problem]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from html import escape
 from io import StringIO
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from flexarm.foundation.sentences import short
 
-from .flexibility import Flexible, Reduced
+from .carried import FEW, SHARE, Load, carried, reference_loads
+from .flexibility import Flexible, Modes, Reduced
 from .links import Link
 from .masses import PointMass
+from .picking import picks
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -35,14 +38,16 @@ def text(robot: Robot) -> str:
     out = StringIO()
     console = Console(file=out, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
     console.print(Text(_header(robot)), table)
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+    lines = [line.rstrip() for line in out.getvalue().rstrip().splitlines()]
+    return "\n".join([*lines, *(line for note in _notes(robot) for line in wrap(note, WIDTH, subsequent_indent="  "))])
 
 
 def html(robot: Robot) -> str:
     """The same table as HTML."""
     head = "".join(f"<th>{column}</th>" for column in COLUMNS)
     rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in _rows(robot))
-    return f"<table><caption>{escape(_header(robot))}</caption><tr>{head}</tr>{rows}</table>"
+    notes = "".join(f"<p>{escape(note)}</p>" for note in _notes(robot))
+    return f"<table><caption>{escape(_header(robot))}</caption><tr>{head}</tr>{rows}</table>{notes}"
 
 
 def _header(robot: Robot) -> str:
@@ -62,8 +67,30 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
             _lump(link.payload),
             _lump(link.hub),
         )
-        for link in robot.links
+        for link in robot.resolved().links
     ]
+
+
+def _notes(robot: Robot) -> list[str]:
+    """What was not given but follows: numbers of shapes, and what modes are loaded with."""
+    picked = [f"{name}: {pick.words()}" for name, pick in picks(robot).items()]
+    loads = zip(robot.resolved().links, carried(robot), strict=True)
+    return picked + [note for link, carries in loads if (note := _load(link, carries))]
+
+
+def _load(link: Link, carries: tuple[Load, ...]) -> str:
+    """What the modes of a link are loaded with; empty where there is nothing to tell."""
+    basis = None if link.flexible is None else link.flexible.basis
+    if not isinstance(basis, Modes) or not (carries or basis.given_load):
+        return ""
+    loads = reference_loads(link, carries)
+    places = [f"{load.words()} at {'its tip' if load.at == link.length else f'{load.at:.4g} m'}" for load in loads]
+    counts = {} if link.flexible is None else link.flexible.counts
+    turns = {axis for load in loads for axis, inertia in enumerate(load.hinged) if inertia}
+    few = [name for name, axis in (("bend_z", 1), ("bend_y", 2)) if counts.get(name) in FEW and axis in turns]
+    share = f" ({' and '.join(few)}: {100 * SHARE:g} % of the hinged inertia)" if few else ""
+    given = " (given)" if basis.given_load else ""
+    return f"{link.name}: its modes carry {' and '.join(places) or 'nothing'}{given}{share}"
 
 
 def _place(link: Link) -> str:
@@ -81,7 +108,8 @@ def _flexible(flexible: Flexible) -> str:
     basis, counts = flexible.basis, flexible.counts
     if isinstance(basis, Reduced):  # it may keep another number than the family's own
         counts = {family: basis.coordinates(family, count) for family, count in counts.items()}
-    return ", ".join([*(f"{family} {count}" for family, count in counts.items()), basis.type])
+    said = [*(f"{family} {count}" for family, count in counts.items()), basis.type]
+    return ", ".join([*said, "shear"] if flexible.shear else said)
 
 
 def _lump(lump: PointMass | None) -> str:

@@ -47,6 +47,7 @@ def equations(
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
+    robot = robot.resolved()
     for name, value, allowed in (("route", route, ROUTES), ("boundary", boundary, ("eliminated", "kept"))):
         if value not in allowed:
             raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")

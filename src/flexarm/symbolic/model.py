@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.bodies import link_integrals, rear_integrals
+from flexarm.mechanics.chain import all_integrals
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
 from flexarm.robot.joints import Prismatic
 from flexarm.symbolic import pieces, supported
@@ -57,8 +56,7 @@ class Model:
         self.planar = supported.planar(robot)
         self.ground = Frame()
         self.coordinates = Coordinates(symbols)
-        integrals = [link_integrals(self.robot, link) for link in self.robot.links]
-        rears = [rear_integrals(link) for link in self.robot.links]
+        integrals, rears = all_integrals(self.robot)
         for i, link in enumerate(self.robot.links):
             self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
         self.short = Abbreviations(self.coordinates.places)
@@ -78,7 +76,7 @@ class Model:
 
     # --- links ---
 
-    def _beam(self, i: int, integrals: LinkIntegrals, rear: SlidingIntegrals | None) -> Beam:
+    def _beam(self, i: int, integrals: LinkIntegrals, rear: LinkIntegrals | None) -> Beam:
         link, own, n = self.robot.links[i], self.coordinates.own[i], i + 1
         of = f"of link {n} ({link.name})"
         length = self.symbols.parameter(f"l_{n}", link.length, f"length {of}", "m")

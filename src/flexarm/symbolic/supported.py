@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.bodies import gripped
+from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.robot import (
     Damping,
     Drive,
@@ -62,6 +62,8 @@ def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
             )
+        if link.flexible is not None and link.flexible.shear:
+            raise ValueError(f"{where}: flexible.shear = True: must be false, since closed forms have no shear")
         if kept and link.flexible is not None and not meshed(link):
             raise ValueError(
                 f"{where}: boundary = 'kept' needs links with basis elements, bend_y only and one section, which do "

@@ -1,0 +1,18 @@
+"""The kinds of links that the equations of motion know. A new one is a file here and a line in KINDS."""
+
+from __future__ import annotations
+
+from flexarm.mechanics.link_models.exact import ExactLink
+from flexarm.mechanics.link_models.gripped import GrippedLink
+from flexarm.mechanics.link_models.model import LinkModel
+from flexarm.mechanics.link_models.rigid import RigidLink
+from flexarm.mechanics.link_models.second_order import SecondOrderLink
+from flexarm.robot import Link
+
+KINDS: tuple[LinkModel, ...] = (GrippedLink(), RigidLink(), SecondOrderLink(), ExactLink())
+"""The first that takes a link is its kind."""
+
+
+def model_of(link: Link) -> LinkModel:
+    """The kind of a link."""
+    return next(kind for kind in KINDS if kind.takes(link))
