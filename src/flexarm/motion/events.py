@@ -24,6 +24,7 @@ from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
 CURLED = 10  # times that, where links may be curled up
+COILED = 2 * np.pi  # rad between two nodes of an exact link: they know nothing of its shape any more
 SHORTEST_PART = 1e-4  # of a link: a part that bends must not become shorter in a run
 TURNS = 3  # times that the moment is sought at which a coordinate turns back, along straight lines of its rate
 LEAST_PARTS, MOST_PARTS = 4, 64  # of a step of high order, at whose ends conditions are looked at
@@ -76,7 +77,7 @@ class Watch:
     """Everything that is watched in a run."""
 
     def __init__(self, system: System, stop: Any) -> None:
-        self.names = system.names
+        self.names, self._turns = system.names, system.turns_between_nodes
         # links that bend exactly may curl up many times; a mesh has coordinates of every element
         turns = CURLED if any(link.stiffening == "exact" for link in system.robot.resolved().links) else 1
         self.far = np.where(system.elastic, BEYOND_REASON * turns * system.finest_mesh, np.inf)
@@ -119,6 +120,7 @@ class Watch:
         finer = _with_dips(times, states, layout, apart) if self.conditions and order > LOW else (times, states)
         found = [
             *self._runaways(times, states[:, layout.q], sizes),
+            *self._coils(times, states[:, layout.q]),
             *self._limits(times, states, layout),
             *self._overrun_stops(times, states),
             *(each.event(*finer, layout) for each in self.conditions),
@@ -133,6 +135,15 @@ class Watch:
         name = self.names[int(far[row].argmax())]
         sentence = f"diverged at t = {times[row]:.6g} s: '{name}' bends its link beyond reason"
         return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
+
+    def _coils(self, times: Array, q: Array) -> list[Event]:
+        found = []
+        for name, turns in self._turns(q).items():
+            if (coiled := turns > COILED).any():
+                row = int(coiled.argmax())
+                sentence = f"diverged at t = {times[row]:.6g} s: link '{name}' coils up between the nodes that follow it"
+                found.append(Event(float(times[max(row - 1, 0)]), sentence, "failed"))
+        return found
 
     def _limits(self, times: Array, states: Array, layout: Layout) -> list[Event]:
         found = []
