@@ -13,11 +13,11 @@ from flexarm.analysis.modes import modes
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.foundation.numbers import Array, whole_number
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.laws import Feedback, TracedLaw, copied, feedback_of
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
-from flexarm.motion.validity import ValidityWarning
 from flexarm.robot import Link, Reduced, Robot
 from flexarm.robot.errors import DescriptionError
 from flexarm.robot.flexibility import Flexible

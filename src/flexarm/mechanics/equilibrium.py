@@ -8,6 +8,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
+from flexarm.mechanics.reach import warn_of_posture, way_out
 from flexarm.mechanics.system import System
 
 ITERATIONS = 50
@@ -33,8 +34,12 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     out = system.posture(q)
     if out.ndim != 1:
         raise ValueError(f"q has shape {out.shape}: the equilibrium near one posture at a time is found")
-    if system.constraints:
-        return constrained_equilibrium(system, out)
+    found = constrained_equilibrium(system, out) if system.constraints else _unconstrained(system, out)
+    warn_of_posture(system, found)
+    return found
+
+
+def _unconstrained(system: System, out: Array) -> Array:
     held = {each.coordinate.index for each in system.actuators}
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
@@ -58,7 +63,7 @@ def _loaded(system: System, q: Array, loose: list[int]) -> Array:
             worst = system.names[loose[int(np.abs(out[loose] / system.sizes[loose]).argmax())]]
             raise ArithmeticError(
                 f"no static equilibrium was found: '{worst}' runs away at {load:.0%} of the load; its link is too soft "
-                "for it"
+                f"for it{way_out(system.robot)}"
             )
     return out
 
@@ -86,5 +91,8 @@ def _stable(system: System, q: Array, loose: list[int]) -> Array:
     values, vectors = np.linalg.eigh((system.stiffness_matrix(q) + system.gravity_stiffness(q))[here])
     if values[0] < 0:
         worst = system.names[loose[int(np.abs(vectors[:, 0]).argmax())]]
-        raise ArithmeticError(f"no static equilibrium was found: '{worst}' buckles; its link is too soft for its load")
+        raise ArithmeticError(
+            f"no static equilibrium was found: '{worst}' buckles; its link is too soft for its load"
+            f"{way_out(system.robot)}"
+        )
     return q
