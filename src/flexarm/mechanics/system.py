@@ -82,7 +82,7 @@ class System:
 
     @property
     def size_estimate(self) -> int:
-        """About how many instructions the inverse dynamics takes, known before it is made."""
+        """About how many instructions inverse dynamics or mass matrix take, known before they are made."""
         return size_estimate(self.robot)
 
     @cached_property
