@@ -37,7 +37,7 @@ def bends_far(link: Link, bend: float, when: str = "") -> Iterator[str]:
     limit = LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
     if bend > limit * link.length:
         way = "; take stiffening='exact'" if could_be_exact(link) else ""
-        share = f"link '{link.name}' bends by {bend / link.length:.0%} of its length across its axis{when}"
+        share = f"link '{link.name}' bends by {bend / link.length:.0%} of its length{when}"
         yield f"{share}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}{way}"
 
 
