@@ -58,7 +58,7 @@ def readme(tmp_path_factory) -> dict:
 def test_the_readmes_programs_print_what_they_say(readme):
     assert README.count("```python") == 2
     assert readme["run"].reason == "completed"
-    assert readme["M"].shape == (8, 8)
+    assert readme["M"].shape == (10, 10)
 
 
 def test_the_demo_is_the_readmes_robot_and_run(readme):

@@ -50,6 +50,14 @@ def turns_far(name: str, turn: float, when: str = "") -> Iterator[str]:
         )
 
 
+def node_turns(system: System, q: Array) -> dict[str, Array]:
+    """By exact link: the largest angle between two neighbours of its nodes, wherever joints are."""
+    found = {
+        body.link.name: body.model.turns_between_nodes(body, q[..., body.local.all]) for body in system._chain.bodies
+    }
+    return {name: turns for name, turns in found.items() if turns is not None}
+
+
 def warn_of_posture(system: System, q: Array) -> None:
     """Warn where links bend further at a posture than their models know."""
     for link in system.robot.resolved().links:

@@ -25,6 +25,7 @@ from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import BoundFunctions, Functions
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rates import Rates
+from flexarm.mechanics.reach import node_turns
 from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
@@ -457,12 +458,7 @@ class System:
     def turns_between_nodes(self, q: Vector = None) -> dict[str, Array]:
         """By link that bends exactly: the largest angle (rad) between two neighbours of the nodes that follow it.
         Beyond about one radian more shapes, or elements, are wanted."""
-        vector = self._arguments.vector("q", q)
-        found = {
-            body.link.name: body.model.turns_between_nodes(body, vector[..., body.local.all])
-            for body in self._chain.bodies
-        }
-        return {name: turns for name, turns in found.items() if turns is not None}
+        return node_turns(self, self._arguments.vector("q", q))
 
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
         """(..., points, 3): a link's deformed axis in the world."""

@@ -14,6 +14,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import ROUNDING
 from flexarm.mechanics.link_models.gripped import gripped
+from flexarm.mechanics.reach import node_turns
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Status, sentence_about
 from flexarm.motion.named import mismatch, named_array
@@ -77,7 +78,7 @@ class Watch:
     """Everything that is watched in a run."""
 
     def __init__(self, system: System, stop: Any) -> None:
-        self.names, self._turns = system.names, system.turns_between_nodes
+        self.names, self._turns = system.names, partial(node_turns, system)
         # links that bend exactly may curl up many times; a mesh has coordinates of every element
         turns = CURLED if any(link.stiffening == "exact" for link in system.robot.resolved().links) else 1
         self.far = np.where(system.elastic, BEYOND_REASON * turns * system.finest_mesh, np.inf)
@@ -120,7 +121,7 @@ class Watch:
         finer = _with_dips(times, states, layout, apart) if self.conditions and order > LOW else (times, states)
         found = [
             *self._runaways(times, states[:, layout.q], sizes),
-            *self._coils(times, states[:, layout.q]),
+            *self._coils(times, states[:, layout.q], sizes),
             *self._limits(times, states, layout),
             *self._overrun_stops(times, states),
             *(each.event(*finer, layout) for each in self.conditions),
@@ -136,14 +137,15 @@ class Watch:
         sentence = f"diverged at t = {times[row]:.6g} s: '{name}' bends its link beyond reason"
         return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
 
-    def _coils(self, times: Array, q: Array) -> list[Event]:
+    def _coils(self, times: Array, q: Array, sizes: Array) -> list[Event]:
         found = []
         for name, turns in self._turns(q).items():
             if (coiled := turns > COILED).any():
                 row = int(coiled.argmax())
-                sentence = (
-                    f"diverged at t = {times[row]:.6g} s: link '{name}' coils up between the nodes that follow it"
-                )
+                bends = [k for k, each in enumerate(self.names) if each.startswith(f"{name}.") and self.far[k] < np.inf]
+                worst = self.names[max(bends, key=lambda k: abs(q[row, k] / sizes[k]))]
+                beyond = f"'{worst}' bends its link beyond reason: it coils up between the nodes that follow it"
+                sentence = f"diverged at t = {times[row]:.6g} s: {beyond}"
                 found.append(Event(float(times[max(row - 1, 0)]), sentence, "failed"))
         return found
 
