@@ -127,7 +127,7 @@ def test_pieces_tend_to_the_whole_in_space(order, rate):
 
 
 def agree(robots: list[fa.Robot], atol: float, duration: float = 0.3, **inputs) -> None:
-    one, other = (fa.simulate(robot, duration, rtol=1e-8, native=False, **inputs) for robot in robots)
+    one, other = (fa.simulate(robot, duration, rtol=1e-8, sample=1e-3, native=False, **inputs) for robot in robots)
     assert one.reason == other.reason == "completed"
     there, here = (run.data["points"].values if "points" in inputs else run.tip.values for run in (one, other))
     assert np.ptp(there, axis=0).max() > 100 * atol  # it moves

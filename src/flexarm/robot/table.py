@@ -111,7 +111,7 @@ def _flexible(link: Link, flexible: Flexible) -> str:
     said = [*(f"{family} {count}" for family, count in counts.items()), basis.type]
     more = {"shear": flexible.shear, "rotary inertia": link.rotary_inertia}
     model = "no stiffening" if link.stiffening == "none" else link.stiffening
-    return ", ".join([*said, model, *filter(more.get, more)])
+    return ", ".join([*said, *filter(more.get, more), model])
 
 
 def _lump(lump: PointMass | None) -> str:
