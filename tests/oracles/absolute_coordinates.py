@@ -6,7 +6,7 @@ elements (here with the root's eliminated: it is clamped in its hinge). Its mass
 forces are sums over points of the beam (eqs. 13, 14); hinges say D_i q_i'' = D_{i-1} q_{i-1}'' + H_i P_i'' + gamma_i
 (eq. 34), which is solved for q'' = B P'' + gamma (eqs. 40-43) and put in: B' M B P'' = B' (Q - M gamma) (eq. 44).
 
-The model is of zero order: points of the axis move by S q_e, there is no shortening. What is read otherwise than printed:
+The model is of zero order: points of the axis move by S q_e, there is no shortening. Read otherwise than printed are:
 
 - eqs. 35, 42: D_i is to be inverted, but it has one column more than rows, since beta has four entries. A row for its
   norm is added, beta . beta'' = -beta' . beta'.
