@@ -7,6 +7,7 @@ from flexarm._version import __version__
 
 if TYPE_CHECKING:
     from flexarm.analysis.convergence import Convergence, convergence
+    from flexarm.analysis.inverse_kinematics import inverse_kinematics
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
+    "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
@@ -183,6 +185,7 @@ __all__ = [
     "cycloid",
     "equations",
     "equilibrium",
+    "inverse_kinematics",
     "library",
     "load",
     "modes",
