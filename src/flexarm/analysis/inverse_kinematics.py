@@ -33,6 +33,7 @@ REACHED = 1e-9  # of the robot's length, or rad
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-16, 1e8
 NUDGE = 0.3  # rad, or of the length: the first starts lie this far from q0
 HALVINGS = 8  # of the way from one pose of a path to the next
+ASTRAY = 0.4  # of the way to the next pose, that the place may be off in the middle; a quarter at the edge of the reach
 ORTHOGONAL = 1e-6  # what the axes of a frame may be off
 
 
@@ -242,8 +243,9 @@ class Search:
         if gap > REACHED:
             raise ValueError(self._out_of_reach(nearest, there, where, 1))
         raise ValueError(
-            f"{where} = {there}: {self.place} gets there by a jump of its joints only, from {self._told(q)}; the "
-            "path leads through a singular posture, or to where joints would have to be another way round"
+            f"{where} = {there}: {self.place} gets there from the pose before by a jump of its joints only, from "
+            f"{self._told(q)}; straight on it cannot follow. Give poses nearer to each other, or start the other way "
+            "round"
         )
 
     def _between(self, q: Array, here: Target, there: Target, halvings: int) -> Array | None:
@@ -262,7 +264,7 @@ class Search:
         middle = here.halfway(there)
         off = self.gaps((one + other) / 2, middle)[0]
         way = self.gaps(one, there)[0]
-        return bool(np.linalg.norm(off) <= np.linalg.norm(way) + REACHED)
+        return bool(np.linalg.norm(off) <= ASTRAY * np.linalg.norm(way) + REACHED)
 
     # --- sentences ---
 
