@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from flexarm.analysis.convergence import Convergence, convergence
     from flexarm.analysis.inverse_kinematics import inverse_kinematics
     from flexarm.analysis.modes import ModeSet, modes
+    from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
@@ -74,6 +75,7 @@ _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
     "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
+    "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
     "flexarm.mechanics.derivatives": ("Derivative",),
@@ -168,6 +170,7 @@ __all__ = [
     "Profile",
     "Reduced",
     "Revolute",
+    "RigidTorques",
     "Robot",
     "Run",
     "RungeKutta",
@@ -193,6 +196,7 @@ __all__ = [
     "plot_modes",
     "ramp",
     "reduced",
+    "rigid_torques",
     "save",
     "schema",
     "simulate",

@@ -26,9 +26,10 @@ from flexarm.robot.joints import Prismatic
 Component = Literal["x", "y", "z", "rx", "ry", "rz"]
 COMPONENTS: tuple[Component, ...] = ("x", "y", "z", "rx", "ry", "rz")
 
+STARTS = 24  # beside q0
 ITERATIONS = 200
 LONGEST = 0.5  # rad, or of the robot's length, in one iteration
-ROUNDING = 1e-14  # gaps of the robot's length, or in rad, that are none
+ROUNDING, SETTLED = 1e-15, 1e-12  # gaps of the robot's length, or in rad, that are none, and not worth a second step
 REACHED = 1e-9  # of the robot's length, or rad
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-16, 1e8
 NUDGE = 0.3  # rad, or of the length: the first starts lie this far from q0
@@ -45,7 +46,7 @@ def inverse_kinematics(
     x: float | None = None,
     components: Sequence[Component] | None = None,
     joints: Sequence[str] | None = None,
-    starts: int = 24,
+    starts: int = STARTS,
 ) -> Array:
     """Coordinates (nq,) with which the straight links of a robot bring a place to a pose; (n, nq) along a path.
 
@@ -69,20 +70,31 @@ def inverse_kinematics(
     >>> System(arm).tip(q).round(9)
     array([1. , 0.5, 0. ])
     """
-    twin = Twin(robot)
-    place = Place(twin, link, x)
+    search = search_of(robot, pose, q0, link, x, components, joints)
     positions, axes, single = _poses(pose)
-    rows = _rows(components, axes is not None)
-    start = _start(twin, q0)
-    search = Search(twin, place, rows, tuple(_moving(twin, place, joints)), start)
     count = whole_number("starts", starts)
     targets = [Target(p, None if axes is None else axes[k]) for k, p in enumerate(positions)]
-    found = search.first(targets[0], count, "pose" if single else "pose[0]")
-    out = [found]
+    out = [search.first(targets[0], count, "pose" if single else "pose[0]")]
     for k in range(1, len(targets)):
         out.append(search.onward(out[-1], targets[k - 1], targets[k], f"pose[{k}]"))
-    answer = twin.widened(np.array(out))
+    answer = search.twin.widened(np.array(out))
     return np.asarray(answer[0] if single else answer)
+
+
+def search_of(
+    robot: Robot | System,
+    pose: Any,
+    q0: Vector,
+    link: str | None,
+    x: float | None,
+    components: Sequence[Component] | None,
+    joints: Sequence[str] | None,
+) -> Search:
+    """A search for postures from what a user gives, which is checked."""
+    twin = Twin(robot)
+    place = Place(twin, link, x)
+    rows = _rows(components, _poses(pose)[1] is not None)
+    return Search(twin, place, rows, tuple(_moving(twin, place, joints)), _start(twin, q0))
 
 
 @dataclass(frozen=True)
@@ -123,15 +135,20 @@ class Search:
         return float(sum(link.length for link in self.twin.robot.links))
 
     @cached_property
-    def _sizes(self) -> Array:
+    def sizes(self) -> Array:
         """Per moving joint, what is large for it."""
         kinds = [self._system.robot.link(self._system.coordinates[k].link).joint for k in self.moving]
         return np.array([self._length if isinstance(joint, Prismatic) else 1.0 for joint in kinds])
 
+    @property
+    def scales(self) -> Array:
+        """Per component, what is large for it."""
+        return np.array([self._length if row < 3 else 1.0 for row in self.rows])
+
     @cached_property
     def _ends(self) -> tuple[Array, Array]:
         low, high = self.twin.travel
-        return low[list(self.moving)] / self._sizes, high[list(self.moving)] / self._sizes
+        return low[list(self.moving)] / self.sizes, high[list(self.moving)] / self.sizes
 
     # --- gaps ---
 
@@ -147,11 +164,11 @@ class Search:
             scales = self._system.constraint_scales
             gap = np.concatenate([gap, self._system.constraint(q) / scales])
             slope = np.concatenate([slope, self._system.constraint_jacobian(q) / scales[:, None]])
-        return gap, slope[:, list(self.moving)] * self._sizes
+        return gap, slope[:, list(self.moving)] * self.sizes
 
     def _posture(self, q: Array, z: Array) -> Array:
         out = q.copy()
-        out[list(self.moving)] = z * self._sizes
+        out[list(self.moving)] = z * self.sizes
         return out
 
     # --- one descent ---
@@ -159,7 +176,7 @@ class Search:
     def descend(self, q: Array, target: Target) -> tuple[Array, float]:
         """The posture at which gaps are smallest, downhill from q, and the largest of them."""
         low, high = self._ends
-        z = q[list(self.moving)] / self._sizes
+        z = q[list(self.moving)] / self.sizes
         gap, J = self.gaps(q, target)
         damping = FIRST_DAMPING
         for _ in range(ITERATIONS):
@@ -177,7 +194,7 @@ class Search:
                 found, slopes = self.gaps(self._posture(q, tried), target)
                 if found @ found < cost:
                     break
-                damping = max(4 * damping, LEAST_DAMPING)
+                damping = 4 * damping if cost > SETTLED**2 else MOST_DAMPING
             else:
                 break
             settled = found @ found > (1 - 1e-9) * cost and cost > REACHED**2
@@ -203,13 +220,13 @@ class Search:
         if not reached:
             raise ValueError(self._out_of_reach(nearest, target, where, 1 + starts))
         # to six digits, so that rounding does not choose
-        away = [round(float(np.linalg.norm(self._moved(q) / self._sizes)), 6) for q in reached]
+        away = [round(float(np.linalg.norm(self._moved(q) / self.sizes)), 6) for q in reached]
         return reached[int(np.argmin(away))]
 
     def _others(self, count: int) -> list[Array]:
         """Starts beside q0 first, then all over the travel."""
         low, high = self._ends
-        z = self.start[list(self.moving)] / self._sizes
+        z = self.start[list(self.moving)] / self.sizes
         within = np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi)
         draw = np.random.default_rng(0)
         out = []
@@ -241,10 +258,10 @@ class Search:
             return found
         nearest, gap = self.descend(q, there)
         if gap > REACHED:
-            raise ValueError(self._out_of_reach(nearest, there, where, 1))
+            raise ValueError(self._out_of_reach(nearest, there, where, 0))
         raise ValueError(
             f"{where} = {there}: {self.place} gets there from the pose before by a jump of its joints only, from "
-            f"{self._told(q)}; straight on it cannot follow. Give poses nearer to each other, or start the other way "
+            f"{self.told(q)}; straight on it cannot follow. Give poses nearer to each other, or start the other way "
             "round"
         )
 
@@ -276,22 +293,22 @@ class Search:
         away = [f"{np.linalg.norm(each):.4g} {unit}" for each, unit in ((lengths, "m"), (angles, "rad")) if each.any()]
         if np.abs(gap[len(names) :]).max(initial=0.0) > REACHED:
             away.append("constraints that are not kept")
-        tried = f"from {starts} starts" if starts > 1 else "from the pose before" if "[" in where else "from q0"
-        still = [names[k] for k in self._still(target) if abs(gap[k]) > REACHED]
+        tried = f"from {starts} starts" if starts > 1 else "from q0" if starts else "from the pose before"
+        still = [names[k] for k in self.still(target) if abs(gap[k]) > REACHED]
         others = tuple(name for name in names if name not in still)
         leave = f": leave that out by components={others}" if others else ""
         hint = f"; no joint moves it in {' and '.join(still)}{leave}" if still else ""
         return (
             f"{where} = {target}: out of reach of {self.place}; the nearest found {tried} is {' and '.join(away)} "
-            f"away, at {self._told(q)}{hint}"
+            f"away, at {self.told(q)}{hint}"
         )
 
-    def _still(self, target: Target) -> list[int]:
+    def still(self, target: Target) -> list[int]:
         """Components in which no joint moves the place, in this posture or another."""
         slopes = [self.gaps(q, target)[1][: len(self.rows)] for q in (self.start, *self._others(4))]
         return np.flatnonzero(np.abs(slopes).max(axis=(0, 2)) < 1e-12).tolist()
 
-    def _told(self, q: Array) -> str:
+    def told(self, q: Array) -> str:
         listed = [f"{self._system.names[k]} = {q[k]:.4g}" for k in self.moving[:4]]
         return ", ".join(listed) + (", ..." if len(self.moving) > 4 else "")
 
