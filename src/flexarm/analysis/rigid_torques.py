@@ -29,7 +29,9 @@ class RigidTorques:
     """The motion of a rigid twin along a path and what it takes, at `times` (n,) that may be denser than those given.
 
     q, v, a: (n, nq) in the coordinates of the robot, deflections zero, motors with their joints.
-    torques: (n, nu) of its actuators (N m or N), in the order of `inputs`.
+    torques: (n, nu) of its actuators (N m or N), in the order of `inputs`, links by name.
+    joints, motors: places of the joints' coordinates among q by link, and of motors behind springs by name.
+    breaks: times (s) at which the path's acceleration jumps, and torques with it.
     """
 
     times: Array
@@ -39,6 +41,7 @@ class RigidTorques:
     torques: Array
     inputs: tuple[str, ...]
     joints: dict[str, int]
+    motors: dict[str, int]
     breaks: tuple[float, ...] = ()
 
     @property
@@ -63,14 +66,15 @@ class RigidTorques:
         return Profile(starts, pieces, f"spline({len(values)} points)")
 
     @property
-    def q0(self) -> Array:
-        """(nq,): where the path begins, for `simulate(q0=...)`."""
-        return np.array(self.q[0])
+    def q0(self) -> dict[str, float]:
+        """Where the joints begin, for `simulate(q0=...)` of the robot or of its twin."""
+        return {f"{link}.q": float(self.q[0, place]) for link, place in self.joints.items()}
 
     @property
-    def v0(self) -> Array:
-        """(nq,): how fast it begins, for `simulate(v0=...)`."""
-        return np.array(self.v[0])
+    def v0(self) -> dict[str, float]:
+        """How fast joints and motors begin, for `simulate(v0=...)` of the robot."""
+        moving = {**{f"{link}.q": k for link, k in self.joints.items()}, **self.motors}
+        return {name: float(self.v[0, place]) for name, place in moving.items()}
 
 
 def rigid_torques(
@@ -116,7 +120,8 @@ def rigid_torques(
     twin = search.twin
     q, v, a = (twin.widened(each) for each in (q, v, a))
     named = {each.link: twin.system.index(each.name) for each in rigid.coordinates}
-    return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, tuple(way.breaks))
+    motors = {each.name: each.index for each in twin.system.coordinates if each.kind == "motor"}
+    return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, motors, tuple(way.breaks))
 
 
 State = tuple[Array, Array, Array, Array]
