@@ -45,7 +45,7 @@ class Link:
     stiffness: dict[str, float] = field(default_factory=dict)
     elements: int = 1
     spin: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)  # of the hinge, a unit vector
     mount: Matrix = field(default_factory=lambda: np.eye(3))
     spring: float | None = None  # of the joint; None: rigid
     rotor: float = 0.0

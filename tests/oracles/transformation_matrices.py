@@ -66,7 +66,7 @@ class Link:
     stiffness: dict[str, float] = field(default_factory=dict)
     modes: int = 0
     spin: float = 0.0
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)  # of the hinge, a unit vector
     mount: Matrix = field(default_factory=lambda: np.eye(3))
     offset: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the hinge from the end of the link before
     tip_mass: float = 0.0

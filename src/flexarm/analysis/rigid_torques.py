@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.inverse_kinematics import REACHED, STARTS, Component, Search, Target, search_of
+from flexarm.analysis.inverse_kinematics import STARTS, search_of
+from flexarm.analysis.posture_search import REACHED, Component, Search, Target
 from flexarm.analysis.tip_paths import TipPath, tip_path
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.arguments import Vector
