@@ -100,6 +100,16 @@ def test_frames_of_six_axes(seed):
     assert_allclose(system.frame("link5", None, q), frame, atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_more_axes_than_it_takes(seed):
+    """Seven for six components: J'J is singular everywhere."""
+    robot = fa.Robot(links=[rigid(f"link{k}", 0.3, joint=fa.Revolute(axis)) for k, axis in enumerate("zyzyzyx")])
+    system = fa.System(robot, native=False)
+    frame = system.frame("link6", None, np.random.default_rng(seed).uniform(-pi, pi, 7))
+    q = fa.inverse_kinematics(system, frame)
+    assert_allclose(system.frame("link6", None, q), frame, atol=1e-8)
+
+
 def test_a_pose_is_a_frame():
     robot = six_axes()
     pose = fa.Pose((0.8, 0.3, 0.4), (0.3, -0.2, 0.5))
@@ -178,6 +188,27 @@ def test_the_edge_of_the_reach():
     q = fa.inverse_kinematics(ARM, (0.9, 1.2, 0.0))
     assert_allclose(tip(ARM, q), [0.9, 1.2, 0.0], atol=1e-9)
     assert_allclose(angles(ARM, q), [atan2(1.2, 0.9), 0.0], atol=1e-4)
+
+
+def test_travel_that_ends_before_the_pose_is_told():
+    robot = fa.Robot(
+        links=[rigid("a", joint=fa.Revolute(limits=(-1, 0.5))), rigid("b", joint=fa.Revolute(limits=(0, 1)))]
+    )
+    with pytest.raises(ValueError, match=r"; a\.q, b\.q at an end of the travel, and other starts may find a way"):
+        fa.inverse_kinematics(robot, (-1.0, 1.0, 0.0))
+
+
+def test_more_starts_find_more():
+    """Six axes within limits: 24 starts miss a pose in a hundred."""
+    robot = six_axes()
+    robot = robot.with_({f"links.link{k}.joint.limits": (-2.0, 2.0) for k in range(6)})
+    system = fa.System(robot, native=False)
+    draw = np.random.default_rng(3)
+    for _ in range(3):
+        frame = system.frame("link5", None, draw.uniform(-2, 2, 6))
+        q = fa.inverse_kinematics(system, frame, starts=60)
+        assert_allclose(system.frame("link5", None, q), frame, atol=1e-8)
+        assert (np.abs(q) <= 2).all()
 
 
 # --- loops ---

@@ -66,6 +66,7 @@ def test_short_pieces_have_points_enough():
         ((fa.ramp(0, 1, 0.5, 1.5), 0.0, 0.0), r"has a speed that jumps at t = 0\.5 s, which no torque can do"),
         (np.zeros((5, 3)), r"path has shape \(5, 3\) at 41 times: must be positions"),
         (np.full((41, 3), np.nan), "path: is not finite at t = 0 s"),
+        (np.zeros((41, 4, 4)), r"path\[0\] = .* must be a frame"),
         (lambda t: (t, t), r"path has shape \(41, 2\)"),
     ],
 )

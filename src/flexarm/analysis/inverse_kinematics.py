@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.places import Place, Twin
+from flexarm.analysis.places import Place, Twin, require_frames
 from flexarm.analysis.posture_search import COMPONENTS, Component, Search, Target
 from flexarm.foundation.numbers import Array, real_array, whole_number
 from flexarm.foundation.sentences import shown, suggestion
@@ -17,7 +17,6 @@ from flexarm.mechanics.system import System
 from flexarm.robot import Pose, Robot
 
 STARTS = 24  # beside q0
-ORTHOGONAL = 1e-6  # what the axes of a frame may be off
 
 
 def inverse_kinematics(
@@ -91,7 +90,7 @@ def _poses(pose: Any) -> tuple[Array, Array | None, bool]:
     given = real_array("pose", pose)
     if given.shape[-2:] == (4, 4) and given.ndim in (2, 3):
         frames = given.reshape(-1, 4, 4)
-        _require_frames(frames, given.ndim == 2)
+        require_frames("pose", frames, given.ndim == 2)
         positions, axes = frames[:, :3, 3], frames[:, :3, :3]
     elif given.shape[-1:] == (3,) and given.ndim in (1, 2):
         positions, axes = given.reshape(-1, 3), None
@@ -105,18 +104,6 @@ def _poses(pose: Any) -> tuple[Array, Array | None, bool]:
     if not len(positions):
         raise ValueError("pose: a path must have at least one pose")
     return positions, axes, given.ndim == (1 if axes is None else 2)
-
-
-def _require_frames(frames: Array, single: bool) -> None:
-    for k, frame in enumerate(frames):
-        R = frame[:3, :3]
-        off = np.abs(R.T @ R - np.eye(3)).max()
-        if not off <= ORTHOGONAL or np.linalg.det(R) < 0 or np.abs(frame[3] - [0, 0, 0, 1]).max() > ORTHOGONAL:
-            where = "pose" if single else f"pose[{k}]"
-            raise ValueError(
-                f"{where} = {shown(frame.tolist())}: must be a frame, a rotation matrix and a position above a row "
-                "0, 0, 0, 1"
-            )
 
 
 def _rows(components: Any, frames: bool) -> tuple[int, ...]:

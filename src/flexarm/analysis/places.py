@@ -15,6 +15,8 @@ from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot
 
+ORTHOGONAL = 1e-6  # what the axes of a frame may be off
+
 
 class Twin:
     """A robot beside its rigid twin, whose only coordinates are the joints.
@@ -97,3 +99,15 @@ class Place:
             J = ca.vertcat(R @ own[3:, :], R @ own[:3, :])
             drift = ca.jtimes(J @ v, q, v)
             return ca.Function("place", [q, v], [p, R, J, drift])
+
+
+def require_frames(name: str, frames: Array, single: bool = False) -> None:
+    """Refuse what is no frame among matrices (n, 4, 4) that a user gave."""
+    for k, frame in enumerate(frames):
+        R = frame[:3, :3]
+        off = np.abs(R.T @ R - np.eye(3)).max()
+        if not off <= ORTHOGONAL or np.linalg.det(R) < 0 or not np.abs(frame[3] - [0, 0, 0, 1]).max() <= ORTHOGONAL:
+            raise ValueError(
+                f"{name if single else f'{name}[{k}]'} = {shown(frame.tolist())}: must be a frame, a rotation matrix "
+                "and a position above a row 0, 0, 0, 1"
+            )

@@ -101,14 +101,15 @@ class Search:
         return gap, slope[:, list(self.moving)] * self.sizes
 
     def _posture(self, q: Array, z: Array) -> Array:
-        out = q.copy()
-        out[list(self.moving)] = z * self.sizes
+        out, places = q.copy(), list(self.moving)
+        low, high = self.twin.travel
+        out[places] = np.clip(z * self.sizes, low[places], high[places])  # against rounding
         return out
 
     # --- one descent ---
 
     def descend(self, q: Array, target: Target) -> tuple[Array, float]:
-        """The posture at which gaps are smallest, downhill from q, and the largest of them."""
+        """The posture at which gaps are smallest, downhill from q, and the root of their squares."""
         low, high = self._ends
         z = q[list(self.moving)] / self.sizes
         gap, J = self.gaps(q, target)
@@ -119,10 +120,11 @@ class Search:
                 break
             slope = J.T @ gap
             free = ~(((z <= low) & (slope > 0)) | ((z >= high) & (slope < 0)))  # the others would leave their travel
+            # not by J'J, which is singular where joints are more than it takes
+            left, sizes, right = np.linalg.svd(J[:, free], full_matrices=False)
             while damping < MOST_DAMPING:
                 step = np.zeros_like(z)
-                H = J[:, free].T @ J[:, free]
-                step[free] = -np.linalg.solve(H + damping * np.eye(len(H)), slope[free])
+                step[free] = -right.T @ (sizes / (sizes**2 + damping) * (left.T @ gap))
                 step *= min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), 1e-300))
                 tried = np.clip(z + step, low, high)
                 found, slopes = self.gaps(self._posture(q, tried), target)
@@ -135,7 +137,7 @@ class Search:
             z, gap, J, damping = tried, found, slopes, max(damping / 10, LEAST_DAMPING)
             if settled:
                 break
-        return self._posture(q, z), float(np.abs(gap).max(initial=0.0))
+        return self._posture(q, z), float(np.linalg.norm(gap))
 
     # --- several ---
 
@@ -224,18 +226,25 @@ class Search:
         names = [COMPONENTS[row] for row in self.rows]
         turns = np.array([row >= 3 for row in self.rows])
         lengths, angles = gap[: len(names)] * self._length * ~turns, gap[: len(names)] * turns
-        away = [f"{np.linalg.norm(each):.4g} {unit}" for each, unit in ((lengths, "m"), (angles, "rad")) if each.any()]
+        sides = [(lengths, "m")] * (not turns.all()) + [(angles, "rad")] * bool(turns.any())
+        away = " and ".join(f"{np.linalg.norm(each):.4g} {unit}" for each, unit in sides)
         if np.abs(gap[len(names) :]).max(initial=0.0) > REACHED:
-            away.append("constraints that are not kept")
+            away += " and out of its constraints"
         tried = f"from {starts} starts" if starts > 1 else "from q0" if starts else "from the pose before"
         still = [names[k] for k in self.still(target) if abs(gap[k]) > REACHED]
         others = tuple(name for name in names if name not in still)
         leave = f": leave that out by components={others}" if others else ""
-        hint = f"; no joint moves it in {' and '.join(still)}{leave}" if still else ""
+        hint = f"; no joint moves it in {' and '.join(still)}{leave}" if still else self._at_ends(q, starts)
         return (
-            f"{where} = {target}: out of reach of {self.place}; the nearest found {tried} is {' and '.join(away)} "
-            f"away, at {self.told(q)}{hint}"
+            f"{where} = {target}: out of reach of {self.place}; the nearest found {tried} is {away} away, at "
+            f"{self.told(q)}{hint}"
         )
+
+    def _at_ends(self, q: Array, starts: int) -> str:
+        low, high = self.twin.travel
+        ended = [self._system.names[k] for k in self.moving if not low[k] < q[k] < high[k]]
+        more = ", and other starts may find a way round (starts)" if starts else ""
+        return f"; {', '.join(ended)} at an end of the travel{more}" if ended else ""
 
     def still(self, target: Target) -> list[int]:
         """Components in which no joint moves the place, in this posture or another."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.analysis.places import require_frames
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
 from flexarm.motion.inputs import Profile, profile
@@ -143,6 +144,8 @@ def tip_path(path: Any, times: Any) -> TipPath:
     if not np.isfinite(samples).all():
         where = t[np.flatnonzero(~np.isfinite(samples).reshape(len(t), -1).all(axis=1))[0]]
         raise ValueError(f"path: is not finite at t = {where:g} s")
+    if samples.ndim == 3:
+        require_frames("path", samples)
     return Sampled(t, samples)
 
 
