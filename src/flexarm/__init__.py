@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
+    from flexarm.mechanics.reach import ValidityWarning
     from flexarm.mechanics.system import System
     from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
     from flexarm.motion.inputs import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from flexarm.motion.runge_kutta import RungeKutta
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
-    from flexarm.motion.validity import ValidityWarning
     from flexarm.robot import (
         Damping,
         DescriptionError,
@@ -77,6 +77,7 @@ _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
+    "flexarm.mechanics.reach": ("ValidityWarning",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
     "flexarm.mechanics.derivatives": ("Derivative",),
     "flexarm.mechanics.system": ("System",),
@@ -99,7 +100,6 @@ _LATER = {
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.loads": ("PointLoad",),
     "flexarm.motion.simulate": ("simulate",),
-    "flexarm.motion.validity": ("ValidityWarning",),
     "flexarm.motion.stabilization": ("Baumgarte",),
     "flexarm.robot": (
         "Damping",
