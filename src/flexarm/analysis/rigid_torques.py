@@ -14,9 +14,9 @@ from flexarm.analysis.posture_search import REACHED, Component, Search, Target
 from flexarm.analysis.tip_paths import TipPath, tip_path
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.arguments import Vector
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import Profile, spline
-from flexarm.motion.validity import ValidityWarning
 from flexarm.robot import Robot
 
 ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points
