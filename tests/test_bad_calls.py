@@ -418,6 +418,30 @@ def systems() -> Iterator[Call]:
     )
     short = {"robot": (Made(arm), ROBOT), "duration": (0.01, POSITIVE), "more": (1, (*COUNT, 0, 101))}
     yield Call("convergence", lambda **given: fa.convergence(**given, method="rk4", dt=5e-3, native=False), short)
+    place = {"link": ("b", optional(NAME)), "x": (0.5, (*optional(NUMBER), -1.0, 2.0)), "q0": (Q, STATE)}
+    names = ("text", "", 3, NAN, [], {}, THING)
+    chosen = {
+        **place,
+        "components": (("x", "y"), (*names, ["u"], [3])),
+        "joints": (["a", "b"], (*names, ["nobody"], [3], [None])),
+    }
+    yield Call(
+        "inverse_kinematics",
+        fa.inverse_kinematics,
+        {"robot": (Made(arm), ROBOT), "pose": ([1.0, 0.5, 0.0], VECTOR), "starts": (3, COUNT), **chosen},
+    )
+    paths = (None, 1.0, "text", NAN, [], [[1.0, 0.5, 0.0]], [[NAN, 0.5, 0.0]] * 7, [["a"] * 3] * 7, {}, THING, zero)
+    times = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    yield Call(
+        "rigid_torques",
+        fa.rigid_torques,
+        {
+            "robot": (Made(arm), ROBOT),
+            "path": ([[1.0, 0.5, 0.0]] * 7, paths),
+            "times": (times, (*TIMES, [0.0, 1.0])),
+            **chosen,
+        },
+    )
     mode = (2, (None, "text", 9, -9, 1.5, NAN, [], {}, THING))
     yield Call("ModeSet.shape", lambda **given: mode_set().shape(**given), {"mode": mode})
     yield Call("ModeSet.participation", lambda **given: mode_set().participation(**given), {"mode": mode})
@@ -630,7 +654,7 @@ HUGE_CASES = [
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
 NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Linearization", "Method",
-              "ModeSet", "Profile", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
+              "ModeSet", "Profile", "RigidTorques", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)
 # words of Python, numpy and pydantic about their own doings

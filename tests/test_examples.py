@@ -120,6 +120,16 @@ def test_12_closed_loop(example):
     assert Path("four_bar.gif").read_bytes().startswith(b"GIF89a")
 
 
+def test_13_tip_path(example):
+    found = example("13_tip_path.py")
+    missed = {name: each.max() for name, each in found["missed"].items()}
+    assert missed["rigid"] < 5e-5  # at the default tolerance of a run
+    assert 0.01 < missed["flexible"] < 0.05
+    tenth = np.linalg.norm(found["again"].tip.values - found["wanted"], axis=1).max()
+    assert missed["flexible"] / tenth == pytest.approx(10, rel=0.1)
+    assert Path("tip_path.png").exists()
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)

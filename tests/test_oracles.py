@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.oracles import buckling, elastica, exact_link, rod, timoshenko
+from tests.oracles import (
+    absolute_coordinates,
+    buckling,
+    elastica,
+    exact_link,
+    rod,
+    timoshenko,
+    transformation_matrices,
+)
 
 # --- Timoshenko's beam ---
 
@@ -269,3 +277,45 @@ def test_whatever_turns_the_root_leaves_the_kinetic_energy():
         sections.weights @ (rotary(sections.x) * turns**2).sum(1)
     )
     assert v @ M @ v == pytest.approx(energy, rel=1e-12)
+
+
+# --- equations of motion as papers have them ---
+
+
+def test_clamped_links_vibrate_as_eulers():
+    """Eight elements, and modes that are the eigenfunctions themselves."""
+    exact = np.array([1.875104068711961, 4.694091132974175]) ** 4
+    stiffness = {"bend_y": 2.0}
+    meshed = absolute_coordinates.Arm((absolute_coordinates.Link(1.0, 2.0, stiffness, 8),))
+    modal = transformation_matrices.Arm((transformation_matrices.Link(1.0, 2.0, stiffness, 2),))
+    for arm, rtol in ((meshed, 2e-4), (modal, 1e-12)):
+        M, _ = arm.equations(*np.zeros((2, 1 + arm.links[0].count)))
+        squares = np.linalg.eigvals(np.linalg.solve(M[1:, 1:], arm.links[0].K)).real
+        assert_allclose(np.sort(squares)[:2], exact, rtol=rtol)
+
+
+def test_rigid_arms_are_alike_in_both_formulations():
+    """Two oracles that share nothing, at any posture and speed."""
+    draw = np.random.default_rng(0)
+    one, other = [], []
+    for _ in range(4):
+        axis, length, mass = draw.normal(size=3), draw.uniform(0.5, 1.5), draw.uniform(1, 3)
+        axis /= np.linalg.norm(axis)
+        mount = rod.rotation(draw.normal(size=4))
+        one.append(absolute_coordinates.Link(length, mass, {}, 1, (0.1, 0, 0), tuple(axis), mount))
+        other.append(transformation_matrices.Link(length, mass, {}, 0, 0.1, tuple(axis), mount))
+    q, v = draw.normal(size=(2, 4))
+    gravity = (1.0, 2.0, -9.0)
+    M, h = absolute_coordinates.Arm(tuple(one), gravity).equations(q, v)
+    same, forces = transformation_matrices.Arm(tuple(other), gravity).equations(q, v)
+    assert_allclose(M, same, rtol=0, atol=1e-13 * np.abs(M).max())
+    assert_allclose(h, forces, rtol=0, atol=1e-13 * np.abs(h).max())
+
+
+@pytest.mark.parametrize("module", [absolute_coordinates, transformation_matrices])
+def test_a_link_on_a_hinge_is_a_pendulum(module):
+    """m l^2 / 3 and m g l / 2 cos(q)."""
+    arm = module.Arm((module.Link(1.2, 2.5),), (0, -9.81, 0))
+    M, h = arm.equations(np.array([0.4]), np.array([3.0]))
+    assert M[0, 0] == pytest.approx(2.5 * 1.2**3 / 3)
+    assert h[0] == pytest.approx(2.5 * 1.2 * 9.81 * 0.6 * np.cos(0.4))

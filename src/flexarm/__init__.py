@@ -7,7 +7,9 @@ from flexarm._version import __version__
 
 if TYPE_CHECKING:
     from flexarm.analysis.convergence import Convergence, convergence
+    from flexarm.analysis.inverse_kinematics import inverse_kinematics
     from flexarm.analysis.modes import ModeSet, modes
+    from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
@@ -71,7 +73,9 @@ if TYPE_CHECKING:
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
+    "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
+    "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.reach": ("ValidityWarning",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
@@ -166,6 +170,7 @@ __all__ = [
     "Profile",
     "Reduced",
     "Revolute",
+    "RigidTorques",
     "Robot",
     "Run",
     "RungeKutta",
@@ -183,6 +188,7 @@ __all__ = [
     "cycloid",
     "equations",
     "equilibrium",
+    "inverse_kinematics",
     "library",
     "load",
     "modes",
@@ -190,6 +196,7 @@ __all__ = [
     "plot_modes",
     "ramp",
     "reduced",
+    "rigid_torques",
     "save",
     "schema",
     "simulate",

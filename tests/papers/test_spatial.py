@@ -1,4 +1,5 @@
-"""Seeds/001: the spin-up against reference tables; the Canadarm2 against mechanics that can be done by hand."""
+"""Advances in Mechanical Engineering 2013, 216014: the spin-up against reference tables; the Canadarm2 against
+mechanics that can be done by hand."""
 
 from functools import cache
 

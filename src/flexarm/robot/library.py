@@ -50,8 +50,8 @@ def two_link_arm(damping: float = 0.0) -> Robot:
 def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "exact"] = "exact") -> Robot:
     """A long beam to be spun up in the plane: the classical test of dynamic stiffening.
 
-    Seeds/001, section 4.1: length, A, I, rho and E are the paper's. Chosen: the same I in both directions, the number
-    of modes; `stiffening="none"` is the paper's zero-order model.
+    Advances in Mechanical Engineering 2013, 216014, section 4.1: length, A, I, rho and E are the paper's. Chosen: the
+    same I in both directions, the number of modes; `stiffening="none"` is the paper's zero-order model.
 
     >>> rotating_beam(modes=2).coordinates
     3

@@ -1,0 +1,158 @@
+"""A pose over time with its first two rates: splines through samples, or three profiles.
+
+Positions are splines of degree 5 through their samples, so that accelerations are smooth; so are the quaternions of
+axes, s of any length, with the angular velocity 2 s' s* / |s|^2. Profiles may have accelerations that jump, but no
+speeds that do.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from flexarm.analysis.places import require_frames
+from flexarm.foundation.numbers import Array, real_array
+from flexarm.foundation.sentences import shown
+from flexarm.motion.inputs import Profile, profile
+
+DEGREE = 5  # of the splines of positions
+FEWEST = DEGREE + 1
+KINK = 1e-9  # m or m/s, or of the value: a smaller jump is none
+SHAPES = (
+    "must be positions (n, 3) or frames (n, 4, 4) at the n times, a function of t that gives a position (3,) or a "
+    "frame (4, 4), or three profiles"
+)
+
+
+class TipPath(ABC):
+    """Poses from the first time to the last."""
+
+    def __init__(self, times: Array) -> None:
+        self.times = times
+
+    @property
+    def breaks(self) -> list[float]:
+        """Times inside at which accelerations may jump."""
+        return []
+
+    @property
+    def grids(self) -> list[Array]:
+        """The times in pieces between the breaks, each piece with both of its ends, the last moment before a break."""
+        edges = [self.times[0], *self.breaks, self.times[-1]]
+        out = []
+        for k, (begin, end) in enumerate(pairwise(edges)):
+            last = end if k == len(edges) - 2 else np.nextafter(end, -np.inf)
+            margin = 1e-6 * (end - begin)
+            inside = self.times[(self.times > begin + margin) & (self.times < last - margin)]
+            few = len(inside) + 2 < FEWEST
+            out.append(np.linspace(begin, last, FEWEST) if few else np.array([begin, *inside, last]))
+        return out
+
+    @abstractmethod
+    def poses(self, t: Array) -> Array:
+        """(n, 3) or (n, 4, 4)."""
+
+    @abstractmethod
+    def rates(self, t: Array, order: int) -> Array:
+        """(n, 3), velocities or accelerations; (n, 6) with angular ones behind, all in the world."""
+
+
+class Sampled(TipPath):
+    def __init__(self, times: Array, samples: Array) -> None:
+        from scipy.interpolate import make_interp_spline
+
+        super().__init__(times)
+        frames = samples.ndim == 3
+        self._position = make_interp_spline(times, samples[:, :3, 3] if frames else samples, DEGREE)
+        self._axes = make_interp_spline(times, _quaternions(samples[:, :3, :3]), DEGREE) if frames else None
+
+    def poses(self, t: Array) -> Array:
+        from scipy.spatial.transform import Rotation
+
+        position = self._position(t)
+        if self._axes is None:
+            return np.asarray(position)
+        out = np.zeros((len(t), 4, 4))
+        out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = Rotation.from_quat(self._axes(t)).as_matrix(), position, 1.0
+        return out
+
+    def rates(self, t: Array, order: int) -> Array:
+        moving = self._position(t, order)
+        if self._axes is None:
+            return np.asarray(moving)
+        s, ds = self._axes(t), self._axes(t, 1)
+        square = (s * s).sum(1)[:, None]
+        turning = 2 * _against(ds, s) / square
+        if order == 2:  # s' s'* has no vector; what is left is the change of the square
+            turning = 2 * (_against(self._axes(t, 2), s) - (s * ds).sum(1)[:, None] * turning) / square
+        return np.hstack([moving, turning])
+
+
+def _quaternions(axes: Array) -> Array:
+    """(n, 4), scalar last, each on the side of the one before."""
+    from scipy.spatial.transform import Rotation
+
+    out = Rotation.from_matrix(axes).as_quat()
+    turned = np.cumprod(np.where((out[1:] * out[:-1]).sum(1) < 0, -1.0, 1.0))
+    out[1:] *= turned[:, None]
+    return np.asarray(out)
+
+
+def _against(p: Array, s: Array) -> Array:
+    """(n, 3): the vectors of p s*, of quaternions with the scalar last."""
+    return np.asarray(s[:, 3:] * p[:, :3] - p[:, 3:] * s[:, :3] - np.cross(p[:, :3], s[:, :3]))
+
+
+class OfProfiles(TipPath):
+    def __init__(self, times: Array, profiles: Sequence[Profile]) -> None:
+        super().__init__(times)
+        self._profiles = profiles
+        for time in self.breaks:
+            for order, jumps in ((0, "jumps"), (1, "has a speed that jumps")):
+                before, after = self.rates(np.array([np.nextafter(time, -np.inf), time]), order)
+                if np.abs(after - before).max() > KINK * max(1.0, float(np.abs(after).max())):
+                    raise ValueError(
+                        f"path = {shown(list(profiles))}: {jumps} at t = {time:g} s, which no torque can do"
+                    )
+
+    @property
+    def breaks(self) -> list[float]:
+        found = {time for each in self._profiles for time in each.breaks}
+        return sorted(time for time in found if self.times[0] < time < self.times[-1])
+
+    def poses(self, t: Array) -> Array:
+        return self.rates(t, 0)
+
+    def rates(self, t: Array, order: int) -> Array:
+        return np.stack([each(t, order) for each in self._profiles], axis=1)
+
+
+def tip_path(path: Any, times: Any) -> TipPath:
+    """From what a user gives."""
+    t = real_array("times", times)
+    if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) <= 0).any() or len(t) < FEWEST:
+        raise ValueError(f"times = {shown(times)}: must be at least {FEWEST} finite times in ascending order (s)")
+    if isinstance(path, (list, tuple)) and len(path) == 3 and any(isinstance(each, Profile) for each in path):
+        return OfProfiles(t, [profile(each, f"path[{k}]") for k, each in enumerate(path)])
+    samples = _called(path, t) if callable(path) else real_array("path", path)
+    if samples.shape not in ((len(t), 3), (len(t), 4, 4)):
+        raise ValueError(f"path has shape {samples.shape} at {len(t)} times: {SHAPES}")
+    if not np.isfinite(samples).all():
+        where = t[np.flatnonzero(~np.isfinite(samples).reshape(len(t), -1).all(axis=1))[0]]
+        raise ValueError(f"path: is not finite at t = {where:g} s")
+    if samples.ndim == 3:
+        require_frames("path", samples)
+    return Sampled(t, samples)
+
+
+def _called(path: Callable[[float], Any], times: Array) -> Array:
+    try:
+        return real_array("path", [np.asarray(path(float(t))).tolist() for t in times])
+    except (TypeError, AttributeError) as error:
+        raise TypeError(
+            f"path: calling the function of t failed ({type(error).__name__}: {error}); it {SHAPES}"
+        ) from None
