@@ -9,6 +9,7 @@ so that the sum over the whole link is what its joint gives.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,20 +83,25 @@ class LinkCuts:
 
     def _own(self, x: Array) -> Array:
         """What the link itself takes, with all masses on it."""
-        whole, *masses = np.moveaxis(self._own_wrenches, -1, 0)
-        points = self._material
-        each = self._per_length(points.x)
-        everywhere = points.weights(np.zeros(1))
-        spread = np.einsum("...xp,...pk->...xk", points.weights(x), each)
-        mass = self.body.integrals.properties.mass(points.x.ravel()).reshape(points.x.shape)
-        carried = np.einsum("...xp,...p->...x", everywhere, mass)
-        left = whole - np.einsum("...xp,...pk->...xk", everywhere, each)[:, 0] - sum(masses, np.zeros(6))
-        if carried.any() and not _nothing_behind(self.body):
-            share = np.einsum("...xp,...p->...x", points.weights(x), mass) / carried
-            spread = spread + share[..., None] * left[:, None, :]
-        for mass_on_it, (_, _, at) in zip(masses, lumps(self.body), strict=True):
-            spread = spread + self._outboard(np.array([at]), x)[..., None] * mass_on_it[:, None, :]
-        return np.asarray(spread)
+        mass, found = self._of_points(x)
+        whole = self._of_points(np.zeros(1))[0]
+        if whole.any() and not _nothing_behind(self.body):  # what appears in a joint takes its momentum there
+            found = found + (mass / whole)[..., None] * self.unresolved[:, None, :]
+        for each, (_, _, at) in zip(self._own_wrenches[1:], lumps(self.body), strict=True):
+            found = found + self._outboard(np.array([at]), x)[..., None] * each[:, None, :]
+        return found
+
+    @cached_property
+    def unresolved(self) -> Array:
+        """(states, 6): by how much the momentum of the link's energy takes more than that of its points."""
+        whole, *masses = self._own_wrenches
+        return np.asarray(whole - sum(masses, np.zeros(6)) - self._of_points(np.zeros(1))[1][:, 0])
+
+    def _of_points(self, x: Array) -> tuple[Array, Array]:
+        """(states or 1, len(x)), (states, len(x), 6): mass outboard of sections, and what it takes."""
+        points, (mass, taken) = self._material, self._per_length
+        weights = points.weights(x)
+        return np.einsum("...xp,...p->...x", weights, mass), np.einsum("...xp,...pk->...xk", weights, taken)
 
     def _children(self, x: Array) -> Array:
         """What joints give to links that hang on this one."""
@@ -130,15 +136,14 @@ class LinkCuts:
 
     # --- the link itself ---
 
-    @property
-    def _own_wrenches(self) -> Array:
-        """(states, 6, 1 + masses): what all of it takes, then each mass."""
+    @cached_property
+    def _own_wrenches(self) -> list[Array]:
+        """(states, 6) each: what all of it takes, then each mass."""
         function = self.balance.system.structure.functions.own_wrenches(self.link)
         found = self._run(function, *self._given)
-        columns = np.swapaxes(found.reshape(self._states, -1, 6), -1, -2)
-        return np.concatenate([columns[:, 3:], columns[:, :3]], axis=1)
+        return [*np.moveaxis(force_first(found.reshape(self._states, -1, 6)), 1, 0)]
 
-    @property
+    @cached_property
     def _material(self) -> Outboard:
         """Points of the link; where it changes its length on both sides of a joint, these move with it."""
         body, of = self.body, self.body.integrals
@@ -156,20 +161,22 @@ class LinkCuts:
         ends = [guide, np.full_like(guide, body.link.length)]
         return Outboard(np.hstack(ends if _nothing_behind(body) else [np.zeros_like(guide), *ends]), count)
 
-    def _per_length(self, x: Array) -> Array:
-        """(states, points, 6): what the material at x (states or 1, points) takes per length."""
+    @cached_property
+    def _per_length(self) -> tuple[Array, Array]:
+        """(states or 1, points), (states, points, 6): mass of the material per length, and what it takes."""
+        x = self._material.x
         sections, properties = self._sections(x), self.body.integrals.properties
         flat = x.ravel()
-        mass = properties.mass(flat).reshape(*x.shape, 1)
+        mass = properties.mass(flat).reshape(x.shape)
         moments = ("I_p", "I_y", "I_z") if self.body.link.rotary_inertia else ("I_p",)
         inertia = np.zeros((*x.shape, 3))
         for axis, moment in enumerate(moments):
             inertia[..., axis] = properties.inertia(moment)(flat).reshape(x.shape)
-        force = mass * sections.acceleration
+        force = mass[..., None] * sections.acceleration
         turning = inertia * sections.spin_rate + np.cross(sections.spin, inertia * sections.spin)
         couple = np.concatenate([np.zeros_like(turning), turning], axis=-1)
         push = np.concatenate([force, np.zeros_like(force)], axis=-1)
-        return about(push, -sections.r) + turned(sections.R, couple)
+        return mass, about(push, -sections.r) + turned(sections.R, couple)
 
     def _sections(self, x: Array) -> Sections:
         """At x (points,), the same in all states, or (states or 1, points)."""

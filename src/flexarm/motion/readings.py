@@ -98,6 +98,7 @@ class Readings:
         parts: dict[str, Any] = {}
         if self.inputs is not None:
             parts["torque"] = _torques(self.inputs, given, q, v, driving, forces)
+            parts["loads"] = _loads(self.inputs, given)
         if forces is not None:
             parts["reaction"] = -forces
         if system.constraints:
@@ -136,6 +137,12 @@ def _settled(inputs: Inputs, q: Array, v: Array, a: Array, given: Array) -> tupl
         q, v, a, forces = (part.full().T for part in solver.settled(*columns))
         return q, v, a, forces
     return q, v, a, solver.multipliers(*columns).full().T
+
+
+def _loads(inputs: Inputs, given: Array) -> dict[str, Array]:
+    """By name, the six components of each load."""
+    start = 1 + inputs.schedule.system.nu
+    return {f"loads[{k}]": given[:, start + 6 * k : start + 6 * k + 6] for k in range(len(inputs.schedule.loads))}
 
 
 def _torques(inputs: Inputs, given: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:
