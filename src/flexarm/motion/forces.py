@@ -40,12 +40,12 @@ class Forces:
     def _state(self) -> dict[str, Any]:
         """What the functions of the system take."""
         known, system = self._records.names, self.system
-        places = json.loads(self._records.attrs["options"]).get("load_places", [])
-        unknown = json.loads(self._records.attrs["options"]).get("loads", "[]") not in ("[]", repr([])) and not places
-        if unknown:
-            raise ValueError(LOST)
-        if (places and "loads" not in known) or (system.constraints and "reaction" not in known):
+        if "torque" not in known:  # nor are accelerations those that forces make
             raise ValueError(f"forces inside the robot are not known: {INPUTS_ARE_GONE}")
+        options = json.loads(self._records.attrs["options"])
+        places = options.get("load_places", [])
+        if not places and options.get("loads", "[]") != "[]":
+            raise ValueError(LOST)
         loads = self._records.values("loads") if places else np.zeros((0, 0, 6))
         return {
             **{name: self._records.values(name) for name in ("q", "v", "a")},

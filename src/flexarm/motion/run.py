@@ -241,6 +241,13 @@ class Run:
 
         return trajectory_figure(self, times, other, magnify)
 
+    def plot_section_forces(self, link: str, times: Sequence[float] | int = 3) -> Figure:
+        """Diagrams along a `link`: torsion, bending moments, axial and shear forces, those that there are, at the samples
+        nearest to `times` (s, or how many)."""
+        from flexarm.show.section_forces import section_forces_figure
+
+        return section_forces_figure(self, link, times)
+
     @overload
     def animate(self, path: None = None, **options: Any) -> Animation: ...
 
