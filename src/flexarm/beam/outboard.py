@@ -26,8 +26,8 @@ class Outboard:
         return _flat(left + (right - left) * (nodes + 1) / 2)
 
     def weights(self, x: Array) -> Array:
-        """(..., len(x), points): with these, values at the points add up to the integral from x to the last break of the
-        polynomials through them."""
+        """(..., len(x), points): with these, values at the points add up to the integral of the polynomials through
+        them, from x to the last break."""
         left, right = (each[..., None, :, :] for each in self._ends)  # (..., 1, m, 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             local = (2 * x[:, None, None] - left - right) / (right - left)
@@ -45,4 +45,4 @@ class Outboard:
 
 def _flat(values: Array) -> Array:
     """Pieces and points on each as one dimension."""
-    return np.asarray(values.reshape(*values.shape[:-2], -1))
+    return np.asarray(values.reshape(*values.shape[:-2], values.shape[-2] * values.shape[-1]))

@@ -40,7 +40,9 @@ class Arguments:
         number, _ = self.place(link, None)
         given = real_array("x", x)
         if given.ndim > 1 or given.size > MOST_POINTS:
-            raise ValueError(f"x has shape {given.shape}: must be a number or a list of at most {MOST_POINTS} numbers (m)")
+            raise ValueError(
+                f"x has shape {given.shape}: must be a number or a list of at most {MOST_POINTS} numbers (m)"
+            )
         return number, np.array([self.place(link, each)[1] for each in np.atleast_1d(given).tolist()])
 
     def stations(self, length: float, points: int) -> Array:

@@ -199,7 +199,7 @@ class Constraints:
 
     def _root(self, index: int, support: PointSupport) -> tuple[Any, Any]:
         """(R, p) of the link's root."""
-        return self.equations.chain.poses(self.equations.q)[self._number(support.link)]  # type: ignore[no-any-return]
+        return self.equations.chain.poses(self.equations.q)[self._number(support.link)]
 
     def _along(self, index: int, support: PointSupport) -> Any:
         """Where on its link a support stands, as its places are counted."""

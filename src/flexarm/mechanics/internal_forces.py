@@ -2,8 +2,8 @@
 
 Of the points of a link, mass times acceleration (gravity as an upward one) and the rate of their sections' angular
 momentum are summed from the section outward; to these come masses, links and loads there. Where the energy of a link
-is truncated ("shortening"), its momentum differs a little from that of its points: the difference is spread over its mass,
-so that the sum over the whole link is what its joint gives.
+is truncated ("shortening"), its momentum differs a little from that of its points: the difference is spread over its
+mass, so that the sum over the whole link is what its joint gives.
 """
 
 from __future__ import annotations
@@ -180,16 +180,18 @@ class LinkCuts:
 
     def _sections(self, x: Array) -> Sections:
         """At x (points,), the same in all states, or (states or 1, points)."""
-        system, table = self.balance.system, np.atleast_2d(x)
+        functions, table = self.balance.system.structure.functions, np.atleast_2d(x)
         rows = np.empty((self._states, table.shape[1], 21))
-        for k in range(table.shape[1]):
-            there = Numbers()
-            self.body.model.add_place(there, "place", self.body, float(table[0, k]), anywhere=True)
+        moving = x.ndim == 2 and gripped(self.body.link)
+        for k, column in enumerate(table.T):
+            if k == 0 or not moving:
+                there = Numbers()
+                self.body.model.add_place(there, "place", self.body, float(column[0]), anywhere=True)
             place = there.vector[None, :]
-            if len(table) > 1:  # of such places only x itself changes
+            if moving:  # of such places only x itself changes
                 place = np.repeat(place, self._states, axis=0)
-                place[:, there.names.index("place.x")] = table[:, k]
-            rows[:, k] = self._run(system.structure.functions.section_motion(self.link, there), *self._given, place)
+                place[:, there.names.index("place.x")] = column
+            rows[:, k] = self._run(functions.section_motion(self.link, there), *self._given, place)
         r, R, acceleration, spin, spin_rate = np.split(rows, [3, 12, 15, 18], axis=-1)
         return Sections(r, R.reshape(*R.shape[:-1], 3, 3), acceleration, spin, spin_rate)
 

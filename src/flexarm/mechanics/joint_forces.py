@@ -1,7 +1,7 @@
 """What each link, with all that hangs on it, takes from its joint: as CasADi expressions.
 
-A virtual twist w_i of a link's root carries the link and all that hangs on it as one rigid body. The power of all forces
-of inertia and gravity in it is the wrench that the joint must give: one reverse sweep, as in the inverse dynamics,
+A virtual twist w_i of a link's root carries the link and all that hangs on it as one rigid body. The power of all
+forces of inertia and gravity in it is the wrench that the joint must give: one reverse sweep, as in the inverse dynamics,
 
     wrench_i = sum_j (dV_j/dw_i)^T F_j.
 """
@@ -52,16 +52,16 @@ def local_symbols(e: Equations, link: int) -> tuple[list[Any], list[Any], Jet]:
 
 def own_wrenches(e: Equations, link: int) -> tuple[list[Any], list[Any]]:
     """(motion, x, dx, ddx) -> what a link alone takes at its root, (6, 1 + masses on it): all of it, then each mass."""
-    split, given, own = local_symbols(e, link)
+    (omega, domega, a), given, own = local_symbols(e, link)
     body, v = e.chain.bodies[link], ca.SX.sym("v", 3)
-    whole, _ = energies.link_forces(body, *split, own)
-    lumps = [energies.lump_forces(body, lump, *split, own, v)[:6] for lump in body.lumps]
+    whole, _ = energies.link_forces(body, omega, domega, a, own)
+    lumps = [energies.lump_forces(body, lump, omega, domega, a, own, v)[:6] for lump in body.lumps]
     return given, [ca.cse(ca.densify(ca.horzcat(whole, *lumps)))]
 
 
 def section_motion(e: Equations, link: int, there: SymbolsUnder) -> tuple[list[Any], list[Any]]:
-    """(motion, x, dx, ddx) -> of the section at a place on a link: its place (3,), axes (9, row by row) and acceleration
-    (3,) in root axes, angular velocity and its rate (3, 3) in its own."""
+    """(motion, x, dx, ddx) -> of the section at a place on a link: its place (3,), axes (9, row by row) and
+    acceleration (3,) in root axes, angular velocity and its rate (3, 3) in its own."""
     (omega, domega, a), given, own = local_symbols(e, link)
     body = e.chain.bodies[link]
     shift, *turns = body.model.place(body, there, own)

@@ -1,7 +1,7 @@
 """Forces and torques in the joints of a tree, on arrays.
 
-A joint gives to its link what the inertia and the weight of the link and of all that hangs on it take, less what loads and
-constraints give to them.
+A joint gives to its link what the inertia and the weight of the link and of all that hangs on it take, less what loads
+and constraints give to them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ class Balance:
         leading = np.broadcast_shapes(leading, *(each.wrench.shape[:-1] for each in self.outer))
         self.leading = leading
         self.q, self.v, self.a = (np.broadcast_to(each, (*leading, system.nq)) for each in given)
-        taken, R, p, motions = system._call(
-            system.structure.functions.tree, q=given[0], v=given[1], a=given[2]
-        )
+        taken, R, p, motions = system._call(system.structure.functions.tree, q=given[0], v=given[1], a=given[2])
         count = len(self.bodies)
         self._taken = force_first(np.swapaxes(taken, -1, -2))  # (..., links, 6)
         self._R = np.swapaxes(R.reshape(*R.shape[:-1], count, 3), -2, -3)  # (..., links, 3, 3)
@@ -79,7 +77,7 @@ class Balance:
         return np.asarray(body.link.length - self.q[..., body.local.place(body.local.joint)])
 
     def reaction(self, link: int, axes: str) -> Array:
-        """(..., 6): force and torque of a joint on its link, about the joint, in the link's root axes or the world's."""
+        """(..., 6): force and torque of a joint on its link, about the joint, in root axes or the world's."""
         found = turned_back(self.R(link), self.at_root(link))
         if slides_as_a_whole(self.bodies[link]):  # its root is not where the guide is
             found = about(found, self.held_at(link)[..., None] * np.array([1.0, 0.0, 0.0]))

@@ -471,8 +471,8 @@ class System:
 
     def strain(self, link: str, x: Any, q: Vector = None, at: Sequence[float] = (0.0, 0.0)) -> Array:
         """Strain (no unit) along a flexible `link` at x (m from its root, a number or a list) and at (y, z) of the
-        section (m): (...), or (..., len(x)). That of the shapes, u' - y v'' - z w'': a gauge glued on there shows it, as far
-        as the shapes can; a link without `stretch` has no u'.
+        section (m): (...), or (..., len(x)). That of the shapes, u' - y v'' - z w'': a gauge glued on there shows it, as
+        far as the shapes can; a link without `stretch` has no u'.
 
         >>> from flexarm.robot import library
         >>> arm = System(library.two_link_arm())
@@ -483,7 +483,7 @@ class System:
         body, y, z = self._chain.bodies[number], *point_of_section(at)
         if body.link.flexible is None:
             raise ValueError(
-                f"link '{link}' is rigid and has no strain; its moment over E I is that of a bar: section_forces gives it"
+                f"link '{link}' is rigid and has no strain; its moments, which section_forces gives, are those of a bar"
             )
         require_in_section(body.link, places, y, z)
         found = strain(body, self.vector(q)[..., body.local.all], places, y, z)

@@ -141,7 +141,9 @@ class Watch:
         for name, turns in self._turns(q).items():
             if (coiled := turns > COILED).any():
                 row = int(coiled.argmax())
-                sentence = f"diverged at t = {times[row]:.6g} s: link '{name}' coils up between the nodes that follow it"
+                sentence = (
+                    f"diverged at t = {times[row]:.6g} s: link '{name}' coils up between the nodes that follow it"
+                )
                 found.append(Event(float(times[max(row - 1, 0)]), sentence, "failed"))
         return found
 

@@ -1,4 +1,4 @@
-"""Forces inside the robot of a run: reactions in joints and of constraints, forces and moments across sections, strain."""
+"""Forces inside the robot of a run: in joints and constraints, across sections; and strain."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 UNITS = ("N",) * 3 + ("N m",) * 3
 LOST = (
-    "this run does not tell where its loads acted and how large they were: it was written by an earlier version; simulate "
-    "it again"
+    "this run does not tell where its loads acted and how large they were: it was written by an earlier version; "
+    "simulate it again"
 )
 
 
@@ -30,8 +30,7 @@ class Forces:
 
     def __init__(self, records: Records, dense: Dense | str) -> None:
         self._records = records
-        given = isinstance(dense, Dense)
-        self.system = dense.system(records.attrs) if given else _system(records.attrs)
+        self.system = dense.system(records.attrs) if isinstance(dense, Dense) else _system(records.attrs)
 
     @property
     def time(self) -> Array:
@@ -63,15 +62,11 @@ class Forces:
         chosen = [row for row, owner in zip(rows, owners, strict=True) if name in (row, owner)]
         if not chosen:
             allowed = [*dict.fromkeys(owners)]
-            others = f"; constraints are {', '.join(allowed[:LISTED])}" if allowed else "; there are no constraints"
-            raise KeyError(
-                f"there is no reaction {shown(name)} in this run{suggestion(name, [*links, *allowed, *rows])}; joints are "
-                f"those of links {', '.join(links[:LISTED])}{', ...' if len(links) > LISTED else ''}{others}"
-            )
+            near = suggestion(name, [*links, *allowed, *rows])
+            said = f"; joints are those of links {_listed(links)}; constraints are {_listed(allowed)}"
+            raise KeyError(f"there is no reaction {shown(name)} in this run{near if '?' in near else ''}{said}")
         if axes != "joint":
-            raise ValueError(
-                f"axes = {shown(axes)}: is for joints only; rows of constraints have axes of their own ({', '.join(chosen)})"
-            )
+            raise ValueError(f"axes = {shown(axes)}: is for joints only; {', '.join(chosen)} have axes of their own")
         if "reaction" not in self._records.names:
             raise KeyError(f"there is no reaction {shown(name)} in this run: {INPUTS_ARE_GONE}")
         found = self._records.dataset["reaction"]
@@ -103,6 +98,10 @@ class Forces:
             coordinates |= {"component": list(COMPONENTS), "unit": ("component", list(UNITS))}
         attributes = {"long_name": meaning} | ({"units": unit} if unit else {}) | ({"axes": where} if where else {})
         return xr.DataArray(values, coordinates, dimensions, attrs=attributes)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "") if names else "none"
 
 
 def _system(attributes: dict[str, str]) -> System:

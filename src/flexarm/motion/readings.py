@@ -67,10 +67,10 @@ class Inputs:
         """States on the constraints, since they may lie between steps, and the multipliers of these; with the
         accelerations of the equations.
 
-        What is read between steps fits q and v much better than their derivatives: forces, which are made of these, would
-        be far off where a step follows a vibration with few nodes. Methods of low order have errors in q and v that
-        stiff modes would make large accelerations of; theirs are taken as they are, but for jumps, where steps begin with
-        others that stiff modes bear better.
+        What is read between steps fits q and v much better than their derivatives: forces, which are made of these,
+        would be far off where a step follows a vibration with few nodes. Methods of low order have errors in q and v
+        that stiff modes would make large accelerations of; theirs are taken as they are, but for jumps, where steps
+        begin with others that stiff modes bear better.
         """
         anew = np.isin(moments, self.jumps) | (self.stepper.order > LOW)
         solver = self.stepper.plant.constraint_solver

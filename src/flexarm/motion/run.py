@@ -173,8 +173,8 @@ class Run:
 
     def moment(self, link: str, x: Any) -> xr.DataArray:
         """Torsion (x) and bending moments (about y and z) in N m across the section of a `link` at x (m from its root;
-        a number or a list): (time, axis) or (time, x, axis), in the section's axes; signs as those of GJ theta', -EI w''
-        and EI v''.
+        a number or a list): (time, axis) or (time, x, axis), in the section's axes. Signs are those of GJ theta',
+        -EI w'' and EI v''; values come from the equilibrium of what lies outboard, not from the shapes.
         """
         return self._forces.across(link, x, slice(3, 6), "moment across sections", "N m")
 
@@ -242,8 +242,8 @@ class Run:
         return trajectory_figure(self, times, other, magnify)
 
     def plot_section_forces(self, link: str, times: Sequence[float] | int = 3) -> Figure:
-        """Diagrams along a `link`: torsion, bending moments, axial and shear forces, those that there are, at the samples
-        nearest to `times` (s, or how many)."""
+        """Diagrams along a `link`: torsion, bending moments, axial and shear forces, those that there are, at the
+        samples nearest to `times` (s, or how many)."""
         from flexarm.show.section_forces import section_forces_figure
 
         return section_forces_figure(self, link, times)

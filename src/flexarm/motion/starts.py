@@ -20,7 +20,7 @@ class Starts:
         self._evaluate = Many(runner, [*self._inputs, still, still, numbers], self._outputs)
 
     def __call__(self, *columns: Array) -> list[Array]:
-        """For rows of q, v, u: accelerations, powers put in and lost and, with constraints, their multipliers, in rows."""
+        """For rows of q, v, u: accelerations, powers put in and lost, with constraints their multipliers, in rows."""
         parts: list[list[Array]] = [[] for _ in self._outputs]
         for start in range(0, len(columns[0]), AT_ONCE):
             here = min(AT_ONCE, len(columns[0]) - start)

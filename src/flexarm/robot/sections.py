@@ -24,7 +24,6 @@ from .description import Description
 from .errors import Problem
 from .quantities import Quantity, positive
 
-
 EDGE = 1e-9  # of a dimension: a point on an edge is in the section, whatever rounding says
 
 
@@ -314,7 +313,10 @@ class IBeam(Plain):
         )
 
     def holds(self, y: float, z: float) -> bool:
-        in_web, in_flange = 2 * abs(y) <= self.web * (1 + EDGE), 2 * abs(z) >= (self.height - 2 * self.flange) * (1 - EDGE)
+        in_web, in_flange = (
+            2 * abs(y) <= self.web * (1 + EDGE),
+            2 * abs(z) >= (self.height - 2 * self.flange) * (1 - EDGE),
+        )
         return (in_web or in_flange) and _within(y, z, self.width, self.height)
 
     def conflicts(self) -> Iterator[Problem]:
