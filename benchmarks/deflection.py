@@ -285,9 +285,10 @@ a straight link, error how far it is from where it should be, both as shares of 
 ## How far each model may bend
 
 {reach}
-What is left of the error of "exact" is that of a few shapes: it falls with every shape more, while that of the others
-does not. The spun-up beam is the test of dynamic stiffening, without which "none" runs away above 2.9 rad/s; its error
-is that of a motion, which grows with time.
+Links have 4 shapes in the plane and 3 of each family in space, the beam that is spun up 6, the bar that is let go 3.
+What is left of the error of "exact" is that of so few shapes: it falls with every shape more (see `fa.convergence`),
+while that of the others does not. The spun-up beam is the test of dynamic stiffening, without which "none" runs away
+above 2.9 rad/s; its error is that of a motion, which grows with time.
 
 ## What they cost
 
@@ -313,6 +314,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Cost and accuracy of links, the further they bend.")
     parser.add_argument("--plot", action="store_true", help="write docs/images/deflection.png and docs/deflection.md")
     wanted = parser.parse_args()
+    warnings.simplefilter("ignore", fa.ValidityWarning)  # how far models may bend is what is found out
     findings = found_out()
     printed(findings)
     if wanted.plot:

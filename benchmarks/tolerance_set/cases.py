@@ -266,7 +266,7 @@ def pendulums(draw: Draw) -> Case:
     elif choice == "two":
         robot, duration = robots.rigid_pair(draw, gravity=robots.DOWN), draw.between(0.7, 1.5)
     else:
-        link = robots.rod(draw, "upper", robots.modes(bend_y=2), length=draw.between(0.3, 0.5))
+        link = robots.rod(draw, "upper", fa.Flexible(bend_y=2), length=draw.between(0.3, 0.5))
         robot, duration = fa.Robot(links=[link], gravity=robots.DOWN), draw.between(1, 4)
     return Case(robot, duration, draw.rtol(3), {"q0": start})
 

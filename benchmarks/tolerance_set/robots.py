@@ -11,11 +11,6 @@ from tolerance_set.draw import Draw
 DOWN = (0.0, -9.81, 0.0)  # in the plane in which planar robots move
 
 
-def modes(**counts: int) -> fa.Flexible:
-    """Of bare links: with those the references were computed."""
-    return fa.Flexible(**counts, basis=fa.Modes(tip_mass=0))
-
-
 def rod(
     draw: Draw, name: str, flexible: fa.Flexible | None = None, most_damping: float = 3e-3, **fields: Any
 ) -> fa.Link:
@@ -57,7 +52,7 @@ def rigid_pair(draw: Draw, **fields: Any) -> fa.Robot:
 
 def one_rod(draw: Draw, **fields: Any) -> fa.Robot:
     """One link with three modes and a hub."""
-    return fa.Robot(links=[rod(draw, "upper", modes(bend_y=3), hub=hub(draw), **fields)])
+    return fa.Robot(links=[rod(draw, "upper", fa.Flexible(bend_y=3), hub=hub(draw), **fields)])
 
 
 def rod_of_elements(draw: Draw) -> fa.Robot:
@@ -67,18 +62,18 @@ def rod_of_elements(draw: Draw) -> fa.Robot:
 
 
 def two_rods(draw: Draw) -> fa.Robot:
-    shapes = modes(bend_y=2)
+    shapes = fa.Flexible(bend_y=2)
     return fa.Robot(links=[rod(draw, "upper", shapes), rod(draw, "fore", shapes, payload=payload(draw))])
 
 
 def three_links(draw: Draw) -> fa.Robot:
     """Rigid, flexible, rigid."""
-    return fa.Robot(links=[lump(draw, "base"), rod(draw, "upper", modes(bend_y=2)), lump(draw, "fore", mass=0.1)])
+    return fa.Robot(links=[lump(draw, "base"), rod(draw, "upper", fa.Flexible(bend_y=2)), lump(draw, "fore", mass=0.1)])
 
 
 def steel_pair(draw: Draw) -> fa.Robot:
     """Two undamped links of steel."""
-    shapes = modes(bend_y=2)
+    shapes = fa.Flexible(bend_y=2)
     return fa.Robot(links=[bar(draw, "upper", shapes), bar(draw, "fore", shapes, payload=payload(draw))])
 
 
@@ -88,13 +83,13 @@ def steel_pair(draw: Draw) -> fa.Robot:
 def spatial_rod(draw: Draw) -> fa.Robot:
     """One link that bends both ways and twists, with a payload beside its axis."""
     mass = fa.PointMass(draw.between(0.02, 0.1), offset=(0, draw.between(0.01, 0.03), 0), inertia=1e-4)
-    shapes = modes(bend_y=2, bend_z=2, twist=1)
+    shapes = fa.Flexible(bend_y=2, bend_z=2, twist=1)
     return fa.Robot(links=[rod(draw, "upper", shapes, hub=hub(draw), payload=mass)], gravity=(0, 0, -1.0))
 
 
 def spatial_arm(draw: Draw) -> fa.Robot:
     """A rigid column and two soft links whose axes are not parallel."""
-    shapes = modes(bend_y=1, bend_z=1, twist=1)
+    shapes = fa.Flexible(bend_y=1, bend_z=1, twist=1)
     up = (0.0, -pi / 2, 0.0)
     return fa.Robot(
         links=[
@@ -119,7 +114,7 @@ def cart(draw: Draw, flexible: bool) -> fa.Robot:
     body = lump(draw, "cart", length=0.1, joint=joint)
     if not flexible:
         return fa.Robot(links=[body])
-    pole = rod(draw, "pole", modes(bend_y=2), joint=fa.Weld(mount=(0, 0, pi / 2)))
+    pole = rod(draw, "pole", fa.Flexible(bend_y=2), joint=fa.Weld(mount=(0, 0, pi / 2)))
     return fa.Robot(links=[body, pole])
 
 
@@ -127,7 +122,7 @@ def stopped_rod(draw: Draw) -> fa.Robot:
     """A flexible link whose joint has elastic stops."""
     stop = fa.Stop(draw.about(30, 1000), draw.between(0.05, 0.3))
     joint = fa.Revolute(limits=(-draw.between(0.1, 0.5), draw.between(0.1, 0.5)), stop=stop)
-    return fa.Robot(links=[rod(draw, "upper", modes(bend_y=2), joint=joint, hub=hub(draw))])
+    return fa.Robot(links=[rod(draw, "upper", fa.Flexible(bend_y=2), joint=joint, hub=hub(draw))])
 
 
 def geared(draw: Draw, flexible: bool) -> fa.Robot:
@@ -138,7 +133,7 @@ def geared(draw: Draw, flexible: bool) -> fa.Robot:
         rotor_inertia=draw.about(1e-5, 1e-4),
         gear_ratio=50,
     )
-    make = (lambda **fields: rod(draw, "upper", modes(bend_y=2), **fields)) if flexible else None
+    make = (lambda **fields: rod(draw, "upper", fa.Flexible(bend_y=2), **fields)) if flexible else None
     fields: dict[str, Any] = {"joint": fa.Revolute(drive=drive), "payload": payload(draw)}
     return fa.Robot(links=[make(**fields) if make else lump(draw, "upper", **fields)])
 
@@ -147,7 +142,7 @@ def four_bar(draw: Draw, flexible: bool) -> tuple[fa.Robot, dict[str, float]]:
     """A crank that can turn round, a coupler and a rocker; and its angles when the crank lies at zero."""
     size = draw.between(0.8, 1.3)
     a, b, c, d = (size * draw.between(0.95, 1.05) * each for each in (0.2, 0.7, 0.5, 0.7))
-    shapes = modes(bend_y=2) if flexible else None
+    shapes = fa.Flexible(bend_y=2) if flexible else None
     robot = fa.Robot(
         links=[
             rod(draw, "crank", length=a, hub=hub(draw)),
@@ -164,7 +159,7 @@ def four_bar(draw: Draw, flexible: bool) -> tuple[fa.Robot, dict[str, float]]:
 
 def clamped(draw: Draw, damped: bool) -> fa.Robot:
     """A beam without a joint, which vibrates for a long time."""
-    return fa.Robot(links=[rod(draw, "beam", modes(bend_y=3), 1e-4 if damped else 0.0, joint=fa.Weld())])
+    return fa.Robot(links=[rod(draw, "beam", fa.Flexible(bend_y=3), 1e-4 if damped else 0.0, joint=fa.Weld())])
 
 
 def spinner(draw: Draw) -> fa.Robot:
@@ -172,13 +167,13 @@ def spinner(draw: Draw) -> fa.Robot:
     section = fa.Section.rectangle(draw.between(0.008, 0.014), 0.03)
     material = fa.Material(7e10, 2700.0)
     return fa.Robot(
-        links=[fa.Link("beam", draw.between(2, 5), section=section, material=material, flexible=modes(bend_y=3))]
+        links=[fa.Link("beam", draw.between(2, 5), section=section, material=material, flexible=fa.Flexible(bend_y=3))]
     )
 
 
 def trolley(draw: Draw) -> fa.Robot:
     """A mass that rides along a clamped beam."""
-    beam = rod(draw, "beam", modes(bend_y=2), length=draw.between(1, 1.5), joint=fa.Weld())
+    beam = rod(draw, "beam", fa.Flexible(bend_y=2), length=draw.between(1, 1.5), joint=fa.Weld())
     rider = lump(draw, "trolley", length=0.1, mass=draw.between(0.02, 0.1), joint=fa.SlidingPrismatic())
     return fa.Robot(links=[beam, rider], gravity=(0.0, -draw.between(0.1, 0.5), 0.0))
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
+    from flexarm.mechanics.reach import ValidityWarning
     from flexarm.mechanics.system import System
     from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
     from flexarm.motion.inputs import (
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from flexarm.motion.runge_kutta import RungeKutta
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
-    from flexarm.motion.validity import ValidityWarning
     from flexarm.robot import (
         Damping,
         DescriptionError,
@@ -73,6 +73,7 @@ _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
+    "flexarm.mechanics.reach": ("ValidityWarning",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
     "flexarm.mechanics.derivatives": ("Derivative",),
     "flexarm.mechanics.system": ("System",),
@@ -95,7 +96,6 @@ _LATER = {
     "flexarm.motion.run": ("Run",),
     "flexarm.motion.loads": ("PointLoad",),
     "flexarm.motion.simulate": ("simulate",),
-    "flexarm.motion.validity": ("ValidityWarning",),
     "flexarm.motion.stabilization": ("Baumgarte",),
     "flexarm.robot": (
         "Damping",

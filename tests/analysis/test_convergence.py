@@ -34,7 +34,7 @@ def test_differences_are_those_of_the_runs(found):
 
 
 def test_it_prints_a_table(found):
-    head, columns, *rows = str(found).splitlines()
+    head, columns, *rows, note = str(found).splitlines()
     assert head == "two-link flexible arm, 0.6 s; shapes upper: bend_y 2; fore: bend_y 2"
     assert columns.split() == ["quantity", "value", "2", "more", "finer", "steps"]
     names = [
@@ -44,6 +44,8 @@ def test_it_prints_a_table(found):
         *(f"frequency {k}" for k in (1, 2, 3, 4)),
     ]
     assert [row[:34].strip() for row in rows] == names
+    assert all(row.split()[-1] in ("m", "Hz") for row in rows)
+    assert note.endswith("frequencies: joints locked")
     with pytest.raises(KeyError, match="there is no quantity 'speed'"):
         found["speed"]
 

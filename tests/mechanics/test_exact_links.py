@@ -327,7 +327,9 @@ def test_the_bend_of_45_degrees():
     coarse, fine = bend(2), bend(4)
     limit = fine + (fine - coarse) / 3
     assert_allclose(limit, [-23.5594, -13.6042, 53.4686], rtol=1e-3)
-    assert_allclose(limit, [-23.65, -13.72, 53.58], rtol=1e-2)  # published
+    published = np.array([-23.65, -13.72, 53.58])
+    assert np.linalg.norm(limit - published) < 5e-3 * np.linalg.norm(published)
+    assert_allclose(limit, published, rtol=1e-2)  # component by component: rods with other torsion, see test_oracles
 
 
 @pytest.mark.slow

@@ -94,17 +94,15 @@ def test_a_deep_cantilever_gives_way_sideways_under_a_load_at_its_tip(stiffening
 
 
 @BOTH
-def test_a_deep_cantilever_gives_way_sideways_under_its_own_weight(stiffening):
-    """12.854 sqrt(EI GJ) / L^3: the moment is at the root, where modes are slow; 0.35 % with four, 0.05 % with six."""
-    known = buckling.own_weight()
-    assert critical(stiffening, 4, 1e-4, 1e-4, "weight") == pytest.approx(known, rel=4e-3)
-    if stiffening == "shortening":
-        assert critical(stiffening, 6, 1e-4, 1e-4, "weight") == pytest.approx(known, rel=1e-3)
-
-
-@pytest.mark.slow
-def test_an_exact_deep_cantilever_with_six_shapes_gives_way_under_its_own_weight():
-    assert critical("exact", 6, 1e-4, 1e-4, "weight") == pytest.approx(buckling.own_weight(), rel=1e-3)
+@pytest.mark.parametrize("n", [4, 6])
+def test_a_deep_cantilever_gives_way_sideways_under_its_own_weight(stiffening, n):
+    """12.854 sqrt(EI GJ) / L^3. Four modes cannot do it better than to 0.34 %: their curvatures are slow at the root,
+    where the moment is. So they are held against Ritz's own answer with the same modes; six are within 0.1 %."""
+    found, best = critical(stiffening, n, 1e-4, 1e-4, "weight"), buckling.own_weight_with_modes(n)
+    assert found == pytest.approx(best, rel=6e-4)
+    assert best == pytest.approx(buckling.own_weight(), rel=3.5e-3 if n == 4 else 5e-4)
+    if n == 6:
+        assert found == pytest.approx(buckling.own_weight(), rel=1e-3)
 
 
 @pytest.mark.parametrize(("weak", "torsion"), [(0.05, 0.05), pytest.param(0.2, 0.1, marks=pytest.mark.slow)])

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 
@@ -31,3 +33,15 @@ def test_a_load_keeps_what_it_was_given():
     load = fa.PointLoad("a", force=force)
     force[:] = 9.0
     assert load.force == (0.0, 1.0, 0.0)
+
+
+def test_a_load_across_the_plane_of_picked_shapes_is_told():
+    arm = fa.library.two_link_arm().with_(
+        {f"links.{name}.flexible": fa.Flexible(up_to=50) for name in ("upper", "fore")}
+    )
+    told = r"loads\[0\]: force z on link 'fore' moves nothing: shapes were picked .* bend_z or twist \(upper, fore\)"
+    with pytest.warns(fa.ValidityWarning, match=told):
+        fa.simulate(arm, 0.01, loads=[fa.PointLoad("fore", force=(0, 0, 1.0))], native=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fa.simulate(arm, 0.01, loads=[fa.PointLoad("fore", force=(0.5, 1.0, 0), torque=(0, 0, 1e-3))], native=False)

@@ -313,6 +313,19 @@ def test_large_deflections_are_doubted():
         run(soft, 0.2, motion={"upper": 0.0, "fore": 0.0})
 
 
+def test_a_mass_matrix_that_bending_spoils_is_not_blamed_on_a_lack_of_mass():
+    """Rubber arms that fall, to second order."""
+    fields = {
+        "section": fa.Section.rectangle(0.01, 0.02),
+        "material": fa.Material(5e6, 1100),
+        "flexible": fa.Flexible(bend_y=3, stiffening="shortening"),
+    }
+    links = [fa.Link("upper", 0.4, **fields), fa.Link("fore", 0.3, **fields, payload=fa.PointMass(0.01))]
+    with pytest.warns(fa.ValidityWarning, match=r"links bend further there than their model bears.*='exact' of link"):
+        found = run(fa.Robot(links=links, gravity=(0, -9.81, 0)), 1.0)
+    assert found.reason.startswith("diverged")
+
+
 def test_an_explicit_method_with_too_long_a_step_says_which_coordinate_left(soft):
     with pytest.warns(fa.ValidityWarning, match=r"diverged at t = .*'fore.bend_y\[\d\]'"):
         found = run(soft, 1.0, method="rk4", dt=0.02)

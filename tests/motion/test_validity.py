@@ -92,8 +92,8 @@ def test_a_link_that_bends_further_than_its_model_is_meant_for(turned, stiffenin
     sentence = said(changed(turned, deflection=[[0.0, share * BAR.length, 0.0]]), with_model(stiffening))
     limit = {"none": "5%", "shortening": "15%"}.get(stiffening)
     expected = (
-        f"link 'bar' bends by {share:.0%} of its length at t = 0.05 s; stiffening '{stiffening}' is meant for less "
-        f"than {limit}; take stiffening='exact'"
+        f"link 'bar' bends by {share:.0%} of its length at t = 0.05 s; stiffening '{stiffening}' is "
+        f"meant for less than {limit}; take stiffening='exact'"
     )
     assert sentence == (expected if warned else "")
 

@@ -6,17 +6,22 @@ from flexarm.robot.library import rrr_arm, tokhi_azad_arm, two_link_arm
 
 def test_text_tells_the_robot():
     text = str(two_link_arm())
-    header, *_, upper, fore, _, _ = text.splitlines()
+    header, *_, upper, _, fore, model, _, _ = text.splitlines()
     assert header == "two-link flexible arm: no gravity, 8 coordinates, 0.4444 kg"
     assert upper.split("  ")[0].strip() == "upper"
     for cell in ("revolute z", "0.5 m", "rectangle 5 x 5 mm", "0.09813 kg", "bend_y 3, modes", "0.15 kg"):
         assert cell in fore
+    assert model.strip() == "exact"
+    second = str(rrr_arm().with_({"links.upper.rotary_inertia": True}))
+    assert "shortening" in second
+    assert "rotary" in second
+    assert "stiffening" in str(two_link_arm().with_({"links.fore.flexible.stiffening": "none"}))
 
 
 def test_text_tells_what_modes_carry_and_what_was_picked():
     arm = two_link_arm()
     assert str(arm).splitlines()[-2:] == [
-        "upper: its modes carry 0.2481 kg, 0.04568 kg m2 at its tip (bend_y: 1 % of the hinged inertia)",
+        "upper: its modes carry 0.2481 kg, 0.04568 kg m2 at its tip (hinged: 1 % of the inertia in bend_y)",
         "fore: its modes carry 0.15 kg at its tip",
     ]
     bare = str(arm.with_({"links.upper.flexible.basis.tip_mass": 0.0}))

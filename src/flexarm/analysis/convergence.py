@@ -13,11 +13,11 @@ from flexarm.analysis.modes import modes
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.foundation.numbers import Array, whole_number
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.laws import Feedback, TracedLaw, copied, feedback_of
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
-from flexarm.motion.validity import ValidityWarning
 from flexarm.robot import Link, Reduced, Robot
 from flexarm.robot.errors import DescriptionError
 from flexarm.robot.flexibility import Flexible
@@ -42,8 +42,8 @@ class Difference:
     @property
     def line(self) -> str:
         value = f"{self.value:.5g} {self.unit}"
-        steps = "" if self.steps is None else f"{self.steps:.1e}"
-        return f"{self.quantity:<34}{value:>14}{f'{self.shapes:.1e}':>14}{steps:>14}".rstrip()
+        steps = "" if self.steps is None else f"{self.steps:.1e} {self.unit}"
+        return f"{self.quantity:<34}{value:>14}{f'{self.shapes:.1e} {self.unit}':>14}{steps:>14}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,10 @@ class Convergence:
         early = [f"a run ended early: {each.reason}" for each in runs if each.status != "completed"]
         head = f"{robot.name}, {self.run.array('time')[-1]:g} s; shapes {'; '.join(shapes)}"
         columns = f"{'quantity':<34}{'value':>14}{f'{self.more} more':>14}{'finer steps':>14}"
-        return "\n".join([head, *dict.fromkeys(early), columns, *(each.line for each in self.differences)])
+        rows = [each.line for each in self.differences]
+        held = "free" if robot.constraints else "locked"
+        note = f"tip path: its farthest point from the start, and how far paths are apart; frequencies: joints {held}"
+        return "\n".join([head, *dict.fromkeys(early), columns, *rows, note])
 
 
 def convergence(robot: Robot | System, duration: float, *, more: int = 2, **options: Any) -> Convergence:

@@ -15,6 +15,7 @@ from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
+from flexarm.mechanics.reach import warn_of_posture, way_out
 from flexarm.mechanics.singularity import idle_motions
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot
@@ -125,6 +126,7 @@ def modes(
     rates = system.vector(v, "v")
     if rates.ndim != 1:
         raise ValueError(f"v has shape {rates.shape}: modes are those at one speed at a time")
+    warn_of_posture(system, posture)
     speed, held = _speeds(system, rates)
     kept = _kept(system, joints, held)
     if system.constraints:
@@ -211,7 +213,10 @@ def _require_inertia(system: System, kept: list[int], M: Array) -> None:
     motions = idle_motions(M, system.sizes[kept])
     if not motions.size:
         if np.linalg.eigvalsh(M).min(initial=np.inf) <= 0:
-            raise ValueError("q: links bend too far at this posture: their mass matrix is not positive definite")
+            raise ValueError(
+                "q: links bend too far at this posture: their mass matrix is not positive definite"
+                f"{way_out(system.robot)}"
+            )
         return
     worst = int(np.abs(motions).max(axis=1).argmax())
     raise ValueError(

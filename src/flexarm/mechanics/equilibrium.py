@@ -8,15 +8,17 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
+from flexarm.mechanics.reach import warn_of_posture, way_out
 from flexarm.mechanics.system import System
+from flexarm.robot import Robot
 
 ITERATIONS = 50
 REACH = 0.3  # of what is large for a coordinate: further than this one step of Newton's method is not trusted
 FIRST_SHARE, LEAST_SHARE = 0.25, 1e-4  # of the load, that one step adds
 
 
-def equilibrium(system: System, q: Vector = None) -> Array:
-    """Coordinates of a `system` at rest with every actuated coordinate held where q puts it.
+def equilibrium(system: System | Robot, q: Vector = None) -> Array:
+    """Coordinates of a `system` (or robot) at rest with every actuated coordinate held where q puts it.
 
     A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
     joints are held in their order as long as the others can still close the loops. Newton's method; where links bend
@@ -28,13 +30,19 @@ def equilibrium(system: System, q: Vector = None) -> Array:
     >>> equilibrium(System(arm)).round(4)  # the joint sags by 0.01 rad, its motor is held
     array([0.01, 0.  ])
     """
-    if not isinstance(system, System):
-        raise TypeError(f"system = {shown(system)}: must be a System, such as fa.System(robot)")
+    if not isinstance(system, (System, Robot)):
+        raise TypeError(f"system = {shown(system)}: must be a System, such as fa.System(robot), or a Robot")
+    if isinstance(system, Robot):
+        system = System(system, native=False)
     out = system.posture(q)
     if out.ndim != 1:
         raise ValueError(f"q has shape {out.shape}: the equilibrium near one posture at a time is found")
-    if system.constraints:
-        return constrained_equilibrium(system, out)
+    found = constrained_equilibrium(system, out) if system.constraints else _unconstrained(system, out)
+    warn_of_posture(system, found)
+    return found
+
+
+def _unconstrained(system: System, out: Array) -> Array:
     held = {each.coordinate.index for each in system.actuators}
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
@@ -58,7 +66,7 @@ def _loaded(system: System, q: Array, loose: list[int]) -> Array:
             worst = system.names[loose[int(np.abs(out[loose] / system.sizes[loose]).argmax())]]
             raise ArithmeticError(
                 f"no static equilibrium was found: '{worst}' runs away at {load:.0%} of the load; its link is too soft "
-                "for it"
+                f"for it{way_out(system.robot)}"
             )
     return out
 
@@ -86,5 +94,8 @@ def _stable(system: System, q: Array, loose: list[int]) -> Array:
     values, vectors = np.linalg.eigh((system.stiffness_matrix(q) + system.gravity_stiffness(q))[here])
     if values[0] < 0:
         worst = system.names[loose[int(np.abs(vectors[:, 0]).argmax())]]
-        raise ArithmeticError(f"no static equilibrium was found: '{worst}' buckles; its link is too soft for its load")
+        raise ArithmeticError(
+            f"no static equilibrium was found: '{worst}' buckles; its link is too soft for its load"
+            f"{way_out(system.robot)}"
+        )
     return q

@@ -12,7 +12,7 @@ HUGE = 2_000_000  # hours, and more memory than most machines have
 
 
 def size_estimate(robot: Robot) -> int:
-    """About how many instructions the inverse dynamics takes, within a factor of three."""
+    """About how many instructions the larger of inverse dynamics and mass matrix takes, within a factor of three."""
     return round(sum(link_size(link) for link in robot.links))
 
 
@@ -27,7 +27,8 @@ def require_size(robot: Robot) -> None:
     way = f"in link '{largest.name}'; take fewer shapes or links, basis elements, or stiffening 'shortening'"
     if size > HUGE:
         raise ValueError(f"{where}{way}; {_round(HUGE)} are the most")
-    warnings.warn(f"{where}{way}, or wait: the first call and the first run take minutes", UserWarning, stacklevel=3)
+    wait = "or wait: the first call takes some seconds, machine code minutes"
+    warnings.warn(f"{where}{way}, {wait}", UserWarning, stacklevel=3)
 
 
 def _round(number: float) -> str:

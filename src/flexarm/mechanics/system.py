@@ -32,6 +32,7 @@ from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.strains import point_of_section, require_in_section, strain
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
 from flexarm.robot import Elements, Robot
+from flexarm.robot.picking import Pick, picks
 
 Mask = NDArray[np.bool_]
 
@@ -63,7 +64,7 @@ class System:
             )
         if not (isinstance(native, bool) or (isinstance(native, str) and native == "auto")):
             raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
-        robot = robot.resolved()
+        self._given, robot = robot, robot.resolved()
         require_size(robot)
         self.robot = robot
         self.native: Native = native
@@ -75,11 +76,16 @@ class System:
 
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
         """Copies and pickles build their functions anew."""
-        return System, (self.robot, self.native)
+        return System, (self._given, self.native)
+
+    @property
+    def picks(self) -> dict[str, Pick]:
+        """By link, what was picked where its description leaves numbers of shapes open."""
+        return picks(self._given)
 
     @property
     def size_estimate(self) -> int:
-        """About how many instructions the inverse dynamics takes, known before it is made."""
+        """About how many instructions inverse dynamics or mass matrix take, known before they are made."""
         return size_estimate(self.robot)
 
     @cached_property

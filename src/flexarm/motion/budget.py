@@ -10,8 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.motion.outlook import Outlook, Pace
-from flexarm.motion.validity import OF_LAWS, ValidityWarning
+from flexarm.motion.validity import OF_LAWS
 
 MOST_STEPS = 100_000_000  # some minutes of the smallest robot
 MOST_CALLS = 10_000_000  # of a digital controller: each is a call of Python

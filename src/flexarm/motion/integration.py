@@ -266,7 +266,12 @@ class Integration:
     def _singularity(self) -> str:
         """The end of a sentence about a failure where constraints, or a lack of inertia, are at fault."""
         if self.plant.constraint_solver is None:
-            found = self.system.singularity(self.state[self.layout.q], self.plant.driven, nearly=True)
-            return "" if found is None else f"; {found.replace('is singular', 'is nearly singular there')}"
+            q, driven = self.state[self.layout.q], self.plant.driven
+            found = self.system.singularity(q, driven, nearly=True)
+            if found is None:
+                return ""
+            if self.system.singularity(np.where(self.system.elastic, 0.0, q), driven, nearly=True) is None:
+                return "; links bend further there than their model bears: their mass matrix is nearly singular"
+            return f"; {found.replace('is singular', 'is nearly singular there')}"
         names = Assembly(self.system, self.plant.driven).nearly_singular(self.state[self.layout.q])
         return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""

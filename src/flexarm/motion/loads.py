@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,12 @@ import numpy as np
 
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import Profile, profile
+from flexarm.robot.picking import OUT_OF_PLANE
+
+IDLE = 1e-9  # of the largest entry of a Jacobian
 
 
 @dataclass(frozen=True)
@@ -65,3 +70,29 @@ def loads_of(system: System, loads: Any) -> list[tuple[Load, list[Profile]]]:
             raise type(error)(f"loads[{k}]: {error.args[0]}") from None
         found.append((place, [profile(each, f"loads[{k}]") for each in (*load.force, *load.torque)]))
     return found
+
+
+def warn_of_idle_loads(system: System, loads: list[tuple[Load, list[Profile]]]) -> None:
+    """Where shapes were picked for a robot that stays in its plane, loads that push it out of there move nothing."""
+    picked = {name: pick.left_out for name, pick in system.picks.items()} if loads else {}
+    missing = {name: left for name, left in picked.items() if OUT_OF_PLANE in left.values()}
+    if not missing:
+        return
+    posture = np.random.default_rng(0).uniform(-0.3, 0.3, system.nq) * system.sizes  # no direction is idle by chance
+    for k, (load, parts) in enumerate(loads):
+        name = system.robot.links[load.link].name
+        moved = np.abs(system.jacobian(name, load.x, posture, axes="world")).max(axis=1)
+        rows = (*(("force", "xyz"[i], 3 + i) for i in range(3)), *(("torque", "xyz"[i], i) for i in range(3)))
+        idle = [
+            f"{kind} {axis}"
+            for (kind, axis, row), part in zip(rows, parts, strict=True)
+            if part != profile(0.0, "loads") and moved[row] < IDLE * moved.max()
+        ]
+        if idle:
+            families = " or ".join(dict.fromkeys(each for left in missing.values() for each in left))
+            warnings.warn(
+                f"loads[{k}]: {', '.join(idle)} on link '{name}' moves nothing: shapes were picked for a robot that "
+                f"stays in its plane, without its loads; give numbers of {families} ({', '.join(missing)})",
+                ValidityWarning,
+                stacklevel=3,
+            )

@@ -146,7 +146,10 @@ class Run:
             raise KeyError(f"there is no {shown(name)} in this run: {INPUTS_ARE_GONE}")
 
     def deflection(self, link: str) -> xr.DataArray:
-        """Deflection of a link's tip in its root frame (time, axis): (u - s, v, w)."""
+        """Displacement of a link's tip against the straight link (m), along the axes of its root frame (time, axis).
+
+        Along x, a link that bends becomes shorter.
+        """
         links = self.data["link"].values.tolist()
         if link not in links:
             raise KeyError(f"there is no link {shown(link)} in this run{suggestion(link, links)}")

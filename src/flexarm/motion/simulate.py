@@ -18,6 +18,7 @@ from flexarm.motion.events import Watch
 from flexarm.motion.gains import Gains
 from flexarm.motion.integration import Integration
 from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.loads import warn_of_idle_loads
 from flexarm.motion.method_names import chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.plan import Plan, tolerance_of
@@ -113,6 +114,7 @@ def simulate(
         wanted = sample_times(duration, sample, system.nq)
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
+    warn_of_idle_loads(system, schedule.loads)
     with interrupts.noticed():
         schedule.look(duration, q, v)
         require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)

@@ -12,9 +12,9 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import ROUNDING, Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.equilibrium import equilibrium
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.schedule import Schedule
-from flexarm.motion.validity import ValidityWarning
 from flexarm.robot import MovingJoint
 
 NOTICED = 1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported

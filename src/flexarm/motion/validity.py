@@ -7,21 +7,14 @@ from itertools import chain
 
 import numpy as np
 
+from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bends_far, could_be_exact, turns_far
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
-from flexarm.robot import Link, Robot
+from flexarm.robot import Robot
 
 LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
-LARGE_DEFLECTION = {"none": 0.05, "shortening": 0.15}
-"""By model, of a link's length: there the tip of a link in its first mode is off by a thousandth of its length. Exact
-links have no such limit."""
-WIDE_TURN = 1.0  # rad: there the rotation of a section is off by 1e-4, at twice that by 5 %
-
-
-class ValidityWarning(UserWarning):
-    """A result that the model's assumptions do not cover."""
 
 
 def warn_of_validity(run: Run, system: System) -> None:
@@ -65,14 +58,6 @@ def _hint(run: Run, robot: Robot) -> str:
     return ""
 
 
-def could_be_exact(link: Link) -> bool:
-    """Whether a flexible link may have stiffening "exact"."""
-    if link.flexible is None:
-        return False
-    exact = link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "exact"})})
-    return all(problem.path != "flexible.stiffening" for problem in exact.conflicts())
-
-
 def _unsolved(run: Run) -> list[str]:
     statistics = run.statistics
     if not statistics["unsolved"]:
@@ -112,33 +97,22 @@ def _leak(run: Run) -> list[str]:
 
 
 def _large_deflections(run: Run, robot: Robot) -> list[str]:
-    found = []
+    found: list[str] = []
     time, deflection = run.array("time"), run.array("deflection")
     for place, link in enumerate(robot.links):
         bend = np.abs(deflection[:, place, 1:]).max(axis=1)
-        worst, model = int(bend.argmax()), link.stiffening
-        if link.flexible is None or model not in LARGE_DEFLECTION:
-            continue
-        if bend[worst] > LARGE_DEFLECTION[model] * link.length:
-            way = "; take stiffening='exact'" if could_be_exact(link) else ""
-            found.append(
-                f"link '{link.name}' bends by {bend[worst] / link.length:.0%} of its length at "
-                f"t = {time[worst]:.4g} s; stiffening '{model}' is meant for less than "
-                f"{LARGE_DEFLECTION[model]:.0%}{way}"
-            )
+        worst = int(bend.argmax())
+        found += bends_far(link, float(bend[worst]), f" at t = {time[worst]:.4g} s")
     return found
 
 
 def _coarse_nodes(run: Run, system: System) -> list[str]:
     """Exact links that are curled up further than their nodes can follow."""
-    time, found = run.array("time"), []
+    found: list[str] = []
+    time = run.array("time")
     for name, turns in system.turns_between_nodes(run.array("q")).items():
         worst = int(turns.argmax())
-        if turns[worst] > WIDE_TURN:
-            found.append(
-                f"link '{name}' turns by {turns[worst]:.2g} rad between two of the nodes that follow it at "
-                f"t = {time[worst]:.4g} s; beyond {WIDE_TURN:g} rad they do not meet its shape: take more shapes"
-            )
+        found += turns_far(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")
     return found
 
 

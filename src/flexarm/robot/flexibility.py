@@ -178,11 +178,13 @@ class Flexible(Description):
         "auto",
         description="how far it may bend: exact (as far as it likes), shortening (second order, to about 10 % of the "
         "length), none (the papers' zero-order model, without centrifugal stiffening); auto is exact for up to 12 "
-        "modes in one plane, else shortening",
+        "modes in one plane, without shear, of a link that does not slide through its joint, else shortening",
     )
     damping: Damping | None = Field(None, description="damping beside the material's own")
     shear: bool = Field(
-        False, strict=True, description="bending with shear (Timoshenko), for short links; no coordinates of its own"
+        False,
+        strict=True,
+        description="bending with shear, for short links; Timoshenko's with the link's rotary_inertia",
     )
     up_to: Annotated[float, positive("Hz")] | None = Field(
         None,

@@ -63,7 +63,7 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
             f"{link.length:.4g} m",
             _section(link),
             f"{link.beam_mass:.4g} kg",
-            "rigid" if link.flexible is None else _flexible(link.flexible),
+            "rigid" if link.flexible is None else _flexible(link, link.flexible),
             _lump(link.payload),
             _lump(link.hub),
         )
@@ -88,7 +88,7 @@ def _load(link: Link, carries: tuple[Load, ...]) -> str:
     counts = {} if link.flexible is None else link.flexible.counts
     turns = {axis for load in loads for axis, inertia in enumerate(load.hinged) if inertia}
     few = [name for name, axis in (("bend_z", 1), ("bend_y", 2)) if counts.get(name) in FEW and axis in turns]
-    share = f" ({' and '.join(few)}: {100 * SHARE:g} % of the hinged inertia)" if few else ""
+    share = f" (hinged: {100 * SHARE:g} % of the inertia in {' and '.join(few)})" if few else ""
     given = " (given)" if basis.given_load else ""
     return f"{link.name}: its modes carry {' and '.join(places) or 'nothing'}{given}{share}"
 
@@ -104,12 +104,14 @@ def _section(link: Link) -> str:
     return f"{link.section.shape} {sizes} mm" if sizes else link.section.shape
 
 
-def _flexible(flexible: Flexible) -> str:
+def _flexible(link: Link, flexible: Flexible) -> str:
     basis, counts = flexible.basis, flexible.counts
     if isinstance(basis, Reduced):  # it may keep another number than the family's own
         counts = {family: basis.coordinates(family, count) for family, count in counts.items()}
     said = [*(f"{family} {count}" for family, count in counts.items()), basis.type]
-    return ", ".join([*said, "shear"] if flexible.shear else said)
+    more = {"shear": flexible.shear, "rotary inertia": link.rotary_inertia}
+    model = "no stiffening" if link.stiffening == "none" else link.stiffening
+    return ", ".join([*said, model, *filter(more.get, more)])
 
 
 def _lump(lump: PointMass | None) -> str:

@@ -52,7 +52,7 @@ class ExactLink(LinkModel):
         if isinstance(flexible.basis, Elements):
             return 120.0 * n + 35.0 * n**2
         each = 40.0 + 8.0 * n + 4.0 * nodes if flexible.in_one_plane else 250.0 + 30.0 * n + 6.0 * nodes
-        return nodes * each + 15.0 * n**3  # the mass matrix, in which every shape meets every other at every node
+        return nodes * each + 10.0 * n**3  # the mass matrix, in which every shape meets every other at every node
 
     def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
         beam = body.integrals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
@@ -29,3 +29,17 @@ def summed(
         value = one.form(block) if same else one.form_with(block, eta.of(shapes.columns[each.other]))
         parts[each.axis] = parts[each.axis] + value
     return parts[0].above(parts[1]).above(parts[2])
+
+
+def pulled(products: Sequence[Product], shapes: Shapes, numbers: SymbolsUnder, eta: Any, push: Any) -> Any:
+    """(n,): what a force (3,) on the sum of products is on eta. Written out, it shares what the sum is made of."""
+    found = ca.SX.zeros(eta.shape)
+    for k, each in enumerate(products):
+        if str(k) not in numbers:
+            continue
+        block, along = numbers[str(k)], push[each.axis]
+        one, other = shapes.columns[each.one], shapes.columns[each.other]
+        found[one] += along * (block @ eta[other])
+        if each.one != each.other:
+            found[other] += along * (block.T @ eta[one])
+    return found

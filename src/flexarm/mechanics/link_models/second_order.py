@@ -7,6 +7,7 @@ times x. With stiffening "none" all but what is linear is left out.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,12 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loads import Loads
 from flexarm.beam.second_order import MOVES, SecondOrder
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.articulated import symmetric
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.beams import add_shape_integrals, add_strain, beam_integrals
 from flexarm.mechanics.link_models.model import LinkModel, differentiated, straight_points
 from flexarm.mechanics.link_models.moving_sections import moving_section
-from flexarm.mechanics.link_models.products import summed
+from flexarm.mechanics.link_models.products import pulled, summed
 from flexarm.mechanics.link_models.sections import add_sections, kinetic_of_sections
 from flexarm.mechanics.link_models.stations import Forms, add_station, section_steps, station_steps
 from flexarm.mechanics.moving_shapes import NodalShapes, SlidingShapes
@@ -93,12 +95,19 @@ class SecondOrderLink(LinkModel):
         eta, n = own.of(body.local.elastic), body.numbers
         points = Points(body.shapes, eta)
         force, inner = differentiated(kinetic_of_sections(body, omega, v, eta), omega, domega, a, own, v)
-        for pushed, bent in (
-            forces_on_points(points, n, omega, domega, a),
-            forces_of_third_order(points, n, omega, domega, a, v),
-        ):
-            force, inner[body.local.elastic] = force + pushed, inner[body.local.elastic] + bent
-        return force, inner
+        pushed, direct, pushes = forces_on_points(points, n, omega, domega, a)
+        turned, more = forces_of_third_order(points, n, omega, domega, a, v)
+        inner[body.local.elastic] += direct + points.pulled(pushes + more)
+        return force + pushed + turned, inner
+
+    def inertia(self, body: SymbolicBody, x: Any) -> Any:
+        rates = Jet.slow(ca.SX.sym("rates", 6 + body.local.count))
+        omega, v, own = rates.x[:3], rates.x[3:6], Jet.slow(x, rates.x[6:])
+        sections = kinetic_of_sections(body, omega, v, own.of(body.local.elastic))
+        out, eta = ca.hessian(sections, rates.x)[0], Jet.slow(body.elastic(x))
+        place = [*range(6), *(6 + k for k in range(body.local.count)[body.local.elastic])]
+        out[place, place] += inertia_of_points(Points(body.shapes, eta), body.numbers)
+        return out
 
     def first_moment(self, body: SymbolicBody, x: Any) -> tuple[Any, Any]:
         return body.numbers["m"], Points(body.shapes, Jet.slow(body.elastic(x))).c.x
@@ -129,6 +138,20 @@ def _moved(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
     return np.stack([forms.moved(each) for each in x])
 
 
+@dataclass(frozen=True)
+class Pushes:
+    """Forces on integrals over a link's points: on those of first order, on the squeeze, and on products."""
+
+    deflected: Any
+    along: Any
+    squeeze: Any
+    bent: Any
+    bent_x: Any
+
+    def __add__(self, other: Pushes) -> Pushes:
+        return Pushes(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+
 class Points:
     """The points of a link's axis, with their rates: integrals over them, to second order.
 
@@ -137,7 +160,7 @@ class Points:
 
     def __init__(self, shapes: Shapes, eta: Jet) -> None:
         n = self._n = shapes.numbers
-        self.eta = eta
+        self._shapes, self.eta = shapes, eta
         self.squeeze = summed(MOVES, shapes, n.under("squeeze"), eta).of(0)  # the same int mu x s as the shortening
         self.bent, across = (summed(MOVES, shapes, n.under(f"bent.{k}"), eta) for k in (0, 1))
         self.swept, self.swept_x = self.bent.through(ACROSS), across.through(ACROSS)
@@ -145,6 +168,28 @@ class Points:
         self.deflected, self.along = eta.through(n["a"]), eta.through(n["b"])
         self.c = Jet.constant(n["c0"]).along_x + self.deflected + self.bent
         self.f = self.along + self.bent_x
+
+    def gradients(self) -> tuple[Any, Any, Any]:
+        """(n,), (n, 3), (n, 3): of the squeeze, and of int mu and int mu x of the products."""
+        axes, n, shapes, eta = range(3), self._n, self._shapes, self.eta.x
+        unit = ca.SX.eye(3)
+        squeeze, *bent = (
+            ca.horzcat(*(pulled(MOVES, shapes, n.under(name), eta, unit[:, k]) for k in axes))
+            for name in ("squeeze", "bent.0", "bent.1")
+        )
+        return squeeze[:, 0], *map(ca.sparsify, bent)
+
+    def pulled(self, pushes: Pushes) -> Any:
+        """What forces on the integrals are on eta."""
+        n, shapes = self._n, self._shapes
+        found = n["a"].T @ pushes.deflected + n["b"].T @ pushes.along
+        for name, push in (
+            ("squeeze", ca.vertcat(pushes.squeeze, 0, 0)),
+            ("bent.0", pushes.bent),
+            ("bent.1", pushes.bent_x),
+        ):
+            found += pulled(MOVES, shapes, n.under(name), self.eta.x, push)
+        return found
 
     def M(self, i: int, j: int) -> Any:
         """int mu N_i^T N_j."""
@@ -193,8 +238,44 @@ def kinetic_of_points(points: Points, n: SymbolsUnder, omega: Any, v: Any) -> An
     )
 
 
-def forces_on_points(points: Points, n: SymbolsUnder, omega: Any, domega: Any, a: Any) -> tuple[Any, Any]:
-    """The same as forces on the twist and on eta: mass times acceleration, point by point, without differentiation."""
+def inertia_of_points(points: Points, n: SymbolsUnder) -> Any:
+    """(6 + n, 6 + n): the form of all these energies, put together from gradients of the integrals."""
+    eta, along = points.eta.x, points.along.x
+    squeezed, bent, bent_x = points.gradients()
+    lines = ((n["a"].T, n["b"].T), (bent @ ACROSS, bent_x @ ACROSS))
+    f = n["b"].T + bent_x
+    f[:, 0] -= n["g0"] * squeezed
+    D = [[points.M(i, j).T @ eta + (f[:, j] if i == 0 else 0) for j in range(3)] for i in range(3)]
+    swing = [SWING * along[k] * squeezed - LEVER * points.squeeze.x * n["b"].T[:, k] for k in range(3)]
+    weighed = _weighed(n, [each.T for each in lines[1]])
+    pairs = zip((points.deflected.x, along), weighed, strict=True)
+    roll = sum(place[1] * rate[2, :].T - place[2] * rate[1, :].T for place, rate in pairs)
+    turned = ca.horzcat(D[1][2] - D[2][1] + roll, D[2][0] - D[0][2] - swing[2], D[0][1] - D[1][0] + swing[1])
+    G, lever = points.spread(), -LEVER * points.squeeze.x * along
+    inertia = ca.trace(G) * ca.SX.eye(3) - G + ca.diag(ca.vertcat(0, 2 * lever[0], 2 * lever[0]))
+    for k in (1, 2):
+        inertia[0, k] -= lever[k]
+        inertia[k, 0] -= lever[k]
+    own = sum((points.M(i, i) for i in range(3)), ca.SX(eta.shape[0], eta.shape[0]))
+    short = squeezed @ n["b"][0, :]
+    own -= short + short.T
+    for first, second, weigh in zip(*lines, weighed, strict=True):
+        mixed = first @ weigh
+        own += mixed + mixed.T + second @ weigh
+    across = ca.skew(points.c.x)
+    return ca.sparsify(
+        ca.blockcat(
+            [
+                [inertia, across, turned.T],
+                [across.T, n["m"] * ca.SX.eye(3), (n["a"].T + bent).T],
+                [turned, n["a"].T + bent, symmetric(own)],
+            ]
+        )
+    )
+
+
+def forces_on_points(points: Points, n: SymbolsUnder, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Pushes]:
+    """The same as forces on the twist, on eta and on integrals: mass times acceleration, without differentiation."""
     S = ca.skew(omega)
     W = ca.skew(domega) + S @ S  # what turning does to a place
     c, eta = points.c, points.eta
@@ -205,14 +286,13 @@ def forces_on_points(points: Points, n: SymbolsUnder, omega: Any, domega: Any, a
         ca.trace(D) * omega - D.T @ omega
     )
     across, whole = forces_on_lines(points, n)
-    inner = n["a"].T @ (a + across[0]) + n["b"].T @ (W[:, 0] + across[1])
-    moved = ca.vertcat(points.bent.x, points.bent_x.x, points.swept.x, points.swept_x.x)
-    inner += ca.jtimes(moved, eta.x, ca.vertcat(a, W[:, 0], *whole), True)
+    pushes = Pushes(a + across[0], W[:, 0] + across[1], -n["g0"] * W[0, 0], a + whole[0], W[:, 0] + whole[1])
+    direct = ca.SX.zeros(eta.x.shape)
     for i in range(3):
-        inner += points.M(i, i) @ eta.ddx
+        direct += points.M(i, i) @ eta.ddx
         for j in range(3):
-            inner += points.M(i, j) @ (W[i, j] * eta.x + 2 * S[i, j] * eta.dx)
-    return ca.vertcat(torque + ca.cross(c.x, a), force), inner
+            direct += points.M(i, j) @ (W[i, j] * eta.x + 2 * S[i, j] * eta.dx)
+    return ca.vertcat(torque + ca.cross(c.x, a), force), direct, pushes
 
 
 def third_order(omega: Any, squeeze: Jet, along: Jet) -> Any:
@@ -223,25 +303,22 @@ def third_order(omega: Any, squeeze: Jet, along: Jet) -> Any:
     return total + place[0] * (omega[1] ** 2 + omega[2] ** 2) - omega[0] * ca.dot(omega[1:], place[1:])
 
 
-def forces_of_third_order(points: Points, n: SymbolsUnder, omega: Any, domega: Any, a: Any, v: Any) -> tuple[Any, Any]:
-    """Of these, and of what roll sweeps, as if their integrals were coordinates, and from there to eta: Lagrange's
-    equations do not mind."""
-    parts = [points.squeeze, points.along, points.deflected, points.swept, points.swept_x]
-    if points.swept.idle and points.swept_x.idle:
-        parts = parts[:2]
-    given = parts[0]
-    for each in parts[1:]:
+def forces_of_third_order(
+    points: Points, n: SymbolsUnder, omega: Any, domega: Any, a: Any, v: Any
+) -> tuple[Any, Pushes]:
+    """Of these, and of what roll sweeps, as if their integrals were coordinates: Lagrange's equations do not mind."""
+    given = points.squeeze
+    for each in (points.along, points.deflected, points.swept, points.swept_x):
         given = given.above(each)
     given = Jet(*map(ca.densify, given.parts))
     own = Jet(*(ca.SX.sym(name, given.x.shape[0]) for name in ("r", "dr", "ddr")))
-    squeeze, along, *swept = own.of(0), *(own.of(slice(k, k + 3)) for k in range(1, given.x.shape[0], 3))
+    squeeze, along, deflected, moved, turned = own.of(0), *(own.of(slice(k, k + 3)) for k in (1, 4, 7, 10))
     energy = third_order(omega, squeeze, along)
-    if swept:
-        deflected, moved, turned = swept
+    if not (points.swept.idle and points.swept_x.idle):
         energy += rolled(n, omega, [deflected.x, along.x], [moved.dx, turned.dx])
     force, inner = differentiated(energy, omega, domega, a, own, v)
     force, inner = ca.substitute([force, inner], [*own.parts], [*given.parts])
-    return force, ca.jtimes(given.x, points.eta.x, inner, True)
+    return force, Pushes(inner[4:7], inner[1:4], inner[0], inner[7:10], inner[10:])
 
 
 def swept(n: SymbolsUnder, first: list[Any], second: list[Any]) -> Any:
@@ -269,9 +346,9 @@ def forces_on_lines(points: Points, n: SymbolsUnder) -> tuple[list[Any], list[An
 
 def _weighed(n: SymbolsUnder, moments: list[Any]) -> list[Any]:
     """Of what shapes can do of a line p + q x, from its products int mu with 1 and x: p and q."""
-    found = [ca.SX(3, 1), ca.SX(3, 1)]
+    found = [ca.SX(*moments[0].shape), ca.SX(*moments[0].shape)]
     for axis, name in ((1, "y"), (2, "z")):
         if (line := n.find(f"line.{name}")) is not None:
             for k in (0, 1):
-                found[k][axis] = line[k, 0] * moments[0][axis] + line[k, 1] * moments[1][axis]
+                found[k][axis, :] = line[k, 0] * moments[0][axis, :] + line[k, 1] * moments[1][axis, :]
     return found

@@ -1,0 +1,71 @@
+"""How far links may bend in each model, and what to say where they bend further."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.robot import Link, Robot
+
+if TYPE_CHECKING:
+    from flexarm.mechanics.system import System
+
+LARGE_DEFLECTION = {"none": 0.05, "shortening": 0.15}
+"""By model, of a link's length, across its axis: there the tip of a link in its first mode is off by a thousandth of
+its length. Exact links have no such limit."""
+WIDE_TURN = 1.0  # rad: there the rotation of a section is off by 1e-4, at twice that by 5 %
+
+
+class ValidityWarning(UserWarning):
+    """A result that the model's assumptions do not cover."""
+
+
+def could_be_exact(link: Link) -> bool:
+    """Whether a flexible link that is not exact may be."""
+    if link.flexible is None or link.stiffening == "exact":
+        return False
+    exact = link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "exact"})})
+    return all(problem.path != "flexible.stiffening" for problem in exact.conflicts())
+
+
+def bends_far(link: Link, bend: float, when: str = "") -> Iterator[str]:
+    """What to say of a link whose tip is moved by `bend` (m) across its axis, if that is too far for its model."""
+    limit = LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
+    if bend > limit * link.length:
+        way = "; take stiffening='exact'" if could_be_exact(link) else ""
+        share = f"link '{link.name}' bends by {bend / link.length:.0%} of its length{when}"
+        yield f"{share}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}{way}"
+
+
+def turns_far(name: str, turn: float, when: str = "") -> Iterator[str]:
+    """The same of an exact link that turns by an angle (rad) between two of its nodes."""
+    if turn > WIDE_TURN:
+        yield (
+            f"link '{name}' turns by {turn:.2g} rad between two of the nodes that follow it{when}; beyond "
+            f"{WIDE_TURN:g} rad they do not meet its shape: take more shapes"
+        )
+
+
+def warn_of_posture(system: System, q: Array) -> None:
+    """Warn where links bend further at a posture than their models know."""
+    for link in system.robot.resolved().links:
+        if link.flexible is not None and link.stiffening in LARGE_DEFLECTION:
+            tip = system.deflection(link.name, q, points=2)[1][-1]
+            _say(bends_far(link, float(np.abs(tip[1:]).max())))
+    for name, turn in system.turns_between_nodes(q).items():
+        _say(turns_far(name, float(turn)))
+
+
+def _say(sentences: Iterator[str]) -> None:
+    for sentence in sentences:
+        warnings.warn(sentence, ValidityWarning, stacklevel=4)
+
+
+def way_out(robot: Robot) -> str:
+    """Which link might bear what another model of it does not; empty if none."""
+    names = [f"'{link.name}'" for link in robot.resolved().links if could_be_exact(link)]
+    return f"; or take stiffening='exact' of {', '.join(names)}, which bears deflections of any size" if names else ""

@@ -1,0 +1,58 @@
+"""Postures that bend links further than their models know are told, whoever asks."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from tests.helpers import unit_link
+
+TWICE = 2.0  # P L^2 / EI of the payload's weight: the tip is at (0.839358, -0.493457)
+
+
+def cantilever(flexible: fa.Flexible, gravity=(0, -TWICE, 0)) -> fa.System:
+    link = unit_link(joint=fa.Weld(), flexible=flexible, mass=1e-9, payload=fa.PointMass(1.0))
+    return fa.System(fa.Robot(links=[link], gravity=gravity), native=False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "model"),
+    [
+        ({"basis": "elements"}, "shortening"),
+        ({"shear": True}, "shortening"),
+        ({"twist": 1}, "shortening"),
+        ({"bend_y": 13}, "shortening"),
+        ({"stiffening": "none"}, "none"),
+    ],
+)
+def test_equilibrium_and_modes_tell_that_a_link_bends_too_far(fields, model):
+    section = {"section": fa.Section.properties(A=1, I_y=1, I_z=1, J=1, I_p=1, shear_y=1e3, shear_z=1e3)}
+    link = unit_link(joint=fa.Weld(), mass=1.0, payload=fa.PointMass(1.0, inertia=1.0), **section)
+    link = link.model_copy(update={"flexible": fa.Flexible(**{"bend_y": 4, **fields})})
+    system = fa.System(fa.Robot(links=[link], gravity=(0, -0.8, 0)), native=False)
+    told = rf"link 'beam' bends by \d+% of its length; stiffening '{model}' is meant for less than"
+    with pytest.warns(fa.ValidityWarning, match=told):
+        q = fa.equilibrium(system)
+    with pytest.warns(fa.ValidityWarning, match=told):
+        fa.modes(system, q=q)
+
+
+def test_exact_links_bend_as_far_as_they_like_in_silence():
+    system = cantilever(fa.Flexible(bend_y=4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        q = fa.equilibrium(system)
+        fa.modes(system, q=q)
+    assert system.tip(q) == pytest.approx([0.839358, -0.493457, 0.0], abs=1e-5)
+
+
+def test_exact_links_that_turn_far_between_their_nodes_are_told():
+    system = cantilever(fa.Flexible(bend_y=1))
+    with pytest.warns(fa.ValidityWarning, match=r"link 'beam' turns by .* rad between two of the nodes"):
+        fa.modes(system, q=np.array([20 * system.sizes[0]]))
+
+
+def test_what_no_equilibrium_is_found_for_names_the_model_that_could_do_it():
+    with pytest.raises(ArithmeticError, match=r"or take stiffening='exact' of 'beam', which bears deflections of any"):
+        fa.equilibrium(cantilever(fa.Flexible(bend_y=3, stiffening="shortening"), (-3.0, 0, 0)))  # Euler's is 2.467
