@@ -1,7 +1,8 @@
 """What each link, with all that hangs on it, takes from its joint: as CasADi expressions.
 
 A virtual twist w_i of a link's root carries the link and all that hangs on it as one rigid body. The power of all
-forces of inertia and gravity in it is the wrench that the joint must give: one reverse sweep, as in the inverse dynamics,
+forces of inertia and gravity in it is the wrench that the joint must give: one reverse sweep, as in the inverse
+dynamics,
 
     wrench_i = sum_j (dV_j/dw_i)^T F_j.
 """

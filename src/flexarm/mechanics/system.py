@@ -477,8 +477,8 @@ class System:
 
     def strain(self, link: str, x: Any, q: Vector = None, at: Sequence[float] = (0.0, 0.0)) -> Array:
         """Strain (no unit) along a flexible `link` at x (m from its root, a number or a list) and at (y, z) of the
-        section (m): (...), or (..., len(x)). That of the shapes, u' - y v'' - z w'': a gauge glued on there shows it, as
-        far as the shapes can; a link without `stretch` has no u'.
+        section (m): (...), or (..., len(x)). That of the shapes, u' - y v'' - z w'', as a gauge would show it that is
+        glued on there; a link without `stretch` has no u'.
 
         >>> from flexarm.robot import library
         >>> arm = System(library.two_link_arm())

@@ -72,7 +72,7 @@ class Inputs:
         that stiff modes would make large accelerations of; theirs are taken as they are, but for jumps, where steps
         begin with others that stiff modes bear better.
         """
-        anew = np.isin(moments, self.jumps) | (self.stepper.order > LOW)
+        anew = (np.isin(moments, self.jumps) | (self.stepper.order > LOW)) & np.isfinite(inputs).all(axis=1)
         solver = self.stepper.plant.constraint_solver
         forces = None
         if solver is not None:
