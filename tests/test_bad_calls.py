@@ -413,7 +413,8 @@ def systems() -> Iterator[Call]:
     yield of_arm("deflection", {"link": PLACE["link"], "q": STATES["q"], "points": points})
     yield of_arm("axis", {"link": PLACE["link"], "q": STATES["q"], "points": points})
     loads = (None, "text", 3, NAN, {}, THING, ["b"], [("b", 0.5)], [("nobody", 0.5, [0.0] * 6)],
-             [("b", 9.0, [0.0] * 6)], [("b", 0.5, [0.0] * 3)], [("b", 0.5, "text")], [("b", 0.5, [1j] * 6)])  # fmt: skip
+             [("b", 9.0, [0.0] * 6)], [("b", 0.5, [0.0] * 3)], [("b", 0.5, "text")],
+             [("b", 0.5, [1j] * 6)])  # fmt: skip
     given = {
         "loads": ([("b", 0.5, [0.0] * 6)], loads),
         "constraint_forces": (None, ("text", 1.0, [1.0], {}, True, THING)),

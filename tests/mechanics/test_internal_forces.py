@@ -198,6 +198,19 @@ def test_a_link_that_slides_through_its_guide_is_free_at_both_ends(rear, stiffen
     assert np.abs(payload[:3]).max() > 0.1
 
 
+def test_a_mesh_that_is_gripped_at_its_nodes_needs_no_forces_of_its_grip():
+    shapes = fa.Flexible(bend_y=4, basis="elements", stiffening="none")
+    joint = fa.FixedPrismatic(contact="nodal")
+    links = [fa.Link("a", 0.5, mass=1.0), fa.Link("b", 0.8, joint, BAR, ALUMINIUM, shapes)]
+    found = fa.System(fa.Robot(links=links, gravity=(0, -G, 0)), native=False)
+    assert found.constraints
+    q = found.vector({"b.q": 0.3})
+    before, after = found.section_forces("b", [0.5 - 1e-8, 0.5], q)
+    assert_allclose(before - after, found.reaction("b", q), atol=1e-6)
+    mu = ALUMINIUM.rho * 6e-4
+    assert_allclose([before[5], after[5]], [-mu * G * 0.5**2 / 2, -mu * G * 0.3**2 / 2], rtol=1e-6)
+
+
 def test_a_rider_counts_where_it_is():
     links = [fa.Link("rail", 1.0, fa.Weld(), mass=0.0), fa.Link("rider", 0.2, fa.SlidingPrismatic(), mass=2.0)]
     found = fa.System(fa.Robot(links=links, gravity=(0, -G, 0)), native=False)

@@ -59,8 +59,9 @@ def _loads(system: System, q: Array, loads: Any) -> list[OuterForce]:
 
 def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     rows = system.constraints
+    touches = system.structure.held_places.touches if rows else []  # a guide's own grip is part of its joint
     if forces is None:
-        if rows:
+        if touches:
             raise ValueError(
                 f"constraint_forces: is required, since the robot has constraints: one force for each of "
                 f"{', '.join(rows)}, as run['reaction'] has them"
@@ -72,7 +73,7 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
             f"constraint_forces has shape {given.shape}: its last dimension must be {len(rows)}, one for each row of "
             f"the constraints ({', '.join(rows) or 'there are none'})"
         )
-    if not rows or not (touches := system.structure.held_places.touches):
+    if not touches:
         return []
     pulled, R, p = system._call(system.structure.functions.held, given, q=q)
     found = []
