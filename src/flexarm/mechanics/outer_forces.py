@@ -10,6 +10,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.building import building
 from flexarm.mechanics.wrenches import force_first, turned
 from flexarm.robot.constraints import PointSupport
 
@@ -59,7 +60,8 @@ def _loads(system: System, q: Array, loads: Any) -> list[OuterForce]:
 
 def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     rows = system.constraints
-    touches = system.structure.held_places.touches if rows else []  # a guide's own grip is part of its joint
+    with building:
+        touches = system.structure.held_places.touches if rows else []  # a guide's own grip is part of its joint
     if forces is None:
         if touches:
             raise ValueError(

@@ -30,17 +30,18 @@ def section_forces_figure(run: Run, link: str, times: Sequence[float] | int = 3)
     nearest = np.unique(np.abs(samples[:, None] - chosen).argmin(axis=0))
     few, x = Run(run.data.isel(time=nearest)), _places(run, link)
     both = {"moment": few.moment(link, x), "force": few.force(link, x)}
-    drawn = [(kind, axis) for kind, found in both.items() for axis in _present(found)]
-    columns = 1 if len(drawn) == 1 else 2
-    rows = -(-len(drawn) // columns)
-    figure = Picture(figsize=(6.0 if columns == 1 else 10.0, 1.0 + 2.3 * rows))
-    plots = [figure.add_subplot(rows, columns, k + 1) for k in range(len(drawn))]
-    for plot, (kind, axis) in zip(plots, drawn, strict=True):
-        _diagram(plot, both[kind].sel(axis=axis))
-        plot.set_title(WORDS[kind][axis], fontsize=10)
-    for plot in plots[-columns:]:
+    drawn = {kind: _present(found) for kind, found in both.items()}
+    counts = [len(axes) for axes in drawn.values()]
+    figure, units = Picture(figsize=(10.0, 1.0 + 2.3 * max(counts))), int(np.lcm.reduce(counts))
+    cells = figure.add_gridspec(units, 2)  # a column that has fewer diagrams has taller ones
+    for column, (kind, axes) in enumerate(drawn.items()):
+        span = units // len(axes)
+        for row, axis in enumerate(axes):
+            plot = figure.add_subplot(cells[row * span : (row + 1) * span, column])
+            _diagram(plot, both[kind].sel(axis=axis))
+            plot.set_title(WORDS[kind][axis], fontsize=10)
         plot.set_xlabel(f"x along {link} (m)", parse_math=False)
-    handles, labels = plots[0].get_legend_handles_labels()
+    handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=8, frameon=False)
     figure.suptitle(wrapped(f"{run.data.attrs['robot']}: {link}", figure.get_figwidth()), fontsize=11)
     return figure
