@@ -124,6 +124,9 @@ def zero(t: Any) -> Any:
 Q = [0.1, 0.0, 0.1]
 STATES = {"q": (Q, STATE), "v": (Q, STATE), "a": (Q, STATE)}
 PLACE = {"link": ("a", NAME), "x": (0.5, (*optional(NUMBER), -1.0, 2.0)), "q": (Q, STATE)}
+NOWHERE = (None, "text", "", NAN, INF, True, 1j, {}, THING, -1.0, 2.0, [[0.5]], ["a"], [NAN], [True], [0.5, 2.0])
+ALONG = ([0.0, 0.5], NOWHERE)
+IN_SECTION = ((0.01, 0.0), (None, 0.0, "text", NAN, [0.0], [0.0] * 3, [NAN, 0.0], ["a", "b"], [1.0, 0.0], {}, THING))
 JOINT = {
     "limits": ([0.1, 0.5], (1.0, "text", NAN, [1.0], [1.0, 0.0], ["a", "b"], [NAN, 1.0], {}, THING)),
     "viscous": (0.1, NONNEGATIVE),
@@ -409,6 +412,16 @@ def systems() -> Iterator[Call]:
     points = (5, (*COUNT, 0))
     yield of_arm("deflection", {"link": PLACE["link"], "q": STATES["q"], "points": points})
     yield of_arm("axis", {"link": PLACE["link"], "q": STATES["q"], "points": points})
+    loads = (None, "text", 3, NAN, {}, THING, ["b"], [("b", 0.5)], [("nobody", 0.5, [0.0] * 6)],
+             [("b", 9.0, [0.0] * 6)], [("b", 0.5, [0.0] * 3)], [("b", 0.5, "text")],
+             [("b", 0.5, [1j] * 6)])  # fmt: skip
+    given = {
+        "loads": ([("b", 0.5, [0.0] * 6)], loads),
+        "constraint_forces": (None, ("text", 1.0, [1.0], {}, True, THING)),
+    }
+    yield of_arm("reaction", {"link": PLACE["link"], **STATES, **given, "axes": ("joint", CHOICE)})
+    yield of_arm("section_forces", {"link": PLACE["link"], "x": ALONG, **STATES, **given})
+    yield of_arm("strain", {"link": PLACE["link"], "x": ALONG, "q": STATES["q"], "at": IN_SECTION})
     yield Call("equilibrium", fa.equilibrium, {"system": (Made(arm), ROBOT), "q": STATES["q"]})
     joints = ("text", "", 3, NAN, [], THING, None, {"nobody": "free"}, {"b": "text"}, {"b": 3}, {3: "free"})
     yield Call(
@@ -563,11 +576,16 @@ def results() -> Iterator[Call]:
     yield of_run("__getitem__", {"name": ("a.q", NAME)})
     yield of_run("array", {"name": ("tip", NAME)})
     yield of_run("deflection", {"link": ("a", NAME)})
+    yield of_run("reaction", {"name": ("a", NAME), "axes": ("joint", CHOICE)})
+    yield of_run("force", {"link": ("a", NAME), "x": ALONG})
+    yield of_run("moment", {"link": ("a", NAME), "x": ALONG})
+    yield of_run("strain", {"link": ("a", NAME), "x": ALONG, "at": IN_SECTION})
     yield of_run("compare", {"other": (Made(run), RUN)})
     yield Call("Run.plot", lambda what, other: run().plot(what, other=other), {"what": ("a.q", NAME), "other": other})
     times = ("text", "", NAN, -1, 0, 1.5, True, 1j, ["a"], [NAN], [1j], [9.0], {}, THING)
     magnify = (1.0, NONNEGATIVE)
     yield of_run("plot_trajectory", {"times": (2, (None, *times, [])), "other": other, "magnify": magnify})
+    yield of_run("plot_section_forces", {"link": ("a", NAME), "times": (2, (None, *times, []))})
     films = {
         "fps": (25.0, POSITIVE),
         "speed": (1.0, POSITIVE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,16 @@ class Arguments:
         if not 0 <= at <= length:
             raise ValueError(f"x = {at:g}: must lie on link '{link}', between 0 and {length:g} m")
         return names.index(link), at
+
+    def places(self, link: str, x: Any) -> tuple[int, Array]:
+        """The number of a link and places on it, (points,); a number is one point."""
+        number, _ = self.place(link, None)
+        given = real_array("x", x)
+        if given.ndim > 1 or given.size > MOST_POINTS:
+            raise ValueError(
+                f"x has shape {given.shape}: must be a number or a list of at most {MOST_POINTS} numbers (m)"
+            )
+        return number, np.array([self.place(link, each)[1] for each in np.atleast_1d(given).tolist()])
 
     def stations(self, length: float, points: int) -> Array:
         """Points along a link, root and tip among them."""

@@ -194,8 +194,12 @@ class Constraints:
 
     def _stands(self, index: int, support: PointSupport) -> Any:
         """A support in its link's root frame."""
-        R, p = self.equations.chain.poses(self.equations.q)[self._number(support.link)]
+        R, p = self._root(index, support)
         return R.T @ (self._numbers(index)["position"] - p)
+
+    def _root(self, index: int, support: PointSupport) -> tuple[Any, Any]:
+        """(R, p) of the link's root."""
+        return self.equations.chain.poses(self.equations.q)[self._number(support.link)]
 
     def _along(self, index: int, support: PointSupport) -> Any:
         """Where on its link a support stands, as its places are counted."""

@@ -52,14 +52,14 @@ def link_forces(body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet) -
     v = ca.SX.sym("v", 3)
     force, inner = body.model.forces(body, omega, domega, a, own, v)
     for lump in body.lumps:
-        pushed = _lump_forces(body, lump, omega, domega, a, own, v)
+        pushed = lump_forces(body, lump, omega, domega, a, own, v)
         force, inner = force + pushed[:6], inner + pushed[6:]
     if (rotor := _rotor(body)) is not None:
         inner[rotor] += body.numbers["joint.drive.reflected_inertia"] * own.ddx[rotor]
     return force, inner
 
 
-def _lump_forces(body: SymbolicBody, lump: SymbolsUnder, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> Any:
+def lump_forces(body: SymbolicBody, lump: SymbolsUnder, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> Any:
     """m a and the rate of its angular momentum, carried back to the root and the coordinates by its twist."""
     steps = _to_lump(body, lump, own)
     turning, growing, pushed = acceleration_along(steps, omega, domega, a)

@@ -62,6 +62,12 @@ class Equations:
     @cached_property
     def _inertia_forces(self) -> Any:
         """d/dt dT/dv - dT/dq + dU/dq of gravity."""
+        forces, own = self.forces_of_links
+        return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
+
+    @cached_property
+    def forces_of_links(self) -> tuple[list[Any], Any]:
+        """Forces (6,) on the twists of the links, one by one, and on all coordinates; gravity included."""
         chain = self.chain
         upward = -chain.numbers["gravity"]
         forces, own = [], ca.SX.zeros(chain.coordinates.count)
@@ -69,7 +75,7 @@ class Equations:
             coordinates = (chain.part(vector, i) for vector in (self.q, self.v, self.a))
             force, own[chain.bodies[i].local.all, 0] = self.link_forces(i)(*moved, *coordinates, self.p)
             forces.append(force)
-        return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
+        return forces, own
 
     def link_forces(self, i: int) -> ca.Function:
         """(omega, its rate, acceleration of the root, x, dx, ddx, numbers) -> force on a link's twist and on its own

@@ -12,6 +12,7 @@ from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.building import building
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Code
+from flexarm.mechanics.joint_forces import own_wrenches, section_motion, tree
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.symbols import Symbols
 
@@ -23,6 +24,7 @@ RANKS = {
     **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
     **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi", "Kx", "gyroscopic_x", "Dx"), 1),
     **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J", "Phi_q"), 2),
+    **dict.fromkeys(("wrenches", "rotations", "places", "motions"), 2),
 }
 
 Recipe = tuple[list[Any], list[Any], list[str], list[str]]
@@ -34,6 +36,7 @@ class Functions(Mapping[str, ca.Function]):
 
     def __init__(self, structure: Structure) -> None:
         e = self._equations = structure.equations
+        self._structure = structure
         self._made: dict[Any, ca.Function] = {}
         self._codes: dict[ca.Function, Code] = {}
         self._recipes: dict[str, Callable[[], Recipe]] = {
@@ -119,6 +122,46 @@ class Functions(Mapping[str, ca.Function]):
             return [e.q, place.column], [e.jacobian(link, place.under("place"))], ["q", "place"], ["J"]
 
         return self._cached(("jacobian", link, there.structure), "jacobian", recipe)
+
+    # --- for reactions and internal forces ---
+
+    @property
+    def tree(self) -> ca.Function:
+        """(q, v, a) -> what inertia and gravity take at the roots of the links, and how these stand and move."""
+        e = self._equations
+        names = ["wrenches", "rotations", "places", "motions"]
+        return self._cached("tree", "tree", lambda: ([e.q, e.v, e.a], tree(e), ["q", "v", "a"], names))
+
+    @property
+    def held(self) -> ca.Function:
+        """(q, forces of the constraints' rows) -> wrenches on links at the places that are held, and these."""
+        e, structure = self._equations, self._structure
+
+        def recipe() -> Recipe:
+            forces = ca.SX.sym("forces", structure.constraints.count)
+            names = ["wrenches", "rotations", "places"]
+            return [e.q, forces], structure.held_places.wrenches(forces), ["q", "forces"], names
+
+        return self._cached("held", "held", recipe)
+
+    def own_wrenches(self, link: int) -> ca.Function:
+        """(motion of the root, x, dx, ddx) -> what a link alone takes at its root, and each mass on it."""
+
+        def recipe() -> Recipe:
+            given, found = own_wrenches(self._equations, link)
+            return given, found, ["motion", "x", "dx", "ddx"], ["wrenches"]
+
+        return self._cached(("own_wrenches", link), "own_wrenches", recipe)
+
+    def section_motion(self, link: int, there: Numbers) -> ca.Function:
+        """(motion of the root, x, dx, ddx, numbers of a place) -> how the section there stands and moves."""
+
+        def recipe() -> Recipe:
+            place = Symbols(there, "place")
+            given, found = section_motion(self._equations, link, place.under("place"))
+            return [*given, place.column], found, ["motion", "x", "dx", "ddx", "place"], ["p"]
+
+        return self._cached(("section_motion", link, there.structure), "section_motion", recipe)
 
     def code(self, function: ca.Function) -> Code:
         """A function of these as all systems of the structure run it."""

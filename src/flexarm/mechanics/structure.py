@@ -21,6 +21,7 @@ from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.coordinates import Coordinates
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.functions import Functions
+from flexarm.mechanics.held_places import HeldPlaces
 from flexarm.mechanics.kinematics import Kinematics
 from flexarm.mechanics.link_models.beams import nodally_held
 from flexarm.mechanics.link_numbers import robot_numbers
@@ -49,6 +50,11 @@ class Structure:
     @cached_property
     def constraints(self) -> Constraints:
         return Constraints(self.equations, self._constraints, self._closings)
+
+    @cached_property
+    def held_places(self) -> HeldPlaces:
+        """The same constraints with the places at which they hold links."""
+        return HeldPlaces(self.equations, self._constraints, self._closings)
 
     @cached_property
     def _raw_rows(self) -> dict[Key, ca.Function]:

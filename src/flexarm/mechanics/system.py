@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -23,11 +23,14 @@ from flexarm.mechanics.derivatives import Derivative
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import BoundFunctions, Functions
+from flexarm.mechanics.internal_forces import LinkCuts
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rates import Rates
 from flexarm.mechanics.reach import node_turns
+from flexarm.mechanics.reactions import Balance
 from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
+from flexarm.mechanics.strains import point_of_section, require_in_section, strain
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
 from flexarm.robot import Elements, Robot
 from flexarm.robot.picking import Pick, picks
@@ -414,6 +417,84 @@ class System:
                 f"forces = {shown(forces)}: must be {len(self.constraints)} finite numbers, one for each row"
             )
         return np.asarray(self.parametric["constraint_stiffness"](self.vector(q), rows, self.numbers).full())
+
+    # --- forces inside ---
+
+    def reaction(
+        self,
+        link: str,
+        q: Vector = None,
+        v: Vector = None,
+        a: Vector = None,
+        *,
+        loads: Sequence[Any] = (),
+        constraint_forces: Any = None,
+        axes: Literal["joint", "world"] = "joint",
+    ) -> Array:
+        """Force (N) and torque (N m) of a link's joint on the `link`, about the joint, (..., 6), that the accelerations
+        take: bearings, drive, friction and stops together.
+
+        loads: (link, x, wrench) each: force and torque (..., 6) in world axes on the section at x (None is the tip).
+        constraint_forces: (..., rows), as `run["reaction"]` has them; a robot with constraints needs them.
+        axes: those of the link's root frame, or the world's.
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> rod = Robot(links=[Link("rod", 3.0, mass=0.0, payload=PointMass(2.0))], gravity=(0, -10, 0))
+        >>> System(rod).reaction("rod").round(9)  # carries its payload
+        array([ 0., 20.,  0.,  0.,  0., 60.])
+        """
+        if axes not in ("joint", "world"):
+            raise ValueError(f"axes = {shown(axes)}: must be 'joint' or 'world'")
+        number, _ = self.place(link)
+        return Balance(self, q, v, a, loads, constraint_forces).reaction(number, axes)
+
+    def section_forces(
+        self,
+        link: str,
+        x: Any,
+        q: Vector = None,
+        v: Vector = None,
+        a: Vector = None,
+        *,
+        loads: Sequence[Any] = (),
+        constraint_forces: Any = None,
+    ) -> Array:
+        """Force (N) and moment (N m) across sections of a `link` at x (m from its root, a number or a list):
+        (..., 6), or (..., len(x), 6), in the axes of the section.
+
+        They are those of the outboard part on the inboard one: axial force (tension positive), shear along y and z;
+        torsion, bending moments about y and z. What is fixed to the section itself counts as outboard, so that at x = 0
+        they are the reaction of the joint with the sign changed. loads and constraint_forces as in `reaction`.
+
+        >>> from flexarm.robot import Link, PointMass
+        >>> rod = Robot(links=[Link("rod", 3.0, mass=0.0, payload=PointMass(2.0))], gravity=(0, -10, 0))
+        >>> System(rod).section_forces("rod", [0.0, 2.0]).round(9)[:, [1, 5]]  # shear and moment
+        array([[-20., -60.],
+               [-20., -20.]])
+        """
+        number, places = self._arguments.places(link, x)
+        found = LinkCuts(Balance(self, q, v, a, loads, constraint_forces), number).forces(places)
+        return found[..., 0, :] if np.ndim(x) == 0 else found
+
+    def strain(self, link: str, x: Any, q: Vector = None, at: Sequence[float] = (0.0, 0.0)) -> Array:
+        """Strain (no unit) along a flexible `link` at x (m from its root, a number or a list) and at (y, z) of the
+        section (m): (...), or (..., len(x)). That of the shapes, u' - y v'' - z w'', as a gauge would show it that is
+        glued on there; a link without `stretch` has no u'.
+
+        >>> from flexarm.robot import library
+        >>> arm = System(library.two_link_arm())
+        >>> bool(arm.strain("upper", 0.0, {"upper.bend_y[1]": 0.01}, at=(0.0025, 0.0)) < 0)  # the side bent towards
+        True
+        """
+        number, places = self._arguments.places(link, x)
+        body, y, z = self._chain.bodies[number], *point_of_section(at)
+        if body.link.flexible is None:
+            raise ValueError(
+                f"link '{link}' is rigid and has no strain; its moments, which section_forces gives, are those of a bar"
+            )
+        require_in_section(body.link, places, y, z)
+        found = strain(body, self.vector(q)[..., body.local.all], places, y, z)
+        return found[..., 0] if np.ndim(x) == 0 else found
 
     # --- geometry ---
 

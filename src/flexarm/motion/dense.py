@@ -43,6 +43,11 @@ class Dense:
             asked = np.concatenate([[0.0], times])  # energies are balanced against the start
             return without_first(readings(asked, self.nodes.at(np.minimum(asked, self.nodes.end)), dict(attributes)))
 
+    def system(self, attributes: dict[str, str]) -> System:
+        """The equations of the robot of the run."""
+        with self._lock:
+            return self._readings(attributes).system
+
     def _times(self, t: Any) -> Array:
         times, end = np.array(real_array("t", t), dtype=float), self.nodes.end
         if times.ndim > 1 or not times.size:

@@ -15,6 +15,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.nodes import ROUNDING, snapped
 from flexarm.motion.records import Arrays, arrays
 from flexarm.motion.report import Report, report
+from flexarm.motion.sampling import LOW
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stepper import Stepper
 
@@ -60,12 +61,33 @@ class Inputs:
         spoken, torques = zip(*self.commands, strict=True)
         return np.array(torques)[np.searchsorted(np.array(spoken), moments, side="right") - 1].T
 
-    def accelerations(self, moments: Array, q: Array, v: Array, a: Array, inputs: Array) -> Array:
-        """At jumps, those of the equations: steps that begin there take others, which stiff modes bear better."""
-        out, jumped = a.copy(), np.isin(moments, self.jumps)
-        if jumped.any():
-            out[jumped] = self.stepper.start(q[jumped], v[jumped], inputs[jumped], 0.0)[0]
-        return out
+    def settled(
+        self, moments: Array, q: Array, v: Array, a: Array, inputs: Array
+    ) -> tuple[Array, Array, Array, Array | None]:
+        """States on the constraints, since they may lie between steps, and the multipliers of these; with the
+        accelerations of the equations.
+
+        What is read between steps fits q and v much better than their derivatives: forces, which are made of these,
+        would be far off where a step follows a vibration with few nodes. Methods of low order have errors in q and v
+        that stiff modes would make large accelerations of; theirs are taken as they are, but for jumps, where steps
+        begin with others that stiff modes bear better.
+        """
+        anew = (np.isin(moments, self.jumps) | (self.stepper.order > LOW)) & np.isfinite(inputs).all(axis=1)
+        solver = self.stepper.plant.constraint_solver
+        forces = None
+        if solver is not None:
+            columns = (q.T, v.T, a.T, inputs.T, self.schedule.given.numbers)
+            if solver.projects:
+                q, v, a, forces = (part.full().T for part in solver.settled(*columns))
+            else:
+                forces = solver.multipliers(*columns).full().T
+        if anew.any():
+            a = a.copy()
+            a[anew], _, _, *held = self.stepper.starts(q[anew], v[anew], inputs[anew])
+            if held:
+                assert forces is not None
+                forces[anew] = held[0]
+        return q, v, a, forces
 
 
 class Readings:
@@ -91,13 +113,13 @@ class Readings:
         if self.inputs is not None:
             moments = self.inputs.moment(times)
             given = self.inputs.at(moments)
-            a = self.inputs.accelerations(moments, q, v, a, given)
-            q, v, a, forces = _settled(self.inputs, q, v, a, given)
+            q, v, a, forces = self.inputs.settled(moments, q, v, a, given)
         energies, tip_rotation, tip, driving, deflection = self._report(q, v, a, given)
         total = energies.sum(axis=1)
         parts: dict[str, Any] = {}
         if self.inputs is not None:
             parts["torque"] = _torques(self.inputs, given, q, v, driving, forces)
+            parts["loads"] = _loads(self.inputs, given)
         if forces is not None:
             parts["reaction"] = -forces
         if system.constraints:
@@ -127,15 +149,10 @@ class Readings:
         )
 
 
-def _settled(inputs: Inputs, q: Array, v: Array, a: Array, given: Array) -> tuple[Array, Array, Array, Array | None]:
-    """States on the constraints, since they may lie between steps, and the multipliers of these."""
-    if (solver := inputs.stepper.plant.constraint_solver) is None:
-        return q, v, a, None
-    columns = (q.T, v.T, a.T, given.T, inputs.schedule.given.numbers)
-    if solver.projects:
-        q, v, a, forces = (part.full().T for part in solver.settled(*columns))
-        return q, v, a, forces
-    return q, v, a, solver.multipliers(*columns).full().T
+def _loads(inputs: Inputs, given: Array) -> dict[str, Array]:
+    """By name, the six components of each load."""
+    start = 1 + inputs.schedule.system.nu
+    return {f"loads[{k}]": given[:, start + 6 * k : start + 6 * k + 6] for k in range(len(inputs.schedule.loads))}
 
 
 def _torques(inputs: Inputs, given: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:

@@ -28,6 +28,9 @@ ENERGIES = {
     "balance": "energy that the integration lost or gained: numerical damping and truncation",
 }
 
+COMPONENTS = tuple(f"{what}.{axis}" for what in ("force", "torque") for axis in AXES)
+"""Of a wrench."""
+
 Labels = tuple[tuple[str, str, tuple[str, ...]], ...]  # name, dimension, label of each place
 
 _swap = threading.Lock()
@@ -121,6 +124,10 @@ def arrays(**parts: Any) -> Arrays:
         labels.append(("point", "point", parts["points"]))
         parts["points"] = np.stack(list(parts["points"].values()), axis=1)
         layout["points"] = (("point", "axis"), "m", "positions of chosen points")
+    if parts.get("loads"):
+        labels += [("load", "load", parts["loads"]), ("component", "component", COMPONENTS)]
+        layout["loads"] = (("load", "component"), "", "force (N) and torque (N m) of each load, in world axes")
+        parts["loads"] = np.stack(list(parts["loads"].values()), axis=1)
     if "rows" in parts:
         labels += [("row", "row", parts["rows"]), ("row_unit", "row", parts["rows"].values())]
         layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.audit import words
 from flexarm.motion.dense import INPUTS_ARE_GONE, Dense
+from flexarm.motion.forces import Forces
 from flexarm.motion.netcdf import netcdf, read_netcdf, with_nodes, without_nodes
 from flexarm.motion.records import ENERGIES, Arrays, Records
 from flexarm.motion.series import available, named
@@ -154,6 +155,42 @@ class Run:
             raise KeyError(f"there is no link {shown(link)} in this run{suggestion(link, links)}")
         return self.data["deflection"].sel(link=link)
 
+    def reaction(self, name: str, axes: Literal["joint", "world"] = "joint") -> xr.DataArray:
+        """Force (N) and torque (N m) in the joint that connects the link `name` with its parent, (time, component), on
+        the link, about the joint; or the forces of the constraint `name`, (time, row), or of one of its rows, (time,).
+
+        axes: of a joint's components: those of the link's root frame, which sits right after the joint, or the world's.
+
+        They are all that the parent does to the link, drive, friction and stops included, and as accurate as the
+        accelerations of the run are. A link comes before a constraint of the same name.
+        """
+        return self._forces.reaction(name, axes)
+
+    def force(self, link: str, x: Any) -> xr.DataArray:
+        """Axial force (x, tension positive) and shear forces (y, z) in N across the section of a `link` at x (m from
+        its root; a number or a list): (time, axis) or (time, x, axis), in the section's axes.
+
+        It is what the outboard part does to the inboard one, from the equilibrium of what lies outboard.
+        """
+        return self._forces.across(link, x, slice(0, 3), "force across sections", "N")
+
+    def moment(self, link: str, x: Any) -> xr.DataArray:
+        """Torsion (x) and bending moments (about y and z) in N m across the section of a `link` at x (m from its root;
+        a number or a list): (time, axis) or (time, x, axis), in the section's axes. Signs are those of GJ theta',
+        -EI w'' and EI v''; values come from the equilibrium of what lies outboard, not from the shapes.
+        """
+        return self._forces.across(link, x, slice(3, 6), "moment across sections", "N m")
+
+    def strain(self, link: str, x: Any, at: Sequence[float] = (0.0, 0.0)) -> xr.DataArray:
+        """Strain along a flexible `link` at x (m from its root; a number or a list) and at the point (y, z) of the
+        section (m), (time,) or (time, x): that of its shapes, u' - y v'' - z w''.
+        """
+        return self._forces.strain(link, x, at)
+
+    @property
+    def _forces(self) -> Forces:
+        return Forces(self._records, self._dense)
+
     def compare(self, other: Run) -> xr.Dataset:
         """This run minus the `other`, at this run's times: `tip` and the coordinates both have; nan beyond its end.
 
@@ -206,6 +243,13 @@ class Run:
         from flexarm.show.trajectory import trajectory_figure
 
         return trajectory_figure(self, times, other, magnify)
+
+    def plot_section_forces(self, link: str, times: Sequence[float] | int = 3) -> Figure:
+        """Diagrams along a `link`: torsion, bending moments, axial and shear forces, those that there are, at the
+        samples nearest to `times` (s, or how many)."""
+        from flexarm.show.section_forces import section_forces_figure
+
+        return section_forces_figure(self, link, times)
 
     @overload
     def animate(self, path: None = None, **options: Any) -> Animation: ...

@@ -125,6 +125,7 @@ def simulate(
         "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
         "motion": repr({system.names[k]: each for k, each in schedule.motions.items()}),
         "loads": repr(list(loads or ())),
+        **({"load_places": _load_places(schedule)} if schedule.loads else {}),
         "method": method if isinstance(method, str) else repr(method),
         "radius": radius,
         **({"stabilization": repr(held)} if system.constraints else {}),
@@ -141,6 +142,11 @@ def simulate(
     run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
     warn_of_validity(run, system)
     return run
+
+
+def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
+    """Link and place of each load, with which a run that was saved knows where they acted."""
+    return [(schedule.system.robot.links[each.link].name, each.x) for each, _ in schedule.loads]
 
 
 def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: bool | None) -> None:

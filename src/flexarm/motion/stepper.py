@@ -19,6 +19,7 @@ from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report
 from flexarm.motion.spectrum import Spectrum
+from flexarm.motion.starts import Starts
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Stepper(Protocol):
     left: Array  # the same of what the iteration left undone
     sizes: Array  # what is large for each coordinate
     report: Report
+    starts: Starts
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:
         """Take up to `steps` steps, and return how many were: the last is where errors, or what is left of the
@@ -101,6 +103,7 @@ class CompiledStepper:
         self.errors, self.left = np.zeros((2, self.count, measures))
         arguments = [self._path[:-1], self._inputs, self._dt, self._horizon, self._solved, self._given.numbers]
         self._steps = Many(step, arguments, [self.states, self.errors, self.left], self._limits)
+        self.starts = Starts(start, self._given.numbers)
         self._start = Evaluator(Code(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
         self._small_motions = small_motions.function
         self.report = Report(report, self._given.numbers)

@@ -22,6 +22,7 @@ from flexarm.mechanics.evaluate import Code, Evaluator
 from flexarm.mechanics.many import Runner
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
+from flexarm.motion.starts import Starts
 from flexarm.motion.stepper import Given, Limits
 
 REMEMBERED = 8  # integrators of different structures, tolerances, ...
@@ -57,6 +58,7 @@ class SundialsStepper:
         start = self.plant.start
         self._start = Evaluator(Code(start, [1, 0, 0, 1][: start.n_out()]), native=False)
         self.report = Report(Runner(report(self.plant)), self._numbers)
+        self.starts = Starts(Runner(start), self._numbers)
         self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:

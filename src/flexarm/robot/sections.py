@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from math import exp, pi
+from math import exp, hypot, pi
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -23,6 +23,8 @@ from flexarm.foundation.sentences import short, shown
 from .description import Description
 from .errors import Problem
 from .quantities import Quantity, positive
+
+EDGE = 1e-9  # of a dimension: a point on an edge is in the section, whatever rounding says
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,15 @@ class Section(Description):
     @abstractmethod
     def at(self, xi: float) -> SectionProperties:
         """The properties at the fraction xi in [0, 1] of the link's length."""
+
+    def has(self, xi: float, y: float, z: float) -> bool | None:
+        """Whether the point (y, z) of the section at the fraction xi of the length is in it; None where only numbers
+        of the section are known."""
+        return self.plain_at(xi).holds(y, z)
+
+    @abstractmethod
+    def plain_at(self, xi: float) -> Plain:
+        """The shape at the fraction xi of the length."""
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -145,6 +156,14 @@ class Plain(Section):
     def numbers(self) -> SectionProperties:
         """The properties of this shape."""
 
+    def holds(self, y: float, z: float) -> bool | None:
+        """Whether (y, z) is a point of it, edges included; None where it has no known shape."""
+        return None
+
+    def plain_at(self, xi: float) -> Plain:
+        _check_fraction(xi)
+        return self
+
     def at(self, xi: float) -> SectionProperties:
         _check_fraction(xi)
         return self.numbers()
@@ -177,6 +196,9 @@ class Rectangle(Plain):
         torsion, shear = _rectangle_torsion(max(b, h), min(b, h)), 5 / 6 * b * h
         return _with_polar(b * h, b * h**3 / 12, h * b**3 / 12, torsion, shear, shear)
 
+    def holds(self, y: float, z: float) -> bool:
+        return _within(y, z, self.width, self.height)
+
     def extents(self) -> dict[str, float]:
         return {"width": self.width, "height": self.height}
 
@@ -193,6 +215,9 @@ class Circle(Plain):
 
     def numbers(self) -> SectionProperties:
         return _ring(self.diameter, 0.0)
+
+    def holds(self, y: float, z: float) -> bool:
+        return 2 * hypot(y, z) <= self.diameter * (1 + EDGE)
 
     def extents(self) -> dict[str, float]:
         return {"diameter": self.diameter}
@@ -211,6 +236,9 @@ class Tube(Plain):
 
     def numbers(self) -> SectionProperties:
         return _ring(self.outer, self.inner)
+
+    def holds(self, y: float, z: float) -> bool:
+        return self.inner * (1 - EDGE) <= 2 * hypot(y, z) <= self.outer * (1 + EDGE)
 
     def conflicts(self) -> Iterator[Problem]:
         if self.inner >= self.outer:
@@ -245,6 +273,11 @@ class Box(Plain):
             _thin_walled_shear(2 * t, h_mid, b_mid, t),
         )
 
+    def holds(self, y: float, z: float) -> bool:
+        b, h, t = self.width, self.height, self.thickness
+        wall = 2 * abs(y) >= (b - 2 * t) * (1 - EDGE) or 2 * abs(z) >= (h - 2 * t) * (1 - EDGE)
+        return wall and _within(y, z, b, h)
+
     def conflicts(self) -> Iterator[Problem]:
         if 2 * self.thickness >= (side := min(self.width, self.height)):
             yield Problem("thickness", self.thickness, f"must be less than half the smaller side {short(side)} (m)")
@@ -278,6 +311,13 @@ class IBeam(Plain):
             5 / 6 * 2 * b * f,  # two rectangles
             _thin_walled_shear(w, h - f, b, f),
         )
+
+    def holds(self, y: float, z: float) -> bool:
+        in_web, in_flange = (
+            2 * abs(y) <= self.web * (1 + EDGE),
+            2 * abs(z) >= (self.height - 2 * self.flange) * (1 - EDGE),
+        )
+        return (in_web or in_flange) and _within(y, z, self.width, self.height)
 
     def conflicts(self) -> Iterator[Problem]:
         if 2 * self.flange >= self.height:
@@ -350,9 +390,16 @@ class Tapered(Section):
             pairs = [(getattr(root, name), getattr(tip, name)) for name in names]
             values: Any = [None if None in pair else _between(*pair, xi) for pair in pairs]
             return SectionProperties(*values)
+        return self.plain_at(xi).numbers()
+
+    def plain_at(self, xi: float) -> Plain:
+        """Of `properties`, where numbers are what varies, that of the root."""
+        _check_fraction(xi)
+        if isinstance(self.root, Properties):
+            return self.root
         names = [name for name in type(self.root).model_fields if name != "shape"]
         sizes = {name: _between(getattr(self.root, name), getattr(self.tip, name), xi) for name in names}
-        return type(self.root).model_construct(None, **sizes).numbers()
+        return type(self.root).model_construct(None, **sizes)
 
     @property
     def uniform(self) -> bool:
@@ -397,9 +444,11 @@ class Stepped(Section):
         def __init__(self, pieces: Iterable[Piece | Mapping[str, Any]]) -> None: ...
 
     def at(self, xi: float) -> SectionProperties:
+        return self.plain_at(xi).numbers()
+
+    def plain_at(self, xi: float) -> Plain:
         _check_fraction(xi)
-        piece = next((piece for piece in self.pieces if xi < piece.upto), self.pieces[-1])
-        return piece.section.numbers()
+        return next((piece for piece in self.pieces if xi < piece.upto), self.pieces[-1]).section
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -429,6 +478,10 @@ class Stepped(Section):
 AnySection = Annotated[
     Rectangle | Circle | Tube | Box | IBeam | Properties | Tapered | Stepped, Field(discriminator="shape")
 ]
+
+
+def _within(y: float, z: float, width: float, height: float) -> bool:
+    return 2 * abs(y) <= width * (1 + EDGE) and 2 * abs(z) <= height * (1 + EDGE)
 
 
 def _with_polar(A: float, I_y: float, I_z: float, J: float, shear_y: float, shear_z: float) -> SectionProperties:
