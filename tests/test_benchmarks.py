@@ -168,7 +168,7 @@ def test_a_folder_without_the_package_is_not_measured(tmp_path: Path) -> None:
 
 def test_calls_of_a_run_are_counted() -> None:
     robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
-    simulate = partial(fa.simulate, robot, 0.1, torque={"a": 1.0}, dt=0.01)
+    simulate = partial(fa.simulate, robot, 0.1, torque={"a": 1.0}, dt=0.01, sample=0.1)  # each sample is a call, too
     found = work.executed(simulate, METHODS["rk4"]())
     assert 4 * 10 < found["residual"] < 4 * 10 + 10  # four stages in each of ten steps, and some starts
     assert found["instructions"] > found["residual"]

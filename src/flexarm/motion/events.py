@@ -79,6 +79,7 @@ class Watch:
 
     def __init__(self, system: System, stop: Any) -> None:
         self.names, self._turns = system.names, partial(node_turns, system)
+        self._turn_of_each = sum(self._turns(np.eye(system.nq)).values(), np.zeros(system.nq))  # of coordinates alone
         # links that bend exactly may curl up many times; a mesh has coordinates of every element
         turns = CURLED if any(link.stiffening == "exact" for link in system.robot.resolved().links) else 1
         self.far = np.where(system.elastic, BEYOND_REASON * turns * system.finest_mesh, np.inf)
@@ -138,6 +139,8 @@ class Watch:
         return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
 
     def _coils(self, times: Array, q: Array, sizes: Array) -> list[Event]:
+        if not (np.abs(q) @ self._turn_of_each > COILED).any():  # not even all of them together
+            return []
         found = []
         for name, turns in self._turns(q).items():
             if (coiled := turns > COILED).any():

@@ -53,11 +53,12 @@ class Section(Description):
     def has(self, xi: float, y: float, z: float) -> bool | None:
         """Whether the point (y, z) of the section at the fraction xi of the length is in it; None where only numbers
         of the section are known."""
-        return self.plain_at(xi).holds(y, z)
+        shape = self.plain_at(xi)
+        return None if shape is None else shape.holds(y, z)
 
-    @abstractmethod
-    def plain_at(self, xi: float) -> Plain:
-        """The shape at the fraction xi of the length."""
+    def plain_at(self, xi: float) -> Plain | None:
+        """The shape at the fraction xi of the length; None where it is not known."""
+        return None
 
     @property
     def breaks(self) -> tuple[float, ...]:
