@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.coordinates import elastic_drive
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import code, latex, size, supported
 from flexarm.symbolic.abbreviations import Abbreviations
@@ -38,6 +40,8 @@ def equations(
     `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
 
+    Links are those of the papers' zero-order model, without stiffening: a robot whose links have another one, as they
+    have by default, is told so by a warning; `stiffening="none"` says that this is meant.
     Constraints of the robot are left out: these are the equations of the open tree of links.
 
     >>> from flexarm.robot import Link, PointMass
@@ -53,11 +57,24 @@ def equations(
             raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")
     if k is not None and not isinstance(k, Mapping):
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
+    _warn_of_order(robot)
     kept = boundary == "kept"
     symbols = Symbols(parameters, {} if rename is None else rename)
     supported.check(robot, k or {}, kept)
     size.check(robot, limit, numeric=parameters == "numeric")
     return ClosedForm(Model(robot, symbols, k or {}, kept), route)
+
+
+def _warn_of_order(robot: Robot) -> None:
+    """Closed forms are of zero order, whatever is simulated."""
+    stiffened = [f"'{link.name}' ({link.stiffening})" for link in robot.links if link.stiffening != "none"]
+    if stiffened:
+        warnings.warn(
+            "the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate "
+            f"have {', '.join(stiffened)}; stiffening='none' of these links makes both the same",
+            ValidityWarning,
+            stacklevel=3,
+        )
 
 
 class ClosedForm:
