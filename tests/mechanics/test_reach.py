@@ -38,6 +38,23 @@ def test_equilibrium_and_modes_tell_that_a_link_bends_too_far(fields, model):
         fa.modes(system, q=q)
 
 
+def test_accelerations_of_links_that_bend_or_twist_too_far_are_told():
+    """There the mass matrix may not even be definite."""
+    flexible = fa.Flexible(bend_y=2, bend_z=2, twist=1)
+    section = fa.Section.properties(A=1, I_y=1, I_z=1, J=1, I_p=1)
+    system = fa.System(fa.Robot(links=[unit_link(flexible=flexible, section=section)]), native=False)
+    q = np.zeros((3, system.nq))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        system.forward_dynamics(q, None)
+    for name, far, told in (("bend_z[1]", 0.3, r"bends by \d+%"), ("twist[1]", 0.25, r"twists by about 0\.25 rad")):
+        q[1] = 0.0
+        q[1, system.index(f"beam.{name}")] = far * system.sizes[system.index(f"beam.{name}")]
+        with pytest.warns(fa.ValidityWarning, match=f"link 'beam' {told}.*take stiffening='exact'") as found:
+            system.forward_dynamics(q, None)
+        assert found[0].filename == __file__
+
+
 def test_exact_links_bend_as_far_as_they_like_in_silence():
     system = cantilever(fa.Flexible(bend_y=4))
     with warnings.catch_warnings():

@@ -17,7 +17,7 @@ import numpy as np
 
 from flexarm.beam.bases import weighted
 from flexarm.beam.integrals import LinkIntegrals, clean
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged, multiplied, through_gauss_points
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
 from flexarm.beam.shear import rotation, shear_strain
 from flexarm.foundation.numbers import Array
 
@@ -98,16 +98,13 @@ class SecondOrder:
         """The block of int mu x^power dx of a product."""
         return self._moment(product, self._densities[power])
 
-    def moment_seen_by_shapes(self, product: Product, power: int) -> Array:
-        """The same with what the shapes of bending along its axis can do of x^power, in the norm of the mass."""
-        return self._moment(product, self._seen_densities[product.axis][power])
-
     def line(self, axis: int) -> Array:
         """(2, 2): the inverse of the products int mu of what the shapes along an axis can do of 1 and of x."""
         of = self._of
-        if BENDS[axis] not in of.columns:
+        place = of.columns.get(BENDS[axis], slice(0))
+        if place.stop - (place.start or 0) < 2:  # one shape cannot do both
             return np.linalg.pinv(np.array([[of.m, of.c0], [of.c0, of.g0]]))
-        moments = np.stack([of.a[axis], of.b[axis]])[:, of.columns[BENDS[axis]]]
+        moments = np.stack([of.a[axis], of.b[axis]])[:, place]
         return np.linalg.pinv(moments @ np.linalg.solve(self._mass(axis), moments.T), rcond=1e-9)
 
     def _mass(self, axis: int) -> Array:
@@ -119,24 +116,6 @@ class SecondOrder:
     def _densities(self) -> list[PiecewisePolynomials]:
         density = self._of.properties.mass
         return [density, density.times_x()]
-
-    @cached_property
-    def _seen(self) -> dict[int, PiecewisePolynomials]:
-        """By axis: what shapes can do of 1 and of x; these themselves where there are none."""
-        of, ends = self._of, np.array([0.0, self._of.length])
-        found = dict.fromkeys(BENDS, through_gauss_points(ends, 1, np.stack([np.ones(2), Grid(ends, 2).x], axis=1)))
-        for axis, name in BENDS.items():
-            if name in of.columns:
-                rows = [each[axis, of.columns[name]] for each in (of.a, of.b)]
-                seen = of.shapes[name] @ np.asarray(
-                    np.linalg.solve(self._mass(axis), np.stack(rows, axis=1)), dtype=float
-                )
-                found[axis] = PiecewisePolynomials(seen.breaks, seen.coefficients)
-        return found
-
-    @cached_property
-    def _seen_densities(self) -> dict[int, list[PiecewisePolynomials]]:
-        return {axis: _each(multiplied(self._of.properties.mass, seen)) for axis, seen in self._seen.items()}
 
     def _moment(self, product: Product, density: PiecewisePolynomials) -> Array:
         """Of int density dx, by parts: what lies outboard of s, int_s density dx or int_s density (x - s) dx."""
@@ -161,11 +140,6 @@ class SecondOrder:
         one = functions(shapes[product.one], product.what)(grid)
         other = one if product.one == product.other else functions(shapes[product.other], product.other_what)(grid)
         return clean(product.sign * weighted(weights, one, other))
-
-
-def _each(both: PiecewisePolynomials) -> list[PiecewisePolynomials]:
-    """The functions of a set, one by one."""
-    return [PiecewisePolynomials(both.breaks, both.coefficients[:, :, [k]]) for k in range(both.count)]
 
 
 def functions(space: PiecewisePolynomials, what: What) -> PiecewisePolynomials:

@@ -74,7 +74,7 @@ def _loaded(system: System, q: Array, loose: list[int]) -> Array:
 def _settled(system: System, q: Array, loose: list[int], load: float) -> Array | None:
     """Newton's method under a share of gravity; None where it goes further than it can see."""
     out, here, last = q.copy(), np.ix_(loose, loose), np.inf
-    scale = system.sizes[loose] * system.finest_mesh
+    scale = (system.sizes * system.meshes)[loose]
     for _ in range(ITERATIONS):
         force = (load * system.gravity(out) + system.spring_forces(out))[loose]
         slope = (system.stiffness_matrix(out) + load * system.gravity_stiffness(out))[here]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LARGE_DEFLECTION = {"none": 0.05, "shortening": 0.15}
 """By model, of a link's length, across its axis: there the tip of a link in its first mode is off by a thousandth of
 its length. Exact links have no such limit."""
+LARGE_TWIST = 0.2  # rad, of second-order links: those that bend, too, lose the definiteness of M soon after
 WIDE_TURN = 1.0  # rad: there the rotation of a section is off by 1e-4, at twice that by 5 %
 
 
@@ -41,6 +42,20 @@ def bends_far(link: Link, bend: float, when: str = "") -> Iterator[str]:
         yield f"{share}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}{way}"
 
 
+def twists_far(system: System, q: Array, when: Callable[[int], str] = lambda row: "") -> Iterator[str]:
+    """The same of links of second order, or less, that twist far in one of the postures q (postures, nq)."""
+    for link in system.robot.links:
+        own = [each.index for each in system.coordinates if each.link == link.name and each.family == "twist"]
+        if not own or link.stiffening not in LARGE_DEFLECTION:
+            continue
+        twist = np.abs(q[:, own] / system.sizes[own]).max(axis=1)
+        worst = int(twist.argmax())
+        if twist[worst] > LARGE_TWIST:
+            way = "; take stiffening='exact'" if could_be_exact(link) else ""
+            share = f"link '{link.name}' twists by about {twist[worst]:.2g} rad{when(worst)}"
+            yield f"{share}; stiffening '{link.stiffening}' is meant for less than {LARGE_TWIST:g} rad{way}"
+
+
 def turns_far(name: str, turn: float, when: str = "") -> Iterator[str]:
     """The same of an exact link that turns by an angle (rad) between two of its nodes."""
     if turn > WIDE_TURN:
@@ -58,19 +73,36 @@ def node_turns(system: System, q: Array) -> dict[str, Array]:
     return {name: turns for name, turns in found.items() if turns is not None}
 
 
-def warn_of_posture(system: System, q: Array) -> None:
-    """Warn where links bend further at a posture than their models know."""
-    for link in system.robot.resolved().links:
+def warn_of_posture(system: System, q: Array, stacklevel: int = 4) -> None:
+    """Warn where links bend or twist further at a posture than their models know."""
+    for link in system.robot.links:
         if link.flexible is not None and link.stiffening in LARGE_DEFLECTION:
             tip = system.deflection(link.name, q, points=2)[1][-1]
-            _say(bends_far(link, float(np.abs(tip[1:]).max())))
+            _say(bends_far(link, float(np.abs(tip[1:]).max())), stacklevel)
+    _say(twists_far(system, q[None]), stacklevel)
     for name, turn in system.turns_between_nodes(q).items():
-        _say(turns_far(name, float(turn)))
+        _say(turns_far(name, float(turn)), stacklevel)
 
 
-def _say(sentences: Iterator[str]) -> None:
+def warn_of_furthest(system: System, q: Array) -> None:
+    """The same of many postures (postures, nq): of the one whose coordinates are largest, if they are large."""
+    models = {link.name: link.stiffening for link in system.robot.links}
+    limits = [_limit(models[each.link], each.family) for each in system.coordinates]
+    share = (np.abs(q) / (limits * system.sizes))[:, system.elastic].max(axis=1, initial=0.0)
+    if share.size and share.max() > 1:
+        warn_of_posture(system, q[int(share.argmax())], stacklevel=7)
+
+
+def _limit(model: str, family: str | None) -> float:
+    """Of a coordinate, as a share of its size."""
+    if family == "twist" and model in LARGE_DEFLECTION:
+        return LARGE_TWIST
+    return LARGE_DEFLECTION.get(model, np.inf)
+
+
+def _say(sentences: Iterator[str], stacklevel: int) -> None:
     for sentence in sentences:
-        warnings.warn(sentence, ValidityWarning, stacklevel=4)
+        warnings.warn(sentence, ValidityWarning, stacklevel=stacklevel)
 
 
 def way_out(robot: Robot) -> str:

@@ -26,7 +26,7 @@ from flexarm.mechanics.functions import BoundFunctions, Functions
 from flexarm.mechanics.internal_forces import LinkCuts
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rates import Rates
-from flexarm.mechanics.reach import node_turns
+from flexarm.mechanics.reach import node_turns, warn_of_furthest
 from flexarm.mechanics.reactions import Balance
 from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
@@ -189,11 +189,12 @@ class System:
         return tuple(self._chain.coordinates.units)
 
     @property
-    def finest_mesh(self) -> int:
-        """Elements of the finest mesh, 1 without any: so many of their coordinates add up to what one mode does."""
-        shapes = (link.flexible for link in self._chain.robot.links)
-        meshes = (each.counts.values() for each in shapes if each is not None and isinstance(each.basis, Elements))
-        return max((count for counts in meshes for count in counts), default=1)
+    def meshes(self) -> Array:
+        """By coordinate, elements of its link's finest mesh, 1 without any: so many add up to what one mode does."""
+        shapes = {link.name: link.flexible for link in self.robot.links if link.flexible is not None}
+        meshes = {name: each for name, each in shapes.items() if isinstance(each.basis, Elements)}
+        elements = {name: max(each.counts.values()) for name, each in meshes.items()}
+        return np.array([elements.get(each.link, 1) for each in self.coordinates], dtype=float)
 
     @property
     def sizes(self) -> Array:
@@ -606,3 +607,4 @@ class System:
                 raise ValueError(sentence)
         if not np.isfinite(a).all():
             raise ValueError(TOO_LARGE)
+        warn_of_furthest(self, q.reshape(-1, self.nq))

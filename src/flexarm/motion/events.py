@@ -80,9 +80,9 @@ class Watch:
     def __init__(self, system: System, stop: Any) -> None:
         self.names, self._turns = system.names, partial(node_turns, system)
         self._turn_of_each = sum(self._turns(np.eye(system.nq)).values(), np.zeros(system.nq))  # of coordinates alone
-        # links that bend exactly may curl up many times; a mesh has coordinates of every element
-        turns = CURLED if any(link.stiffening == "exact" for link in system.robot.resolved().links) else 1
-        self.far = np.where(system.elastic, BEYOND_REASON * turns * system.finest_mesh, np.inf)
+        exact = {link.name for link in system.robot.links if link.stiffening == "exact"}
+        curls = np.array([CURLED if each.link in exact else 1 for each in system.coordinates], dtype=float)
+        self.far = np.where(system.elastic, BEYOND_REASON * curls * system.meshes, np.inf)
         self.limits = {
             system.joint(link.name).index: (_with_lengths(link, travel), link.joint.unit)
             for link in system.robot.links

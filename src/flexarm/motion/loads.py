@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import real_number
+from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
@@ -72,13 +72,14 @@ def loads_of(system: System, loads: Any) -> list[tuple[Load, list[Profile]]]:
     return found
 
 
-def warn_of_idle_loads(system: System, loads: list[tuple[Load, list[Profile]]]) -> None:
+def warn_of_idle_loads(system: System, loads: list[tuple[Load, list[Profile]]], q: Array) -> None:
     """Where shapes were picked for a robot that stays in its plane, loads that push it out of there move nothing."""
     picked = {name: pick.left_out for name, pick in system.picks.items()} if loads else {}
     missing = {name: left for name, left in picked.items() if OUT_OF_PLANE in left.values()}
     if not missing:
         return
-    posture = np.random.default_rng(0).uniform(-0.3, 0.3, system.nq) * system.sizes  # no direction is idle by chance
+    turns = system.elastic | np.array([each.unit == "rad" for each in system.coordinates])  # slides may be at an end
+    posture = q + turns * np.random.default_rng(0).uniform(-0.1, 0.1, system.nq) * system.sizes  # none idle by chance
     for k, (load, parts) in enumerate(loads):
         name = system.robot.links[load.link].name
         moved = np.abs(system.jacobian(name, load.x, posture, axes="world")).max(axis=1)

@@ -114,7 +114,7 @@ def simulate(
         wanted = sample_times(duration, sample, system.nq)
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
-    warn_of_idle_loads(system, schedule.loads)
+    warn_of_idle_loads(system, schedule.loads, q)
     with interrupts.noticed():
         schedule.look(duration, q, v)
         require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bends_far, could_be_exact, turns_far
+from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bends_far, could_be_exact, turns_far, twists_far
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
@@ -26,6 +26,7 @@ def warn_of_validity(run: Run, system: System) -> None:
         _inaccurate(run, robot),
         _leak(run),
         _large_deflections(run, robot),
+        twists_far(system, run.array("q"), lambda row: f" at t = {run.array('time')[row]:.4g} s"),
         _coarse_nodes(run, system),
         _aliases(run),
     )

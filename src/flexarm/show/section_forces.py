@@ -50,7 +50,10 @@ def section_forces_figure(run: Run, link: str, times: Sequence[float] | int = 3)
 def _places(run: Run, link: str) -> Array:
     """Places along a link, both sides of what is fixed to it among them: there diagrams jump."""
     own = run.robot.link(link)
-    hung = [each.at for each in run.robot.links if each.parent == link and each.at is not None]
+    robot = run.robot
+    number = [each.name for each in robot.links].index(link)
+    pairs = zip(robot.links, robot.parents, strict=True)
+    hung = [each.at for each, parent in pairs if parent == number and each.at is not None]
     loads = [x for name, x in run.options.get("load_places", []) if name == link]
     jumps = np.array([*(mass.at or 0.0 for mass in own.masses), *hung, *loads])
     beside = np.minimum(jumps + BESIDE * own.length, own.length)

@@ -68,9 +68,7 @@ def add_shape_integrals(numbers: Numbers, path: str, beam: LinkIntegrals, needs_
                 value = -forms.moment(each, power) / (beam.g0 or 1.0)
                 numbers.add(f"{path}.squeeze.{k}", "1", value, pattern, symmetric=True)
                 continue
-            # what sweeps points across counts as far as shapes of bending can do the same: as part of a square
-            value = forms.moment(each, power) if same else forms.moment_seen_by_shapes(each, power)
-            numbers.add(f"{path}.bent.{power}.{k}", unit, value, pattern, symmetric=same)
+            numbers.add(f"{path}.bent.{power}.{k}", unit, forms.moment(each, power), pattern, symmetric=same)
     for axis in BENDS:
         if any(each.axis == axis for _, each in forms.present(MOVES)):
             numbers.add(f"{path}.line.{'xyz'[axis]}", "1/kg", forms.line(axis), symmetric=True)
