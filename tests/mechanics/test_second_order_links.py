@@ -45,13 +45,15 @@ def test_accelerations_of_a_rolled_bar_differ_at_third_order_too():
 # --- lateral-torsional buckling ---
 
 
-def cantilever(load: float, stiffening: str, n: int, weak: float, torsion: float, where: str) -> fa.System:
+def cantilever(
+    load: float, stiffening: str, n: int, weak: float, torsion: float, where: str, **counts: int
+) -> fa.System:
     """With EI = 1 in the plane of the load, `weak` sideways; the load in units of sqrt(EI GJ) / L^2 or / L^3."""
     at_tip = where == "tip"
     link = unit_link(
         joint=fa.Weld(),
         section=fa.Section.properties(A=1, I_y=1.0, I_z=weak, J=torsion, I_p=1e-2),
-        flexible=shapes(n, stiffening=stiffening),
+        flexible=shapes(n, stiffening=stiffening, **counts),
         mass=1e-6 if at_tip else 1.0,
         payload=fa.PointMass(1.0, inertia=1e-3) if at_tip else None,
     )
@@ -71,11 +73,11 @@ def sagging(system: fa.System) -> np.ndarray:
     return q
 
 
-def critical(stiffening: str, n: int, weak: float, torsion: float, where: str) -> float:
+def critical(stiffening: str, n: int, weak: float, torsion: float, where: str, **counts: int) -> float:
     """Where the stiffness against moving sideways is lost."""
 
     def left(load: float) -> float:
-        system = cantilever(load, stiffening, n, weak, torsion, where)
+        system = cantilever(load, stiffening, n, weak, torsion, where, **counts)
         q = sagging(system)
         sideways = [k for k, name in enumerate(system.names) if "bend_z" not in name]
         here = np.ix_(sideways, sideways)
@@ -103,6 +105,13 @@ def test_a_deep_cantilever_gives_way_sideways_under_its_own_weight(stiffening, n
     assert best == pytest.approx(buckling.own_weight(), rel=3.5e-3 if n == 4 else 5e-4)
     if n == 6:
         assert found == pytest.approx(buckling.own_weight(), rel=1e-3)
+
+
+@pytest.mark.parametrize(("n", "counts"), [(1, {}), (3, {"bend_z": 1})])
+def test_own_weight_turns_few_shapes_over_as_it_does_exact_ones(n, counts):
+    """One shape in the stiff plane is what picking gives such a beam."""
+    second, exact = (critical(each, n, 1e-4, 1e-4, "weight", **counts) for each in ("shortening", "exact"))
+    assert second == pytest.approx(exact, rel=5e-3)
 
 
 @pytest.mark.parametrize(("weak", "torsion"), [(0.05, 0.05), pytest.param(0.2, 0.1, marks=pytest.mark.slow)])

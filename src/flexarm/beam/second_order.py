@@ -94,10 +94,6 @@ class SecondOrder:
                 out[each.axis, columns[each.other], columns[each.one]] += block.T
         return out
 
-    def moment(self, product: Product, power: int) -> Array:
-        """The block of int mu x^power dx of a product."""
-        return self._moment(product, self._densities[power])
-
     def line(self, axis: int) -> Array:
         """(2, 2): the inverse of the products int mu of what the shapes along an axis can do of 1 and of x."""
         of = self._of
@@ -117,8 +113,10 @@ class SecondOrder:
         density = self._of.properties.mass
         return [density, density.times_x()]
 
-    def _moment(self, product: Product, density: PiecewisePolynomials) -> Array:
-        """Of int density dx, by parts: what lies outboard of s, int_s density dx or int_s density (x - s) dx."""
+    def moment(self, product: Product, power: int) -> Array:
+        """The block of int mu x^power of a product, by parts: what lies outboard of s, int_s mu x^power dx or
+        int_s mu x^power (x - s) dx."""
+        density = self._densities[power]
         of, spaces = self._of, [self._of.shapes[name] for name in (product.one, product.other)]
         breaks = merged(density.breaks, *(space.breaks for space in spaces))
         grid = Grid(breaks, (sum(space.degree for space in spaces) + density.degree + 2) // 2 + 1)

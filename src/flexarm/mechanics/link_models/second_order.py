@@ -323,9 +323,9 @@ def forces_of_third_order(
 
 def swept(n: SymbolsUnder, first: list[Any], second: list[Any]) -> Any:
     """Twist sweeps a bent link's points across its axis, and stretch makes it bend by as much more. The motion of the
-    root sees that at second order, as far as shapes of bending can do the same; what they can do of a line in x stands
-    for it at third and fourth, so that it is part of a square. Without that the mass matrix of a slender link would not
-    be definite when it is bent by its thickness. Given are rates of int mu rho and of int mu x rho."""
+    root sees that at second order; at third and fourth a motion with the same moments stands for it that shapes of
+    bending can do (of a line in x), so that it is part of a square. Without that the mass matrix of a slender link
+    would not be definite when it is bent by its thickness. Given are rates of int mu rho and of int mu x rho."""
     both = [2 * one + other for one, other in zip(first, second, strict=True)]
     return sum(ca.dot(one, other) for one, other in zip(both, _weighed(n, second), strict=True)) / 2
 
