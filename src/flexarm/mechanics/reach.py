@@ -25,6 +25,11 @@ class ValidityWarning(UserWarning):
     """A result that the model's assumptions do not cover."""
 
 
+def reach(link: Link) -> float:
+    """How far its tip may be moved across its axis, of its length."""
+    return LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
+
+
 def could_be_exact(link: Link) -> bool:
     """Whether a flexible link that is not exact may be."""
     if link.flexible is None or link.stiffening == "exact":
@@ -35,7 +40,7 @@ def could_be_exact(link: Link) -> bool:
 
 def bends_far(link: Link, bend: float, when: str = "") -> Iterator[str]:
     """What to say of a link whose tip is moved by `bend` (m) across its axis, if that is too far for its model."""
-    limit = LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
+    limit = reach(link)
     if bend > limit * link.length:
         way = "; take stiffening='exact'" if could_be_exact(link) else ""
         share = f"link '{link.name}' bends by {bend / link.length:.0%} of its length{when}"

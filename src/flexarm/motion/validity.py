@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bends_far, could_be_exact, turns_far, twists_far
+from flexarm.mechanics.reach import ValidityWarning, bends_far, could_be_exact, reach, turns_far, twists_far
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
@@ -53,8 +53,7 @@ def _hint(run: Run, robot: Robot) -> str:
         return f"; {OF_LAWS}"
     largest = np.abs(run.array("deflection")).max(axis=(0, 2))
     for bend, link in zip(largest, robot.links, strict=True):
-        limit = LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
-        if bend > limit / 3 * link.length and could_be_exact(link):  # its mass matrix may lose definiteness
+        if bend > reach(link) / 3 * link.length and could_be_exact(link):  # its mass matrix may lose definiteness
             return f"; stiffening='exact' of link '{link.name}' bears deflections of any size"
     return ""
 

@@ -18,7 +18,6 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loads import Loads
 from flexarm.beam.second_order import MOVES, SecondOrder
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.articulated import symmetric
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.beams import add_shape_integrals, add_strain, beam_integrals
 from flexarm.mechanics.link_models.model import LinkModel, differentiated, straight_points
@@ -100,15 +99,6 @@ class SecondOrderLink(LinkModel):
         inner[body.local.elastic] += direct + points.pulled(pushes + more)
         return force + pushed + turned, inner
 
-    def inertia(self, body: SymbolicBody, x: Any) -> Any:
-        rates = Jet.slow(ca.SX.sym("rates", 6 + body.local.count))
-        omega, v, own = rates.x[:3], rates.x[3:6], Jet.slow(x, rates.x[6:])
-        sections = kinetic_of_sections(body, omega, v, own.of(body.local.elastic))
-        out, eta = ca.hessian(sections, rates.x)[0], Jet.slow(body.elastic(x))
-        place = [*range(6), *(6 + k for k in range(body.local.count)[body.local.elastic])]
-        out[place, place] += inertia_of_points(Points(body.shapes, eta), body.numbers)
-        return out
-
     def first_moment(self, body: SymbolicBody, x: Any) -> tuple[Any, Any]:
         return body.numbers["m"], Points(body.shapes, Jet.slow(body.elastic(x))).c.x
 
@@ -169,16 +159,6 @@ class Points:
         self.c = Jet.constant(n["c0"]).along_x + self.deflected + self.bent
         self.f = self.along + self.bent_x
 
-    def gradients(self) -> tuple[Any, Any, Any]:
-        """(n,), (n, 3), (n, 3): of the squeeze, and of int mu and int mu x of the products."""
-        axes, n, shapes, eta = range(3), self._n, self._shapes, self.eta.x
-        unit = ca.SX.eye(3)
-        squeeze, *bent = (
-            ca.horzcat(*(pulled(MOVES, shapes, n.under(name), eta, unit[:, k]) for k in axes))
-            for name in ("squeeze", "bent.0", "bent.1")
-        )
-        return squeeze[:, 0], *map(ca.sparsify, bent)
-
     def pulled(self, pushes: Pushes) -> Any:
         """What forces on the integrals are on eta."""
         n, shapes = self._n, self._shapes
@@ -235,42 +215,6 @@ def kinetic_of_points(points: Points, n: SymbolsUnder, omega: Any, v: Any) -> An
         + n["m"] / 2 * ca.dot(v, v)
         + ca.dot(omega, turned)
         + ca.dot(omega, inertia @ omega) / 2
-    )
-
-
-def inertia_of_points(points: Points, n: SymbolsUnder) -> Any:
-    """(6 + n, 6 + n): the form of all these energies, put together from gradients of the integrals."""
-    eta, along = points.eta.x, points.along.x
-    squeezed, bent, bent_x = points.gradients()
-    lines = ((n["a"].T, n["b"].T), (bent @ ACROSS, bent_x @ ACROSS))
-    f = n["b"].T + bent_x
-    f[:, 0] -= n["g0"] * squeezed
-    D = [[points.M(i, j).T @ eta + (f[:, j] if i == 0 else 0) for j in range(3)] for i in range(3)]
-    swing = [SWING * along[k] * squeezed - LEVER * points.squeeze.x * n["b"].T[:, k] for k in range(3)]
-    weighed = _weighed(n, [each.T for each in lines[1]])
-    pairs = zip((points.deflected.x, along), weighed, strict=True)
-    roll = sum(place[1] * rate[2, :].T - place[2] * rate[1, :].T for place, rate in pairs)
-    turned = ca.horzcat(D[1][2] - D[2][1] + roll, D[2][0] - D[0][2] - swing[2], D[0][1] - D[1][0] + swing[1])
-    G, lever = points.spread(), -LEVER * points.squeeze.x * along
-    inertia = ca.trace(G) * ca.SX.eye(3) - G + ca.diag(ca.vertcat(0, 2 * lever[0], 2 * lever[0]))
-    for k in (1, 2):
-        inertia[0, k] -= lever[k]
-        inertia[k, 0] -= lever[k]
-    own = sum((points.M(i, i) for i in range(3)), ca.SX(eta.shape[0], eta.shape[0]))
-    short = squeezed @ n["b"][0, :]
-    own -= short + short.T
-    for first, second, weigh in zip(*lines, weighed, strict=True):
-        mixed = first @ weigh
-        own += mixed + mixed.T + second @ weigh
-    across = ca.skew(points.c.x)
-    return ca.sparsify(
-        ca.blockcat(
-            [
-                [inertia, across, turned.T],
-                [across.T, n["m"] * ca.SX.eye(3), (n["a"].T + bent).T],
-                [turned, n["a"].T + bent, symmetric(own)],
-            ]
-        )
     )
 
 
@@ -346,9 +290,9 @@ def forces_on_lines(points: Points, n: SymbolsUnder) -> tuple[list[Any], list[An
 
 def _weighed(n: SymbolsUnder, moments: list[Any]) -> list[Any]:
     """Of what shapes can do of a line p + q x, from its products int mu with 1 and x: p and q."""
-    found = [ca.SX(*moments[0].shape), ca.SX(*moments[0].shape)]
+    found = [ca.SX(3, 1), ca.SX(3, 1)]
     for axis, name in ((1, "y"), (2, "z")):
         if (line := n.find(f"line.{name}")) is not None:
             for k in (0, 1):
-                found[k][axis, :] = line[k, 0] * moments[0][axis, :] + line[k, 1] * moments[1][axis, :]
+                found[k][axis] = line[k, 0] * moments[0][axis] + line[k, 1] * moments[1][axis]
     return found
