@@ -73,3 +73,34 @@ def test_exact_links_that_turn_far_between_their_nodes_are_told():
 def test_what_no_equilibrium_is_found_for_names_the_model_that_could_do_it():
     with pytest.raises(ArithmeticError, match=r"or take stiffening='exact' of 'beam', which bears deflections of any"):
         fa.equilibrium(cantilever(fa.Flexible(bend_y=3, stiffening="shortening"), (-3.0, 0, 0)))  # Euler's is 2.467
+
+
+def test_links_are_looked_at_all_along_and_however_they_are_rolled():
+    rubber = fa.Material(E=2e9, rho=6000.0)
+    strip = {"section": fa.Section.rectangle(0.002, 0.01), "material": rubber}
+    mesh = fa.Link("b", 1.0, fa.Weld(), **strip, flexible=fa.Flexible(bend_y=8, basis="elements"))
+    propped = fa.Robot(links=[mesh], gravity=(0, -9.81, 0), constraints=[fa.OnPlane("b", normal="y")])
+    with pytest.warns(fa.ValidityWarning, match=r"link 'b' bends by 4\d% of its length"):
+        fa.equilibrium(propped)
+    for roll in (0.0, np.pi / 4):
+        shapes = fa.Flexible(bend_y=3, bend_z=3, twist=1)
+        bar = fa.Link("b", 1.0, fa.Weld(mount=(roll, 0, 0)), fa.Section.circle(0.01), fa.Material(2e9, 1000.0), shapes)
+        with pytest.warns(fa.ValidityWarning, match="link 'b' bends by 18% of its length"):
+            fa.equilibrium(fa.Robot(links=[bar], gravity=(0, -18.0, 0)))
+
+
+@pytest.mark.parametrize("out", [0.1, 0.9])
+def test_both_parts_of_a_link_that_slides_are_looked_at(out):
+    fields = {"section": fa.Section.rectangle(0.003, 0.01), "material": fa.Material(E=2e9, rho=1000.0)}
+    ram = fa.Link("b", 1.0, fa.FixedPrismatic(), **fields, flexible=fa.Flexible(bend_y=3))
+    with pytest.warns(fa.ValidityWarning, match=r"link 'b' bends by \d+% of its length"):
+        fa.equilibrium(fa.Robot(links=[ram], gravity=(0, -9.81, 0)), {"b.q": out})
+
+
+def test_runs_are_looked_at_between_their_samples():
+    fields = {"section": fa.Section.rectangle(0.003, 0.01), "material": fa.Material(E=2e9, rho=1000.0)}
+    bar = fa.Link("b", 1.0, fa.Weld(), **fields, flexible=fa.Flexible(bend_y=1, stiffening="shortening"))
+    robot = fa.Robot(links=[bar], gravity=(0, -9.81, 0))
+    period = 1 / fa.modes(robot).frequencies[0]
+    with pytest.warns(fa.ValidityWarning, match=r"link 'b' bends by 1\d\d% of its length"):
+        fa.simulate(robot, 2 * period, sample=period, native=False)

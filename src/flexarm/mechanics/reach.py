@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.robot import Link, Robot
+from flexarm.robot import FixedPrismatic, Link, Robot
 
 if TYPE_CHECKING:
     from flexarm.mechanics.system import System
@@ -18,6 +18,8 @@ LARGE_DEFLECTION = {"none": 0.05, "shortening": 0.15}
 """By model, of a link's length, across its axis: there the tip of a link in its first mode is off by a thousandth of
 its length. Exact links have no such limit."""
 LARGE_TWIST = 0.2  # rad, of second-order links: those that bend, too, lose the definiteness of M soon after
+STATIONS = 9  # along a link, at which it is looked at: supports may hold its tip
+SHORT = 0.01  # of a link: shorter parts of one that slides are taken as so long
 WIDE_TURN = 1.0  # rad: there the rotation of a section is off by 1e-4, at twice that by 5 %
 
 
@@ -26,7 +28,7 @@ class ValidityWarning(UserWarning):
 
 
 def reach(link: Link) -> float:
-    """How far its tip may be moved across its axis, of its length."""
+    """How far it may bend, of its length."""
     return LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
 
 
@@ -38,13 +40,35 @@ def could_be_exact(link: Link) -> bool:
     return all(problem.path != "flexible.stiffening" for problem in exact.conflicts())
 
 
-def bends_far(link: Link, bend: float, when: str = "") -> Iterator[str]:
-    """What to say of a link whose tip is moved by `bend` (m) across its axis, if that is too far for its model."""
+def bends_far(link: Link, share: float, when: str = "") -> Iterator[str]:
+    """What to say of a link that is bent by a share of its length, if that is too far for its model."""
     limit = reach(link)
-    if bend > limit * link.length:
+    if share > limit:
         way = "; take stiffening='exact'" if could_be_exact(link) else ""
-        share = f"link '{link.name}' bends by {bend / link.length:.0%} of its length{when}"
-        yield f"{share}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}{way}"
+        bent = f"link '{link.name}' bends by {share:.0%} of its length{when}"
+        yield f"{bent}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}{way}"
+
+
+def bend_shares(system: System, link: Link, q: Array) -> Array:
+    """(postures,): how far the axis of a link is from straight, of its length; of the length of each part, where it
+    slides through its joint."""
+    body = next(each for each in system._chain.bodies if each.link.name == link.name)
+    x = np.linspace(0.0, link.length, STATIONS)
+    bent, straight = (
+        body.model.points(body, each[..., body.local.all], x) for each in (q, np.where(system.elastic, 0.0, q))
+    )
+    lengths = np.full((len(q), 1), link.length)
+    if isinstance(link.joint, FixedPrismatic):
+        out = q[:, [system.joint(link.name).index]]
+        lengths = np.where(x > link.length - out, out, link.length - out)
+    across = np.linalg.norm((bent - straight)[..., 1:], axis=-1)
+    return np.asarray((across / np.maximum(lengths, SHORT * link.length)).max(axis=1))
+
+
+def furthest(system: System, link: Link, q: Array, most: int = 100) -> Any:
+    """Rows of postures q (postures, nq) in which the coordinates of a link are largest."""
+    own = [each.index for each in system.coordinates if each.link == link.name and each.kind == "elastic"]
+    return np.argsort(np.abs(q[:, own] / system.sizes[own]).sum(axis=1))[-most:]
 
 
 def twists_far(system: System, q: Array, when: Callable[[int], str] = lambda row: "") -> Iterator[str]:
@@ -82,8 +106,7 @@ def warn_of_posture(system: System, q: Array, stacklevel: int = 4) -> None:
     """Warn where links bend or twist further at a posture than their models know."""
     for link in system.robot.links:
         if link.flexible is not None and link.stiffening in LARGE_DEFLECTION:
-            tip = system.deflection(link.name, q, points=2)[1][-1]
-            _say(bends_far(link, float(np.abs(tip[1:]).max())), stacklevel)
+            _say(bends_far(link, float(bend_shares(system, link, q[None])[0])), stacklevel)
     _say(twists_far(system, q[None]), stacklevel)
     for name, turn in system.turns_between_nodes(q).items():
         _say(turns_far(name, float(turn)), stacklevel)

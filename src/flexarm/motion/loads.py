@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,13 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.inputs import Profile, profile
+from flexarm.robot import Robot
 from flexarm.robot.picking import OUT_OF_PLANE
 
-IDLE = 1e-9  # of the largest entry of a Jacobian
+COMPONENTS = [(kind, axis) for kind in ("force", "torque") for axis in range(3)]
+FEELS = {"bend_y": {"force": [1], "torque": [2]}, "bend_z": {"force": [2], "torque": [1]}, "twist": {"torque": [0]}}
+"""By family, along and about which axes of its link forces and torques excite it."""
+ASKEW = 1e-6  # of a unit vector
 
 
 @dataclass(frozen=True)
@@ -78,22 +83,35 @@ def warn_of_idle_loads(system: System, loads: list[tuple[Load, list[Profile]]], 
     missing = {name: left for name, left in picked.items() if OUT_OF_PLANE in left.values()}
     if not missing:
         return
-    turns = system.elastic | np.array([each.unit == "rad" for each in system.coordinates])  # slides may be at an end
-    posture = q + turns * np.random.default_rng(0).uniform(-0.1, 0.1, system.nq) * system.sizes  # none idle by chance
     for k, (load, parts) in enumerate(loads):
         name = system.robot.links[load.link].name
-        moved = np.abs(system.jacobian(name, load.x, posture, axes="world")).max(axis=1)
-        rows = (*(("force", "xyz"[i], 3 + i) for i in range(3)), *(("torque", "xyz"[i], i) for i in range(3)))
+        inboard = {name, *_inboard(system.robot, load.link)}
         idle = [
-            f"{kind} {axis}"
-            for (kind, axis, row), part in zip(rows, parts, strict=True)
-            if part != profile(0.0, "loads") and moved[row] < IDLE * moved.max()
+            f"{kind} {'xyz'[axis]}"
+            for (kind, axis), part in zip(COMPONENTS, parts, strict=True)
+            if part != profile(0.0, "loads")
+            and any(_bends(system, link, left, kind, axis, q) for link, left in missing.items() if link in inboard)
         ]
         if idle:
             families = " or ".join(dict.fromkeys(each for left in missing.values() for each in left))
             warnings.warn(
-                f"loads[{k}]: {', '.join(idle)} on link '{name}' moves nothing: shapes were picked for a robot that "
-                f"stays in its plane, without its loads; give numbers of {families} ({', '.join(missing)})",
+                f"loads[{k}]: {', '.join(idle)} on link '{name}' moves nothing that was picked: shapes are those of a "
+                f"robot that stays in its plane, without its loads; give numbers of {families} ({', '.join(missing)})",
                 ValidityWarning,
                 stacklevel=3,
             )
+
+
+def _inboard(robot: Robot, link: int) -> Iterator[str]:
+    """Names of the links between the ground and a link."""
+    parent = robot.parents[link]
+    while parent is not None:
+        yield robot.links[parent].name
+        parent = robot.parents[parent]
+
+
+def _bends(system: System, link: str, families: Iterable[str], kind: str, axis: int, q: Array) -> bool:
+    """Whether a force or torque along an axis of the world would excite families of a link at the posture q."""
+    own = system.frame(link, 0.0, q)[:3, :3]
+    felt = {k for family in families for k in FEELS.get(family, {}).get(kind, [])}
+    return any(abs(own[axis, k]) > ASKEW for k in felt)

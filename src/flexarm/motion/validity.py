@@ -7,7 +7,21 @@ from itertools import chain
 
 import numpy as np
 
-from flexarm.mechanics.reach import ValidityWarning, bends_far, could_be_exact, reach, turns_far, twists_far
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.reach import (
+    LARGE_DEFLECTION as LARGE_DEFLECTION,
+)
+from flexarm.mechanics.reach import (
+    ValidityWarning,
+    bend_shares,
+    bends_far,
+    could_be_exact,
+    furthest,
+    node_turns,
+    reach,
+    turns_far,
+    twists_far,
+)
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
@@ -25,8 +39,8 @@ def warn_of_validity(run: Run, system: System) -> None:
         _unsolved(run),
         _inaccurate(run, robot),
         _leak(run),
-        _large_deflections(run, robot),
-        twists_far(system, run.array("q"), lambda row: f" at t = {run.array('time')[row]:.4g} s"),
+        _large_deflections(run, system),
+        _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(run),
     )
@@ -96,21 +110,39 @@ def _leak(run: Run) -> list[str]:
     ]
 
 
-def _large_deflections(run: Run, robot: Robot) -> list[str]:
+def _states(run: Run) -> tuple[Array, Array]:
+    """Times and coordinates at steps where the run knows them, else at samples, which may miss what is between."""
+    if isinstance(run._dense, str):
+        return run.array("time"), run.array("q")
+    nodes = run._dense.nodes
+    return nodes.times, nodes.rows[:, : run.array("q").shape[1]]
+
+
+def _large_deflections(run: Run, system: System) -> list[str]:
+    """By the axis at steps, and by the tip at samples."""
     found: list[str] = []
-    time, deflection = run.array("time"), run.array("deflection")
-    for place, link in enumerate(robot.links):
-        bend = np.abs(deflection[:, place, 1:]).max(axis=1)
-        worst = int(bend.argmax())
-        found += bends_far(link, float(bend[worst]), f" at t = {time[worst]:.4g} s")
+    (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
+    for place, link in enumerate(system.robot.links):
+        if not np.isfinite(reach(link)):
+            continue
+        rows, tip = furthest(system, link, q), np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
+        axis = bend_shares(system, link, q[rows])
+        worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
+        share, when = max(worst)
+        found += bends_far(link, share, f" at t = {when:.4g} s")
     return found
+
+
+def _large_twists(run: Run, system: System) -> list[str]:
+    time, q = _states(run)
+    return list(twists_far(system, q, lambda row: f" at t = {time[row]:.4g} s"))
 
 
 def _coarse_nodes(run: Run, system: System) -> list[str]:
     """Exact links that are curled up further than their nodes can follow."""
     found: list[str] = []
-    time = run.array("time")
-    for name, turns in system.turns_between_nodes(run.array("q")).items():
+    time, q = _states(run)
+    for name, turns in node_turns(system, q).items():
         worst = int(turns.argmax())
         found += turns_far(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")
     return found
