@@ -1,5 +1,6 @@
 """Torques for a path of the tip: the rigid twin follows it, the flexible robot by as much as it is stiff."""
 
+import warnings
 from math import pi
 
 import numpy as np
@@ -217,3 +218,25 @@ def test_a_path_that_is_not_smooth_is_told(monkeypatch):
     monkeypatch.setattr(module, "MOST_POINTS", 100)
     with pytest.warns(fa.ValidityWarning, match=r"torques are off by up to .* the path is not smooth"):
         fa.rigid_torques(fa.library.two_link_arm(), line, TIMES, q0=ELBOW)
+
+
+def test_functions_are_met_between_the_times_and_jumps_refused():
+    arm = fa.library.two_link_arm()
+    path = lambda t: (1.2 + 0.05 * np.sin(6 * np.pi * t), 0.3, 0.0)  # noqa: E731
+    plan = fa.rigid_torques(arm, path, np.linspace(0, 1, 11), q0={"fore.q": 1.0})
+    run = fa.simulate(arm.rigid(), 1.0, torque=plan.torque, q0=plan.q0, v0=plan.v0, rtol=1e-8, native=False)
+    assert np.abs(run.array("tip") - [path(t) for t in run.array("time")]).max() < 1e-6
+    with pytest.raises(ValueError, match=r"path: near t = 0\.\d+ s the function is not smooth"):
+        fa.rigid_torques(arm, lambda t: (1.2 if t < 0.5 else 1.1, 0.3, 0.0), np.linspace(0, 1, 11), q0={"fore.q": 1.0})
+
+
+def test_paths_that_stand_still_or_end_with_their_profile_are_smooth():
+    arm, times = fa.library.two_link_arm(), np.linspace(0, 1, 21)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        still = fa.rigid_torques(arm, lambda t: (1.2, 0.3, 0.0), times, q0={"fore.q": 1.0})
+        bent = [fa.spline([0, 0.3, 1], [1.3, 1.2, 0.9]), 0.3, 0.0]
+        ends = fa.rigid_torques(arm, bent, times, q0={"fore.q": 1.0})
+    assert len(still.times) < 50
+    assert np.abs(still.torques).max() < 1e-9
+    assert np.abs(ends.v[-1] - ends.v[-2]).max() < 0.2 * np.abs(ends.v).max()

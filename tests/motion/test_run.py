@@ -243,3 +243,14 @@ def test_numbers_that_were_damaged_on_the_disk_are_noticed(tmp_path):
     path.write_bytes(bytes(whole))
     with pytest.raises(ValueError, match="cannot be read as NetCDF"):
         fa.Run.load(path)
+
+
+def test_what_becomes_of_its_arrays_is_not_the_runs():
+    arm = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)])
+    run = fa.simulate(arm, 0.1, torque={"rod": 1.0}, native=False)
+    before = run.array("q").copy()
+    with pytest.raises(ValueError, match="read-only"):
+        run.array("q")[:, 0] *= 57.3
+    angle = run["rod.q"]
+    angle *= 57.3
+    assert (run.array("q") == before).all()

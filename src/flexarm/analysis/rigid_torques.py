@@ -21,7 +21,7 @@ from flexarm.robot import Robot
 
 ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points
 MOST_POINTS = 20_000
-NOTHING, TINY = 1e-6, 1e-300  # of the largest torque of all joints: what is below need not be accurate in itself
+NOTHING = 1e-6  # of the largest torque of all joints: what is below need not be accurate in itself
 SINGULAR = 1e-7  # singular values of the scaled Jacobian below this, against the largest
 
 
@@ -154,7 +154,7 @@ class Follower:
         while True:
             middles = (grid[1:] + grid[:-1]) / 2
             between = [self._near(t, u, state) for t, u, state in zip(middles, grid, states, strict=False)]
-            missed = _missed(grid, states, middles, between)
+            missed = _missed(grid, states, middles, between, self._next_to_nothing)
             if missed <= ACCURATE:
                 return grid, states
             if 2 * len(grid) > MOST_POINTS:
@@ -165,6 +165,12 @@ class Follower:
             order = np.argsort(every, kind="stable")
             grid, both = every[order], states + between
             states = [both[k] for k in order]
+
+    @property
+    def _next_to_nothing(self) -> float:
+        """N or N m: what 1e-6 m/s2 of all its mass takes, and less, is rounding."""
+        robot = self.search.twin.robot
+        return 1e-6 * robot.total_mass * max(1.0, sum(link.length for link in robot.links))
 
     def _along(self, grid: Array, start: Array) -> list[State]:
         """One after the other, so that none jumps to another way of reaching the path."""
@@ -221,11 +227,11 @@ class Follower:
             )
 
 
-def _missed(grid: Array, states: list[State], middles: Array, between: list[State]) -> float:
+def _missed(grid: Array, states: list[State], middles: Array, between: list[State], nothing: float) -> float:
     """What splines through forces miss between them, the worst share of the largest force of a joint."""
     from scipy.interpolate import CubicSpline
 
     forces, exact = (np.array([state[3] for state in each]) for each in (states, between))
     missed = np.abs(CubicSpline(grid, forces)(middles) - exact).max(axis=0)
     largest = np.abs(forces).max(axis=0)
-    return float((missed / np.maximum(largest, NOTHING * largest.max() + TINY)).max())
+    return float((missed / np.maximum(largest, NOTHING * largest.max() + nothing)).max())

@@ -21,6 +21,8 @@ from flexarm.motion.inputs import Profile, profile
 
 DEGREE = 5  # of the splines of positions
 FEWEST = DEGREE + 1
+MET = 1e-7  # of its extent: how far splines may be from a function of t
+MOST_SAMPLES = 4000
 KINK = 1e-9  # m or m/s, or of the value: a smaller jump is none
 SHAPES = (
     "must be positions (n, 3) or frames (n, 4, 4) at the n times, a function of t that gives a position (3,) or a "
@@ -128,7 +130,9 @@ class OfProfiles(TipPath):
         return self.rates(t, 0)
 
     def rates(self, t: Array, order: int) -> Array:
-        return np.stack([each(t, order) for each in self._profiles], axis=1)
+        """At the last time those before it: a profile may end there."""
+        inside = np.minimum(t, np.nextafter(self.times[-1], -np.inf))
+        return np.stack([each(inside, order) for each in self._profiles], axis=1)
 
 
 def tip_path(path: Any, times: Any) -> TipPath:
@@ -138,7 +142,29 @@ def tip_path(path: Any, times: Any) -> TipPath:
         raise ValueError(f"times = {shown(times)}: must be at least {FEWEST} finite times in ascending order (s)")
     if isinstance(path, (list, tuple)) and len(path) == 3 and any(isinstance(each, Profile) for each in path):
         return OfProfiles(t, [profile(each, f"path[{k}]") for k, each in enumerate(path)])
-    samples = _called(path, t) if callable(path) else real_array("path", path)
+    if callable(path):
+        return _resolved(path, t)
+    return _sampled(t, real_array("path", path))
+
+
+def _resolved(path: Callable[[float], Any], t: Array) -> TipPath:
+    """Splines through a function, at more and more times until they meet it between them."""
+    samples = _called(path, t)
+    while True:
+        way, middles = _sampled(t, samples), (t[1:] + t[:-1]) / 2
+        between = _called(path, middles)
+        extent = float(np.ptp(samples, axis=0).max())
+        missed = np.abs(way.poses(middles) - between).reshape(len(middles), -1).max(axis=1)
+        if missed.max() <= max(MET * extent, KINK):
+            return way
+        if 2 * len(t) > MOST_SAMPLES:
+            where = f"path: near t = {middles[missed.argmax()]:.4g} s the function is not smooth, or too fast"
+            raise ValueError(f"{where}: splines through {len(t)} points are off by {missed.max():.2g}")
+        order = np.argsort(every := np.concatenate([t, middles]), kind="stable")
+        t, samples = every[order], np.concatenate([samples, between])[order]
+
+
+def _sampled(t: Array, samples: Array) -> TipPath:
     if samples.shape not in ((len(t), 3), (len(t), 4, 4)):
         raise ValueError(f"path has shape {samples.shape} at {len(t)} times: {SHAPES}")
     if not np.isfinite(samples).all():

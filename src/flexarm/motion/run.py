@@ -107,18 +107,21 @@ class Run:
         if isinstance(name, str) and name in self.data:
             return self.data[name]
         self._require_inputs(name)
-        return named(self.data, name).of(self.data)
+        return named(self.data, name).of(self.data).copy()  # what becomes of it is not the run's
 
     def array(self, name: str) -> Array:
         """The numbers of a whole variable by `name`, (time, ...): `time`, `q`, `v`, `a`, `tip`, `deflection`, ...
 
-        What `run[name].values` gives, without importing xarray, which takes longer than a short simulation.
+        What `run[name].values` gives, without importing xarray, which takes longer than a short simulation. It cannot be
+        written to.
         """
         known = self._records.names
         self._require_inputs(name)
         if not isinstance(name, str) or name not in known:
             raise KeyError(f"there is no array {shown(name)} in this run{suggestion(name, known)}")
-        return self._records.values(name)
+        values = self._records.values(name).view()
+        values.flags.writeable = False  # they are the run's own
+        return values
 
     def at(self, t: Any) -> Run:
         """The run at a time t (s), or at several in the order given: a Run with samples there, `run.at(0.5).tip`.
