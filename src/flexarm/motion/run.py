@@ -112,8 +112,8 @@ class Run:
     def array(self, name: str) -> Array:
         """The numbers of a whole variable by `name`, (time, ...): `time`, `q`, `v`, `a`, `tip`, `deflection`, ...
 
-        What `run[name].values` gives, without importing xarray, which takes longer than a short simulation. It cannot be
-        written to.
+        What `run[name].values` gives, but not to be written to, without importing xarray, which takes longer than a
+        short simulation.
         """
         known = self._records.names
         self._require_inputs(name)
