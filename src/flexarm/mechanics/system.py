@@ -607,4 +607,5 @@ class System:
                 raise ValueError(sentence)
         if not np.isfinite(a).all():
             raise ValueError(TOO_LARGE)
-        warn_of_furthest(self, q.reshape(-1, self.nq))
+        if self.nq:
+            warn_of_furthest(self, q.reshape(-1, self.nq))
