@@ -142,7 +142,8 @@ def test_turning_the_base_and_gravity_together_changes_nothing(robot, seed, turn
 @given(robots(most=3, planar=True), seeds)
 def test_a_planar_robot_is_a_spatial_one_that_stays_in_its_plane(robot, seed):
     """With out-of-plane families added: they feel no force and change nothing. Exact links have one more node in space
-    than in the plane, which shows as far as their nodes are exact."""
+    than in the plane, which shows as far as few nodes are exact (1e-3 of M at a tenth of the length,
+    tests/mechanics/test_exact_links.py)."""
     exact = any(link.stiffening == "exact" for link in robot.links)
     grown = []
     for link in robot.links:
@@ -157,7 +158,7 @@ def test_a_planar_robot_is_a_spatial_one_that_stays_in_its_plane(robot, seed):
     Q, V, A = np.zeros((3, spatial.nq))
     Q[where], V[where], A[where] = q, v, a
     forces, expected = spatial.inverse_dynamics(Q, V, A), flat.inverse_dynamics(q, v, a)
-    scaled(forces[where], expected, 1e-5 if exact else 1e-10, np.abs(flat.stiffness) @ np.abs(q) + np.abs(expected) + 1)
+    scaled(forces[where], expected, 1e-3 if exact else 1e-10, np.abs(flat.stiffness) @ np.abs(q) + np.abs(expected) + 1)
     others = np.delete(forces, where)
     assert_allclose(others, 0, atol=1e-10 * np.abs(expected).max(initial=1.0))
 
