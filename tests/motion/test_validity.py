@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.validity import LARGE_DEFLECTION, warn_of_validity
+from flexarm.mechanics.reach import LARGE_DEFLECTION
+from flexarm.motion.validity import warn_of_validity
 
 BAR = fa.Link(
     "bar",

@@ -135,5 +135,5 @@ def _say(sentences: Iterator[str], stacklevel: int) -> None:
 
 def way_out(robot: Robot) -> str:
     """Which link might bear what another model of it does not; empty if none."""
-    names = [f"'{link.name}'" for link in robot.resolved().links if could_be_exact(link)]
+    names = [f"'{link.name}'" for link in robot.links if could_be_exact(link)]
     return f"; or take stiffening='exact' of {', '.join(names)}, which bears deflections of any size" if names else ""

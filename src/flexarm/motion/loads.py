@@ -79,8 +79,9 @@ def loads_of(system: System, loads: Any) -> list[tuple[Load, list[Profile]]]:
 
 def warn_of_idle_loads(system: System, loads: list[tuple[Load, list[Profile]]], q: Array) -> None:
     """Where shapes were picked for a robot that stays in its plane, loads that push it out of there move nothing."""
-    picked = {name: pick.left_out for name, pick in system.picks.items()} if loads else {}
-    missing = {name: left for name, left in picked.items() if OUT_OF_PLANE in left.values()}
+    picks = system.picks.items() if loads else ()
+    flat = {name: [family for family, why in pick.left_out.items() if why == OUT_OF_PLANE] for name, pick in picks}
+    missing = {name: families for name, families in flat.items() if families}
     if not missing:
         return
     for k, (load, parts) in enumerate(loads):

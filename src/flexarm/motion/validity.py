@@ -9,9 +9,6 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import (
-    LARGE_DEFLECTION as LARGE_DEFLECTION,
-)
-from flexarm.mechanics.reach import (
     ValidityWarning,
     bend_shares,
     bends_far,
