@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import flexarm as fa
-from flexarm.papers import spatial
+from flexarm_papers import spatial
 from peers.result import Failed, Result
 
 native: Any = "auto"  # True where speeds are compared: then it is compiled before it is measured

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-from flexarm.papers import spatial
+from flexarm_papers import spatial
 from tests.helpers import state
 from tests.oracles.transformation_matrices import FAMILIES, Arm, Link
 

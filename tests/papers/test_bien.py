@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.papers import bien
+from flexarm_papers import bien
 from tests.helpers import omega, table
 
 PINNED = [row for row in table("pinned_hub_payload.csv") if float(row["Jh/(mL^3)"]) == 0]

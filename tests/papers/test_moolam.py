@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import flexarm as fa
-from flexarm.papers import moolam
+from flexarm_papers import moolam
 
 UPPER, FORE = 4.0, 3.5  # m, Table 1
 UPPER_MASS, FORE_MASS = 8253 * 0.0020 * UPPER, 8253 * 0.0008 * FORE  # kg

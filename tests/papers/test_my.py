@@ -10,8 +10,8 @@ from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
 import flexarm as fa
-from flexarm.papers import my
-from flexarm.papers.progress import Steps
+from flexarm_papers import my
+from flexarm_papers.progress import Steps
 
 NAMES = ("C_PaR", "C_RPb", "experiment")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.papers.pan import (
+from flexarm_papers.pan import (
     CASES,
     DEFLECTION,
     FAST_PULL,
@@ -26,7 +26,7 @@ from flexarm.papers.pan import (
     travel,
     vibration_energy,
 )
-from flexarm.papers.progress import Steps
+from flexarm_papers.progress import Steps
 from tests.helpers import table
 
 

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.papers import spatial
-from flexarm.papers.figures import legend_columns
+from flexarm_papers import spatial
+from flexarm_papers.figures import legend_columns
 from tests.helpers import table
 
 G = 9.81

@@ -1,6 +1,7 @@
 """What all studies share: the command, pages, figures, data, progress."""
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,11 @@ import pytest
 import xarray as xr
 
 import flexarm as fa
-from flexarm.papers.figures import curves
-from flexarm.papers.page import Page
-from flexarm.papers.progress import Steps
-from flexarm.papers.study import NAMES, Study, studies, study, write_index
+from flexarm.cli.paper import paper
+from flexarm_papers.figures import curves
+from flexarm_papers.page import Page
+from flexarm_papers.progress import Steps
+from flexarm_papers.study import NAMES, Study, studies, study, write_index
 from tests.test_cli import flexarm, refused
 
 DOCS = Path(__file__).parents[2] / "docs" / "papers"
@@ -77,6 +79,15 @@ def test_wrong_names_and_places_are_refused(tmp_path):
     assert "did you mean 'moolam'?" in refused("paper", "moolan")
     (tmp_path / "file").write_text("")
     assert "is a file, not a folder" in refused("paper", "my", "-o", tmp_path / "file")
+
+
+def test_a_package_without_the_studies_says_where_they_are(monkeypatch):
+    """As installed from a wheel, which has none."""
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if not each.endswith("studies")])
+    for name in [name for name in sys.modules if name.split(".")[0] == "flexarm_papers"]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ValueError, match="not part of the installed package: they are run from the repository"):
+        paper()
 
 
 def test_the_index_leads_to_every_study(tmp_path):

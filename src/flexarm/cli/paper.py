@@ -15,8 +15,13 @@ def paper(
     ),
 ) -> None:
     """Compute a paper's numerical examples anew: a page, figures and data."""
-    from flexarm.papers.progress import Steps
-    from flexarm.papers.study import studies, study, write_index
+    try:
+        from flexarm_papers.progress import Steps
+        from flexarm_papers.study import studies, study, write_index
+    except ModuleNotFoundError as error:
+        if error.name != "flexarm_papers":
+            raise
+        raise ValueError(ABSENT) from None
 
     if name is None:
         for each in studies():
@@ -31,3 +36,9 @@ def paper(
     if name == "all":
         pages.insert(0, write_index(output, chosen))
     print("pages in " + ", ".join(map(str, pages)))
+
+
+ABSENT = (
+    "the studies of the papers are not part of the installed package: they are run from the repository, whose folder "
+    "studies/ holds them (make papers, or pip install --editable . there)"
+)

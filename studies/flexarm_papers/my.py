@@ -16,13 +16,13 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.numbers import Array
-from flexarm.papers.figures import Curves, curves
-from flexarm.papers.page import Page
-from flexarm.papers.study import Study
 from flexarm.show.arm import Arm
 from flexarm.show.sketch import Sketch
 from flexarm.show.style import Picture
 from flexarm.show.view import View
+from flexarm_papers.figures import Curves, curves
+from flexarm_papers.page import Page
+from flexarm_papers.study import Study
 
 Contact = Literal["continuous", "nodal"]
 ROBOTS = ("C_PaR", "C_RPb")

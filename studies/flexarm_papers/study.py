@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flexarm.foundation.files import write_text
-from flexarm.papers.page import Page
+from flexarm_papers.page import Page
 
 if TYPE_CHECKING:
-    from flexarm.papers.progress import Steps
+    from flexarm_papers.progress import Steps
 
 NAMES = ("my", "spatial", "bien", "moolam", "pan")  # the files of this room that hold a study
 
@@ -47,7 +47,7 @@ def study(name: str) -> Study:
         from flexarm.foundation.sentences import suggestion
 
         raise ValueError(f"there is no study '{name}'{suggestion(name, [*NAMES, 'all'])}")
-    found: Study = import_module(f"flexarm.papers.{name}").STUDY
+    found: Study = import_module(f"flexarm_papers.{name}").STUDY
     return found
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import flexarm as fa
-from flexarm.papers.figures import Curves, curves, strip_of_poses
-from flexarm.papers.page import Page
-from flexarm.papers.study import Study
 from flexarm.show.style import Picture
+from flexarm_papers.figures import Curves, curves, strip_of_poses
+from flexarm_papers.page import Page
+from flexarm_papers.study import Study
 
 if TYPE_CHECKING:
     import xarray as xr

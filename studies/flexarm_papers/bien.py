@@ -12,9 +12,9 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.numbers import Array
-from flexarm.papers.figures import curves
-from flexarm.papers.page import Page
-from flexarm.papers.study import Study
+from flexarm_papers.figures import curves
+from flexarm_papers.page import Page
+from flexarm_papers.study import Study
 
 ELEMENTS = (1, 3, 5, 7)  # of figure 4
 FINE = 20  # elements of figure 5, and of the link that figure 4's are measured against

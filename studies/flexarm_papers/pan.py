@@ -16,10 +16,10 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.numbers import Array
-from flexarm.papers.figures import curves
-from flexarm.papers.page import Page
-from flexarm.papers.study import Study
 from flexarm.show.style import STYLES, Picture, grid
+from flexarm_papers.figures import curves
+from flexarm_papers.page import Page
+from flexarm_papers.study import Study
 
 # --- the beam (section 5) ---
 

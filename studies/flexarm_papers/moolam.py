@@ -11,10 +11,10 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.numbers import Array
-from flexarm.papers.figures import curves
-from flexarm.papers.page import Page
-from flexarm.papers.study import Study
 from flexarm.show.trajectory import trajectory_figure
+from flexarm_papers.figures import curves
+from flexarm_papers.page import Page
+from flexarm_papers.study import Study
 
 LINKS = ("column", "upper", "fore")
 TORQUE = 400.0  # N m at each joint
