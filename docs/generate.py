@@ -15,11 +15,11 @@ PAGE = Path(__file__).parent / "format.md"
 # order and headings; what the schema has beyond these comes at the end
 GROUPS = {
     "Links": ["Link"],
-    "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Weld", "Drive", "Stop"],
+    "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"],
     "Constraints": ["Loop", "OnLine", "OnPlane", "PointSupport"],
     "Materials": ["Material"],
     "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "Piece"],
-    "Flexibility": ["Flexible", "Modes", "Elements", "Reduced", "Damping"],
+    "Flexibility": ["Flexible", "Modes", "Elements", "Splines", "Reduced", "Damping"],
     "Masses and poses": ["PointMass", "Pose"],
 }
 

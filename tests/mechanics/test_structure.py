@@ -172,6 +172,7 @@ FACTS = {
     "Revolute": {"type", "axis", "drive", "stop", "mount"},
     "SlidingPrismatic": {"type", "contact", "drive", "stop", "mount"},
     "FixedPrismatic": {"type", "rear", "contact", "drive", "stop", "mount"},
+    "Sleeve": {"type", "mouth", "drive", "stop"},
     "Weld": {"type", "mount"},
     "Drive": {"stiffness", "torque_at"},
     "Stop": set(),
@@ -179,12 +180,13 @@ FACTS = {
     "Damping": {"ratio"},
     "Modes": {"type"},
     "Elements": {"type", "order", "root"},
+    "Splines": {"type"},
     "Reduced": {"type", "elements", "modes", "interface"},
     "PointMass": {"inertia", "at"},
     "Loop": {"type", "first", "second", "first_at", "second_at", "joint", "axis", "mount"},
     "OnLine": {"type", "link", "at", "direction"},
     "OnPlane": {"type", "link", "at", "normal"},
-    "PointSupport": {"type", "link", "directions"},
+    "PointSupport": {"type", "link", "position", "directions", "on", "at"},
     "Pose": {"rotation"},
 }
 DECIDE_NOTHING = {"name", "limits", "section", "material", "mass", "base", "shear", "tip_mass", "tip_inertia", "up_to"}

@@ -15,7 +15,7 @@ import flexarm.robot as fa
 from flexarm.robot.library import rrr_arm, two_link_arm
 from flexarm.robot.sections import Rectangle
 
-JOINTS = "Revolute or SlidingPrismatic or FixedPrismatic or Weld"
+JOINTS = "Revolute or SlidingPrismatic or FixedPrismatic or Sleeve or Weld"
 
 
 def message(build, *args, **fields):
@@ -110,11 +110,11 @@ def test_conflicts_inside_nested_parts_keep_their_path():
         (
             {"joint": "revolut"},
             "joint.type = 'revolut': unknown; did you mean 'revolute'? "
-            "(allowed: revolute, sliding-prismatic, fixed-prismatic, weld)",
+            "(allowed: revolute, sliding-prismatic, fixed-prismatic, sleeve, weld)",
         ),
         (
             {"joint": {"axis": "z"}},
-            "joint.type: is required (allowed: revolute, sliding-prismatic, fixed-prismatic, weld)",
+            "joint.type: is required (allowed: revolute, sliding-prismatic, fixed-prismatic, sleeve, weld)",
         ),
         ({"joint": {"type": "weld", "axis": "z"}}, "joint.axis: unknown field (allowed: type, mount)"),
         (

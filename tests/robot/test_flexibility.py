@@ -43,7 +43,7 @@ def test_coordinates_of_bases(basis, coordinates):
         ),
         (
             lambda: fa.Flexible(bend_y=1, basis="element"),
-            "basis.type = 'element': unknown; did you mean 'elements'? (allowed: modes, elements, reduced)",
+            "basis.type = 'element': unknown; did you mean 'elements'? (allowed: modes, elements, splines, reduced)",
         ),
         (lambda: fa.Flexible(bend_y=1, basis="reduced"), "basis.elements: is required"),
         (

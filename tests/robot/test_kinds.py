@@ -103,7 +103,7 @@ def test_the_sentence_says_where_and_what_is_known():
         fa.System(ROBOTS["Helical"])
     assert str(found.value) == (
         "links[0].joint: the equations of motion cannot take a joint of the kind Helical "
-        "(known: Revolute, FixedPrismatic, SlidingPrismatic, Weld)"
+        "(known: Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld)"
     )
 
 

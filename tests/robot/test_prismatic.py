@@ -239,13 +239,13 @@ def test_shorthand():
             fa.SlidingPrismatic(),
             ELEMENTS,
             "joint.contact = 'continuous': cannot ride on its parent 'rail', whose basis is elements: its curvature "
-            "jumps at nodes; give 'rail' basis modes, or this joint contact nodal",
+            "jumps at nodes; give 'rail' basis modes or splines, or this joint contact nodal",
         ),
         (
             fa.SlidingPrismatic(),
             REDUCED,
             "joint.contact = 'continuous': cannot ride on its parent 'rail', whose basis is reduced: its curvature "
-            "jumps at nodes; give 'rail' basis modes, or basis elements and this joint contact nodal",
+            "jumps at nodes; give 'rail' basis modes or splines, or basis elements and this joint contact nodal",
         ),
         (
             fa.SlidingPrismatic(contact="nodal"),

@@ -1,4 +1,4 @@
-"""Shape functions of a link: finite elements, assumed modes, reduced meshes.
+"""Shape functions of a link: finite elements, splines, assumed modes, reduced meshes.
 
 A family of deformation needs functions that vanish at the clamped root: bending with their first derivative
 (order 2: the energy holds the second derivative), stretch and twist by themselves (order 1).
@@ -16,9 +16,10 @@ import numpy as np
 from flexarm.beam.loads import Loadable, Loads, Lump, lumped
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merged
 from flexarm.beam.shear import ShearedShapes, element_functions, rotation, with_shear
+from flexarm.beam.splines import splines
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
-from flexarm.robot import Elements, Link, Modes, Reduced
+from flexarm.robot import Elements, Link, Modes, Reduced, Splines
 
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
 EXTRA_DEGREES = 12
@@ -64,6 +65,8 @@ def shapes(
     basis = link.flexible.basis
     if isinstance(basis, Elements):
         return meshed(family, mesh(family.steps, count), basis.order, clamped)
+    if isinstance(basis, Splines):
+        return splines(mesh(family.steps, count), family.order)
     if isinstance(basis, Reduced):
         return reduced(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)

@@ -23,7 +23,7 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
 from flexarm.beam.shear import rotation
 from flexarm.foundation.numbers import Array
-from flexarm.robot import Elements, Reduced
+from flexarm.robot import Reduced
 
 # Directions of singular values below this are rounding: shapes of two families may be the same functions.
 DEPENDENT = 1e-9
@@ -62,7 +62,7 @@ class LinkNodes:
     @property
     def meshed(self) -> bool:
         flexible = self._of.link.flexible
-        return flexible is not None and isinstance(flexible.basis, Elements)
+        return flexible is not None and flexible.meshed
 
     @property
     def per_piece(self) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.second_order import Product
 from flexarm.foundation.families import FAMILIES
-from flexarm.robot import Elements, Reduced
+from flexarm.robot import Elements, Reduced, Splines
 
 Pattern = NDArray[np.bool_]
 
@@ -39,7 +39,7 @@ class Patterns:
 
     @cached_property
     def _meshed(self) -> bool:
-        return isinstance(self._basis, Elements)
+        return isinstance(self._basis, (Elements, Splines))
 
     def _lives(self, name: str) -> Pattern:
         """(pieces, shapes): on which elements a shape is not zero."""
@@ -244,14 +244,14 @@ class Patterns:
 
     def _inside(self, name: str, x: float) -> Any:
         """Which shapes of a family have a value at x between nodes."""
-        if not self._meshed:
+        if not self._meshed or x <= self._near:  # at the clamped root a shape that is not a node's own has none
             return x > self._near
         return self._lives(name)[int(np.searchsorted(self._of.shapes[name].breaks, x)) - 1]
 
     def _nodal(self, name: str, x: float, slope: bool) -> Pattern | None:
         """At a node its own function alone has a value, or a slope, and that is one; None elsewhere."""
         nodes, order, width = self._of.shapes[name].breaks, FAMILIES[name].order, self._width(name)
-        if self._meshed:
+        if isinstance(self._basis, Elements):
             per_node, count = (2, len(nodes)) if order == 2 else (self._basis.order, len(nodes))
             at_root = order - (width - per_node * (count - 1))  # functions that the clamp took away
         elif self._tip(name):  # the shapes of the tip's own deflection and slope come first

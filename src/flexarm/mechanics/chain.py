@@ -18,8 +18,11 @@ from flexarm.robot import (
     PointSupport,
     Reduced,
     Revolute,
+    Riding,
     Robot,
+    Sleeve,
     SlidingPrismatic,
+    Splines,
     Stop,
     Weld,
 )
@@ -32,10 +35,10 @@ from flexarm.robot.kinds import Kinds
 KNOWN = Kinds(
     "the equations of motion",
     {
-        Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Weld),
+        Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld),
         Drive: (Drive,),
         Stop: (Stop,),
-        Basis: (Modes, Elements, Reduced),
+        Basis: (Modes, Elements, Splines, Reduced),
         Damping: (Damping,),
         Constraint: (Loop, OnLine, OnPlane, PointSupport),
     },
@@ -57,7 +60,7 @@ class Chain:
         parents = robot.parents
         for i, link in enumerate(robot.links):
             parent, where = parents[i], None
-            if parent is not None and not isinstance(link.joint, SlidingPrismatic):
+            if parent is not None and not isinstance(link.joint, Riding):
                 where = robot.links[parent].length if link.at is None else link.at
             self.bodies.append(Body(link, models[i], integrals[i], rears[i], self.coordinates.locals[i], parent, where))
 
@@ -80,6 +83,6 @@ def _slid_along(robot: Robot) -> set[str]:
     found = {
         robot.links[parent].name
         for rider, parent in riders
-        if parent is not None and isinstance(rider.joint, SlidingPrismatic) and rider.joint.contact == "continuous"
+        if parent is not None and isinstance(rider.joint, Riding) and rider.joint.contact == "continuous"
     }
-    return found | {each.link for each in robot.constraints if isinstance(each, PointSupport)}
+    return found | {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}

@@ -19,9 +19,10 @@ AXES = "xyz"
 
 def add_constraints(out: Numbers, chain: Chain) -> None:
     """Of all constraints, and of links that are held at a node."""
-    names = constraint_names(chain.robot.constraints)
+    constraints = chain.robot.every_constraint
+    names = constraint_names(constraints)
     out.fact("the robot", "has the constraints", ", ".join(names) or "none")
-    for name, constraint in zip(names, chain.robot.constraints, strict=True):
+    for name, constraint in zip(names, constraints, strict=True):
         _add(out, chain, f"constraints.{name}", constraint)
     for body in chain.bodies:
         if nodally_held(body.link):
@@ -35,7 +36,9 @@ def _add(out: Numbers, chain: Chain, path: str, constraint: Constraint) -> None:
         _add_loop(out, chain, path, constraint)
     elif isinstance(constraint, PointSupport):
         out.fact(path, "has directions =", constraint.directions)
-        out.add_given(f"{path}.position", "m", constraint.position)
+        out.add_given(f"{path}.position", "m", constraint.position or (0.0, 0.0, 0.0))
+        if constraint.on != GROUND:
+            _add_place(out, chain, f"{path}.on", constraint.on, constraint.at)
         body = _body(chain, constraint.link)
         body.model.add_rail(out, f"{path}.rail", body)
     elif isinstance(constraint, (OnLine, OnPlane)):

@@ -19,9 +19,9 @@ from flexarm.mechanics.constraint_numbers import AXES
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.beams import nodally_held
 from flexarm.mechanics.moving_shapes import NodalShapes
-from flexarm.mechanics.rotations import Shift
+from flexarm.mechanics.rotations import Shift, pose_along
 from flexarm.mechanics.symbols import SymbolsUnder
-from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
+from flexarm.robot.constraints import Constraint, Loop, Mouth, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 
 if TYPE_CHECKING:
@@ -174,7 +174,8 @@ class Constraints:
     def _support(self, index: int, support: PointSupport) -> list[Row]:
         """The axis passes the support: v(x) = Y and w(x) = Z, (X, Y, Z) the support in the link's root frame."""
         e, number = self.equations, self._number(support.link)
-        stands, along = self._moving(self._stands(index, support)), self._moving(self._along(index, support))
+        at = self._stands(index, support)
+        stands, along = self._moving(at), self._moving(self._along(support, at))
         own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
         body = e.chain.bodies[number]
         there = body.model.moving_place(body, self._numbers(index).under("rail"), along, own)[0]
@@ -195,27 +196,46 @@ class Constraints:
     def _stands(self, index: int, support: PointSupport) -> Any:
         """A support in its link's root frame."""
         R, p = self._root(index, support)
-        return R.T @ (self._numbers(index)["position"] - p)
+        R_seat, p_seat = self._seat(index, support)
+        return R.T @ (p_seat + R_seat @ self._numbers(index)["position"] - p)
+
+    def _common(self, support: PointSupport) -> int | None:
+        """The link from which both sides of a support are seen: what lies below does not matter to them."""
+        if support.on == GROUND:
+            return None
+        return self.equations.chain.shared(self._number(support.link), self._number(support.on))
 
     def _root(self, index: int, support: PointSupport) -> tuple[Any, Any]:
-        """(R, p) of the link's root."""
-        return self.equations.chain.poses(self.equations.q)[self._number(support.link)]
+        """(R, p) of the root of the link that slides."""
+        return self.equations.chain.pose_from(self._common(support), self._number(support.link), self.equations.q)
 
-    def _along(self, index: int, support: PointSupport) -> Any:
+    def _seat(self, index: int, support: PointSupport) -> tuple[Any, Any]:
+        """(R, p) of what a support is fixed to: the world, the base, or a section of a link."""
+        e = self.equations
+        if support.on == GROUND:
+            n = e.chain.numbers
+            on_base = isinstance(support, Mouth)
+            return (n["base.rotation"], n["base.position"]) if on_base else (ca.SX.eye(3), ca.SX.zeros(3))
+        number = self._number(support.on)
+        pose = e.chain.pose_from(self._common(support), number, e.q)
+        return pose_along(e.to_section(number, self._numbers(index).under("on")), *pose)
+
+    def _along(self, support: PointSupport, stands: Any) -> Any:
         """Where on its link a support stands, as its places are counted."""
-        X = self._stands(index, support)[0]
-        body = self.equations.chain.bodies[self._number(support.link)]
-        return body.model.seen_at(body, X, self.equations.chain.part(self.equations.q, self._number(support.link)))
+        number = self._number(support.link)
+        body = self.equations.chain.bodies[number]
+        return body.model.seen_at(body, stands[0], self.equations.chain.part(self.equations.q, number))
 
     @cached_property
     def supports(self) -> list[tuple[str, str, ca.Function]]:
         """Of each point support its name, its link and where on the link it stands: (q, numbers) -> x."""
         e = self.equations
-        return [
-            (self.names[index], each.link, ca.Function("where", [e.q, e.p], [self._along(index, each)]))
-            for index, each in enumerate(self.constraints)
-            if isinstance(each, PointSupport)
-        ]
+        found = []
+        for index, each in enumerate(self.constraints):
+            if isinstance(each, PointSupport):
+                x = self._along(each, self._stands(index, each))
+                found.append((self.names[index], each.link, ca.Function("where", [e.q, e.p], [x])))
+        return found
 
     def _number(self, link: str) -> int:
         return [body.link.name for body in self.equations.chain.bodies].index(link)

@@ -227,7 +227,7 @@ class Equations:
 
     def frame(self, link: int, there: SymbolsUnder) -> tuple[Any, Any]:
         """(R, p) of the section at a place of a link, in the world."""
-        return pose_along(self._to_section(link, there), *self.chain.poses(self.q)[link])
+        return pose_along(self.to_section(link, there), *self.chain.poses(self.q)[link])
 
     def tip_deflection(self, link: int) -> Any:
         """Displacement of a link's tip against the straight link, in its root frame."""
@@ -237,13 +237,13 @@ class Equations:
     def twist(self, link: int, there: SymbolsUnder) -> Any:
         """(omega, v) of the section at a place of a link, in its own axes."""
         root = self._twists[link]
-        return ca.vertcat(*twist_along(self._to_section(link, there), root[:3], root[3:]))
+        return ca.vertcat(*twist_along(self.to_section(link, there), root[:3], root[3:]))
 
     def jacobian(self, link: int, there: SymbolsUnder) -> Any:
         """(6, nq): twist of the section at a place per v, in the section's own axes."""
         return ca.cse(ca.jacobian(self.twist(link, there), self.v))
 
-    def _to_section(self, link: int, there: SymbolsUnder) -> list[Step]:
+    def to_section(self, link: int, there: SymbolsUnder) -> list[Step]:
         """Path from a link's root frame to its section at a place."""
         own = Jet.slow(*(self.chain.part(vector, link) for vector in (self.q, self.v)))
         body = self.chain.bodies[link]

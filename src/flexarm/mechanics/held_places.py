@@ -16,6 +16,7 @@ from flexarm.mechanics.closings import Closing, Key
 from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot.constraints import Constraint, PointSupport
+from flexarm.robot.links import GROUND
 
 if TYPE_CHECKING:
     from flexarm.mechanics.equations import Equations
@@ -59,19 +60,29 @@ class HeldPlaces(Constraints):
         still = ca.SX.zeros(virtual.shape)
         return [*ca.cse([ca.densify(each) for each in ca.substitute(found, [virtual], [still])])]
 
-    def _displaced(self, key: str, side: str, link: int, R: Any, p: Any) -> tuple[Any, Any]:
+    def _displaced(self, key: str, side: str, link: int, world: tuple[Any, Any], R: Any, p: Any) -> tuple[Any, Any]:
+        """A pose (R, p), however it is seen, moved by the virtual twist of a place that is at `world`."""
         if key not in self._touches:
             names = [f"constraints.{name}" for name in self.names]
             index = names.index(key.rpartition(".")[0])
-            self._touches[key] = Touch(index, side, link, R, p, ca.SX.sym("virtual", 6))
+            self._touches[key] = Touch(index, side, link, *world, ca.SX.sym("virtual", 6))
         virtual = self._touches[key].virtual
         return R @ (ca.SX.eye(3) + ca.skew(virtual[:3])), p + R @ virtual[3:]
 
     def _section(self, link: str, there: SymbolsUnder) -> tuple[Any, Any]:
-        side = there.path.rpartition(".")[2]
-        return self._displaced(there.path, side, self._number(link), *super()._section(link, there))
+        side, pose = there.path.rpartition(".")[2], super()._section(link, there)
+        return self._displaced(there.path, side, self._number(link), pose, *pose)
 
     def _root(self, index: int, support: PointSupport) -> tuple[Any, Any]:
-        """A support sees its link's root frame."""
+        """A support sees its link's root frame,"""
         key, link = f"constraints.{self.names[index]}.root", self._number(support.link)
-        return self._displaced(key, "root", link, *super()._root(index, support))
+        world = self.equations.chain.poses(self.equations.q)[link]
+        return self._displaced(key, "root", link, world, *super()._root(index, support))
+
+    def _seat(self, index: int, support: PointSupport) -> tuple[Any, Any]:
+        """and may be fixed to another link."""
+        pose = super()._seat(index, support)
+        if support.on == GROUND:
+            return pose
+        there, link = self._numbers(index).under("on"), self._number(support.on)
+        return self._displaced(there.path, "on", link, self.equations.frame(link, there), *pose)

@@ -23,7 +23,7 @@ from flexarm.mechanics.link_numbers import lumps
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.reactions import Balance
 from flexarm.mechanics.wrenches import about, force_first, turned, turned_back
-from flexarm.robot import FixedPrismatic, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Riding
 
 if TYPE_CHECKING:
     import casadi as ca
@@ -109,7 +109,7 @@ class LinkCuts:
         for number, body in enumerate(balance.bodies):
             if body.parent != self.link:
                 continue
-            if isinstance(body.link.joint, SlidingPrismatic):
+            if isinstance(body.link.joint, Riding):
                 at = balance.q[..., body.local.place(body.local.joint)].reshape(self._states)
             else:
                 at = np.array([body.hangs_at])

@@ -23,7 +23,7 @@ from flexarm.mechanics.rotations import (
     twist_along,
 )
 from flexarm.mechanics.symbols import Symbols
-from flexarm.robot import FixedPrismatic, Revolute, SlidingPrismatic, Weld
+from flexarm.robot import FixedPrismatic, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
 from flexarm.robot.joints import Joint
 
 
@@ -53,6 +53,30 @@ class Kinematics:
         """(R, p) of every link's root frame in the world."""
         return self._outward((ca.SX.eye(3), ca.SX.zeros(3)), lambda i, start: pose_along(self.path(i, q), *start))
 
+    def pose_from(self, top: int | None, i: int, q: Any) -> tuple[Any, Any]:
+        """(R, p) of a link's root frame as seen from that of one on which it hangs, or from the world (None)."""
+        line: list[int] = []
+        at: int | None = i
+        while at is not None and at != top:
+            line.insert(0, at)
+            at = self.bodies[at].parent
+        R, p = ca.SX.eye(3), ca.SX.zeros(3)
+        for each in line:
+            R, p = pose_along(self.path(each, q), R, p)
+        return R, p
+
+    def shared(self, one: int, other: int) -> int | None:
+        """The last link on which both hang, or that one of them is; None if they have the ground in common."""
+        above: set[int | None] = set()
+        at: int | None = one
+        while at is not None:
+            above.add(at)
+            at = self.bodies[at].parent
+        found: int | None = other
+        while found is not None and found not in above:
+            found = self.bodies[found].parent
+        return found
+
     def _outward(self, ground: Any, onward: Callable[[int, Any], Any]) -> list[Any]:
         found: list[Any] = [None] * len(self.bodies)
         for i in self.order:
@@ -74,9 +98,9 @@ class Kinematics:
         body, joint = self.bodies[i], self.bodies[i].link.joint
         if body.parent is None or above is None:
             steps: list[Step] = [_still_shift(self.numbers["base.position"]), Mount(self.numbers["base.rotation"])]
-            if isinstance(joint, SlidingPrismatic):
+            if isinstance(joint, Riding):
                 steps.append(along_x(own.of(body.local.joint)))
-        elif isinstance(joint, SlidingPrismatic):
+        elif isinstance(joint, Riding):
             carrier, rail, x = self.bodies[body.parent], body.numbers.under("rail"), own.of(body.local.joint)
             steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact == "nodal")
         else:
@@ -106,6 +130,7 @@ MOTIONS: dict[type[Joint], Callable[[SymbolicBody, Jet], list[Step]]] = {
     Revolute: _turned,
     FixedPrismatic: _pushed_out,
     SlidingPrismatic: _still,
+    Sleeve: _still,
     Weld: _still,
 }
 """The steps that each kind of joint makes beyond its mount."""

@@ -8,7 +8,7 @@ from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.numbers import Numbers
-from flexarm.robot import FixedPrismatic, MovingJoint, PointMass, Reduced, Revolute, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, MovingJoint, PointMass, Reduced, Revolute, Riding
 from flexarm.robot.joints import Prismatic
 
 
@@ -113,7 +113,7 @@ def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
     if body.parent is None:
         return
     above, joint = chain.bodies[body.parent], body.link.joint
-    if isinstance(joint, SlidingPrismatic):
+    if isinstance(joint, Riding):
         above.model.add_rail(out, f"{path}.rail", above, joint.contact == "nodal")
     else:
         assert body.hangs_at is not None

@@ -88,14 +88,16 @@ class SlidingShapes(RailShapes):
         t, rate = (2 * x - left - right) / (right - left), 2 / (right - left)
         count = powers.shape[1] // pieces
         rows: list[list[Any]] = [[] for _ in range(orders)]
+        scales = [factorial(order) * rate**order for order in range(orders)]
         for k in range(count):
             found = [ca.SX(0) for _ in range(orders)]  # derivatives by t, each divided by its factorial
-            for power in reversed(range(powers.shape[0])):
+            own = powers[:, k::count]
+            for power in reversed(range(powers.shape[0] if own.nnz() else 0)):  # shapes that never meet have no product
                 for order in reversed(range(1, orders)):
                     found[order] = found[order] * t + found[order - 1]
-                found[0] = found[0] * t + pick(powers[power, k::count].T)
+                found[0] = found[0] * t + pick(own[power, :].T)
             for order, value in enumerate(found):
-                rows[order].append(value * (factorial(order) * rate**order))
+                rows[order].append(value * scales[order])
         return [ca.horzcat(*row) if row else ca.SX(1, 0) for row in rows]
 
 

@@ -81,8 +81,8 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     found = []
     for k, touch in enumerate(touches):
         wrench = turned(R[..., 3 * k : 3 * k + 3], force_first(pulled[..., k]))
-        constraint = system.robot.constraints[touch.constraint]
-        if isinstance(constraint, PointSupport):
+        constraint = system.robot.every_constraint[touch.constraint]
+        if touch.side == "root":
             x = _where(system, touch.constraint, q)
         else:
             _, _, at = constraint.places["link" if touch.side == "place" else touch.side]
@@ -93,7 +93,7 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
 
 def _where(system: System, constraint: int, q: Array) -> Array:
     """(...): where on its link a support stands."""
-    supports = [k for k, each in enumerate(system.robot.constraints) if isinstance(each, PointSupport)]
+    supports = [k for k, each in enumerate(system.robot.every_constraint) if isinstance(each, PointSupport)]
     _, _, where = system.structure.constraints.supports[supports.index(constraint)]
     flat = q.reshape(-1, system.nq)
     found = np.array([float(where(each, system.numbers)) for each in flat])

@@ -14,7 +14,6 @@ from flexarm.beam.second_order import MOVES, TURNS, Product, SecondOrder, functi
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.numbers import Numbers
-from flexarm.robot import Elements
 
 
 def add_shapes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
@@ -82,7 +81,7 @@ def add_polynomials(numbers: Numbers, path: str, space: PiecewisePolynomials, pa
 def _lives(integrals: LinkIntegrals, name: str) -> Pattern:
     """(pieces, functions): where a function is not zero by construction."""
     space, flexible = integrals.shapes[name], integrals.link.flexible
-    if flexible is not None and isinstance(flexible.basis, Elements):
+    if flexible is not None and flexible.meshed:
         return np.asarray((space.coefficients != 0).any(axis=0))
     return np.ones(space.coefficients.shape[1:], dtype=bool)
 

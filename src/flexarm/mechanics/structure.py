@@ -43,8 +43,8 @@ class Structure:
         bodies = [symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
         self.coordinates = _without_sizes(chain.coordinates)
         self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols))
-        self.constrained = bool(chain.robot.constraints) or any(nodally_held(body.link) for body in chain.bodies)
-        self._constraints, self._closings = erased(chain.robot.constraints), closings
+        self.constrained = bool(chain.robot.every_constraint) or any(nodally_held(body.link) for body in chain.bodies)
+        self._constraints, self._closings = erased(chain.robot.every_constraint), closings
         self.functions = Functions(self)
 
     @cached_property
@@ -106,7 +106,7 @@ def _described(chain: Chain) -> tuple[Numbers, dict[Key, Closing]]:
     """All numbers, and what is kept of the constraints' rows: that follows from the rows as they are written."""
     numbers = robot_numbers(chain)
     add_constraints(numbers, chain)
-    if not chain.robot.constraints:
+    if not chain.robot.every_constraint:
         return numbers, {}
     return numbers, _remembered(chain, numbers, None).closings(numbers.vector, chain, numbers)
 

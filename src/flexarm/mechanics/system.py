@@ -32,7 +32,7 @@ from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.strains import point_of_section, require_in_section, strain
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
-from flexarm.robot import Elements, Robot
+from flexarm.robot import Robot
 from flexarm.robot.picking import Pick, picks
 
 Mask = NDArray[np.bool_]
@@ -192,7 +192,7 @@ class System:
     def meshes(self) -> Array:
         """By coordinate, elements of its link's finest mesh, 1 without any: so many add up to what one mode does."""
         shapes = {link.name: link.flexible for link in self.robot.links if link.flexible is not None}
-        meshes = {name: each for name, each in shapes.items() if isinstance(each.basis, Elements)}
+        meshes = {name: each for name, each in shapes.items() if each.meshed}
         elements = {name: max(each.counts.values()) for name, each in meshes.items()}
         return np.array([elements.get(each.link, 1) for each in self.coordinates], dtype=float)
 

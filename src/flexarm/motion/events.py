@@ -20,7 +20,7 @@ from flexarm.motion.ending import Status, sentence_about
 from flexarm.motion.named import mismatch, named_array
 from flexarm.motion.sampling import LOW, between
 from flexarm.motion.state import Layout
-from flexarm.robot import FixedPrismatic, Link, MovingJoint, Robot, SlidingPrismatic
+from flexarm.robot import FixedPrismatic, Link, MovingJoint, Riding, Robot
 from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
@@ -231,7 +231,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
     return [
         (link, on)
         for link, on in found
-        if isinstance(link.joint, SlidingPrismatic) and isinstance(on.joint, FixedPrismatic) and gripped(on)
+        if isinstance(link.joint, Riding) and isinstance(on.joint, FixedPrismatic) and gripped(on)
     ]
 
 

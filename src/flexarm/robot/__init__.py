@@ -5,8 +5,8 @@ from .constraints import Loop, OnLine, OnPlane, PointSupport
 from .drives import Drive, Stop
 from .errors import DescriptionError, UnitsWarning
 from .files import load, save, schema
-from .flexibility import Damping, Elements, Flexible, Modes, Reduced, reduced
-from .joints import FixedPrismatic, MovingJoint, Revolute, SlidingPrismatic, Weld
+from .flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines, reduced
+from .joints import FixedPrismatic, MovingJoint, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
 from .links import Link
 from .masses import PointMass
 from .materials import Material
@@ -33,9 +33,12 @@ __all__ = [
     "Pose",
     "Reduced",
     "Revolute",
+    "Riding",
     "Robot",
     "Section",
+    "Sleeve",
     "SlidingPrismatic",
+    "Splines",
     "Stop",
     "UnitsWarning",
     "Weld",

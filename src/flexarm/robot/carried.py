@@ -18,7 +18,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 
 from .flexibility import Modes
-from .joints import FixedPrismatic, Revolute, SlidingPrismatic
+from .joints import FixedPrismatic, Revolute, Riding
 from .links import Link
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def carried(robot: Robot) -> list[tuple[Load, ...]]:
         whole = sum((body.shifted((at, 0, 0)) for at, body in hanging[index].items()), _beam(link))
         whole = sum(riding[index], whole)
         body = _seated(robot, link, whole)
-        if isinstance(link.joint, SlidingPrismatic):
+        if isinstance(link.joint, Riding):
             riding[parent].append(body.shifted((_middle(robot, link), 0, 0)))
         else:
             _put(hanging[parent], robot.links[parent].length if link.at is None else link.at, body)

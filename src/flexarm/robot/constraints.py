@@ -162,23 +162,47 @@ class OnPlane(Constraint):
 
 
 class PointSupport(Constraint):
-    """A support fixed in space on which a link slides; it holds the link's axis on both sides."""
+    """A support on which a link slides, in space or on another link; it holds the link's axis on both sides."""
 
     type: Literal["point-support"] = Field("point-support", description="kind of constraint")
     link: str = Field(description="name of the link")
-    position: Point = Field(description="the support in the world (m)")
+    position: Point | None = Field(
+        None, description="the support in the world (m); on a link, from its section in the section's axes, zero there"
+    )
     directions: Literal["yz", "y", "z"] = Field(
         "yz", description="in which directions of the link's root frame it holds: yz, y or z"
     )
     name: Name | None = Field(None, description=_NAME)
+    on: str = Field(GROUND, description="name of the link to which the support is fixed, or ground")
+    at: Place | None = Field(None, description="where on that link, from its root (m); its tip unless given")
 
     if TYPE_CHECKING:
 
-        def __init__(self, link: str, position: ArrayLike, directions: str = "yz", name: str | None = None) -> None: ...
+        def __init__(
+            self,
+            link: str,
+            position: ArrayLike | None = None,
+            directions: str = "yz",
+            name: str | None = None,
+            on: str = GROUND,
+            at: float | None = None,
+        ) -> None: ...
 
     @property
     def places(self) -> dict[str, tuple[str, str | None, float | None]]:
-        return {"link": (self.link, None, None)}
+        return {"link": (self.link, None, None), "on": (self.on, "at", self.at)}
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.on == self.link:
+            yield Problem("on", self.on, "must be another link than the one that slides on it, or ground")
+        if self.on == GROUND and self.position is None:
+            yield Problem("position", ..., "is required: a support on the ground is a point of the world (m)")
+        if self.on == GROUND and self.at is not None:
+            yield Problem("at", self.at, "must be left out: a point of the ground is its position")
+
+
+class Mouth(PointSupport):
+    """The support at the mouth of a `Sleeve`, which makes it; on the ground its position counts from the base."""
 
 
 AnyConstraint = Annotated[Loop | OnLine | OnPlane | PointSupport, Field(discriminator="type"), Shorthand()]

@@ -110,6 +110,20 @@ class Elements(Basis):
         return inner + (_per_node(family) if self.root == "free" else 0)
 
 
+class Splines(Basis):
+    """Elements whose curvature is continuous, too, so that joints may slide along them: cubic splines for bending,
+    quadratic ones for stretch and twist."""
+
+    type: Literal["splines"] = Field("splines", description="kind of basis")
+
+    if TYPE_CHECKING:
+
+        def __init__(self) -> None: ...
+
+    def coordinates(self, family: str, count: int) -> int:
+        return count + 1
+
+
 class Reduced(Basis):
     """Component modes of a meshed link."""
 
@@ -156,7 +170,9 @@ def _per_node(family: str) -> int:
     return 2 if family.startswith("bend") else 1
 
 
-AnyBasis = Annotated[Modes | Elements | Reduced, Field(discriminator="type"), Shorthand(("modes", "elements"))]
+AnyBasis = Annotated[
+    Modes | Elements | Splines | Reduced, Field(discriminator="type"), Shorthand(("modes", "elements", "splines"))
+]
 Number = Annotated[int, Count(0, MOST_ELEMENTS)]
 
 
@@ -173,7 +189,9 @@ class Flexible(Description):
     bend_z: Number = Field(0, description="shapes of bending along z (likewise)")
     twist: Number = Field(0, description="shapes of twist about x (likewise)")
     stretch: Number = Field(0, description="shapes of stretch along x (likewise)")
-    basis: AnyBasis = Field(Modes.model_construct(), description="kind of shape functions: modes, elements or reduced")
+    basis: AnyBasis = Field(
+        Modes.model_construct(), description="kind of shape functions: modes, elements, splines or reduced"
+    )
     stiffening: Stiffening = Field(
         "auto",
         description="how far it may bend: exact (as far as it likes), shortening (second order, to about 10 % of the "
@@ -200,7 +218,7 @@ class Flexible(Description):
             bend_z: int = 0,
             twist: int = 0,
             stretch: int = 0,
-            basis: Basis | Literal["modes", "elements"] = "modes",
+            basis: Basis | Literal["modes", "elements", "splines"] = "modes",
             stiffening: Stiffening = "auto",
             damping: Damping | None = None,
             shear: bool = False,
@@ -241,17 +259,27 @@ class Flexible(Description):
         return isinstance(self.basis, Elements) and self.basis.root == "free"
 
     @property
+    def smooth(self) -> bool:
+        """Whether its curvature is continuous, so that something that turns with it may slide along it."""
+        return isinstance(self.basis, (Modes, Splines))
+
+    @property
+    def meshed(self) -> bool:
+        """Whether its shapes are those of elements, each of which knows only its neighbours."""
+        return isinstance(self.basis, (Elements, Splines))
+
+    @property
     def meshes(self) -> dict[str, int]:
         """The numbers of elements, by the field that gives them."""
         if isinstance(self.basis, Reduced):
             return {"basis.elements": self.basis.elements}
-        return self.counts if isinstance(self.basis, Elements) else {}
+        return self.counts if self.meshed else {}
 
     def conflicts(self) -> Iterator[Problem]:
         if self.counts and self.up_to is not None:
             given = ", ".join(f"{family} = {count}" for family, count in self.counts.items())
             yield Problem("up_to", self.up_to, f"must be left out with {given}: it is what numbers are picked by")
-        if not isinstance(self.basis, Elements):
+        if not self.meshed:
             for family, count in self.counts.items():
                 if count > MOST_MODES:
                     yield Problem(family, count, f"must be at most {MOST_MODES} with basis {self.basis.type}")
@@ -262,6 +290,8 @@ class Flexible(Description):
                         f"makes {most} shapes of {family}, but {asked} are asked for; take more elements or fewer modes"
                     )
                     yield Problem("basis.elements", self.basis.elements, sentence)
+        if self.shear and isinstance(self.basis, Splines):
+            yield Problem("shear", True, "must be false with basis splines, whose shapes have none")
         if self.shear and self.counts and not (self.bend_y or self.bend_z):
             yield Problem("shear", True, "must be false: shear belongs to bending, but bend_y and bend_z are 0")
         ratios = self.damping.ratio if self.damping is not None else None

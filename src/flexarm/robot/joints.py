@@ -209,7 +209,14 @@ _Drive = Annotated[Drive | None, Field(description="motor and gear; left out for
 _Stop = Annotated[Stop | None, Field(description="elastic stop at the limits; left out for limits that only end a run")]
 
 
-class SlidingPrismatic(Prismatic):
+class Riding(Prismatic):
+    """A prismatic joint that rides along the previous link, or along the ground's x axis.
+
+    Its coordinate d is the distance from the previous link's root.
+    """
+
+
+class SlidingPrismatic(Riding):
     """A slider fixed to this link that rides along the previous one.
 
     Its coordinate d is the distance from the previous link's root, or along the ground's x axis.
@@ -248,6 +255,53 @@ class SlidingPrismatic(Prismatic):
     @property
     def words(self) -> list[str]:
         return ["sliding prismatic", *super().words]
+
+
+class Sleeve(Riding):
+    """A sleeve in the previous link, along its axis, out of whose mouth this link comes.
+
+    The end of this link runs in the sleeve without play, the mouth holds its axis on both sides and lets it turn;
+    between them it bends freely (`FixedPrismatic` is a guide that clamps). Its coordinate d is where its end is, as a
+    distance from the previous link's root, or along the ground's x axis; the mouth is `mouth - d` along this link.
+    """
+
+    if not TYPE_CHECKING:  # it lies along its carrier: what other kinds let one choose is the same for all sleeves
+        angle: ClassVar[float] = 0.0
+        mount: ClassVar[Vector3] = (0.0, 0.0, 0.0)
+        contact: ClassVar[str] = "continuous"
+
+    type: Literal["sleeve"] = Field("sleeve", description="kind of joint")
+    mouth: Annotated[float, Quantity("m")] | None = Field(
+        None,
+        description="where the sleeve ends, from the previous link's root (m); its tip unless given, 0 on the ground",
+    )
+    limits: Annotated[tuple[float, float], Vector("m", size=2)] | None = Field(
+        None,
+        description="lowest and highest d (m); unless given, the end stays in the sleeve and the tip out of it, with a "
+        "hundredth of the length left inside",
+    )
+    viscous: _Viscous = 0.0
+    coulomb: _Coulomb = 0.0
+    coulomb_speed: _CoulombSpeed = 0.001
+    drive: _Drive = None
+    stop: _Stop = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            mouth: float | None = None,
+            limits: ArrayLike | None = None,
+            viscous: float = 0.0,
+            coulomb: float = 0.0,
+            coulomb_speed: float = 0.001,
+            drive: Drive | None = None,
+            stop: Stop | None = None,
+        ) -> None: ...
+
+    @property
+    def words(self) -> list[str]:
+        return ["sleeve"]
 
 
 class FixedPrismatic(Prismatic):
@@ -323,7 +377,7 @@ class Weld(Joint):
 
 
 AnyJoint = Annotated[
-    Revolute | SlidingPrismatic | FixedPrismatic | Weld,
+    Revolute | SlidingPrismatic | FixedPrismatic | Sleeve | Weld,
     Field(discriminator="type"),
-    Shorthand(("revolute", "sliding-prismatic", "fixed-prismatic", "weld")),
+    Shorthand(("revolute", "sliding-prismatic", "fixed-prismatic", "sleeve", "weld")),
 ]

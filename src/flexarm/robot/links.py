@@ -16,7 +16,7 @@ from flexarm.foundation.sentences import short
 from .description import Description
 from .errors import Problem
 from .flexibility import Elements, Flexible
-from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, SlidingPrismatic
+from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, Riding
 from .masses import PointMass
 from .materials import Material
 from .quantities import Checked, Vector, Vector3, nonnegative, positive
@@ -106,7 +106,7 @@ class Link(Description):
             return "none"
         if self.flexible.stiffening != "auto":
             return self.flexible.stiffening
-        few = sum(self.flexible.counts.values()) <= MOST_EXACT and not isinstance(self.flexible.basis, Elements)
+        few = sum(self.flexible.counts.values()) <= MOST_EXACT and not self.flexible.meshed
         plain = not (self.flexible.shear or isinstance(self.joint, FixedPrismatic))
         return "exact" if few and plain and self.flexible.in_one_plane else "shortening"
 
@@ -180,7 +180,7 @@ class Link(Description):
         yield from self._missing_shear_areas()
         yield from self._coarse_meshes()
         yield from self._not_exact()
-        if isinstance(self.joint, SlidingPrismatic) and self.at is not None:
+        if isinstance(self.joint, Riding) and self.at is not None:
             sentence = "must be left out: the joint rides along its parent; where it is is its coordinate"
             yield Problem("at", self.at, sentence)
         if isinstance(self.joint, FixedPrismatic):
@@ -237,7 +237,7 @@ class Link(Description):
             lack = "with basis.root = 'free': its shapes must hold its root"
         elif isinstance(self.joint, FixedPrismatic) and not self.flexible.in_one_plane:
             lack = "for a link that bends in space and slides through its joint"
-        elif isinstance(self.joint, FixedPrismatic) and isinstance(self.flexible.basis, Elements):
+        elif isinstance(self.joint, FixedPrismatic) and self.flexible.meshed:
             lack = "for a mesh that slides through its joint; take modes"
         if lack:
             yield Problem("flexible.stiffening", "exact", f"must be 'shortening' or 'none' {lack}")

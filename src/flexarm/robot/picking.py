@@ -17,7 +17,7 @@ from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 
 from .carried import FEW, Load, carried
-from .flexibility import MOST_ELEMENTS, MOST_MODES, Basis, Elements, Flexible, Modes, Reduced
+from .flexibility import MOST_ELEMENTS, MOST_MODES, Basis, Elements, Flexible, Modes, Reduced, Splines
 from .joints import Revolute
 from .links import Link
 
@@ -142,7 +142,7 @@ def _carries(link: Link, loads: tuple[Load, ...]) -> bool:
 def _jumps(link: Link, counts: dict[str, int], bound: float, loads: tuple[Load, ...]) -> str:
     """What is told of loads inside a link at which curvature or strain jumps: smooth modes converge slowly there."""
     assert link.flexible is not None
-    elements = isinstance(link.flexible.basis, Elements)
+    elements = link.flexible.meshed
     places = {
         load.at
         for load in loads
@@ -182,7 +182,7 @@ def _kept(basis: Basis) -> int | None:
 
 def _most(basis: Basis, family: str) -> tuple[int, str]:
     """How many shapes there can be, and what sets that."""
-    if isinstance(basis, Elements):
+    if isinstance(basis, (Elements, Splines)):
         return MOST_ELEMENTS, "there can be"
     if isinstance(basis, Reduced):
         if basis.modes is not None:
@@ -198,8 +198,9 @@ def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[Load
     assert link.flexible is not None
     basis, waves = link.flexible.basis, _waves(link, family, bound)
     order = FAMILIES[family].order
-    if isinstance(basis, Elements):
-        cover = WAVE if order == 2 or basis.order == 2 else SHORT_WAVE
+    if isinstance(basis, (Elements, Splines)):
+        straight = isinstance(basis, Elements) and order == 1 and basis.order == 1
+        cover = SHORT_WAVE if straight else WAVE
         pieces = 1 if link.section is None else len(link.section.breaks) + 1
         return max(pieces, ceil(waves / cover), 1)
     # a load that holds the tip, or the tip and its slope, shifts the waves by a quarter or by half of their length

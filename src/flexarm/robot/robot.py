@@ -16,11 +16,12 @@ from .changes import changed
 from .constraints import AnyConstraint, Constraint, PointSupport, constraint_names
 from .description import Description, warn_of_new_units
 from .errors import DescriptionError, Problem
-from .flexibility import Elements, Modes
-from .joints import FixedPrismatic, MovingJoint, SlidingPrismatic
+from .flexibility import Elements
+from .joints import FixedPrismatic, MovingJoint, Riding, Sleeve
 from .links import GROUND, Link, no_mesh
 from .pose import Pose
 from .quantities import Checked, Vector, Vector3
+from .sleeves import mouths, sleeve_travel, unfit_sleeves
 from .tree import circle, parents_first
 
 if TYPE_CHECKING:
@@ -93,6 +94,11 @@ class Robot(Description):
         return parents_first(self.parents)
 
     @property
+    def every_constraint(self) -> tuple[Constraint, ...]:
+        """The constraints, and those that joints bring along: the mouths of sleeves."""
+        return (*self.constraints, *mouths(self))
+
+    @property
     def total_mass(self) -> float:
         """Mass of all links and the masses on them (kg)."""
         return sum(link.total_mass for link in self.links)
@@ -114,9 +120,12 @@ class Robot(Description):
             return None
         if joint.limits is not None:
             return joint.limits
-        if isinstance(joint, SlidingPrismatic):
+        if isinstance(joint, Riding):
             parent = self._parent(self._names.index(link.name))
-            return None if parent is None else (0.0, self.links[parent].length)
+            rail = None if parent is None else self.links[parent]
+            if isinstance(joint, Sleeve):
+                return sleeve_travel(joint, link, rail)
+            return None if rail is None else (0.0, rail.length)
         if isinstance(joint, FixedPrismatic):
             front = 0.01 if link.flexible is not None else 0.0
             rear = front if joint.rear == "flexible" else 0.0
@@ -264,17 +273,19 @@ class Robot(Description):
             if (first := names.index(names[index])) != index:
                 yield Problem(f"{path}.name", names[index], f"is already the name of constraints[{first}]")
             for field, (link, where, at) in constraint.places.items():
-                if link == GROUND and field == "second":
+                grounded = field in ("second", "on")
+                if link == GROUND and grounded:
                     continue
+                slides = isinstance(constraint, PointSupport) and field == "link"
                 if link not in self._names:
-                    allowed = [*self._names, *([GROUND] if field == "second" else [])]
+                    allowed = [*self._names, *([GROUND] if grounded else [])]
                     yield Problem(f"{path}.{field}", link, unknown("no such link", link, allowed))
-                elif isinstance(constraint, PointSupport) and _sheared(self.link(link)):
+                elif slides and _sheared(self.link(link)):
                     sentence = (
                         "must be a link without flexible.shear: it slides on the support, and such shapes have none"
                     )
                     yield Problem(f"{path}.{field}", link, sentence)
-                elif isinstance(constraint, PointSupport) and (wrong := _no_rail(self.link(link), "a support")):
+                elif slides and (wrong := _no_rail(self.link(link), "a support")):
                     yield Problem(f"links[{self._names.index(link)}].flexible.stiffening", "exact", wrong)
                 elif at is not None and at > (length := self.link(link).length):
                     sentence = f"must lie on link {link!r}, between 0 and {short(length)} (m)"
@@ -283,8 +294,12 @@ class Robot(Description):
     def _derailed(self) -> Iterator[Problem]:
         """Joints that cannot ride along their parents."""
         for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
-            if isinstance(link.joint, SlidingPrismatic):
+            if isinstance(link.joint, Riding):
                 rail = None if parent is None else self.links[parent]
+                if isinstance(link.joint, Sleeve):
+                    yield from (problem.under(f"links[{index}]") for problem in unfit_sleeves(link, rail))
+                    if wrong := _no_rail(link, "the mouth of its sleeve"):
+                        yield Problem(f"links[{index}].flexible.stiffening", "exact", wrong)
                 yield from (problem.under(f"links[{index}].joint") for problem in _ride(link.joint, rail))
                 if rail is not None and _sheared(rail):
                     sentence = f"must be false: {link.name!r} slides along {rail.name!r}, and such shapes have no shear"
@@ -315,33 +330,35 @@ def _no_rail(link: Link, rider: str) -> str:
         return ""
     for lacks, way, kind in (
         (not link.flexible.in_one_plane, "its shapes in one plane", "bends in space"),
-        (isinstance(link.flexible.basis, Elements), "its basis modes", "is a mesh"),
+        (link.flexible.meshed, "its basis modes", "is a mesh"),
     ):
         if lacks:
             return f"must be 'shortening' or 'none', or {way}: {rider} slides along {link.name!r}, which {kind}"
     return ""
 
 
-def _ride(joint: SlidingPrismatic, rail: Link | None) -> Iterator[Problem]:
+def _ride(joint: Riding, rail: Link | None) -> Iterator[Problem]:
     """What is wrong with a joint that rides along a link, or along the ground (None)."""
     if rail is None:
         if joint.contact == "nodal":
             sentence = "needs a flexible parent with basis elements, but the joint rides on the ground"
             yield Problem("contact", joint.contact, sentence)
-        if joint.stop is not None and joint.limits is None:
+        if joint.stop is not None and joint.limits is None and not isinstance(joint, Sleeve):
             yield Problem("limits", ..., "is required (m), since the joint has a stop and the ground has no ends")
         return
-    if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > rail.length):
+    beyond = joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > rail.length)
+    if beyond and not isinstance(joint, Sleeve):  # whose travel is its own
         sentence = f"must lie on its parent {rail.name!r}, between 0 and {short(rail.length)} (m)"
         yield Problem("limits", joint.limits, sentence)
     if joint.contact == "nodal" and (lack := no_mesh(rail)):
         sentence = f"needs a flexible parent with basis elements, but {rail.name!r} {lack}"
         yield Problem("contact", joint.contact, sentence)
-    elif joint.contact == "continuous" and rail.flexible is not None and not isinstance(rail.flexible.basis, Modes):
+    elif joint.contact == "continuous" and rail.flexible is not None and not rail.flexible.smooth:
         meshed = isinstance(rail.flexible.basis, Elements)
         way = "this joint" if meshed else "basis elements and this joint"
+        other = "" if isinstance(joint, Sleeve) else f", or {way} contact nodal"
         sentence = (
             f"cannot ride on its parent {rail.name!r}, whose basis is {rail.flexible.basis.type}: its curvature jumps "
-            f"at nodes; give {rail.name!r} basis modes, or {way} contact nodal"
+            f"at nodes; give {rail.name!r} basis modes or splines{other}"
         )
         yield Problem("contact", joint.contact, sentence)

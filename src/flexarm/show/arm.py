@@ -9,16 +9,29 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
-from flexarm.robot import FixedPrismatic, Link, Loop, OnLine, OnPlane, PointSupport, Revolute, SlidingPrismatic, Weld
-from flexarm.robot.constraints import Constraint
+from flexarm.robot import (
+    FixedPrismatic,
+    Link,
+    Loop,
+    OnLine,
+    OnPlane,
+    PointSupport,
+    Revolute,
+    Riding,
+    Sleeve,
+    SlidingPrismatic,
+    Weld,
+)
+from flexarm.robot.constraints import Constraint, Mouth
 from flexarm.robot.joints import Joint
 from flexarm.robot.kinds import Kinds
+from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
 
 DRAWN = Kinds(
     "the drawing",
     {
-        Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),
+        Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Sleeve, Weld),
         Constraint: (Loop, OnLine, OnPlane, PointSupport),
     },
 )
@@ -41,7 +54,9 @@ class Arm:
         n = len(self.q)
         hinges = [self._root(link) for link in self._jointed(Revolute)]
         self.hinges = _stacked([*hinges, *self._closures()], (n, 0, 3))
-        self.supports = [np.array([each.position]) for each in self._constraints(PointSupport)]
+        on_ground = [each for each in self._constraints(PointSupport) if each.on == GROUND]
+        self.supports = [np.array([each.position]) for each in on_ground]
+        self.mouths = _stacked(list(self._mouths()), (n, 0, 3))
         self.guides = _stacked(list(self._guides()), (n, 0, 2, 3))
         self.brackets = _stacked(list(self._brackets()), (n, 0, 2, 3))
         self.masses = _stacked(list(self._masses()), (n, 0, 3))
@@ -50,7 +65,8 @@ class Arm:
     @property
     def cloud(self) -> Array:
         """All points of all postures."""
-        parts = [*self.links.values(), self.masses, self.guides, self.brackets, *self.rails, *self.supports]
+        lumps = [self.masses, self.guides, self.brackets, self.mouths]
+        parts = [*self.links.values(), *lumps, *self.rails, *self.supports]
         return np.concatenate([part.reshape(-1, 3) for part in parts])
 
     # --- parts ---
@@ -90,23 +106,33 @@ class Arm:
             if loop.joint == "revolute":
                 yield self.system.frame(loop.first, loop.first_at, self.q)[:, :3, 3]
 
+    def _mouths(self) -> Iterator[Array]:
+        """Supports on links, and mouths of sleeves."""
+        robot, n = self.system.robot, len(self.q)
+        for each in robot.every_constraint:
+            if isinstance(each, PointSupport) and each.on != GROUND:
+                pose = self.system.frame(each.on, each.at, self.q)
+                yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(each.position or (0.0, 0.0, 0.0))
+            elif isinstance(each, Mouth) and each.position is not None:
+                yield np.tile(np.array(robot.base.position) + np.array(robot.base.matrix) @ each.position, (n, 1))
+
     def _root(self, link: Link) -> Array:
         return self.links[link.name][:, 0]
 
     def _guides(self) -> Iterator[Array]:
         """A short piece of a straight line where a link slides, along the way it slides."""
         half = GUIDE * sum(link.length for link in self.system.robot.links)
-        for link in self._jointed(SlidingPrismatic, FixedPrismatic):
-            rotation, place = self._ride(link) if isinstance(link.joint, SlidingPrismatic) else self._hold(link)
-            turned = rotation if isinstance(link.joint, SlidingPrismatic) else rotation @ link.joint.mount_matrix
+        for link in self._jointed(Riding, FixedPrismatic):
+            rotation, place = self._ride(link) if isinstance(link.joint, Riding) else self._hold(link)
+            turned = rotation if isinstance(link.joint, Riding) else rotation @ link.joint.mount_matrix
             step = half * turned[..., :, 0]
             yield np.stack([place - step, place + step], axis=1)
 
     def _brackets(self) -> Iterator[Array]:
         """From the point of the parent that carries a link to where the link's joint is, if they are apart."""
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if any(link.offset) and (parent is not None or isinstance(link.joint, SlidingPrismatic)):
-                sliding = isinstance(link.joint, SlidingPrismatic)
+            if any(link.offset) and (parent is not None or isinstance(link.joint, Riding)):
+                sliding = isinstance(link.joint, Riding)
                 rotation, place = self._ride(link) if sliding else self._carrier(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
 
@@ -122,9 +148,9 @@ class Arm:
         """Lines of the ground (2, 3): along which a slide rides in these postures, from the base to a link off it."""
         base = self.system.robot.base
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if parent is None and any(link.offset) and not isinstance(link.joint, SlidingPrismatic):
+            if parent is None and any(link.offset) and not isinstance(link.joint, Riding):
                 yield np.array([base.position, np.array(base.position) + np.array(base.matrix) @ np.array(link.offset)])
-        for link in self._jointed(SlidingPrismatic):
+        for link in self._jointed(Riding):
             if self.system.robot.parents[self._number(link)] is None:
                 _, place = self._ride(link)
                 far = place[[np.argmin(self._d(link)), np.argmax(self._d(link))]]

@@ -45,6 +45,8 @@ class Sketch:
         self._add(plot, arm.brackets, linewidth=0.7 * width, **round_ends)
         self._add(plot, arm.guides, color=joint, linewidth=2.8 * width, solid_capstyle="butt", zorder=over + 0.1)
         self._add(plot, arm.masses, color=lump, linestyle="", marker="o", markersize=3.4 * width, zorder=over + 0.2)
+        ring = {"markerfacecolor": "none", "markeredgecolor": joint, "markersize": 2.6 * width}
+        self._add(plot, arm.mouths, linestyle="", marker="s", zorder=over + 0.15, **ring)
         hinge = {"markerfacecolor": "white", "markeredgecolor": joint, "markersize": 2.2 * width}
         self._add(plot, arm.hinges, linestyle="", marker="o", zorder=over + 0.3, **hinge)
 

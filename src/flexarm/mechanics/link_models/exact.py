@@ -28,7 +28,6 @@ from flexarm.mechanics.link_models.sections import add_spin, spin_energy, spin_m
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rotations import Shift, Step
 from flexarm.mechanics.symbols import Symbols, SymbolsUnder
-from flexarm.robot import Elements
 
 if TYPE_CHECKING:
     from flexarm.mechanics.bodies import Body, SymbolicBody
@@ -49,7 +48,7 @@ class ExactLink(LinkModel):
         assert flexible is not None
         counts = {name: flexible.basis.coordinates(name, count) for name, count in flexible.counts.items()}
         n, nodes = sum(counts.values()), 2 * max(counts.values()) + 1
-        if isinstance(flexible.basis, Elements):
+        if flexible.meshed:
             return 120.0 * n + 35.0 * n**2
         each = 40.0 + 8.0 * n + 4.0 * nodes if flexible.in_one_plane else 250.0 + 30.0 * n + 6.0 * nodes
         return nodes * each + 10.0 * n**3  # the mass matrix, in which every shape meets every other at every node

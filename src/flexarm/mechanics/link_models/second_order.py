@@ -29,7 +29,6 @@ from flexarm.mechanics.moving_shapes import NodalShapes, SlidingShapes
 from flexarm.mechanics.place_numbers import add_nodes, add_shapes
 from flexarm.mechanics.rotations import Step
 from flexarm.mechanics.symbols import SymbolsUnder
-from flexarm.robot import Elements
 
 if TYPE_CHECKING:
     from flexarm.mechanics.bodies import Body, Shapes, SymbolicBody
@@ -60,7 +59,7 @@ class SecondOrderLink(LinkModel):
         counts = [flexible.basis.coordinates(family, count) for family, count in flexible.counts.items()]
         if link.stiffening == "none":
             return 30.0 * sum(counts)
-        if isinstance(flexible.basis, Elements):
+        if flexible.meshed:
             return 140.0 * sum(counts)
         return sum(50.0 * count + 10.5 * count**2 for count in counts) + (10.5 * sum(counts)) * (len(counts) > 1)
 

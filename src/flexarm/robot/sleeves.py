@@ -1,0 +1,79 @@
+"""Sleeves of a robot: where their mouths are, what these hold, and how far a link can slide in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from flexarm.foundation.sentences import short
+
+from .constraints import Mouth
+from .errors import Problem
+from .joints import Sleeve
+from .links import GROUND, Link
+
+if TYPE_CHECKING:
+    from .robot import Robot
+
+LEFT_INSIDE = 0.01  # of a link's length: where its end is at the mouth, the two hold the same point
+
+
+def mouths(robot: Robot) -> tuple[Mouth, ...]:
+    """The supports that the sleeves of a robot make."""
+    found = []
+    for link, parent in zip(robot.links, robot.parents, strict=True):
+        if not isinstance(link.joint, Sleeve):
+            continue
+        carrier = None if parent is None else robot.links[parent]
+        at, offset = mouth_at(link.joint, carrier), link.offset
+        found.append(
+            Mouth.model_construct(
+                link=link.name,
+                on=GROUND if carrier is None else carrier.name,
+                at=None if carrier is None else at,
+                position=(at + offset[0], *offset[1:]) if carrier is None else offset,
+                name=f"{link.name}.mouth",
+            )
+        )
+    return tuple(found)
+
+
+def mouth_at(joint: Sleeve, carrier: Link | None) -> float:
+    """Where a sleeve ends along its carrier, or along the ground (None)."""
+    if joint.mouth is not None:
+        return joint.mouth
+    return 0.0 if carrier is None else carrier.length
+
+
+def sleeve_travel(joint: Sleeve, link: Link, carrier: Link | None) -> tuple[float, float]:
+    """Places of the link's end at which it is in the sleeve, and the mouth on the link."""
+    mouth = mouth_at(joint, carrier)
+    lowest = mouth - link.length
+    return (lowest if carrier is None else max(lowest, 0.0)), mouth - LEFT_INSIDE * link.length
+
+
+def unfit_sleeves(link: Link, carrier: Link | None) -> Iterator[Problem]:
+    """What keeps a link from sliding in a sleeve; paths start at the link."""
+    joint = link.joint
+    assert isinstance(joint, Sleeve)
+    if carrier is not None and not 0 < mouth_at(joint, carrier) <= carrier.length:
+        sentence = f"must lie on its parent {carrier.name!r}, above 0 and up to {short(carrier.length)} (m)"
+        yield Problem("joint.mouth", joint.mouth, sentence)
+        return
+    lowest, highest = sleeve_travel(joint, link, carrier)
+    slack = 1e-9 * link.length  # a difference of lengths is not what one writes
+    if joint.limits is not None and not (lowest - slack <= joint.limits[0] and joint.limits[1] <= highest + slack):
+        sentence = (
+            f"must lie between {lowest:.6g} and {highest:.6g} (m): the end of {link.name!r} runs in the sleeve "
+            "and its tip stays out of it"
+        )
+        yield Problem("joint.limits", joint.limits, sentence)
+    elif lowest >= highest:
+        yield Problem("joint.mouth", joint.mouth, f"leaves {link.name!r} no way to slide: the sleeve is too short")
+    if link.flexible is None:
+        return
+    if link.flexible.shear:
+        sentence = f"must be false: {link.name!r} slides in a sleeve, and such shapes have no shear"
+        yield Problem("flexible.shear", True, sentence)
+    if link.flexible.loose:
+        yield Problem("flexible.basis.root", "free", "must be 'clamped': the sleeve holds the link's end")
