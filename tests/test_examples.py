@@ -130,6 +130,14 @@ def test_13_tip_path(example):
     assert Path("tip_path.png").exists()
 
 
+def test_14_sleeve(example):
+    found = example("14_sleeve.py")
+    load, weight, half = 0.4 * 9.81, 2700 * 0.01 * 0.03 * 9.81, 0.6  # half of the boom is inside
+    by_hand = load + weight * half + 1.5 * (load + weight * half / 2) + 3 * weight * half / 8
+    assert float(found["held"][0]) == pytest.approx(by_hand, rel=1e-3)
+    assert Path("sleeve.png").exists()
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)
