@@ -11,9 +11,7 @@ ALUMINIUM = fa.Material(E=7e10, rho=2700, damping=1e-4)
 def crane(joint: fa.Sleeve | fa.FixedPrismatic) -> fa.Robot:
     arm = fa.Link("arm", 1.0, fa.Revolute("z"), mass=6.0)
     flexible = fa.Flexible(bend_y=10, basis="splines")
-    boom = fa.Link(
-        "boom", 1.2, joint, fa.Section.rectangle(0.01, 0.03), ALUMINIUM, flexible, payload=fa.PointMass(0.4)
-    )
+    boom = fa.Link("boom", 1.2, joint, fa.Section.rectangle(0.01, 0.03), ALUMINIUM, flexible, payload=fa.PointMass(0.4))
     return fa.Robot("crane", links=[arm, boom], gravity=(0, -9.81, 0))
 
 
