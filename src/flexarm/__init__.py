@@ -8,8 +8,10 @@ from flexarm._version import __version__
 if TYPE_CHECKING:
     from flexarm.analysis.convergence import Convergence, convergence
     from flexarm.analysis.inverse_kinematics import inverse_kinematics
+    from flexarm.analysis.linear import linearize
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
+    from flexarm.analysis.state_space import Signal, StateSpace
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
@@ -76,8 +78,10 @@ if TYPE_CHECKING:
 _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
     "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
+    "flexarm.analysis.linear": ("linearize",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
+    "flexarm.analysis.state_space": ("Signal", "StateSpace"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.reach": ("ValidityWarning",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),

@@ -1,0 +1,158 @@
+"""From inputs to outputs of a linear model: poles, zeros, responses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array, real_array
+
+if TYPE_CHECKING:
+    from flexarm.analysis.state_space import StateSpace
+
+STEP, IMPULSE = "step", "impulse"
+RANK = 1e-11  # against what is large: below it a row of the scaled pencil says nothing
+PERIODS, SAMPLES = 8, 800  # of the slowest motion that are shown unless times are given
+MANY = 200  # frequencies that are solved for at once
+
+
+def poles(A: Array) -> Array:
+    """Eigenvalues, the smallest first."""
+    found = np.linalg.eigvals(A)
+    return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
+
+
+def zeros(A: Array, B: Array, C: Array, D: Array) -> Array:
+    """Transmission zeros, by reducing the pencil to one without zeros at infinity (Emami-Naeini and Van Dooren)."""
+    from scipy.linalg import eigvals
+
+    if B.shape[1] != C.shape[0]:
+        raise ValueError(
+            f"zeros are those of as many outputs as inputs, and here are {C.shape[0]} and {B.shape[1]}: "
+            "take a part of the model, lin['tip.y', 'upper']"
+        )
+    A, B, C, D = _scaled(A, B, C, D)
+    for _ in range(2):  # rows, then columns
+        A, B, C, D = _without_infinite(A, B, C, D)
+        A, B, C, D = A.T, C.T, B.T, D.T
+    states, inputs = A.shape[0], D.shape[1]
+    if not states:
+        return np.zeros(0, dtype=complex)
+    if D.shape[0] != inputs:
+        raise ValueError("the model has no zeros of its own: some input or output does nothing")
+    if not inputs:
+        return poles(A)
+    # columns that [C D] does not see are all that moves at a zero
+    _, _, turned = np.linalg.svd(np.hstack([C, D]))
+    seen = turned[inputs:].T
+    left, right = np.hstack([A, B]) @ seen, seen[:states]
+    found = eigvals(left, right)
+    found = found[np.isfinite(found)]
+    return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
+
+
+def _scaled(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """The same zeros in units in which all is about as large: states balanced, inputs and outputs of size one."""
+    from scipy.linalg import matrix_balance
+
+    _, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    A, B, C = A * scale / scale[:, None], B / scale[:, None], C * scale
+    rows = np.maximum(np.abs(C).max(axis=1, initial=0), np.abs(D).max(axis=1, initial=0))
+    C, D = C / np.where(rows > 0, rows, 1)[:, None], D / np.where(rows > 0, rows, 1)[:, None]
+    columns = np.maximum(np.abs(B).max(axis=0, initial=0), np.abs(D).max(axis=0, initial=0))
+    return A, B / np.where(columns > 0, columns, 1), C, D / np.where(columns > 0, columns, 1)
+
+
+def _without_infinite(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Rows of D made independent: what is left of the outputs is traded for states, until nothing is."""
+    while True:
+        states, outputs = A.shape[0], D.shape[0]
+        left, sizes, _ = np.linalg.svd(D) if D.size else (np.eye(outputs), np.zeros(0), None)
+        rank = int((sizes > RANK * max(1.0, _norm(D))).sum())
+        if rank == outputs:
+            return A, B, C, D
+        C, D = left.T @ C, left.T @ D
+        idle, C, D = C[rank:], C[:rank], D[:rank]
+        _, sizes, turned = np.linalg.svd(idle) if idle.size else (None, np.zeros(0), np.eye(states))
+        known = int((sizes > RANK * max(_norm(idle), 1e-300)).sum()) if _norm(idle) > RANK else 0
+        if known == 0:
+            return A, B, C, D
+        turned = np.roll(turned, -known, axis=0).T  # those that the outputs tell come last
+        A, B, C = turned.T @ A @ turned, turned.T @ B, C @ turned
+        kept = states - known
+        A, B, C, D = A[:kept, :kept], B[:kept], np.vstack([C[:, :kept], A[kept:, :kept]]), np.vstack([D, B[kept:]])
+        if kept == 0:
+            return A, B, C, D
+        sizes = np.maximum(np.abs(np.hstack([C, D])).max(axis=1, initial=0), 1e-300)
+        C, D = C / sizes[:, None], D / sizes[:, None]
+
+
+def _norm(matrix: Array) -> float:
+    return float(np.abs(matrix).max(initial=0.0))
+
+
+def response(model: StateSpace, f: Array) -> Array:
+    """(len(f), outputs, inputs)."""
+    s = 2j * np.pi * f
+    if model.dt is not None:
+        s = np.exp(s * model.dt)
+    out = np.empty((len(f), *model.D.shape), dtype=complex)
+    identity = np.eye(len(model.A))
+    for start in range(0, len(f), MANY):
+        part = s[start : start + MANY, None, None] * identity - model.A
+        out[start : start + MANY] = model.C @ np.linalg.solve(
+            part, np.broadcast_to(model.B, (len(part), *model.B.shape))
+        )
+    return np.asarray(out + model.D)
+
+
+def dc_gain(model: StateSpace) -> Array:
+    left = -model.A if model.dt is None else np.eye(len(model.A)) - model.A
+    if len(left) and np.linalg.cond(left) > 1e13:
+        return np.full(model.D.shape, np.inf)
+    return np.asarray(model.D + model.C @ np.linalg.solve(left, model.B))
+
+
+def held_inputs(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
+    """Over a time dt in which inputs do not change."""
+    from scipy.linalg import expm
+
+    states, inputs = B.shape
+    block = np.zeros((states + inputs,) * 2)
+    block[:states, :states], block[:states, states:] = A * dt, B * dt
+    grown = expm(block)
+    return grown[:states, :states], grown[:states, states:]
+
+
+def forced(model: StateSpace, t: Any, what: str) -> tuple[Array, Array]:
+    """Times, and outputs (len(t), outputs, inputs), from rest."""
+    times = _times(model) if t is None else real_array("t", t)
+    if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0) or times[0] < 0:
+        raise ValueError(f"t has shape {times.shape}: must be two or more times (s) from zero on, rising")
+    steps = np.diff(times)
+    if np.abs(steps - steps[0]).max() > 1e-9 * steps[0] or times[0] != 0:
+        raise ValueError("t: must begin at zero and have equal distances, np.linspace(0, 2, 501)")
+    if model.dt is None:
+        A, B = held_inputs(model.A, model.B, float(steps[0]))
+    elif abs(steps[0] / model.dt - 1) > 1e-9:
+        raise ValueError(f"t: the model is sampled every {model.dt:g} s, and the times every {steps[0]:g} s")
+    else:
+        A, B = model.A, model.B
+    out = np.empty((len(times), *model.D.shape))
+    state = np.array(model.B) if what == IMPULSE and model.dt is None else np.zeros(model.B.shape)
+    for k in range(len(times)):
+        held = what == STEP or (model.dt is not None and k == 0)
+        out[k] = model.C @ state + (model.D if held else 0)
+        state = A @ state + (B if held else 0)
+    return times, out
+
+
+def _times(model: StateSpace) -> Array:
+    """Some periods, or time constants, of the slowest motion."""
+    if model.dt is not None:
+        return np.arange(SAMPLES) * model.dt
+    sizes = np.abs(np.linalg.eigvals(model.A))
+    moving = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
+    slowest = float(moving.min()) if len(moving) else 1.0
+    return np.linspace(0, PERIODS * 2 * np.pi / slowest, SAMPLES + 1)
