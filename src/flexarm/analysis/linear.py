@@ -38,8 +38,9 @@ def linearize(
 
     inputs: actuators by link (all of them unless given), `upper.q''` for the acceleration of a joint that is driven,
     `tip.fy`, `fore(0.2).tz` for forces and torques on places in world axes.
-    outputs: coordinates and rates `upper.q`, `upper.q'`, `upper.q''`; places `tip.y`, `fore(0.2).y''`; `deflection.fore.y`;
-    sections `fore.strain(0.1)`, `fore.moment(0.1)`; reactions `reaction.fore.fx`; all coordinates unless given.
+    outputs: coordinates and rates `upper.q`, `upper.q'`, `upper.q''`; places `tip.y`, `fore(0.2).y''`;
+    `deflection.fore.y`; sections `fore.strain(0.1)`, `fore.moment(0.1)`; reactions `reaction.fore.fx`; all coordinates
+    unless given.
     points: places of your own by name, {"camera": ("fore", 0.2)}.
     On constraints the model is projected: its states are coordinates that are independent. A posture that is no
     equilibrium is linearized with what it takes to hold it (`lin.held` tells it for actuators).
@@ -121,7 +122,7 @@ class SmallMotions:
         actuated = sorted({each.coordinate.index for each in self.system.actuators} | set(self.driven))
         passive = [k for k in range(self.system.nq) if k not in actuated]
         rows = passive if passive else list(range(self.system.nq))
-        return np.linalg.lstsq(self.J[:, rows].T, -self.hold[rows], rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(self.J[:, rows].T, -self.hold[rows], rcond=None)[0])
 
     @cached_property
     def independent(self) -> tuple[list[int], Array]:
@@ -209,8 +210,8 @@ class SmallMotions:
         forces = self.hold + self.J.T @ self.constraint_forces
         parts = system.gravity(self.q), system.spring_forces(self.q), forces
         size = max(float(np.abs(each * system.sizes).max(initial=0.0)) for each in parts)
-        holding = np.flatnonzero(np.abs(forces * system.sizes) > HELD * max(size, 1e-300))
-        if not len(holding):
+        holding = np.flatnonzero(np.abs(forces * system.sizes) > HELD * max(size, 1e-300)).tolist()
+        if not holding:
             return
         actuated = {each.coordinate.index: each for each in system.actuators}
         words = [
@@ -223,7 +224,8 @@ class SmallMotions:
             words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")
         way = "; fa.equilibrium gives the posture in which links hang under their load" if bent else ""
         warnings.warn(
-            f"the posture is no equilibrium: the linear model is that of the robot held there by {', '.join(words)}{way}",
+            "the posture is no equilibrium: the linear model is that of the robot held there by "
+            f"{', '.join(words)}{way}",
             ValidityWarning,
             stacklevel=4,
         )

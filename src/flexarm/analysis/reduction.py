@@ -86,7 +86,7 @@ def _parts(model: StateSpace, one: Array, other: Array) -> list[tuple[Array, Arr
     base = np.hstack([one, other])
     A, B, C = np.linalg.solve(base, model.A @ base), np.linalg.solve(base, model.B), model.C @ base
     places = slice(0, one.shape[1]), slice(one.shape[1], None)
-    return [(A[here, here], B[here], C[:, here]) for here in places]
+    return [(np.asarray(A[here, here]), np.asarray(B[here]), np.asarray(C[:, here])) for here in places]
 
 
 def _root(gramian: Array) -> Array:

@@ -1,10 +1,10 @@
 """Inputs and outputs of a robot by name, as functions of its state.
 
-Inputs: `upper` (an actuator), `upper.q''` (the acceleration of a joint that is driven), `tip.fy`, `fore(0.2).tz` (forces
-and torques on places, in world axes).
-Outputs: `upper.q`, `upper.q'`, `upper.q''` (coordinates, with rates), `tip.y`, `fore(0.2).y''` (places), `deflection.fore.y`
-(of a link's tip against the straight link, in its root frame), `fore.strain(0.1)`, `fore.moment(0.1)` (sections),
-`reaction.fore.fx` (of joints), `reaction.loop[0].x` (of constraints).
+Inputs: `upper` (an actuator), `upper.q''` (the acceleration of a joint that is driven), `tip.fy`, `fore(0.2).tz`
+(forces and torques on places, in world axes).
+Outputs: `upper.q`, `upper.q'`, `upper.q''` (coordinates, with rates), `tip.y`, `fore(0.2).y''` (places),
+`deflection.fore.y` (of a link's tip against the straight link, in its root frame), `fore.strain(0.1)`, `fore.moment(0.1)`
+(sections), `reaction.fore.fx` (of joints), `reaction.loop[0].x` (of constraints).
 """
 
 from __future__ import annotations
@@ -190,8 +190,8 @@ class Signals:
         half = _half(found, x / found.length, bends[0]) if len(bends) == 1 else None
         if half is None:
             raise ValueError(
-                f"{name}: where on the section is the gauge? Give its y and z (m) too, '{link}.strain({x:g}, 0.002, 0)': "
-                "on the axis of the link there is no bending strain"
+                f"{name}: where on the section is the gauge? Give its y and z (m) too, "
+                f"'{link}.strain({x:g}, 0.002, 0)': on the axis of the link there is no bending strain"
             )
         return (x, half, 0.0) if bends == ["bend_y"] else (x, 0.0, half)
 

@@ -97,7 +97,7 @@ class StateSpace:
 
     @property
     def zeros(self) -> Array:
-        """Where inputs of that frequency do not come through (rad/s): transmission zeros, of as many outputs as inputs."""
+        """Where inputs do not come through (rad/s): transmission zeros, of as many outputs as inputs."""
         return transfer.zeros(self.A, self.B, self.C, self.D)
 
     def frf(self, f: Any) -> Array:
@@ -112,7 +112,8 @@ class StateSpace:
         return transfer.dc_gain(self)
 
     def step(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:
-        """Times and outputs (len(t), outputs, inputs) after a unit step of each input; times are chosen unless given."""
+        """Times and outputs (len(t), outputs, inputs) after a unit step of each input; times are chosen
+        unless given."""
         return transfer.forced(self.part(output and [output], input and [input]), t, transfer.STEP)
 
     def impulse(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:

@@ -108,10 +108,12 @@ def response(model: StateSpace, f: Array) -> Array:
 
 
 def dc_gain(model: StateSpace) -> Array:
-    left = -model.A if model.dt is None else np.eye(len(model.A)) - model.A
-    if len(left) and np.linalg.cond(left) > 1e13:
-        return np.full(model.D.shape, np.inf)
-    return np.asarray(model.D + model.C @ np.linalg.solve(left, model.B))
+    """At frequencies that are slow against all that moves: where it still grows there, it has no bound."""
+    sizes = np.abs(np.linalg.eigvals(model.A) if model.dt is None else np.log(np.linalg.eigvals(model.A)) / model.dt)
+    moving = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
+    slow = 1e-4 * (float(moving.min()) if len(moving) else 1.0) / (2 * np.pi)
+    there, slower = response(model, np.array([slow, slow / 10]))
+    return np.where(np.abs(slower) > 5 * np.abs(there), np.inf, slower.real)
 
 
 def held_inputs(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
@@ -155,4 +157,4 @@ def _times(model: StateSpace) -> Array:
     sizes = np.abs(np.linalg.eigvals(model.A))
     moving = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
     slowest = float(moving.min()) if len(moving) else 1.0
-    return np.linspace(0, PERIODS * 2 * np.pi / slowest, SAMPLES + 1)
+    return np.asarray(np.linspace(0, PERIODS * 2 * np.pi / slowest, SAMPLES + 1))
