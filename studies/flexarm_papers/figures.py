@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -55,6 +56,7 @@ def above(plot: Any, width: float) -> None:
 
 def legend_columns(labels: Sequence[str], width: float) -> int:
     """As many columns as fit into a figure of this width (inches), four at most, and evenly filled."""
-    most = min(4, int(13 * width / (max(map(len, labels)) + 9)))  # 13 letters to an inch; 9 for line and gap
+    letters = max(len(re.sub(r"\\[a-z]+", "x", label).replace("$", "")) for label in labels)
+    most = min(4, int(13 * width / (letters + 9)))  # 13 letters to an inch; 9 for line and gap
     rows = -(-len(labels) // max(1, most))
     return -(-len(labels) // rows)

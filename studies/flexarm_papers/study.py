@@ -74,8 +74,8 @@ def write_index(folder: Path, chosen: Iterable[Study]) -> Path:
 
 INTRODUCTION = """Every numerical example of the five papers that flexarm is built on, computed anew:
 `flexarm paper NAME` runs one study, `flexarm paper all` all of them, and writes these pages, their figures and, in
-`data/`, the results as NetCDF. The papers' own figures were not at hand, and each paper leaves some of its inputs out: so
-what is compared are the numbers that are printed and what the texts state, not curves. Each page says what the paper
+`data/`, the results as NetCDF. The papers' own figures were not at hand, and each paper leaves some of its inputs out:
+so what is compared are the numbers that are printed and what the texts state, not curves. Each page says what the paper
 reports, what it leaves out and what was chosen instead, what is changed on purpose, and what is found. Statements are
 judged as they are meant, about the paper's own model and against its own reference: *yes*, *no* with the evidence, or
 *cannot be decided* with what would decide it."""

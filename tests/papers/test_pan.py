@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm_papers.pan import (
+from flexarm_papers.pan import STUDY
+from flexarm_papers.pan.beam import (
     CASES,
     DEFLECTION,
     FAST_PULL,
@@ -13,7 +14,6 @@ from flexarm_papers.pan import (
     LENGTH,
     MODES,
     SLOW_PUSH,
-    STUDY,
     SUPPORTS,
     apart,
     finely_integrated,

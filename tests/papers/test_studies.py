@@ -41,7 +41,7 @@ def test_a_study_writes_its_page_figures_and_data(tmp_path):
     with Steps(1, wanted=True) as steps:
         target = SMALL.run(tmp_path / "new", steps)
     text = target.read_text()
-    assert text.startswith("# Nobody: a rod\n\n## A rod\n\nIt turns\nby itself.\n")
+    assert text.startswith("# Nobody: a rod, computed anew\n\n## A rod\n\nIt turns\nby itself.\n")
     assert r"| mass | 1 kg | light \| handy |" in text
     assert "| it turns | by 0.015 rad | yes |" in text
     assert "| it bends | not at all | **no** |" in text
