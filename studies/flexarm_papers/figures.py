@@ -15,15 +15,17 @@ LEGEND = {"fontsize": 9, "frameon": False, "handlelength": 2.6}
 
 
 def curves(panels: Mapping[str, Curves], xlabel: str = "time (s)", columns: int = 1, title: str = "") -> Picture:
-    """Panels by the label of their ordinate, each with curves by label; one legend if all panels share it."""
+    """Panels by the label of their ordinate, each with curves by label, which look alike in all panels. One legend if
+    some panel has them all, otherwise one over each."""
     rows = -(-len(panels) // columns)
     width = WIDTHS[min(columns, 2)]
     figure = Picture(figsize=(width, 1.0 + (2.6 if rows == 1 else 1.9) * rows))
     plots: list[Any] = list(figure.subplots(rows, columns, squeeze=False).flat)
-    labels = [list(panel) for panel in panels.values()]
-    shared = all(each == labels[0] for each in labels)
+    most = max(panels.values(), key=len)
+    shared = all(panel.keys() <= most.keys() for panel in panels.values())
+    orders = _orders([most, *panels.values()])[1:]
     for number, (plot, (ylabel, panel)) in enumerate(zip(plots, panels.items())):
-        draw(plot, panel)
+        draw(plot, panel, orders[number])
         plot.set_ylabel(ylabel)
         plot.margins(x=0.01)
         if number + columns >= len(panels):
@@ -32,17 +34,32 @@ def curves(panels: Mapping[str, Curves], xlabel: str = "time (s)", columns: int 
             above(plot, width / columns)
     for plot in plots[len(panels) :]:
         plot.remove()
-    if shared and len(labels[0]) > 1:
-        handles, names = plots[0].get_legend_handles_labels()
+    if shared and len(most) > 1:
+        full = next(plot for plot, panel in zip(plots, panels.values()) if panel is most)
+        handles, names = full.get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper center", ncols=legend_columns(names, width), **LEGEND)
     if title:
         figure.suptitle(title, fontsize=11)
     return figure
 
 
-def draw(plot: Any, panel: Curves) -> None:
-    """Curves in the styles of the house, in order."""
-    for (colour, dashes), (label, (x, y)) in zip(STYLES, panel.items()):
+def _orders(panels: Sequence[Curves]) -> list[list[str]]:
+    """For each panel the labels that count: its own and those of panels that share some with it."""
+    groups: list[list[str]] = []
+    found = []
+    for panel in panels:
+        group = next((each for each in groups if panel.keys() & set(each)), None)
+        if group is None:
+            groups.append(group := [])
+        group += [label for label in panel if label not in group]
+        found.append(group)
+    return found
+
+
+def draw(plot: Any, panel: Curves, labels: Sequence[str]) -> None:
+    """Curves in the styles of the house, each in that of its place among all labels."""
+    for label, (x, y) in panel.items():
+        colour, dashes = STYLES[labels.index(label) % len(STYLES)]
         plot.plot(x, y, color=colour, linestyle=dashes, linewidth=1.3, label=label)
     grid(plot)
 

@@ -1,5 +1,5 @@
 """Moolam, Braghin and Vicentini, "Dynamic modeling and simulation of spatial manipulator with flexible links and
-joints": a spatial arm with three hinges under constant torques: rigid, with flexible links, with flexible links and joints."""
+joints": a spatial arm with three hinges under constant torques, rigid, with flexible links, with flexible joints."""
 
 from __future__ import annotations
 
@@ -220,8 +220,8 @@ MAGNIFIED = 10
 def deviating(run: fa.Run, rigid: fa.Run) -> Picture:
     """Both arms at five times, from the side and from above, what is between them magnified."""
     times = (0.0, 0.4, 0.6, 0.8, 1.0)
-    figure = Picture(figsize=(8.0, 7.2))
-    plots: Any = figure.subplots(2, 1, sharex=True, height_ratios=(1.5, 1.0))
+    figure = Picture(figsize=(8.0, 6.8))
+    plots: Any = figure.subplots(2, 1, sharex=True, height_ratios=(4.2, 2.3))
     blue, far = STYLES[0][0], "0.62"
     stiff, soft = (axes_of(each, rigid.time.values) for each in (rigid, run))
     bent = stiff + MAGNIFIED * (soft - stiff)
@@ -234,11 +234,15 @@ def deviating(run: fa.Run, rigid: fa.Run) -> Picture:
         plot.set_aspect("equal")
         plot.set_ylabel(f"{'XYZ'[up]} (m)")
         grid(plot)
-    for t in times:
-        tip = stiff[round(t / SAMPLE), -1]
-        plots[0].annotate(
-            f"{t:g} s", tip[[0, 2]], xytext=(4, -14), textcoords="offset points", fontsize=10, color="0.25"
-        )
+    beside = ((6, 8), (-4, -14), (2, -15), (6, 6), (-20, -13))  # points, off the tips seen from above
+    for t, off in zip(times, beside):
+        k = round(t / SAMPLE)
+        words = {"textcoords": "offset points", "fontsize": 10}
+        plots[0].annotate(f"{t:g} s", stiff[k, -1, ::2], xytext=(5, -13), **words)
+        plots[1].annotate(f"{t:g} s", bent[k, -1, :2], xytext=off, color=blue, **words)
+    plots[0].set_xlim(-0.3, 8.2)
+    plots[0].set_ylim(-2.2, 2.0)
+    plots[1].set_ylim(-0.7, 1.6)
     plots[0].plot([], [], color=far, linewidth=4.0, label="rigid")
     plots[0].plot([], [], color=blue, linewidth=1.8, label=f"flexible links and joints, difference x {MAGNIFIED}")
     plots[1].set_xlabel("X (m)")
@@ -280,7 +284,7 @@ def what_the_paper_states(page: Page) -> None:
         [
             (
                 "the flexibility of links and joints has a significant effect on the motion of the arm",
-                f"the tip is off by up to {_span(links)} mm with flexible links and {_span(joints)} mm with flexible "
+                f"the tip is off by {_span(links)} mm with flexible links and {_span(joints)} mm with flexible "
                 f"joints, too, over all inputs tried: more than {min(links) / reach():.2%} of the reach of {reach():g} "
                 f"m (significant: above {NOTABLE:.1%})",
                 min(*links, *joints) > NOTABLE * reach(),

@@ -66,10 +66,15 @@ def studies() -> list[Study]:
 def write_index(folder: Path, chosen: Iterable[Study]) -> Path:
     """The list of the studies, with links to their pages."""
     lines = [f"- [{each.name}]({each.name}/index.md): {each.paper} ({each.covers})" for each in chosen]
-    toctree = "\n".join(["```{toctree}", ":hidden:", "", *(f"{each.name}/index" for each in chosen), "```"])
+    toctree = "\n".join(["```{toctree}", ":hidden:", "", *map(_entry, chosen), "```"])
     words = "\n\n".join(["# The papers, computed anew", INTRODUCTION, "\n".join(lines), toctree]) + "\n"
     write_text(folder / "index.md", words)
     return folder / "index.md"
+
+
+def _entry(each: Study) -> str:
+    """Of the site's menu."""
+    return f"{each.short or each.paper} <{each.name}/index>"
 
 
 INTRODUCTION = """Every numerical example of the five papers that flexarm is built on, computed anew:

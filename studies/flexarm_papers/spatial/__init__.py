@@ -11,7 +11,7 @@ STUDY = Study(
     short="Spatial manipulators of n flexible links and n flexible joints (2013)",
     paper="Dynamics of spatial manipulator arms of n flexible links and n flexible joints (as its abstract says; names "
     "of authors and the exact title are not in the text at hand), Advances in Mechanical Engineering, 2013, article "
-    "216014, [doi:10.1155/2013/216014](https://doi.org/10.1155/2013/216014)",
+    "216014, doi:10.1155/2013/216014",
     covers="figures 3-5 and 8-18",
     sections=(spin_up, dropping, rotor_inertia, joint_stiffness),
 )
