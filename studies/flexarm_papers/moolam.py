@@ -174,10 +174,10 @@ def the_arm(page: Page) -> None:
             (
                 "elements that stretch: six coordinates at each node",
                 "bending and twist only",
-                "stretch vibrates at kHz and hardly moves the tip: see the last table",
+                "stretch hardly moves the tip: see the last table",
             ),
             (
-                "no foreshortening of bent links",
+                "displacements and strains linear in the coordinates (equations 3 and 16): no foreshortening",
                 "foreshortening, to second order",
                 "links that turn are stiffened by it: see the last table",
             ),

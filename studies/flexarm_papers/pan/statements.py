@@ -31,8 +31,8 @@ def what_the_paper_states(page: Page) -> None:
         f"""
         Where the paper says that its {FEW_ELEMENTS} elements agree with another solution, that solution is Buffinton
         and Kane's, whose curves (and number of shapes) are not at hand. What can be told is how far {FEW_ELEMENTS}
-        elements are from a solution that more elements no longer change: if theirs is such a one, this is what
-        the paper saw.
+        elements are from {ELEMENTS}, which are within 0.5 % of a converged solution: if theirs is such a one, this is
+        what the paper saw.
         """
     )
     few = travel(FAST_PUSH, count=FEW_ELEMENTS)

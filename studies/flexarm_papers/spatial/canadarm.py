@@ -71,6 +71,11 @@ def every_order(arm: fa.Robot) -> fa.Robot:
     return arm.with_({f"links.{boom}.flexible.stiffening": "exact" for boom in ("upper", "lower")})
 
 
+def without_springs(arm: fa.Robot) -> fa.Robot:
+    """The arm with its rotors rigidly on the joints."""
+    return arm.with_({f"links.{link}.joint.drive.stiffness": None for link in JOINTS})
+
+
 def dropped(robot: fa.Robot, duration: float = DROP, rtol: float = 1e-7, native: bool = True) -> fa.Run:
     """The arm let go at rest, its motors free. The small tolerance is for figure 9: rotors tremble on their springs by
     hundredths of a milliradian at some 100 Hz."""

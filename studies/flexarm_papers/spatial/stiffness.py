@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Runs = dict[float, fa.Run]  # by stiffness
 
-AFTER = 1.0  # s: about half a swing of the held arm on its softest springs
+AFTER = 1.0  # s: a quarter of a swing of the held arm on its softest springs
 
 
 def joint_stiffness(page: Page) -> None:
