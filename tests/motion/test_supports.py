@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm_papers.pan import floating, rooted
+from flexarm_papers.pan.beam import floating, rooted
 from tests.helpers import table, unit_link
 
 FORCE = 1e-3  # small, so that the references' linear theory holds
