@@ -358,3 +358,36 @@ def supported_beam(length: float, span: float) -> Picture:
     sheet.words((1.2, 1.85), "push: $W$ falls", LINES)
     sheet.words((4.2, 0.0), "$x$", LINES)
     return figure
+
+
+def sleeve_on_a_hinge(carrier: float, length: float) -> Picture:
+    """A rigid link with a sleeve, turned by theta, and a beam in it that is pushed to and fro by s."""
+    figure = Picture(figsize=(7.6, 3.6))
+    sheet = Sheet(figure.subplots(), (-1.2, -2.1), (12.4, 4.2))
+    turn = 0.3
+    way = np.array([np.cos(turn), np.sin(turn)])
+    aside = np.array([-way[1], way[0]])
+    end, mouth, tip = 2.6, 6.0, 11.0
+    for side in (-1, 1):
+        sheet.line(0.3 * side * aside, (mouth - 0.35) * way + 0.3 * side * aside, colour=LINK, width=2.4)
+    x = np.linspace(end, tip, 160)
+    inside, out = (x - end) / (mouth - end), (x - mouth) / (tip - mouth)
+    sag = np.where(x < mouth, 0.675 * inside**2 * (1 - inside), -(out + out**2))  # with one slope at the mouth
+    sheet.link(*(x[:, None] * way + sag[:, None] * aside))
+    block = [end * way + dx * way + dy * aside for dx, dy in ((-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2))]
+    sheet.line(*block, block[0], colour=LINK, width=2.0, over=4)
+    for side, down in ((1, 180), (-1, 0)):
+        at = mouth * way + 0.36 * side * aside
+        sheet.plot.plot(*at, marker=(3, 0, np.rad2deg(turn) + down), color="0.45", markersize=11, zorder=5)
+    sheet.line((0, 0), (4.2, 0), dashes=(0, (6, 3)))
+    sheet.line((0, 0), 12.2 * way, dashes=(0, (6, 3)))
+    sheet.ground((0, -0.35), 1.6)
+    sheet.hinge((0, 0))
+    sheet.angle((0, 0), 3.4, 0.0, turn, r"$\theta$", 1.12)
+    sheet.dimension((0, 0), end * way, "$s$", 1.0)
+    sheet.dimension((0, 0), mouth * way, f"{carrier:g} m", 1.75)
+    sheet.dimension(tip * way, end * way, f"$L$ = {length:g} m", 2.6)
+    sheet.words(mouth * way + 0.8 * aside + 0.45 * way, "$D'$")
+    sheet.words(1.3 * way - 0.75 * aside, "link 1", LINES)
+    sheet.words(8.2 * way - 1.3 * aside, "link 2", LINES)
+    return figure

@@ -28,7 +28,7 @@ def floating(driven: str, elements: int, stiffening: Any, load: float = 0.0) -> 
     """The paper's way: elements in a frame that moves as the rigid beam would, led by its end H (left) or E (right);
     two constraints hold the beam on its supports. `load` (N/m) acts upward, all along the beam."""
     flexible = fa.Flexible(bend_y=elements, basis=fa.Elements(root="free"), stiffening=stiffening)
-    return _supported([_beam(fa.SlidingPrismatic(0.0 if driven == "H" else np.pi), flexible)], load)
+    return _supported([beam(fa.SlidingPrismatic(0.0 if driven == "H" else np.pi), flexible)], load)
 
 
 def rooted(driven: str, modes: int, stiffening: Any, load: float = 0.0) -> fa.Robot:
@@ -37,10 +37,10 @@ def rooted(driven: str, modes: int, stiffening: Any, load: float = 0.0) -> fa.Ro
     hinge = fa.Revolute("z", mount=(0, 0, 0 if driven == "H" else np.pi))
     rail = fa.Link("rail", 1.0, fa.SlidingPrismatic(np.pi / 2), mass=0.0, offset=(0, -0.5, 0))
     lift = fa.Link("lift", 1.0, fa.SlidingPrismatic(-np.pi / 2), mass=0.0)
-    return _supported([rail, lift, _beam(hinge, flexible, at=0.0)], load)
+    return _supported([rail, lift, beam(hinge, flexible, at=0.0)], load)
 
 
-def _beam(joint: Any, flexible: fa.Flexible, **more: Any) -> fa.Link:
+def beam(joint: Any, flexible: fa.Flexible, **more: Any) -> fa.Link:
     """Mass per metre and EI are all that matters, and all that is given: here a thin strip of steel has them."""
     steel = fa.Material(E=2e11, rho=7850.0)
     inertia = RIGIDITY / steel.E
