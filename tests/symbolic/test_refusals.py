@@ -16,11 +16,7 @@ def refusal(robot, **options):
     return str(caught.value)
 
 
-def test_what_is_supported_is_said():
-    spatial = fa.Robot(links=[link("a", "R", joint=fa.Revolute("y")), link("b", "Pa")])
-    sentence = refusal(spatial)
-    assert sentence.startswith("links[1] 'b': has a prismatic joint, but the robot is spatial (see link 'a')")
-    assert "closed forms are there for planar robots" in sentence
+def test_other_things_than_robots():
     assert "needs a Robot, but got str" in refusal("arm.yaml")
 
 

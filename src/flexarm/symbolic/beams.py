@@ -16,6 +16,8 @@ from flexarm.symbolic.algebra import ZERO, Expr, Vector, diff, fraction, number,
 from flexarm.symbolic.scales import Power, Scales
 from flexarm.symbolic.symbols import latex_name
 
+LETTERS = {"bend_y": "N", "bend_z": "W", "twist": "T", "stretch": "S"}  # of shapes at a slide
+
 Place = tuple[Vector, Vector]
 """Displaced point in the link's axes, and the angles about x, y, z of the section there."""
 
@@ -62,10 +64,7 @@ class Beam:
 
     def place(self, x: float) -> Place:
         """Of the point at a constant distance x from the root; a gripped link's frame is its joint."""
-        (along, y, z), (about_x, about_y, about_z) = self._place(x)
-        n, name = self.number, self.short.name
-        deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
-        return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
+        return self._named(self._place(x))
 
     def _place(self, x: float) -> Place:
         share = x / self.integrals.length
@@ -100,15 +99,20 @@ class Beam:
             inside = self.integrals.columns[name]
             functions = MovingShapes(self, space, self.front.powers[inside], at, near)
             eta = self.front.eta[inside]
-            tag = None if label is None else f"{'N' if name == 'bend_y' else 'S'}_{label}"
+            tag = None if label is None else f"{LETTERS[name]}_{label}"
             rows[name] = _sum(functions.values(0, tag), eta)
             if name.startswith("bend"):
                 rows[name + "'"] = lean * _sum(functions.values(1, tag), eta)
-        y, slope = rows.get("bend_y", 0), rows.get("bend_y'", 0)
-        if label is not None:
-            y, slope = self.short.name(f"uf_{self.number}", y), self.short.name(f"us_{self.number}", slope)
-        rho = (along + rows.get("stretch", 0), y, rows.get("bend_z", 0))
-        return rho, (rows.get("twist", 0), -rows.get("bend_z'", 0), slope)
+        rho = (along + rows.get("stretch", 0), rows.get("bend_y", 0), rows.get("bend_z", 0))
+        place = rho, (rows.get("twist", 0), -rows.get("bend_z'", 0), rows.get("bend_y'", 0))
+        return place if label is None else self._named(place)
+
+    def _named(self, place: Place) -> Place:
+        """With names for deflections and angles."""
+        (along, y, z), (about_x, about_y, about_z) = place
+        n, name = self.number, self.short.name
+        deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
+        return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
 
     def _bent(self, shapes: Shapes, along: Expr, x: float, lean: Expr) -> Place:
         """Constant shapes at x; slopes are `lean` times as large in a part that is shorter than the link."""

@@ -70,10 +70,11 @@ def element(beam: Beam, j: int, damped: Damped) -> Piece:
     off = -sum((u[p] * b[p] for p in kept), number(0))
     inertia = [[spread, off, 0], [off, along, 0], [0, 0, along + spread]]
     k = [(0, 0, b[p]) for p in range(4)]
-    turning = beam.rotary.get(2)
-    if turning is not None:
-        sections, slopes = turning[0], hermite.slope_products(turning[0], size)
-        inertia[2][2] += sections * size
+    for row, (sections, _) in beam.rotary.items():
+        inertia[row][row] += sections * size
+    if 2 in beam.rotary:
+        sections = beam.rotary[2][0]
+        slopes = hermite.slope_products(sections, size)
         k = [(0, 0, b[p] + sections * hermite.SLOPE_MOMENT[p]) for p in range(4)]
         mass = [[one + two for one, two in zip(*pair, strict=True)] for pair in zip(mass, slopes, strict=True)]
     EI = hermite.stiffness(beam.rigidity["bend_y"][0], size)
@@ -210,15 +211,14 @@ class _Part:
         """D of the elastic coordinates, and of the flow of material that strains it."""
         columns, first = range(self.n), len(piece.columns) - self.n
         P, turning = self._products(), self._turning
+        ratios = None if self.damped.ratios is None else self.integrals.D_ratios  # a rear part has other modes
         for p in columns:
             for q in columns:
                 entry = self.damped.stiffness * piece.K[first + p][first + q]
                 if self.damped.mass != 0:
                     entry += self.damped.mass * self.scale * (_trace(P, p, q) + turning[p][q])
-                if self.damped.ratios is not None and self.damped.ratios[p, q]:
-                    entry += number(float(self.damped.ratios[p, q])) * self.scale ** (
-                        1 - FAMILIES[self.families[p]].order
-                    )
+                if ratios is not None and ratios[p, q]:
+                    entry += number(float(ratios[p, q])) * self.scale ** (1 - FAMILIES[self.families[p]].order)
                 piece.D[first + p][first + q] += entry
 
     @property
@@ -253,25 +253,27 @@ class _Part:
             for q in range(self.n):
                 if turning[p][q] != 0:
                     piece.M[first + p][first + q] += lean * turning[p][q]
-        if self.slides is not None and 2 in self.beam.rotary and self.n:
-            self._flow_of_slopes(piece, *self.beam.rotary[2])
+        if self.slides is not None and self.n:
+            for row, about in self.beam.rotary.items():
+                self._flow_of_turns(piece, row, *about)
 
-    def _flow_of_slopes(self, piece: Piece, inertia: Expr, value: float) -> None:
-        """Sections turn while material flows to places of another slope."""
+    def _flow_of_turns(self, piece: Piece, row: int, inertia: Expr, value: float) -> None:
+        """Sections turn about an axis while material flows to places of another slope, or twist."""
         assert isinstance(self.integrals, SlidingIntegrals)
-        _, j_c, _, mixed, flowing = self.integrals.turning(2)
+        _, j_c, _, mixed, flowing = self.integrals.turning(row)
         powers, f = self.shapes.powers, self.flow
-        spin = sum(
-            (self.beam.scales(float(j_c[p]), powers[p], inertia, value) * self.eta[p] for p in range(self.n)), number(0)
-        )
-        piece.k[0] = plus(piece.k[0], _about(2, f * spin))
-        rows = self._pairs(mixed, Power(l=-1), inertia, value)
+        slope = 0 if row == 0 else -1  # angles are twists, or deflections per length, which go with 1/scale
+        size = Power(l=1 + slope)
+        spins = (self.beam.scales(float(j_c[p]), size * powers[p], inertia, value) * self.eta[p] for p in range(self.n))
+        piece.k[0] = plus(piece.k[0], _about(row, f * self.scale ** (1 + slope) * sum(spins, number(0))))
+        square, scale = Power(l=1 + 2 * slope), self.scale ** (1 + 2 * slope)
+        rows = self._pairs(mixed, square, inertia, value)
         for p in range(self.n):
-            entry = f / self.scale * sum((rows[p][q] * self.eta[q] for q in range(self.n)), number(0))
+            entry = f * scale * sum((rows[p][q] * self.eta[q] for q in range(self.n)), number(0))
             piece.M[0][1 + p] += entry
             piece.M[1 + p][0] += entry
-        squares = self._pairs(flowing, Power(l=-1), inertia, value)
-        piece.M[0][0] += f**2 / self.scale * self._form(squares, self.eta, self.eta)
+        squares = self._pairs(flowing, square, inertia, value)
+        piece.M[0][0] += f**2 * scale * self._form(squares, self.eta, self.eta)
 
     def _slide(self, piece: Piece, P: dict[str, Rows]) -> None:
         """Put in front the coordinate d, whose field is outward e_x + flow Nc eta."""

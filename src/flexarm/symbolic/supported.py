@@ -25,11 +25,6 @@ from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.kinds import Kinds
 from flexarm.symbolic.frames import yaw
 
-SUPPORTED = (
-    "closed forms are there for planar robots (hinges about z, deflections bend_y and stretch, prismatic joints but "
-    "for rear='none') and for spatial robots with hinges and welds"
-)
-
 KNOWN = Kinds(
     "the closed form",
     {
@@ -50,14 +45,8 @@ def planar(robot: Robot) -> bool:
 def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     """Refuse what has no closed form, in a sentence that says what has."""
     KNOWN.require(robot)
-    flat = planar(robot)
     for index, link in enumerate(robot.links):
         where = f"links[{index}] '{link.name}'"
-        if isinstance(link.joint, Prismatic) and not flat:
-            bad = next(each.name for each in robot.links if _out_of_plane(each))
-            raise ValueError(
-                f"{where}: has a prismatic joint, but the robot is spatial (see link '{bad}'); {SUPPORTED}"
-            )
         if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"

@@ -13,7 +13,7 @@ from flexarm.symbolic.algebra import Expr, number, symbol
 
 # What generated functions call their arguments, results and intermediate values.
 RESERVED = {"q", "v", "p", "M", "C", "K", "D", "G", "E", "I", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
-_INTERMEDIATE = re.compile(r"x\d*|(angle|sum)_\d+|(d*[NS]|t|uf|us|wf|ws|phis)_\w+")
+_INTERMEDIATE = re.compile(r"x\d*|(angle|sum)_\d+|(d*[NWTS]|t|uf|us|wf|ws|phis)_\w+")
 
 _C = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
