@@ -10,7 +10,7 @@ from numpy.polynomial import legendre
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import PiecewisePolynomials
 from flexarm.beam.sliding import SlidingIntegrals
-from flexarm.symbolic import hermite
+from flexarm.symbolic import exact, hermite, shortening
 from flexarm.symbolic.abbreviations import Abbreviations
 from flexarm.symbolic.algebra import ZERO, Expr, Vector, diff, fraction, number, plus, symbol, times
 from flexarm.symbolic.scales import Power, Scales
@@ -55,6 +55,11 @@ class Beam:
         return isinstance(self.integrals, SlidingIntegrals)
 
     @property
+    def stiffening(self) -> str:
+        """The model of how it deforms; a rigid link has none."""
+        return self.integrals.stiffening if self.front.columns else "none"
+
+    @property
     def elements(self) -> int:
         return len(self.mesh) // 2 - 1
 
@@ -71,6 +76,8 @@ class Beam:
         along = self.l if share == 1 else fraction(share) * self.l
         if self.mesh:
             return self._on_mesh(share)
+        if self.stiffening == "exact":
+            return exact.place(self, x)
         if not self.gripped:
             return self._bent(self.front, along, x, 1)
         assert self.d is not None
@@ -104,6 +111,10 @@ class Beam:
             if name.startswith("bend"):
                 rows[name + "'"] = lean * _sum(functions.values(1, tag), eta)
         rho = (along + rows.get("stretch", 0), rows.get("bend_y", 0), rows.get("bend_z", 0))
+        if self.stiffening == "exact":
+            rho = exact.axis_at(self, at, near, label)
+        elif self.stiffening == "shortening":
+            rho = plus(rho, times(lean, shortening.moved_at(self, at, near, label)))
         place = rho, (rows.get("twist", 0), -rows.get("bend_z'", 0), rows.get("bend_y'", 0))
         return place if label is None else self._named(place)
 
@@ -111,6 +122,9 @@ class Beam:
         """With names for deflections and angles."""
         (along, y, z), (about_x, about_y, about_z) = place
         n, name = self.number, self.short.name
+        if self.stiffening != "none":  # derivatives are as long as what they are of
+            whole = self.short.name_with_slopes
+            along, y = whole(f"xf_{n}", along), whole(f"uf_{n}", y)
         deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
         return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
 
@@ -123,6 +137,8 @@ class Beam:
             twist = self.scales(float(station.W[0, k]), power)
             slopes = (self.scales(float(value), power * Power(l=-1)) * lean for value in station.W[1:, k])
             rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))
+        if shapes.columns and self.stiffening == "shortening":
+            rho = plus(rho, times(lean, shortening.moved(self, shapes, x)))
         return rho, angles
 
     def _on_mesh(self, share: float) -> Place:

@@ -44,8 +44,15 @@ def statements(robot: Robot) -> list[float]:
     for link, parent, f in zip(robot.links, robot.parents, moving(robot), strict=True):
         e = _elastic(link)
         factor = (1.0 if planar(robot) else SPATIAL) * (SLIDING if _slides(robot, link, parent) else 1.0)
-        found.append(factor * (f**3 + 2 * f**2 * e + 2 * e))
+        found.append(factor * (f**3 + 2 * f**2 * e + _own(link.stiffening, e)))
     return found
+
+
+def _own(stiffening: str, e: int) -> float:
+    """Of a link alone: without stiffening its own matrix is constant, else it varies with its own coordinates."""
+    if stiffening == "shortening":
+        return 8.0 * e**2 + 12.0 * e
+    return 12.0 * e**3 + 30.0 * e if stiffening == "exact" else 2.0 * e
 
 
 def _slides(robot: Robot, link: Link, parent: int | None) -> bool:
