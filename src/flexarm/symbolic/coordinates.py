@@ -95,12 +95,13 @@ class Coordinates:
         """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
         assert link.flexible is not None
         slides = isinstance(link.joint, FixedPrismatic) and nodal(link)
-        held = k[link.name] if slides else 0
+        loose = slides or link.flexible.loose  # its mesh is clamped nowhere, but a slide holds a node
+        held = k[link.name] if slides else None if loose else 0
         for index in range(2 * link.flexible.bend_y + 2):
             if index // 2 == held and not kept:
                 own.mesh.append(None)
                 continue
-            first = 1 if slides else -1  # the mesh of a link that slides is clamped nowhere
+            first = 1 if loose else -1
             name = f"{link.name}.u[{index + 1}]" if kept else f"{link.name}.bend_y[{index + first}]"
             what, unit = ("slope", "rad") if index % 2 else ("deflection", "m")
             meaning = f"{what} of node {index // 2} of link {number} ({link.name})"
@@ -112,7 +113,7 @@ class Coordinates:
         for name, space in integrals.shapes.items():
             assert link.flexible is not None
             nodes = isinstance(link.flexible.basis, Elements)
-            clamped = 2 if nodes and name.startswith("bend") else 0
+            clamped = 2 if nodes and name.startswith("bend") and not link.flexible.loose else 0
             letter = (LETTERS if nodes else MODES)[name]
             for index in range(space.count):
                 label = f"{letter}{'r' if prefix else ''}_{number}_{index + 1 + clamped}"

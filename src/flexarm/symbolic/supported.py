@@ -25,11 +25,6 @@ from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.kinds import Kinds
 from flexarm.symbolic.frames import yaw
 
-SUPPORTED = (
-    "closed forms are there for planar robots (hinges about z, deflections bend_y and stretch, prismatic joints but "
-    "for rear='none') and for spatial robots with hinges and welds"
-)
-
 KNOWN = Kinds(
     "the closed form",
     {
@@ -50,24 +45,20 @@ def planar(robot: Robot) -> bool:
 def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     """Refuse what has no closed form, in a sentence that says what has."""
     KNOWN.require(robot)
-    flat = planar(robot)
     for index, link in enumerate(robot.links):
         where = f"links[{index}] '{link.name}'"
-        if isinstance(link.joint, Prismatic) and not flat:
-            bad = next(each.name for each in robot.links if _out_of_plane(each))
-            raise ValueError(
-                f"{where}: has a prismatic joint, but the robot is spatial (see link '{bad}'); {SUPPORTED}"
-            )
         if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
             )
+        if link.stiffening != "none":
+            _check_stiffened(robot, index)
         if link.flexible is not None and link.flexible.shear:
             raise ValueError(f"{where}: flexible.shear = True: must be false, since closed forms have no shear")
         if kept and link.flexible is not None and not meshed(link):
             raise ValueError(
                 f"{where}: boundary = 'kept' needs links with basis elements, bend_y only and one section, which do "
-                "not slide through a continuous joint"
+                "not slide through a continuous joint, and stiffening = 'none'"
             )
         parent = robot.parents[index]
         if parent is not None and gripped(robot.links[parent]) and robot.links[parent].flexible is not None:
@@ -80,9 +71,33 @@ def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     _check_nodes(robot, k)
 
 
+def _check_stiffened(robot: Robot, index: int) -> None:
+    """Models other than the papers' of zero order are for planar links whose root is held."""
+    link = robot.links[index]
+    lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
+    riding = [
+        each.name for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index and nodal(each)
+    ]
+    if bad is not None:
+        lack = f"for planar robots only (see link '{bad}')"
+    elif gripped(link) and link.stiffening == "exact":
+        lack = "only where a link does not slide through its joint"
+    elif isinstance(link.joint, FixedPrismatic) and nodal(link):
+        lack = "without contact nodal"
+    elif link.flexible is not None and link.flexible.loose and link.stiffening == "exact":
+        lack = "only where its shapes hold its root (see basis.root)"
+    elif riding:
+        lack = f"without contact nodal (see link '{riding[0]}')"
+    if lack:
+        raise ValueError(
+            f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {lack}; "
+            "fa.equations(..., stiffening='none') is the papers' zero-order model"
+        )
+
+
 def meshed(link: Link) -> bool:
     """Whether the equations tell the link's elements apart; other links are one piece."""
-    if link.flexible is None or link.section is None or gripped(link):
+    if link.flexible is None or link.section is None or gripped(link) or link.stiffening != "none":
         return False
     return (
         isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"} and link.section.uniform
