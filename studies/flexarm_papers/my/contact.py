@@ -19,6 +19,7 @@ from flexarm_papers.my.runs import (
     SLIDE,
     SLIDE_ENDS,
     at_rest_again,
+    change,
     flexible_run,
     flexural,
     last,
@@ -205,9 +206,8 @@ def caught() -> tuple[float, Array]:
     """Energy of C_RPb in the paper's model before d_2 falls below 0.32 m (J), and what it would be after node 4 were
     caught in any phase of the period before, its displacement, slope and rates set to zero and all else left."""
     run = flexible_run("C_RPb")
-    system, d, time = fa.System(run.robot, native=False), run["link2.q"].values, run.time.values
-    change = int(np.flatnonzero((d < 0.32) & (time > 1.0))[0])
-    before = (time > time[change] - PERIOD) & (np.arange(len(time)) < change)
+    system, time, when = fa.System(run.robot, native=False), run.time.values, change(run)
+    before = (time > time[when] - PERIOD) & (np.arange(len(time)) < when)
     nodes = [system.index(f"link2.bend_y[{k}]") for k in (9, 10)]
     q, v = (run.data[each].values[before].copy() for each in "qv")
     q[:, nodes], v[:, nodes] = 0.0, 0.0

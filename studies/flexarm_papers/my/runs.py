@@ -115,6 +115,11 @@ def stored(run: fa.Run) -> Array:
     return np.asarray((run.energy["kinetic"] + run.energy["elastic"]).values)
 
 
+def change(run: fa.Run) -> int:
+    """The first sample of C_RPb, with five elements, after d_2 has fallen below two of them: node 4 is caught."""
+    return int(np.flatnonzero((run["link2.q"].values < 0.32) & (run.time.values > 1.0))[0])
+
+
 def push(run: fa.Run) -> Array:
     """Elastic force on d_2 (N): the bent front pushes the link out of its guide, the bent rear pushes it back."""
     system = fa.System(run.robot, native=False)
