@@ -404,7 +404,7 @@ def test_equations_are_printed_or_written(tmp_path):
         (("-o", "nowhere/arm.c"), "--output nowhere/arm.c: there is no folder 'nowhere'"),
         (("--stiffening", "full"), "stiffening = 'full': must be one of 'none', 'shortening', 'exact', 'robot'"),
         (("--route", "short"), "route = 'short': must be one of 'extended', 'global'"),
-        (("--k", "fore=2"), "k of 'fore': no joint with contact nodal has that name; there are none"),
+        (("--k", "fore=2"), "k of 'fore': no joint with contact nodal or element has that name; there are none"),
         (("--parameters", "m_9"), "parameters: there is no symbol 'm_9'"),
         (("--set", "links.upper.flexible.bend_y=40"), "the closed form of 'two-link flexible arm' would have about"),
     ],

@@ -56,7 +56,15 @@ def test_nodes_of_joints():
     )
     for wrong in (4, -1, 1.5, True):
         assert "a whole number between 0 (root) and 3 (tip)" in refusal(robot, k={"b": wrong})
-    assert "no joint with contact nodal has that name" in refusal(robot, k={"a": 1, "b": 1})
+    assert "no joint with contact nodal or element has that name" in refusal(robot, k={"a": 1, "b": 1})
+
+
+def test_elements_in_joints():
+    touching = fa.SlidingPrismatic(contact="element")
+    robot = fa.Robot(links=[link("a", "R", bending(3)), link("b", "Pa", joint=touching)])
+    assert refusal(robot).startswith("k of 'b' is missing: its joint touches an element of 'a', so say which one")
+    for wrong in (0, 4, True):
+        assert "a whole number between 1 (at the root) and 3 (at the tip)" in refusal(robot, k={"b": wrong})
 
 
 def test_boundaries_are_kept_of_meshes_only():

@@ -23,7 +23,10 @@ def equations(
     output: Annotated[str | None, typer.Option("-o", "--output", help="write to this file instead of printing")] = None,
     parameters: Annotated[str, typer.Option(help="symbolic, numeric, or the symbols to keep: l_1,m_1")] = "symbolic",
     route: Annotated[str, typer.Option(help="assembly of the mass matrix: extended or global")] = "extended",
-    nodes: Annotated[list[str], typer.Option("--k", help="node of a nodal joint: fore=2 (repeatable)")] = [],  # noqa: B006
+    nodes: Annotated[
+        list[str],
+        typer.Option("--k", help="node or element in a joint on a mesh: fore=2 (repeatable)"),
+    ] = [],  # noqa: B006
     stiffening: Annotated[
         str | None, typer.Option(help="model of bending links: none, shortening, exact, or robot for each link's own")
     ] = None,

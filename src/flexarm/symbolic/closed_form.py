@@ -36,7 +36,8 @@ def equations(
 
     `parameters`: "symbolic" (l_1, m_1, EI_1, ...), "numeric", or the names of the symbols to keep.
     `route`: how the mass matrix is put together; the result is the same.
-    `k`: by link, the node at which a joint with contact nodal is.
+    `k`: by link, the node at which a joint with contact nodal is (0 is the root), or the element in one with contact
+    element (1 is at the root).
     `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
     `stiffening`: the model of links that bend. "none" is the papers' of zero order, and so is None, which warns where

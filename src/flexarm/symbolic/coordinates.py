@@ -9,7 +9,7 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint
 from flexarm.symbolic.algebra import Expr, symbol
-from flexarm.symbolic.supported import meshed, nodal
+from flexarm.symbolic.supported import held_nodes, meshed, on_mesh
 from flexarm.symbolic.symbols import Named, Symbols, latex_name, rate_latex
 
 LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
@@ -94,11 +94,10 @@ class Coordinates:
     def _mesh(self, own: Own, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
         """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
         assert link.flexible is not None
-        slides = isinstance(link.joint, FixedPrismatic) and nodal(link)
-        loose = slides or link.flexible.loose  # its mesh is clamped nowhere, but a slide holds a node
-        held = k[link.name] if slides else None if loose else 0
+        slides, held = isinstance(link.joint, FixedPrismatic) and on_mesh(link), held_nodes(link, k)
+        loose = slides or link.flexible.loose  # its mesh is clamped nowhere, but a slide holds nodes
         for index in range(2 * link.flexible.bend_y + 2):
-            if index // 2 == held and not kept:
+            if index // 2 in held and not kept:
                 own.mesh.append(None)
                 continue
             first = 1 if loose else -1

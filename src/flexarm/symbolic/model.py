@@ -157,7 +157,7 @@ class Model:
         if not slides:
             at = self.robot.links[parent].length if link.at is None else link.at
             return beam.place(at), above
-        if supported.nodal(link):
+        if supported.on_mesh(link):  # the end of element k is node k
             return beam.node(self.k[link.name], self._q(own.joint)), above
         return beam.moving_place(self._q(own.joint), label=str(i + 1)), above
 

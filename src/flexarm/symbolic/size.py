@@ -5,7 +5,7 @@ from __future__ import annotations
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.robot import Elements, Link, MovingJoint, Reduced, Robot, SlidingPrismatic
-from flexarm.symbolic.supported import nodal, planar
+from flexarm.symbolic.supported import on_mesh, planar
 
 LIMIT = 60_000
 SPATIAL = 2.5  # three rotations for each bending link, where a planar one has a single angle
@@ -57,7 +57,7 @@ def _own(stiffening: str, e: int) -> float:
 
 def _slides(robot: Robot, link: Link, parent: int | None) -> bool:
     """Whether shapes vary with the link's joint."""
-    if isinstance(link.joint, SlidingPrismatic) and not nodal(link):
+    if isinstance(link.joint, SlidingPrismatic) and not on_mesh(link):
         return parent is not None and robot.links[parent].flexible is not None
     return gripped(link) and link.flexible is not None
 

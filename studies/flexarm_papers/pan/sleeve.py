@@ -26,7 +26,7 @@ HELD = {
 }
 
 
-def robot(joint: Any, stiffening: str = "shortening", tip: float = 0.0, gravity: float = 0.0) -> fa.Robot:
+def robot(joint: Any, stiffening: Any = "shortening", tip: float = 0.0, gravity: float = 0.0) -> fa.Robot:
     """Link 1, rigid, on a hinge; link 2, the beam of the example, in it."""
     basis: Any = fa.Splines() if isinstance(joint, fa.Sleeve) else fa.Modes(tip_mass=0)
     count = ELEMENTS if isinstance(joint, fa.Sleeve) else 6
