@@ -75,9 +75,8 @@ def _check_stiffened(robot: Robot, index: int) -> None:
     """Models other than the papers' of zero order are for planar links whose root is held."""
     link = robot.links[index]
     lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
-    riding = [
-        each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index and on_mesh(each)
-    ]
+    hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
+    riding = [each.name for each in hanging if on_mesh(each)]
     if bad is not None:
         lack = f"for planar robots only (see link '{bad}')"
     elif gripped(link) and link.stiffening == "exact":
@@ -87,7 +86,7 @@ def _check_stiffened(robot: Robot, index: int) -> None:
     elif link.flexible is not None and link.flexible.loose and link.stiffening == "exact":
         lack = "only where its shapes hold its root (see basis.root)"
     elif riding:
-        lack = f"without contact {riding[0].joint.contact} (see link '{riding[0].name}')"
+        lack = f"without contact nodal or element (see link '{riding[0]}')"
     if lack:
         raise ValueError(
             f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {lack}; "
