@@ -10,13 +10,15 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import sympy
 from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
 
 import flexarm as fa
 from flexarm.symbolic import algebra
+
+MODELS: tuple[Literal["none", "shortening", "exact"], ...] = ("none", "shortening", "exact")
 
 
 def arm(elements: int) -> fa.Robot:
@@ -109,6 +111,21 @@ def lagrange(elements: int) -> float:
     return seconds(work)
 
 
+def sizes() -> None:
+    """Of one and two links by their model: statements and operations of generated functions, lines of LaTeX."""
+    print(f"{'links, modes':>13}" + "".join(f"{model:>20}" for model in MODELS))
+    for links, modes in ((1, 1), (1, 2), (2, 1), (2, 2)):
+        cells = []
+        for model in MODELS:
+            shapes = fa.Flexible(bend_y=modes, stiffening=model)
+            bars = [each.model_copy(update={"flexible": shapes}) for each in arm(1).links[:links]]
+            form = fa.equations(fa.Robot(links=bars, gravity=(0, -9.81, 0)), stiffening=model)
+            steps = [value for _, value in form.listing.steps]
+            steps += [value for rows in form.listing.entries.values() for _, _, value in rows]
+            cells.append(f"{len(steps)} {sum(map(sympy.count_ops, steps))} {len(form.latex().splitlines())}")
+        print(f"{links:>8}, {modes:>3}" + "".join(f"{cell:>20}" for cell in cells))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int, default=32, help="elements per link of the largest arm")
@@ -131,6 +148,8 @@ def main() -> None:
         row = [1e3 * each for each in (*everything, *matrices)]
         print(f"{n:>9}{2 + 4 * n:>5}" + "".join(f"{each:>19.1f}" for each in row))
         n *= 2
+    print("\nstatements, operations and lines of LaTeX by the model of the links")
+    sizes()
 
 
 if __name__ == "__main__":

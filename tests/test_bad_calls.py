@@ -631,6 +631,7 @@ def closed_forms() -> Iterator[Call]:
             "route": ("extended", CHOICE),
             "k": ({}, (*mapping, {"nobody": 1}, {"b": 1}, {"b": "text"}, {3: 1})),
             "boundary": ("eliminated", CHOICE),
+            "stiffening": ("none", CHOICE[1:]),
             "rename": ({}, (*mapping, {"nobody": "x"}, {"l_1": 3}, {"l_1": ""}, {3: "x"})),
             "limit": (1e4, tuple(value for value in POSITIVE if value != INF)),
         },

@@ -385,6 +385,9 @@ def test_equations_are_printed_or_written(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "eta_1_1 = upper.bend_y[1]" in done.stdout
     assert "K[2,2] = " in done.stdout
+    done = flexarm("equations", EXAMPLE, *SMALL, "--stiffening", "robot")
+    assert "(stiffening 'exact')" in done.stdout
+    assert "zero-order" not in done.stderr
     heads = {"arm.tex": "\\documentclass", "arm.py": "# Equations", "arm.c": "// Equations", "arm.m": "function [M, C"}
     for name, head in heads.items():
         written = tmp_path / name
@@ -399,8 +402,9 @@ def test_equations_are_printed_or_written(tmp_path):
     [
         (("--format", "maple"), "--format maple: must be one of text, latex, python, c, matlab"),
         (("-o", "nowhere/arm.c"), "--output nowhere/arm.c: there is no folder 'nowhere'"),
+        (("--stiffening", "full"), "stiffening = 'full': must be one of 'none', 'shortening', 'exact', 'robot'"),
         (("--route", "short"), "route = 'short': must be one of 'extended', 'global'"),
-        (("--k", "fore=2"), "k of 'fore': no joint with contact nodal has that name; there are none"),
+        (("--k", "fore=2"), "k of 'fore': no joint with contact nodal or element has that name; there are none"),
         (("--parameters", "m_9"), "parameters: there is no symbol 'm_9'"),
         (("--set", "links.upper.flexible.bend_y=40"), "the closed form of 'two-link flexible arm' would have about"),
     ],

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import flexarm as fa
-from flexarm_papers import spatial
+from flexarm_papers.spatial import canadarm
 from peers.result import Failed, Result
 
 native: Any = "auto"  # True where speeds are compared: then it is compiled before it is measured
@@ -44,8 +44,8 @@ def rrr_arm(shapes: Sequence[fa.Flexible], elastic: bool, **options: Any) -> fa.
 
 
 def canadarm2(**options: Any) -> fa.Run:
-    arm = spatial.canadarm2()
-    return fa.simulate(arm, spatial.DROP, q0=spatial.start(arm), sample=0.01, native=native, **options)
+    arm = canadarm.canadarm2()
+    return fa.simulate(arm, canadarm.DROP, q0=canadarm.start(arm), sample=0.01, native=native, **options)
 
 
 def measured(work: Callable[[], fa.Run], observe: Callable[[fa.Run], Any]) -> Result:

@@ -1,4 +1,4 @@
-"""Bien & My, "Using extended assembly algorithm in finite element method in building dynamic equation process of
+"""Bien and My, "Using extended assembly algorithm in finite element method in building dynamic equation process of
 flexible robot" (2018): one link on a hinge with 1, 3, 5 and 7 elements, one link on a slide with 20, and two links on
 hinges with one element each, driven from rest; and the mass matrix by the paper's assembly of elements."""
 
@@ -12,6 +12,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.numbers import Array
+from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page
 from flexarm_papers.study import Study
@@ -24,13 +25,13 @@ POSTURE = (0.4, 0.02, 0.03, -0.7, 0.01, -0.02)  # joints and end nodes of two be
 
 # Table 2
 LENGTH, FORE_LENGTH = 1.0, 0.5  # m
-AREA, E, RHO = 2.5e-5, 2e10, 7850.0  # m2, Pa, kg/m3
+AREA, E, RHO = 2.5e-5, 2e10, 7850.0  # m^2, Pa, kg/m^3
 PAYLOAD, FORE_PAYLOAD = 0.1, 0.15  # kg
 
 # chosen: the paper's values stood in its figures 2 and 3, or nowhere
 SQUARE = fa.Section.rectangle(0.005, 0.005)
 STRIP = fa.Section.rectangle(0.001, 0.025)  # has the same area
-EI, STRIP_EI = (E * section.at(0.0).I_z for section in (SQUARE, STRIP))  # N m2
+EI, STRIP_EI = (E * section.at(0.0).I_z for section in (SQUARE, STRIP))  # N m^2
 DAMPING = 1e-3  # s, Kelvin-Voigt
 SWITCHES = (1.0, 2.0)  # s
 AMPLITUDE = 0.05  # N m on the hinge, N on the slide
@@ -150,10 +151,18 @@ def orders(counts: tuple[int, ...], errors: Array) -> Array:
     return np.asarray(-np.diff(np.log(errors)) / np.diff(np.log(counts)))
 
 
-def mass_matrix_differences() -> dict[str, float]:
+def mass_matrix_differences(elements: int = 1) -> dict[str, float]:
     """By route of assembly: the largest difference from `System`'s mass matrix of two bent links."""
-    robot, q = two_links(1), np.array(POSTURE)
-    M = fa.System(robot, native=False).mass_matrix(q)
+    robot = two_links(elements)
+    system = fa.System(robot, native=False)
+    q = np.zeros(system.nq)
+    for k, name in enumerate(("upper", "fore")):  # bent at the end nodes
+        first = system.index(f"{name}.q")
+        q[first], q[first + 2 * elements - 1 : first + 2 * elements + 1] = (
+            POSTURE[3 * k],
+            POSTURE[3 * k + 1 : 3 * k + 3],
+        )
+    M = system.mass_matrix(q)
     routes: tuple[Literal["extended", "global"], ...] = ("extended", "global")
     return {
         route: float(np.abs(fa.equations(robot, route=route).lambdify()(q, 0 * q)["M"] - M).max()) for route in routes
@@ -192,6 +201,13 @@ def parameters(page: Page) -> None:
         flexible link on a slide, and an arm of two flexible links. Their equations are put together from the matrices
         of the elements by an algorithm that keeps the joints among the coordinates.
         """)
+    page.figure(
+        "robots",
+        drawings.planar_links(LENGTH, FORE_LENGTH),
+        "The three robots: joint coordinates q_1 and q_2, torques tau_1 and tau_2 or a force F, payloads m_t, elements "
+        "between white marks; u is the flexural displacement of the end of a link from the line that leaves its root "
+        "straight on.",
+    )
     page.heading("Parameters (Table 2) and inputs (figures 2 and 3)")
     page.table(
         ["", "link on a hinge", "link on a slide", "two links on hinges"],
@@ -199,14 +215,14 @@ def parameters(page: Page) -> None:
             ("elements", ", ".join(map(str, ELEMENTS)), FINE, "1 each"),
             ("length (m)", LENGTH, LENGTH, f"{LENGTH}, {FORE_LENGTH}"),
             ("payload (kg)", PAYLOAD, PAYLOAD, FORE_PAYLOAD),
-            *((name, *[f"{value:g}"] * 3) for name, value in (("A (m2)", AREA), ("rho (kg/m3)", RHO), ("E (Pa)", E))),
+            *((name, *[f"{value:g}"] * 3) for name, value in (("A (m^2)", AREA), ("rho (kg/m^3)", RHO), ("E (Pa)", E))),
         ],
     )
     page.chosen(
         [
             (
                 "second moment of area",
-                f"square of 5 x 5 mm, I = {EI / E:.4g} m4",
+                f"square of 5 x 5 mm, I = {EI / E:.4g} m^4",
                 f"fits A; a strip of 25 x 1 mm does as well, but bends {weaker:.0f} times as much under the same "
                 f"torque: by {weaker * bends:.0%} of its length instead of {bends:.1%} on the hinge",
             ),
@@ -214,11 +230,26 @@ def parameters(page: Page) -> None:
                 "torques and forces",
                 f"bang-bang, +/- {AMPLITUDE} N m or N on the single link, +/- {UPPER_AMPLITUDE} and "
                 f"{FORE_AMPLITUDE} N m on two links, switched at {SWITCHES[0]:g} and {SWITCHES[1]:g} s",
-                "figures 2 and 3 are lost; links bend by a few hundredths of their length",
+                "figures 2 and 3 were not at hand; with these, links bend by a few hundredths of their length",
             ),
             ("damping", f"Kelvin-Voigt, {DAMPING:g} s", "the matrix D is named, its numbers are not given"),
             ("inertia of hubs, mass of the slide", "none", "not mentioned"),
-            ("which way the slide goes", "across the link", "see figure 5 below"),
+            ("which way the slide goes", "across the link", "see the link on a slide below"),
+        ]
+    )
+    page.text("E is taken as printed, a tenth of that of the steel that has the printed density.")
+    page.changed(
+        [
+            (
+                "1, 3, 5 and 7 elements on the hinge, 1 each on two links",
+                f"the same, and {FINE} on the hinge, 2 and 4 each on two links",
+                "to see what more elements change",
+            ),
+            (
+                "no foreshortening of bent links",
+                "the same; with foreshortening, and with modes, beside it",
+                "to see what the paper's equations leave out",
+            ),
         ]
     )
     t = np.linspace(0, 4, 801)
@@ -226,7 +257,7 @@ def parameters(page: Page) -> None:
         "inputs",
         curves(
             {
-                "single link (N m, N)": {"torque or force": (t, applied()(t))},
+                "single link,\n$\\tau_1$ (N m) or $F$ (N)": {"torque or force": (t, applied()(t))},
                 "two links (N m)": {name: (t, torque(t)) for name, torque in applied_to_two_links().items()},
             }
         ),
@@ -236,7 +267,8 @@ def parameters(page: Page) -> None:
 
 def extended_assembly(page: Page) -> None:
     page.heading("The extended assembly")
-    differences = mass_matrix_differences()
+    differences = {count: mass_matrix_differences(count) for count in (1, 2)}
+    most = {count: max(found.values()) for count, found in differences.items()}
     whole = fa.equations(two_links(1), boundary="kept")
     columns, first = fa.equations(on_a_hinge(2), boundary="kept").link_mass("beam")
     empty = {(i + 1, j + 1) for i in range(7) for j in range(i, 7) if first[i, j] == 0}
@@ -244,14 +276,14 @@ def extended_assembly(page: Page) -> None:
     page.text(f"""
         `fa.equations(robot, route="extended")` is the paper's algorithm (Table 1): matrices of elements are added into
         those of links, and these into the robot's. `route="global"` adds every element into the robot's matrix at once.
-        At a posture with both links bent, the mass matrix of the two-link arm with one element each differs from that
-        which `fa.System` finds from the kinetic energy by {differences["extended"]:.1e} (extended) and
-        {differences["global"]:.1e} (global), in SI units: rounding.
+        At a posture with both links bent, the mass matrix of the two-link arm with two elements each differs from that
+        which `fa.System` finds from the kinetic energy by {differences[2]["extended"]:.1e} (extended) and
+        {differences[2]["global"]:.1e} (global), in SI units: rounding.
         """)
     page.statements(
         [
             (
-                "the robot's matrix has 2 n1 + 2 n2 + 6 rows: 10 with one element each",
+                "the robot's matrix has 2 n_1 + 2 n_2 + 6 rows: 10 with one element each",
                 f"{len(whole.names)}, clamped nodes included; without them {len(fa.equations(two_links(1)).names)}",
                 len(whole.names) == 10,
             ),
@@ -262,9 +294,10 @@ def extended_assembly(page: Page) -> None:
                 len(columns) == 7 and said <= empty,
             ),
             (
-                "the algorithm gives what is assembled by hand",
-                f"both routes agree with the kinetic energy to {max(differences.values()):.1e}",
-                max(differences.values()) < 1e-12,
+                "with n_1 = n_2 = 2 the algorithm gives what is assembled by hand",
+                f"both routes agree with the kinetic energy, which needs no assembly, to {most[2]:.1e} ({most[1]:.1e} "
+                "with one element each)",
+                max(most.values()) < 1e-12,
             ),
         ]
     )
@@ -285,15 +318,19 @@ def rotational_joint(page: Page) -> None:
         "figure_4",
         curves(
             {
-                "joint angle (rad)": {labels[n]: (runs[n].time, runs[n]["beam.q"]) for n in ELEMENTS},
-                "end of link (mm)": {labels[n]: (runs[n].time, 1000 * flexural(runs[n])) for n in ELEMENTS},
+                "$q_1$ (rad)": {labels[n]: (runs[n].time, runs[n]["beam.q"]) for n in ELEMENTS},
+                "$u$ of the end (mm)": {labels[n]: (runs[n].time, 1000 * flexural(runs[n])) for n in ELEMENTS},
                 "the same, closer (mm)": {
                     labels[n]: (runs[n].time[closer], 1000 * flexural(runs[n])[closer]) for n in ELEMENTS
                 },
+                f"$u$ off {labels[7]} (mm)": {
+                    labels[n]: (runs[n].time, 1000 * (flexural(runs[n]) - flexural(runs[7]))) for n in (3, 5)
+                },
             }
         ),
-        "Figure 4 of the paper: joint angle and flexural displacement of the link's end, with 1, 3, 5 and 7 elements. "
-        "One element swings too far and at the wrong pace; three or more can hardly be told apart.",
+        "For figure 4: joint angle and flexural displacement of the link's end, with 1, 3, 5 and 7 elements, in the "
+        "middle and below, closer. One element swings too far and at the wrong pace; three or more can hardly be told "
+        "apart. At the bottom: how far 3 and 5 elements are from 7.",
     )
 
 
@@ -337,13 +374,14 @@ def shape_of_the_link(page: Page) -> None:
         "shape",
         curves(
             {
-                "displacement (mm)": {
+                "$u$ along the link (mm)": {
                     elements_label(n): (x, 1000 * bent) for n, (x, bent) in shapes.items() if n in (1, 3, FINE)
                 }
             },
             xlabel="place along the link (m)",
         ),
-        f"The bent link at {at:.2f} s, when its end is furthest out: what more elements are good for.",
+        f"Flexural displacement along the link at {at:.2f} s, when its end is furthest out, with 1, 3 and {FINE} "
+        "elements; the last two lie on each other.",
     )
     along = {n: float(np.abs(bent - shapes[FINE][1]).max()) / peak for n, (_, bent) in shapes.items()}
     page.statements(
@@ -366,7 +404,7 @@ def translational_joint(page: Page) -> None:
     page.data("slide", run)
     page.text(f"""
         The text does not say which way the slide goes. It goes across the link here: the elements keep their length
-        L1/n1 (Table 2), so the link does not slide out of a guide, and the joint's coordinate stands in the matrix of
+        L_1/n_1 (Table 2), so the link does not slide out of a guide, and the joint's coordinate stands in the matrix of
         every element beside its displacements. For a slide along the link that coupling is {coupling[False]:g} kg:
         a force would not bend the link, and there would be no displacement to show. Across the link it is
         as large as {coupling[True]:.3g} kg.
@@ -375,12 +413,11 @@ def translational_joint(page: Page) -> None:
         "figure_5",
         curves(
             {
-                "joint displacement (m)": {"slide": (run.time, run["beam.q"])},
-                "end of link (mm)": {"slide": (run.time, 1000 * flexural(run))},
+                "$q_1$ (m)": {"slide": (run.time, run["beam.q"])},
+                "$u$ of the end (mm)": {"slide": (run.time, 1000 * flexural(run))},
             }
         ),
-        f"Figure 5 of the paper: displacement of the slide and flexural displacement of the link's end, {FINE} "
-        "elements.",
+        f"For figure 5: displacement of the slide and flexural displacement of the link's end, {FINE} elements.",
     )
     still = AMPLITUDE * SWITCHES[0] ** 2 / (RHO * AREA * LENGTH + PAYLOAD)  # two halves of a bang-bang
     page.text(f"""
@@ -398,11 +435,11 @@ def two_link_arm(page: Page) -> None:
     shown = {label: runs[label] for label in (COARSE, FINER, MODES)}
     begin = slice(round(4.0 / SAMPLE) + 1)  # later there is nothing new to see
     angles = {
-        f"angle, {name} (rad)": {label: (run.time, run[f"{name}.q"]) for label, run in shown.items()}
+        f"angle of {name} (rad)": {label: (run.time, run[f"{name}.q"]) for label, run in shown.items()}
         for name in ("upper", "fore")
     }
     ends = {
-        f"end, {name} (mm)": {
+        f"end of {name} (mm)": {
             label: (run.time[begin], 1000 * flexural(run, name)[begin]) for label, run in shown.items()
         }
         for name in ("upper", "fore")
@@ -410,7 +447,7 @@ def two_link_arm(page: Page) -> None:
     page.figure(
         "figure_6",
         curves({**angles, **ends}, columns=2),
-        "Figure 6 of the paper: joint angles and flexural displacements of the ends of both links, with one element "
+        "For figure 6: joint angles and flexural displacements of the ends of both links, with one element "
         "each as in the paper, with four, and with three modes each. After the torques have ended the joints drift "
         "slowly, more so with foreshortening.",
     )
@@ -446,8 +483,10 @@ def two_link_convergence(page: Page) -> None:
 
 STUDY = Study(
     name="bien",
-    paper="Bien & My, Using extended assembly algorithm in finite element method in building dynamic equation process "
-    "of flexible robot (2018)",
+    short="Bien and My (2018)",
+    paper="D. X. Bien and C. A. My, Using extended assembly algorithm in finite element method in building dynamic "
+    "equation process of flexible robot, 2018 (Military Technical Academy; accepted 15 September 2018, the journal is "
+    "not in the text at hand)",
     covers="figures 2 to 6, Table 2",
     sections=(
         parameters,

@@ -1,69 +1,79 @@
-"""Figures of the studies: curves in panels, strips of poses."""
+"""Figures of the studies: curves in panels, legends outside them. Labels are mathtext: `$\\theta_2$`, `kg m$^2$`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from flexarm.motion.run import Run
-from flexarm.show.sketch import PAYLOAD, Sketch
-from flexarm.show.snapshots import Snapshots
-from flexarm.show.style import Picture, grid, line, plain
-from flexarm.show.view import View
+from flexarm.show.style import STYLES, Picture, grid
 
 Curves = Mapping[str, tuple[Any, Any]]  # by label: abscissa, ordinate
 
+WIDTHS = {1: 7.0, 2: 8.6}  # inches, by columns: a page shows either at some 7, so that letters stay readable
+LEGEND = {"fontsize": 9, "frameon": False, "handlelength": 2.6}
+
 
 def curves(panels: Mapping[str, Curves], xlabel: str = "time (s)", columns: int = 1, title: str = "") -> Picture:
-    """Panels by the label of their ordinate, each with curves by label; one legend if all panels share it."""
+    """Panels by the label of their ordinate, each with curves by label, which look alike in all panels. One legend if
+    some panel has them all, otherwise one over each."""
     rows = -(-len(panels) // columns)
-    figure = Picture(figsize=(7.0 if columns == 1 else 10.5, 1.0 + (2.6 if rows == 1 else 2.0) * rows))
+    width = WIDTHS[min(columns, 2)]
+    figure = Picture(figsize=(width, 1.0 + (2.6 if rows == 1 else 1.9) * rows))
     plots: list[Any] = list(figure.subplots(rows, columns, squeeze=False).flat)
-    labels = [list(panel) for panel in panels.values()]
-    shared = all(each == labels[0] for each in labels)
+    most = max(panels.values(), key=len)
+    shared = all(panel.keys() <= most.keys() for panel in panels.values())
+    orders = _orders([most, *panels.values()])[1:]
     for number, (plot, (ylabel, panel)) in enumerate(zip(plots, panels.items())):
-        for k, (label, (x, y)) in enumerate(panel.items()):
-            line(plot, k, x, y, label)
-        plot.set_ylabel(plain(ylabel))
+        draw(plot, panel, orders[number])
+        plot.set_ylabel(ylabel)
+        plot.margins(x=0.01)
         if number + columns >= len(panels):
             plot.set_xlabel(xlabel)
-        grid(plot)
         if not shared and len(panel) > 1:
-            plot.legend(fontsize=8, frameon=False)
+            above(plot, width / columns)
     for plot in plots[len(panels) :]:
         plot.remove()
-    if shared and len(labels[0]) > 1:
-        handles, names = plots[0].get_legend_handles_labels()
-        ncols = legend_columns(names, figure.get_figwidth())
-        figure.legend(handles, names, loc="outside upper center", ncols=ncols, fontsize=9, frameon=False)
+    if shared and len(most) > 1:
+        full = next(plot for plot, panel in zip(plots, panels.values()) if panel is most)
+        handles, names = full.get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=legend_columns(names, width), **LEGEND)
     if title:
-        figure.suptitle(plain(title), fontsize=11)
+        figure.suptitle(title, fontsize=11)
     return figure
+
+
+def _orders(panels: Sequence[Curves]) -> list[list[str]]:
+    """For each panel the labels that count: its own and those of panels that share some with it."""
+    groups: list[list[str]] = []
+    found = []
+    for panel in panels:
+        group = next((each for each in groups if panel.keys() & set(each)), None)
+        if group is None:
+            groups.append(group := [])
+        group += [label for label in panel if label not in group]
+        found.append(group)
+    return found
+
+
+def draw(plot: Any, panel: Curves, labels: Sequence[str]) -> None:
+    """Curves in the styles of the house, each in that of its place among all labels."""
+    for label, (x, y) in panel.items():
+        colour, dashes = STYLES[labels.index(label) % len(STYLES)]
+        plot.plot(x, y, color=colour, linestyle=dashes, linewidth=1.3, label=label)
+    grid(plot)
+
+
+def above(plot: Any, width: float) -> None:
+    """The legend of one plot of this width (inches), over its frame."""
+    _, names = plot.get_legend_handles_labels()
+    ncols = legend_columns(names, width)
+    plot.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), borderaxespad=0.2, ncols=ncols, **LEGEND)
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:
     """As many columns as fit into a figure of this width (inches), four at most, and evenly filled."""
-    most = min(4, int(13 * width / (max(map(len, labels)) + 9)))  # 13 letters to an inch; 9 for line and gap
+    letters = max(len(re.sub(r"\\[a-z]+", "x", label).replace("$", "")) for label in labels)
+    most = min(4, int(13 * width / (letters + 9)))  # 13 letters to an inch; 9 for line and gap
     rows = -(-len(labels) // max(1, most))
     return -(-len(labels) // rows)
-
-
-def strip_of_poses(run: Run, times: Sequence[float], columns: int = 4) -> Picture:
-    """A spatial arm at some times side by side, with the way of its tip so far."""
-    moments, chosen = Snapshots(run), np.asarray(times, dtype=float)
-    arm, (moment, way) = moments.arm(chosen), moments.way(chosen)
-    view = View.of(np.concatenate([arm.cloud, way]))
-    rows = -(-len(chosen) // columns)
-    figure = Picture(figsize=(2.9 * columns, 3.0 * rows))
-    for k, time in enumerate(chosen):
-        plot = view.plot(figure, rows, columns, k + 1)
-        Sketch(plot, view, arm, width=1.8).show(k)
-        plot.plot(*view.data(way[moment <= time]), color=PAYLOAD, linewidth=0.9)
-        plot.set_title(f"t = {time:.3g} s", fontsize=9, y=0.97)
-        plot.set_box_aspect(view.high - view.low, zoom=0.92)
-        for axis in "xyz":  # close to the small picture
-            plot.tick_params(axis, pad=-1, labelsize=7)
-            getattr(plot, f"set_{axis}label")(f"{axis} (m)", fontsize=8, labelpad=-4)
-    return figure

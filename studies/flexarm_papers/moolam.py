@@ -1,5 +1,5 @@
-"""Moolam, Braghin & Vicentini, "Dynamic modeling and simulation of spatial manipulator with flexible links and joints":
-a spatial arm with three hinges under constant torques: rigid, with flexible links, with flexible links and joints."""
+"""Moolam, Braghin and Vicentini, "Dynamic modeling and simulation of spatial manipulator with flexible links and
+joints": a spatial arm with three hinges under constant torques, rigid, with flexible links, with flexible joints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.numbers import Array
-from flexarm.show.trajectory import trajectory_figure
+from flexarm.show.style import STYLES, Picture, grid
+from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page
 from flexarm_papers.study import Study
@@ -22,13 +23,14 @@ STIFFNESS = 5000.0  # N m/rad of each joint
 ELEMENTS = 2  # of each link
 
 # chosen: the paper does not tell
-ROTOR = 5.0  # kg m2, each motor's, as its joint feels it
-ROTORS = (1.0, 5.0, 10.0)  # kg m2, tried
+ROTOR = 5.0  # kg m^2, each motor's, as its joint feels it
+ROTORS = (1.0, 5.0, 10.0)  # kg m^2, tried
 DURATION = 1.0  # s
 SAMPLE = 1e-3  # s
 
 LINKS_BEND, ALL_BENDS = "flexible links", "flexible links and joints"
 NOTABLE = 1e-3  # of the reach: deviations above this are called significant
+BENT = {"upper": -pi / 4, "fore": pi / 2}  # rad, another start: upper arm raised, forearm down
 
 
 # --- robots ---
@@ -67,12 +69,16 @@ def meshed(robot: fa.Robot, elements: int, **more: Any) -> fa.Robot:
 
 
 @lru_cache
-def pushed(robot: fa.Robot, duration: float = DURATION) -> fa.Run:
-    """From rest under the constant torques. Springs in the joints shield the links from the step of the torque; without
-    them all modes of the links ring for ever, up to some kHz, and short explicit steps are best."""
+def pushed(robot: fa.Robot, duration: float = DURATION, bent: bool = False) -> fa.Run:
+    """From rest under the constant torques, the arm stretched out or `bent`. Springs in the joints shield the links
+    from the step of the torque; without them all modes of the links ring for ever, up to some kHz, and short explicit
+    steps are best."""
     springs = robot.links[0].joint.coordinates == 2
     ringing = any(link.flexible for link in robot.links) and not springs
     steps: dict[str, Any] = {"method": "rk4", "dt": 1e-4} if ringing else {"rtol": 1e-5}
+    if bent:
+        sides = ("q", "motor") if springs else ("q",)
+        steps["q0"] = {f"{name}.{side}": angle for name, angle in BENT.items() for side in sides}
     torque = dict.fromkeys(LINKS, TORQUE)
     return fa.simulate(robot, duration, torque=torque, sample=SAMPLE, progress=False, native=False, **steps)
 
@@ -98,7 +104,7 @@ def largest(vectors: Array) -> float:
 
 
 def least_polar_moment(area: float) -> float:
-    """That of a solid disc (m4); no other section of this area has less."""
+    """That of a solid disc (m^4); no other section of this area has less."""
     return area**2 / (2 * pi)
 
 
@@ -115,6 +121,12 @@ def the_arm(page: Page) -> None:
         and with flexible links and joints. The paper shows how far the tip and the joints of the flexible arms are from
         those of the rigid one.
         """)
+    page.figure(
+        "robot",
+        drawings.rrr_arm(tuple(link.length for link in flexible_links().links), TORQUE, STIFFNESS),
+        "The arm at the start, as chosen here: column up, upper arm and forearm along X; chain lines are the axes of "
+        "the joints, arrows positive turns.",
+    )
     page.heading("Parameters (Table 1)")
     links: Any = flexible_links().links
     numbers = [link.section.at(0.0) for link in links]
@@ -123,34 +135,52 @@ def the_arm(page: Page) -> None:
         ["", *LINKS],
         [
             ("length (m)", *(link.length for link in links)),
-            ("A (m2)", *(f"{each.A:g}" for each in numbers)),
-            ("I (m4)", *(f"{each.I_z:g}" for each in numbers)),
-            ("polar moment (m4)", *(f"{each.I_p:g}" for each in numbers)),
+            ("A (m^2)", *(f"{each.A:g}" for each in numbers)),
+            ("I (m^4)", *(f"{each.I_z:g}" for each in numbers)),
+            ("polar moment (m^4)", *(f"{each.I_p:g}" for each in numbers)),
             ("mass (kg)", *(f"{link.total_mass:.1f}" for link in links)),
         ],
     )
     column = numbers[0]
     slim = largest(deviation(pushed(slim_column(flexible_joints())), pushed(flexible_joints())))
     page.text(f"""
-        E = {steel.E / 1e9:g} GPa, G = {steel.G / 1e9:g} GPa, density {steel.rho:g} kg/m3; {ELEMENTS} elements for each
+        E = {steel.E / 1e9:g} GPa, G = {steel.G / 1e9:g} GPa, density {steel.rho:g} kg/m^3; {ELEMENTS} elements for each
         link; joint stiffness {STIFFNESS:g} N m/rad; no damping anywhere. The area printed for link 1 must be a
-        misprint: no section of {column.A:g} m2 has a polar moment below {least_polar_moment(column.A):.2g} m4, that of
-        a solid disc. A tenth of it would do ({least_polar_moment(column.A / 10):.3g} m4). It is kept as printed; a
+        misprint: no section of {column.A:g} m^2 has a polar moment below {least_polar_moment(column.A):.2g} m^4, that
+        of a solid disc. A tenth of it would do ({least_polar_moment(column.A / 10):.3g} m^4). It is kept as printed; a
         tenth would move the tip by {1000 * slim:.1f} mm at most: the column hardly does more than turn about itself.
         """)
     page.chosen(
         [
-            ("posture at the start", "column up, upper and fore along x", "figure 5 is lost"),
-            ("axes of the joints", "1 vertical, 2 and 3 about y at the start", "figure 5 is lost"),
-            ("gravity", "none", "not mentioned"),
-            ("inertia of the motors", f"{ROTOR:g} kg m2 each", "named J_j, but not given; below are others"),
+            ("posture at the start (figure 5)", "column up, upper and fore along X", "another one is tried below"),
+            ("axes of the joints (figure 5)", "1 vertical, 2 and 3 about Y at the start", "usual for an RRR robot"),
+            ("gravity", "none", "not mentioned; tried below"),
+            ("inertia of the motors", f"{ROTOR:g} kg m^2 each", "named J_j, but not given; others are tried below"),
+            (
+                "motors of the arms with rigid joints",
+                "the same inertia, rigidly on the joint",
+                "then nothing but springs and links makes the difference",
+            ),
+            ("torsion constant", "the polar moment", "only one number is printed"),
             (
                 "duration",
                 f"{DURATION:g} s",
-                "the axes of the figures are lost; after this the forearm has folded back over the upper arm",
+                "the figures were not at hand; after this the forearm has folded back over the upper arm",
             ),
-            ("stretch of the links", "left out", "the paper's elements have it; see the last table for what it does"),
-            ("foreshortening of bent links", "taken into account", "not mentioned; see the last table as well"),
+        ]
+    )
+    page.changed(
+        [
+            (
+                "elements that stretch: six coordinates at each node",
+                "bending and twist only",
+                "stretch hardly moves the tip: see the last table",
+            ),
+            (
+                "displacements and strains linear in the coordinates (equations 3 and 16): no foreshortening",
+                "foreshortening, to second order",
+                "links that turn are stiffened by it: see the last table",
+            ),
         ]
     )
 
@@ -160,8 +190,10 @@ def arm_in_space(page: Page) -> None:
     run, rigid = pushed(flexible_joints()), pushed(rigid_arm())
     page.figure(
         "arm",
-        trajectory_figure(run, [0.0, 0.4, 0.6, 0.8, 1.0], other=rigid),
-        "The arm with flexible links and joints at five times, and the way of its tip; in grey the rigid arm.",
+        deviating(run, rigid),
+        f"The rigid arm (grey) and the arm with flexible links and joints (blue), from the side and from above, at "
+        f"five times. Where the two differ, the difference is drawn {MAGNIFIED} times as large; thin lines are the "
+        "ways of the tips.",
     )
     models = {"rigid": rigid_arm(), LINKS_BEND: flexible_links(), ALL_BENDS: flexible_joints()}
     page.table(
@@ -182,6 +214,49 @@ def arm_in_space(page: Page) -> None:
         page.data(name, pushed(robot))
 
 
+MAGNIFIED = 10
+
+
+def deviating(run: fa.Run, rigid: fa.Run) -> Picture:
+    """Both arms at five times, from the side and from above, what is between them magnified."""
+    times = (0.0, 0.4, 0.6, 0.8, 1.0)
+    figure = Picture(figsize=(8.0, 6.8))
+    plots: Any = figure.subplots(2, 1, sharex=True, height_ratios=(4.2, 2.3))
+    blue, far = STYLES[0][0], "0.62"
+    stiff, soft = (axes_of(each, rigid.time.values) for each in (rigid, run))
+    bent = stiff + MAGNIFIED * (soft - stiff)
+    for plot, up in zip(plots, (2, 1)):
+        for arm, colour, width, dashes in ((stiff, far, 4.0, "-"), (bent, blue, 1.8, "-")):
+            plot.plot(arm[:, -1, 0], arm[:, -1, up], color=colour, linewidth=0.8, linestyle=dashes, zorder=1)
+            for t in times:
+                k = round(t / SAMPLE)
+                plot.plot(arm[k, :, 0], arm[k, :, up], color=colour, linewidth=width, solid_capstyle="round", zorder=2)
+        plot.set_aspect("equal")
+        plot.set_ylabel(f"{'XYZ'[up]} (m)")
+        grid(plot)
+    beside = ((6, 8), (-4, -14), (2, -15), (6, 6), (-20, -13))  # points, off the tips seen from above
+    for t, off in zip(times, beside):
+        k = round(t / SAMPLE)
+        words = {"textcoords": "offset points", "fontsize": 10}
+        plots[0].annotate(f"{t:g} s", stiff[k, -1, ::2], xytext=(5, -13), **words)
+        plots[1].annotate(f"{t:g} s", bent[k, -1, :2], xytext=off, color=blue, **words)
+    plots[0].set_xlim(-0.3, 8.2)
+    plots[0].set_ylim(-2.2, 2.0)
+    plots[1].set_ylim(-0.7, 1.6)
+    plots[0].plot([], [], color=far, linewidth=4.0, label="rigid")
+    plots[0].plot([], [], color=blue, linewidth=1.8, label=f"flexible links and joints, difference x {MAGNIFIED}")
+    plots[1].set_xlabel("X (m)")
+    handles, labels = plots[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, fontsize=9, frameon=False)
+    return figure
+
+
+def axes_of(run: fa.Run, times: Array, points: int = 21) -> Array:
+    """Points of the arm from foot to tip (time, point, axis), in m."""
+    system, q = fa.System(run.robot, native=False), run.data["q"].sel(time=times, method="nearest").values
+    return np.concatenate([system.axis(name, q, points) for name in LINKS], axis=1)
+
+
 def tip_deformation(page: Page) -> None:
     page.heading("Deformation of the end-effector (figures 6, 7 and 8)")
     rigid = pushed(rigid_arm())
@@ -190,32 +265,60 @@ def tip_deformation(page: Page) -> None:
         "figures_6_to_8",
         curves(
             {
-                f"{axis} (mm)": {label: (run.time, 1000 * deviation(run, rigid)[:, k]) for label, run in runs.items()}
+                f"${axis}$ (mm)": {label: (run.time, 1000 * deviation(run, rigid)[:, k]) for label, run in runs.items()}
                 for k, axis in enumerate("XYZ")
             }
         ),
-        "Figures 6, 7 and 8 of the paper: the tip of the flexible arms against that of the rigid arm, along X, Y "
-        "and Z. All have the same rotors.",
+        "For figures 6, 7 and 8: the tip of the flexible arms minus that of the rigid arm, along X, Y and Z. All have "
+        "the same rotors.",
     )
-    off = {label: largest(deviation(run, rigid)) for label, run in runs.items()}
-    share = {label: each / reach() for label, each in off.items()}
-    ratio = off[ALL_BENDS] / off[LINKS_BEND]
+    page.text("The paper's statements about this are judged further below, over all inputs that were tried.")
+
+
+def what_the_paper_states(page: Page) -> None:
+    page.heading("The paper's statements")
+    cases = tried()
+    links, joints = ([off[k] for off in cases.values()] for k in (0, 1))
+    added = [b / a for a, b in zip(links, joints)]
     page.statements(
         [
             (
-                "flexibility of links and joints has a significant effect on the motion of the arm",
-                f"the tip is off by up to {1000 * off[LINKS_BEND]:.0f} mm with flexible links and "
-                f"{1000 * off[ALL_BENDS]:.0f} mm with flexible joints too, {share[LINKS_BEND]:.2%} and "
-                f"{share[ALL_BENDS]:.2%} of the reach of {reach():g} m (significant: above {NOTABLE:.1%})",
-                min(share.values()) > NOTABLE,
+                "the flexibility of links and joints has a significant effect on the motion of the arm",
+                f"the tip is off by {_span(links)} mm with flexible links and {_span(joints)} mm with flexible "
+                f"joints, too, over all inputs tried: more than {min(links) / reach():.2%} of the reach of {reach():g} "
+                f"m (significant: above {NOTABLE:.1%})",
+                min(*links, *joints) > NOTABLE * reach(),
             ),
             (
                 "flexible joints can alter the motion significantly on top of that",
-                f"the tip is off {ratio:.1f} times as far as with flexible links alone",
-                off[ALL_BENDS] - off[LINKS_BEND] > NOTABLE * reach(),
+                f"the tip is off {min(added):.1f} to {max(added):.1f} times as far as with flexible links alone",
+                max(b - a for a, b in zip(links, joints)) > NOTABLE * reach(),
             ),
         ]
     )
+
+
+def _span(sizes: list[float]) -> str:
+    return f"{1000 * min(sizes):.0f} to {1000 * max(sizes):.0f}"
+
+
+@lru_cache
+def tried() -> dict[str, tuple[float, float]]:
+    """How far the tip is off (m) with flexible links, and with flexible joints too, by what was chosen otherwise."""
+    found = {}
+    for rotor in ROTORS:
+        found[f"motors of {rotor:g} kg m^2"] = _off(rotor)
+    found["gravity along -Z"] = _off(ROTOR, gravity=(0.0, 0.0, -9.81))
+    found["upper arm raised by 45 degrees, forearm at a right angle to it"] = _off(ROTOR, bent=True)
+    return found
+
+
+def _off(rotor: float, bent: bool = False, **changes: Any) -> tuple[float, float]:
+    rigid, links, joints = (
+        pushed(arm(rotor).with_(**changes) if changes else arm(rotor), bent=bent)
+        for arm in (rigid_arm, flexible_links, flexible_joints)
+    )
+    return largest(deviation(links, rigid)), largest(deviation(joints, rigid))
 
 
 def joint_deformation(page: Page) -> None:
@@ -226,14 +329,14 @@ def joint_deformation(page: Page) -> None:
         "figures_9_to_11",
         curves(
             {
-                f"theta {k} (mrad)": {
+                rf"$\theta_{k}$ (mrad)": {
                     label: (run.time, 1000 * joint_deviation(run, rigid, name)) for label, run in runs.items()
                 }
                 for k, name in enumerate(LINKS, 1)
             }
         ),
-        "Figures 9, 10 and 11 of the paper: the joints' angles, on the side of the link, against those of the rigid "
-        "arm.",
+        "For figures 9, 10 and 11: the joints' angles theta_1, theta_2 and theta_3, on the side of the link, minus "
+        "those of the rigid arm.",
     )
     springy = runs[ALL_BENDS]
     page.figure(
@@ -245,7 +348,8 @@ def joint_deformation(page: Page) -> None:
                 }
             }
         ),
-        "What the springs in the joints do meanwhile, which the paper does not show: motor against link.",
+        "What the springs in the joints do meanwhile, which the paper does not show: angle of the motor minus that of "
+        "the link.",
     )
     still = TORQUE / STIFFNESS
     twisted = max(float(np.abs(wind_up(springy, name)).max()) for name in LINKS)
@@ -264,7 +368,7 @@ def joint_deformation(page: Page) -> None:
 
 
 def inertia_of_the_motors(page: Page) -> None:
-    page.heading("What the missing motor inertia does")
+    page.heading("What the missing inputs do")
     rows = []
     for rotor in (0.0, *ROTORS):
         rigid = pushed(rigid_arm(rotor))
@@ -273,7 +377,7 @@ def inertia_of_the_motors(page: Page) -> None:
         tip = rigid.tip.values[round(0.5 / SAMPLE)]
         rows.append((rotor, tip, links, joints))
     page.table(
-        ["each motor (kg m2)", "rigid arm: tip at 0.5 s (m)", "flexible links: tip off by (mm)", "and joints (mm)"],
+        ["each motor (kg m^2)", "rigid arm: tip at 0.5 s (m)", "flexible links: tip off by (mm)", "and joints (mm)"],
         [
             (
                 f"{rotor:g}",
@@ -288,11 +392,15 @@ def inertia_of_the_motors(page: Page) -> None:
     moved = float(np.linalg.norm(rows[-1][1] - rows[0][1]))
     page.text(f"""
         Largest distances in {DURATION:g} s, each against the rigid arm with the same motors. The motors' inertia
-        matters to all arms: that of {ROTORS[-1]:g} kg m2 keeps the rigid arm's tip {moved:.2f} m behind at 0.5 s, more
+        matters to all arms: that of {ROTORS[-1]:g} kg m^2 keeps the rigid arm's tip {moved:.2f} m behind at 0.5 s, more
         than any flexibility does. Light motors hand the torque on at once, so flexible joints add little ({light:.1f}
-        times the deviation of flexible links with {ROTORS[0]:g} kg m2); heavy ones swing on their springs ({heavy:.1f}
-        times with {ROTORS[-1]:g} kg m2). A comparison with a rigid arm that has no motors would mix the two.
+        times the deviation of flexible links with {ROTORS[0]:g} kg m^2); heavy ones swing on their springs ({heavy:.1f}
+        times with {ROTORS[-1]:g} kg m^2). A comparison with a rigid arm that has no motors would mix the two.
         """)
+    page.table(
+        ["chosen otherwise", "flexible links: tip off by (mm)", "and joints (mm)"],
+        [(label, f"{1000 * a:.0f}", f"{1000 * b:.0f}") for label, (a, b) in tried().items() if "motors" not in label],
+    )
 
 
 def elements(page: Page) -> None:
@@ -324,8 +432,18 @@ def elements(page: Page) -> None:
 
 STUDY = Study(
     name="moolam",
-    paper="Moolam, Braghin & Vicentini, Dynamic modeling and simulation of spatial manipulator with flexible links and "
-    "joints",
+    short="Moolam, Braghin and Vicentini",
+    paper="R. K. Moolam, F. Braghin and F. Vicentini, Dynamic modeling and simulation of spatial manipulator with "
+    "flexible links and joints (Politecnico di Milano and ITIA-CNR; where and when it appeared is "
+    "not in the text at hand)",
     covers="figures 6 to 11, Table 1",
-    sections=(the_arm, arm_in_space, tip_deformation, joint_deformation, inertia_of_the_motors, elements),
+    sections=(
+        the_arm,
+        arm_in_space,
+        tip_deformation,
+        joint_deformation,
+        inertia_of_the_motors,
+        what_the_paper_states,
+        elements,
+    ),
 )

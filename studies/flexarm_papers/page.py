@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from flexarm.foundation.files import atomically, write_bytes, write_text
+from flexarm.foundation.files import write_bytes, write_text
 from flexarm.motion.netcdf import netcdf
 from flexarm.motion.run import Run
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-DPI = 110
+DPI = 130
+COLOURS = 64  # of a picture: lines and letters need no more, and files are a third as large
 
 
 class Page:
@@ -43,15 +45,24 @@ class Page:
         self._parts.append("What the paper leaves out, and what was chosen:")
         self.table(["missing", "chosen", "why"], rows)
 
-    def statements(self, rows: Iterable[tuple[str, str, bool]]) -> None:
-        """What the paper states, what is found here, and whether that agrees: computed, not written by hand."""
+    def changed(self, rows: list[tuple[str, str, str]]) -> None:
+        """What is computed otherwise than the paper does, on purpose: (what the paper has, what is done here, why)."""
+        self._parts.append("What we change on purpose:")
+        self.table(("the paper", "here", "why"), rows)
+
+    def statements(self, rows: Iterable[tuple[str, str, bool | None]]) -> None:
+        """What the paper states, what is found here, and whether that agrees: computed, not written by hand.
+
+        None: what is at hand does not decide it; what would is told with what is found.
+        """
         self._parts.append("What the paper states, and what is found here:")
-        marked = [(said, found, "yes" if holds else "**no**") for said, found, holds in rows]
+        verdicts = {True: "yes", False: "**no**", None: "cannot be decided"}
+        marked = [(said, found, verdicts[None if holds is None else bool(holds)]) for said, found, holds in rows]
         self.table(["the paper", "found here", "agrees"], marked)
 
     def figure(self, name: str, picture: Figure, caption: str) -> None:
         """`name`.png with a caption below it."""
-        atomically(self.folder / f"{name}.png", lambda part: picture.savefig(part, dpi=DPI))
+        write_bytes(self.folder / f"{name}.png", png(picture))
         self._parts.append(f"![{caption}]({name}.png)\n\n*{caption}*")
 
     def data(self, name: str, results: Run | xr.Dataset) -> None:
@@ -64,6 +75,17 @@ class Page:
         words = "\n\n".join(self._parts) + "\n"
         write_text(target, words)
         return target
+
+
+def png(picture: Figure) -> bytes:
+    """A picture as a file of few colours."""
+    from PIL import Image
+
+    drawn, file = BytesIO(), BytesIO()
+    picture.savefig(drawn, format="png", dpi=DPI)
+    with Image.open(drawn) as full:
+        full.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, format="png", optimize=True)
+    return file.getvalue()
 
 
 def _cell(value: object) -> str:

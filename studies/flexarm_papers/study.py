@@ -22,19 +22,27 @@ class Study:
     """A paper's numerical examples.
 
     name: as on the command line.
-    paper: authors, title, where and when.
+    paper: authors, title, where and when, as far as is known.
     covers: which of its figures are made.
     sections: each computes its results and tells them on the page, in the paper's order.
+    short: authors and year, for the page's title and the site's menu; the whole citation unless given.
     """
 
     name: str
     paper: str
     covers: str
     sections: tuple[Callable[[Page], None], ...]
+    short: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.short or self.paper}, computed anew"
 
     def run(self, folder: Path, steps: Steps) -> Path:
         """Write the study's page, figures and data into FOLDER/name."""
-        page = Page(folder / self.name, self.paper)
+        page = Page(folder / self.name, self.title)
+        if self.short:
+            page.text(f"The paper: {self.paper}.")
         for section in self.sections:
             steps.next(f"{self.name}: {section.__name__.replace('_', ' ')}")
             section(page)
@@ -58,13 +66,21 @@ def studies() -> list[Study]:
 def write_index(folder: Path, chosen: Iterable[Study]) -> Path:
     """The list of the studies, with links to their pages."""
     lines = [f"- [{each.name}]({each.name}/index.md): {each.paper} ({each.covers})" for each in chosen]
-    toctree = "\n".join(["```{toctree}", ":hidden:", "", *(f"{each.name}/index" for each in chosen), "```"])
-    words = "\n\n".join(["# The papers, reproduced", INTRODUCTION, "\n".join(lines), toctree]) + "\n"
+    toctree = "\n".join(["```{toctree}", ":hidden:", "", *map(_entry, chosen), "```"])
+    words = "\n\n".join(["# The papers, computed anew", INTRODUCTION, "\n".join(lines), toctree]) + "\n"
     write_text(folder / "index.md", words)
     return folder / "index.md"
 
 
+def _entry(each: Study) -> str:
+    """Of the site's menu."""
+    return f"{each.short or each.paper} <{each.name}/index>"
+
+
 INTRODUCTION = """Every numerical example of the five papers that flexarm is built on, computed anew:
 `flexarm paper NAME` runs one study, `flexarm paper all` all of them, and writes these pages, their figures and, in
-`data/`, the results as NetCDF. Each page says what the paper reports, what is found here, and what had to be chosen
-because the paper leaves it out. Where a paper's statement does not hold, the page says so, with the evidence."""
+`data/`, the results as NetCDF. The papers' own figures were not at hand, and each paper leaves some of its inputs out:
+so what is compared are the numbers that are printed and what the texts state, not curves. Each page says what the paper
+reports, what it leaves out and what was chosen instead, what is changed on purpose, and what is found. Statements are
+judged as they are meant, about the paper's own model and against its own reference: *yes*, *no* with the evidence, or
+*cannot be decided* with what would decide it."""

@@ -9,14 +9,14 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-from flexarm_papers import spatial
+from flexarm_papers.spatial import canadarm
 from tests.helpers import state
 from tests.oracles.transformation_matrices import FAMILIES, Arm, Link
 
 
 def canadarm2() -> tuple[fa.Robot, Arm]:
     """The five links of the paper's section 4.2 in both: two booms with three modes of each family, a rigid wrist."""
-    robot = spatial.canadarm2().with_({f"links.{name}.flexible.stiffening": "none" for name in ("upper", "lower")})
+    robot = canadarm.canadarm2().with_({f"links.{name}.flexible.stiffening": "none" for name in ("upper", "lower")})
     driven = {"spring": 2.66e6, "rotor": 10.0}
     EI, EA, GJ, length = 3.8e6, 2.84e7, 2.7e10 * 2 * 3.8e6 / 7e10, 7.11
     stiffness = {"bend_y": EI, "bend_z": EI, "twist": GJ, "stretch": EA}
@@ -122,7 +122,7 @@ def test_the_canadarm2_falls_alike():
     robot = robot.with_({f"links.{name}.flexible": None for name in ("lower",)})
     arm = replace(arm, links=(arm.links[0], replace(arm.links[1], stiffness={}, modes=0), *arm.links[2:]))
     system = fa.System(robot, native=False)
-    q0 = system.vector(spatial.start(robot))
+    q0 = system.vector(canadarm.start(robot))
     times = np.linspace(0, 0.1, 3)
     found = arm.motion(q0, 0 * q0, 0 * q0, times)
     run = fa.simulate(robot, 0.1, q0=q0, method="dop853", rtol=1e-10, sample=0.05, progress=False, native=False)

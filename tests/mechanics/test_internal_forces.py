@@ -198,9 +198,10 @@ def test_a_link_that_slides_through_its_guide_is_free_at_both_ends(rear, stiffen
     assert np.abs(payload[:3]).max() > 0.1
 
 
-def test_a_mesh_that_is_gripped_at_its_nodes_needs_no_forces_of_its_grip():
+@pytest.mark.parametrize("contact", ["nodal", "element"])
+def test_a_mesh_that_is_gripped_at_its_nodes_needs_no_forces_of_its_grip(contact):
     shapes = fa.Flexible(bend_y=4, basis="elements", stiffening="none")
-    joint = fa.FixedPrismatic(contact="nodal")
+    joint = fa.FixedPrismatic(contact=contact)
     links = [fa.Link("a", 0.5, mass=1.0), fa.Link("b", 0.8, joint, BAR, ALUMINIUM, shapes)]
     found = fa.System(fa.Robot(links=links, gravity=(0, -G, 0)), native=False)
     assert found.constraints

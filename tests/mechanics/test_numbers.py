@@ -71,6 +71,14 @@ def test_ones_by_construction_are_no_numbers():
     assert Symbols(numbers)["W"][1, 1].is_constant()
 
 
+def test_ones_beside_a_single_number():
+    """CasADi takes none of the entries of a scalar for a row, not a column."""
+    numbers = Numbers()
+    numbers.add("x", "m", 0.8)
+    numbers.add("U", "m", [[0.0, 1.0]], [[False, True]], ones=np.array([[False, True]]))
+    assert_array_equal(ca.evalf(ca.densify(Symbols(numbers)["U"])).full(), [[0.0, 1.0]])
+
+
 def test_directions_keep_what_is_whole():
     numbers = Numbers()
     numbers.add_directions("axis", [0.0, 0.6, 0.8])

@@ -150,3 +150,11 @@ def test_shortening_pulls_a_slider_back():
     slope = space(x) @ q[1:3]
     expected = 0.7 - np.trapezoid(slope**2, x) / 2
     assert system.frame("b", 0.0, q)[0, 3] == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_tip_of_a_mesh_that_slides_moves_with_its_last_node():
+    flexible = fa.Flexible(bend_y=2, basis="elements", stiffening="none")
+    section, material = fa.Section.rectangle(0.02, 0.01), fa.Material(2e9, 1500)
+    link = fa.Link("a", 0.8, fa.FixedPrismatic(), section, material, flexible)
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    assert_allclose(system.tip({"a.q": 0.3, "a.bend_y[3]": 0.01}), [0.3, 0.01, 0.0], atol=1e-12)

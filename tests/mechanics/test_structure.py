@@ -136,11 +136,12 @@ def test_rounding_in_many_modes_is_none_of_the_structure(modes, tip_mass):
     assert_allclose(found, expected, rtol=1e-4)
 
 
-def test_what_a_node_is_follows_from_the_mesh_not_from_rounding():
+@pytest.mark.parametrize("contact", ["nodal", "element"])
+def test_what_a_node_is_follows_from_the_mesh_not_from_rounding(contact):
     def sled(length):
         flexible = fa.Flexible(bend_y=3, basis="elements")
         rail = fa.Link("a", length, section=BAR, material=ALUMINIUM, flexible=flexible)
-        return fa.Robot(links=[rail, fa.Link("b", 0.1, fa.SlidingPrismatic(contact="nodal"), mass=1.0)])
+        return fa.Robot(links=[rail, fa.Link("b", 0.1, fa.SlidingPrismatic(contact=contact), mass=1.0)])
 
     first = fa.System(sled(1.0)).structure
     for length in np.random.default_rng(0).uniform(0.1, 5.0, 20):

@@ -59,9 +59,10 @@ def test_rounding_beside_nothing_or_beside_a_large_store_is_no_motion():
         assert bool(seen.moved) == moves
 
 
-def test_contact_at_nodes_is_not_audited():
+@pytest.mark.parametrize("contact", ["nodal", "element"])
+def test_contact_at_nodes_is_not_audited(contact):
     """Energy goes where a node changes."""
-    slide = fa.FixedPrismatic(limits=(0.2, 0.8), contact="nodal")
+    slide = fa.FixedPrismatic(limits=(0.2, 0.8), contact=contact)
     section, material = fa.Section.rectangle(0.01, 0.01), fa.Material(E=7e10, rho=2700.0)
     flexible = fa.Flexible(bend_y=3, basis="elements", stiffening="none")
     robot = fa.Robot(links=[fa.Link("bar", 1.0, slide, section, material, flexible)])

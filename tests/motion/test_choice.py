@@ -35,9 +35,10 @@ def test_what_is_stiff_only_at_times_asks_for_the_implicit_one(joint):
     assert chosen(pendulum, q0={"rod.q": -1.0}, rtol=1e-8) == "esdirk"
 
 
-def test_loads_that_jump_from_node_to_node_ask_for_a_method_without_stages():
+@pytest.mark.parametrize("contact", ["nodal", "element"])
+def test_loads_that_jump_from_node_to_node_ask_for_a_method_without_stages(contact):
     mesh = fa.Flexible(bend_y=4, basis="elements", stiffening="none")
-    rider = fa.Link("rider", 0.1, fa.SlidingPrismatic(contact="nodal"), mass=0.1)
+    rider = fa.Link("rider", 0.1, fa.SlidingPrismatic(contact=contact), mass=0.1)
     robot = fa.Robot(links=[fa.Link("beam", 0.9, fa.Weld(), **STRIP, flexible=mesh), rider], gravity=(0, -9.81, 0))
     assert chosen(robot, 0.1, motion={"rider": fa.ramp(0.2, 0.3, 0.0, 0.1)}) == "generalized-alpha"
 

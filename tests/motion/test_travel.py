@@ -126,9 +126,10 @@ def test_a_slide_that_overruns_its_stop_has_left_its_link():
     assert 0.8 < float(run["fore.q"][-1]) < 0.9
 
 
-def test_links_held_at_nodes_switch_under_error_control():
+@pytest.mark.parametrize("contact", ["nodal", "element"])
+def test_links_held_at_nodes_switch_under_error_control(contact):
     flexible = fa.Flexible(bend_y=4, basis="elements", stiffening="none")
-    link = fa.Link("boom", 0.8, fa.FixedPrismatic(contact="nodal"), STRIP, METAL, flexible)
+    link = fa.Link("boom", 0.8, fa.FixedPrismatic(contact=contact), STRIP, METAL, flexible)
     robot = fa.Robot("crane", [link], gravity=(0, -9.81, 0))
     run = fa.simulate(robot, 0.5, motion={"boom": fa.cycloid(0.25, 0.6, 0.5)}, q0="equilibrium", native=False)
     assert run.reason == "completed"

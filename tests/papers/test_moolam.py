@@ -134,6 +134,23 @@ def test_flexibility_matters_and_that_of_joints_more_with_heavier_motors():
     assert joints[heavy] > 2 * links[heavy]
 
 
+@pytest.mark.parametrize("robot", [moolam.flexible_links(), moolam.flexible_joints()], ids=["links", "joints"])
+def test_another_start_has_the_forearm_at_a_right_angle_and_no_spring_wound_up(robot):
+    run = moolam.pushed(robot, 0.01, bent=True)
+    upper = 4.0 / np.sqrt(2)
+    assert_allclose(run.tip.values[0], [upper + 3.5 / np.sqrt(2), 0, 1 + upper - 3.5 / np.sqrt(2)], atol=1e-12)
+    assert run.energy["elastic"].values[0] == pytest.approx(0.0, abs=1e-20)
+    if robot.link("upper").joint.coordinates == 2:
+        assert moolam.wind_up(run, "upper")[0] == moolam.wind_up(run, "fore")[0] == 0
+
+
+def test_the_arm_is_drawn_from_foot_to_tip():
+    run = moolam.pushed(moolam.flexible_joints(), SHORT)
+    arm = moolam.axes_of(run, run.time.values[-1:])
+    assert_allclose(arm[0, 0], 0.0, atol=1e-12)
+    assert_allclose(arm[0, -1], run.tip.values[-1], atol=1e-12)
+
+
 def test_table_1_prints_a_column_that_cannot_be():
     column, upper, fore = (link.section for link in moolam.flexible_links().links)
     assert column.I_p < moolam.least_polar_moment(column.A) / 50

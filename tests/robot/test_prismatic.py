@@ -81,7 +81,8 @@ def test_drives_count_and_become_rigid(kind):
     assert rigid == kind(0.3, limits=(0.1, 0.5), drive=drive.rigid(), stop=fa.Stop(1e5))
     assert rigid.coordinates == 1
     assert kind().rigid() == kind()
-    assert kind(contact="nodal").rigid() == kind()  # rigid links have no nodes
+    for contact in ("nodal", "element"):
+        assert kind(contact=contact).rigid() == kind()  # rigid links have no nodes
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_drives_count_and_become_rigid(kind):
         (lambda: fa.SlidingPrismatic("up"), "angle = 'up': must be a number (rad), not text"),
         (
             lambda: fa.SlidingPrismatic(contact="node"),
-            "contact = 'node': unknown; did you mean 'nodal'? (allowed: continuous, nodal)",
+            "contact = 'node': unknown; did you mean 'nodal'? (allowed: continuous, nodal, element)",
         ),
         (
             lambda: fa.FixedPrismatic(rear="no"),
@@ -119,6 +120,10 @@ def test_drives_count_and_become_rigid(kind):
         (
             lambda: fa.FixedPrismatic(rear="none", contact="nodal"),
             "contact = 'nodal': needs rear = 'flexible', not 'none': the mesh runs through the guide",
+        ),
+        (
+            lambda: fa.FixedPrismatic(rear="none", contact="element"),
+            "contact = 'element': needs rear = 'flexible', not 'none': the mesh runs through the guide",
         ),
     ],
 )
@@ -162,6 +167,15 @@ def test_degrees_are_doubted(kind):
             "shortening",
         ),
         (
+            {"joint": fa.FixedPrismatic(contact="element"), "flexible": fa.Flexible(bend_y=2, basis="elements")},
+            "flexible.stiffening = 'auto': must be 'none' with joint.contact = 'element', a scheme that has no "
+            "shortening",
+        ),
+        (
+            {"joint": fa.FixedPrismatic(contact="element"), "flexible": MODES},
+            "joint.contact = 'element': needs a flexible link with basis elements, but 'a' has basis modes",
+        ),
+        (
             {"joint": fa.FixedPrismatic(contact="nodal"), "flexible": MODES},
             "joint.contact = 'nodal': needs a flexible link with basis elements, but 'a' has basis modes",
         ),
@@ -192,6 +206,7 @@ def test_what_links_may_have():
     ends = {"hub": fa.PointMass(1), "payload": fa.PointMass(1)}
     link(joint=fa.FixedPrismatic(limits=(0, 2)), flexible=MODES, **ends)
     link(joint=fa.FixedPrismatic(contact="nodal"), flexible=ELEMENTS, **ends)
+    link(joint=fa.FixedPrismatic(contact="element"), flexible=ELEMENTS, **ends)
     link(joint=fa.FixedPrismatic(), section=TAPER, masses=[fa.PointMass(1, at=0.5)])  # rigid
     link(joint=fa.FixedPrismatic(), flexible=MODES, section=Section.tapered(BAR, BAR))
     link(joint=fa.FixedPrismatic(rear="none"), payload=fa.PointMass(1), at=0.5)
@@ -206,6 +221,7 @@ def test_what_links_may_have():
         (fa.FixedPrismatic(rear="none"), MODES, 1 + 2),
         (fa.FixedPrismatic(), ELEMENTS, 1 + 2 * (8 + 8 + 3 + 2)),
         (fa.FixedPrismatic(contact="nodal"), ELEMENTS, 1 + (10 + 10 + 4 + 3)),
+        (fa.FixedPrismatic(contact="element"), ELEMENTS, 1 + (10 + 10 + 4 + 3)),
         (fa.FixedPrismatic(drive=fa.Drive(1e4, rotor_inertia=1e-5)), MODES, 2 + 2 * 2),
         (fa.SlidingPrismatic(), ELEMENTS, 1 + (8 + 8 + 3 + 2)),
     ],
@@ -239,18 +255,24 @@ def test_shorthand():
             fa.SlidingPrismatic(),
             ELEMENTS,
             "joint.contact = 'continuous': cannot ride on its parent 'rail', whose basis is elements: its curvature "
-            "jumps at nodes; give 'rail' basis modes or splines, or this joint contact nodal",
+            "jumps at nodes; give 'rail' basis modes or splines, or this joint contact nodal or element",
         ),
         (
             fa.SlidingPrismatic(),
             REDUCED,
             "joint.contact = 'continuous': cannot ride on its parent 'rail', whose basis is reduced: its curvature "
-            "jumps at nodes; give 'rail' basis modes or splines, or basis elements and this joint contact nodal",
+            "jumps at nodes; give 'rail' basis modes or splines, or basis elements and this joint contact nodal or "
+            "element",
         ),
         (
             fa.SlidingPrismatic(contact="nodal"),
             None,
             "joint.contact = 'nodal': needs a flexible parent with basis elements, but 'rail' is rigid",
+        ),
+        (
+            fa.SlidingPrismatic(contact="element"),
+            MODES,
+            "joint.contact = 'element': needs a flexible parent with basis elements, but 'rail' has basis modes",
         ),
         (
             fa.SlidingPrismatic(contact="nodal"),
@@ -273,6 +295,10 @@ def test_refusals_of_rides(joint, flexible, expected):
             "joint.contact = 'nodal': needs a flexible parent with basis elements, but the joint rides on the ground",
         ),
         (
+            fa.SlidingPrismatic(contact="element"),
+            "joint.contact = 'element': needs a flexible parent with basis elements, but the joint rides on the ground",
+        ),
+        (
             fa.SlidingPrismatic(stop=fa.Stop(1e5)),
             "joint.limits: is required (m), since the joint has a stop and the ground has no ends",
         ),
@@ -292,6 +318,7 @@ def robots():
     yield fa.Robot(links=[link("rail", flexible=ELEMENTS), link("a", slide(contact="nodal"))])
     yield fa.Robot(links=[link("rail", guide(rear="none"), MODES), link("a", slide())])
     yield fa.Robot(links=[link("rail", guide(contact="nodal"), ELEMENTS), link("a", slide(contact="nodal"))])
+    yield fa.Robot(links=[link("rail", guide(contact="element"), ELEMENTS), link("a", slide(contact="element"))])
     yield fa.Robot(links=[link("a"), link("b", guide(0.1, "rigid", coulomb=1, coulomb_speed=0.01), MODES, at=0.5)])
     yield fa.Robot(links=[link("a", fa.Revolute(limits=(-1, 1), stop=stop))])
 
@@ -374,7 +401,7 @@ def test_schema():
     for fields in (slide, guide):
         assert (fields["angle"]["unit"], fields["limits"]["anyOf"][0]["unit"]) == ("rad", "m")
         assert [fields[name]["unit"] for name in ("viscous", "coulomb", "coulomb_speed")] == ["N s/m", "N", "m/s"]
-        assert fields["contact"]["enum"] == ["continuous", "nodal"]
+        assert fields["contact"]["enum"] == ["continuous", "nodal", "element"]
         assert all(field["description"] for field in fields.values())
     assert kinds["Stop"]["required"] == ["stiffness"]
     assert kinds["SlidingPrismatic"]["required"] == ["type"]
@@ -385,11 +412,13 @@ def test_the_table_tells_the_joint():
         links=[
             link("a", fa.FixedPrismatic(0.5, "none"), MODES),
             link("b", "sliding-prismatic", ELEMENTS),
-            link("c", fa.SlidingPrismatic(contact="nodal", drive=fa.Drive(1e4, rotor_inertia=1e-5))),
+            link("c", fa.SlidingPrismatic(contact="nodal", drive=fa.Drive(1e4, rotor_inertia=1e-5)), ELEMENTS),
+            link("d", fa.SlidingPrismatic(contact="element")),
         ]
     )
     html = robot._repr_html_()
-    for cell in ("fixed prismatic, 0.5 rad, rear none", "sliding prismatic", "sliding prismatic, nodal, elastic"):
+    told = ("fixed prismatic, 0.5 rad, rear none", "sliding prismatic", "sliding prismatic, nodal, elastic")
+    for cell in (*told, "sliding prismatic, element"):
         assert f"<td>{cell}</td>" in html
     assert str(robot).isascii()
 

@@ -191,13 +191,15 @@ def integral(expression, x, length):
     return sum(c * length ** (n + 1) / (n + 1) for (n,), c in sympy.Poly(expression, x).terms())
 
 
-def nodal_arm():
-    through = fa.FixedPrismatic(angle=0.4, contact="nodal")
-    return fa.Robot(links=[link("a", "R", bending(1)), link("b", "Pb", bending(2), joint=through)], gravity=GRAVITY)
+def meshed_arm(contact, elements=2):
+    through, shapes = fa.FixedPrismatic(angle=0.4, contact=contact), bending(elements)
+    return fa.Robot(links=[link("a", "R", bending(1)), link("b", "Pb", shapes, joint=through)], gravity=GRAVITY)
 
 
 @pytest.mark.parametrize(
-    ("robot", "k", "lengths"), [(arm(1), {}, (1.0, 0.7)), (nodal_arm(), {"b": 1}, (1.0, 0.5))], ids=["RR", "R Pb nodal"]
+    ("robot", "k", "lengths"),
+    [(arm(1), {}, (1.0, 0.7)), (meshed_arm("nodal"), {"b": 1}, (1.0, 0.5))],
+    ids=["RR", "R Pb nodal"],
 )
 def test_lagranges_equations_of_the_position_vectors(robot, k, lengths):
     form = fa.equations(robot, k=k)
@@ -208,16 +210,18 @@ def test_lagranges_equations_of_the_position_vectors(robot, k, lengths):
     assert np.abs(own - other).max() < 1e-12 * np.abs(other).max()
 
 
-def test_a_link_held_at_a_node_equals_the_system_with_that_node_nearest_to_the_joint():
-    robot = nodal_arm()
-    form, system = fa.equations(robot, k={"b": 1}), fa.System(zero_order(robot), native=False)
+@pytest.mark.parametrize(("contact", "elements", "k", "nodes"), [("nodal", 2, 1, (1,)), ("element", 3, 2, (1, 2))])
+def test_a_link_held_by_its_mesh_equals_the_system_with_these_nodes_in_the_joint(contact, elements, k, nodes):
+    """The middle node, or both nodes of the middle element."""
+    robot = meshed_arm(contact, elements)
+    form, system = fa.equations(robot, k={"b": k}), fa.System(zero_order(robot), native=False)
     kept = [system.index(name) for name in form.names]
     held = [system.names[place] for place in range(system.nq) if place not in kept]
-    assert held == ["b.bend_y[3]", "b.bend_y[4]"]
+    assert held == [f"b.bend_y[{2 * node + side}]" for node in nodes for side in (1, 2)]
     q, v = np.zeros((2, system.nq))
     q[kept], v[kept] = np.random.default_rng(1).uniform(-0.1, 0.1, (2, len(kept)))
     length = robot.links[1].length
-    q[system.index("b.q")] = length / 2  # the middle node is in the joint
+    q[system.index("b.q")] = length / 2
     assert np.abs(system.constraint(q)).max() < 1e-15
     at, here = form.lambdify()(q[kept], v[kept]), np.ix_(kept, kept)
     pairs = [

@@ -18,19 +18,19 @@ def u(i, j):
     return Symbol(f"u_{i}_{j}")
 
 
-def nodal(kind):
+def touching(kind, contact="nodal"):
     if kind == "R":
         return fa.Revolute("z")
     slide = fa.SlidingPrismatic if kind == "Pa" else fa.FixedPrismatic
-    return slide(angle=0.4, contact="nodal")
+    return slide(angle=0.4, contact=contact)
 
 
 def two_links(first, second):
     """One of the nine robots of the appendix; a link that slides through its joint is gripped at its first node."""
-    ground = fa.SlidingPrismatic(angle=0.4) if first == "Pa" else nodal(first)
+    ground = fa.SlidingPrismatic(angle=0.4) if first == "Pa" else touching(first)
     links = [
         link("a", first, bending(ELEMENTS), joint=ground),
-        link("b", second, bending(ELEMENTS), joint=nodal(second)),
+        link("b", second, bending(ELEMENTS), joint=touching(second)),
     ]
     k = ({"a": 0} if first == "Pb" else {}) | ({"b": NODE if second == "Pa" else 0} if second != "R" else {})
     return fa.equations(fa.Robot(links=links), k=k)
@@ -151,8 +151,25 @@ def test_boundary_conditions_take_out_rows_and_columns():
 
 
 def test_the_node_in_a_joint_does_not_move():
-    robot = fa.Robot(links=[link("a", "Pb", bending(3), joint=nodal("Pb"))])
+    robot = fa.Robot(links=[link("a", "Pb", bending(3), joint=touching("Pb"))])
     for k in range(4):
         form = fa.equations(robot, k={"a": k})
         kept = [j for j in range(1, 9) if (j - 1) // 2 != k]
         assert form.names == ("a.q", *(f"a.bend_y[{j}]" for j in kept))
+
+
+def test_the_element_in_a_joint_does_not_move():
+    """Section 4.3: the displacements of both of its nodes are zero."""
+    robot = fa.Robot(links=[link("a", "Pb", bending(3), joint=touching("Pb", "element"))])
+    for k in (1, 2, 3):
+        form = fa.equations(robot, k={"a": k})
+        kept = [j for j in range(1, 9) if (j - 1) // 2 not in (k - 1, k)]
+        assert form.names == ("a.q", *(f"a.bend_y[{j}]" for j in kept))
+
+
+def test_a_slide_follows_the_end_of_its_element():
+    """Table 2: u_(i-1)(2k+1) and u_(i-1)(2k+2), of the distal node of element k."""
+    robot = fa.Robot(links=[link("a", "R", bending(2)), link("b", "Pa", joint=touching("Pa", "element"))])
+    for k in (1, 2):
+        printed = turned(gamma2 + u(1, 2 * k + 2), d2, u(1, 2 * k + 1))
+        assert all(sympy.expand(entry) == 0 for entry in fa.equations(robot, k={"b": k}).theta[1] - printed)

@@ -23,7 +23,13 @@ def equations(
     output: Annotated[str | None, typer.Option("-o", "--output", help="write to this file instead of printing")] = None,
     parameters: Annotated[str, typer.Option(help="symbolic, numeric, or the symbols to keep: l_1,m_1")] = "symbolic",
     route: Annotated[str, typer.Option(help="assembly of the mass matrix: extended or global")] = "extended",
-    nodes: Annotated[list[str], typer.Option("--k", help="node of a nodal joint: fore=2 (repeatable)")] = [],  # noqa: B006
+    nodes: Annotated[
+        list[str],
+        typer.Option("--k", help="node or element in a joint on a mesh: fore=2 (repeatable)"),
+    ] = [],  # noqa: B006
+    stiffening: Annotated[
+        str | None, typer.Option(help="model of bending links: none, shortening, exact, or robot for each link's own")
+    ] = None,
     changes: SET = [],  # noqa: B006
 ) -> None:
     """Print the equations of motion of a robot in closed form."""
@@ -37,7 +43,8 @@ def equations(
     words = [each.strip() for each in parameters.split(",")]
     keep: Any = words[0] if words[0] in ("symbolic", "numeric") and len(words) == 1 else words
     way: Any = route
-    found = flexarm.equations(robot, parameters=keep, route=way, k=assignments("--k", nodes))
+    model: Any = stiffening
+    found = flexarm.equations(robot, parameters=keep, route=way, k=assignments("--k", nodes), stiffening=model)
     written = getattr(found, kind)()
     if target is None:
         print(written)

@@ -18,9 +18,10 @@ from flexarm.mechanics.closings import Block, Closing, Key, turn_name
 from flexarm.mechanics.constraint_numbers import AXES
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.beams import nodally_held
-from flexarm.mechanics.moving_shapes import NodalShapes
+from flexarm.mechanics.moving_shapes import IN_A_GUIDE
 from flexarm.mechanics.rotations import Shift, pose_along
 from flexarm.mechanics.symbols import SymbolsUnder
+from flexarm.robot import FixedPrismatic
 from flexarm.robot.constraints import Constraint, Loop, Mouth, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
 
@@ -244,14 +245,16 @@ class Constraints:
         return self.equations.frame(self._number(link), there)
 
     def _grip(self, number: int, index: int) -> list[Row]:
-        """The node nearest to the joint through which a link slides has no deflection and no slope."""
+        """The nodes in the joint through which a link slides have no deflection and no slope."""
         body, rows = self.equations.chain.bodies[number], []
+        assert isinstance(body.link.joint, FixedPrismatic)
         own = self.equations.chain.part(self.equations.q, number)
         eta, place = body.elastic(own), body.length - own[body.local.joint]
-        shapes = NodalShapes(body.shapes, body.numbers.under("grip"))
-        for name, columns in body.shapes.columns.items():
-            for slope in range(body.shapes.order(name)):
-                value = shapes.orders(name, place, slope=bool(slope))[0] @ eta[columns, 0]
-                unit = "rad" if slope or name == "twist" else "m"
-                rows.append(Row(f"{body.link.name}.grip.{name}{slope * chr(39)}", index, value, unit))
+        for grip, node in IN_A_GUIDE[body.link.joint.contact].items():
+            shapes = node(body.shapes, body.numbers.under("grip"))
+            for name, columns in body.shapes.columns.items():
+                for slope in range(body.shapes.order(name)):
+                    value = shapes.orders(name, place, slope=bool(slope))[0] @ eta[columns, 0]
+                    unit = "rad" if slope or name == "twist" else "m"
+                    rows.append(Row(f"{body.link.name}.{grip}.{name}{slope * chr(39)}", index, value, unit))
         return rows

@@ -102,7 +102,7 @@ class Kinematics:
                 steps.append(along_x(own.of(body.local.joint)))
         elif isinstance(joint, Riding):
             carrier, rail, x = self.bodies[body.parent], body.numbers.under("rail"), own.of(body.local.joint)
-            steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact == "nodal")
+            steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact)
         else:
             holder = self.bodies[body.parent]
             steps = holder.model.place(holder, body.numbers.under("place"), above)

@@ -114,7 +114,7 @@ def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
         return
     above, joint = chain.bodies[body.parent], body.link.joint
     if isinstance(joint, Riding):
-        above.model.add_rail(out, f"{path}.rail", above, joint.contact == "nodal")
+        above.model.add_rail(out, f"{path}.rail", above, joint.contact)
     else:
         assert body.hangs_at is not None
         above.model.add_place(out, f"{path}.place", above, body.hangs_at)

@@ -10,9 +10,11 @@ from typing import Any
 
 import casadi as ca
 
+from flexarm.beam.patterns import NEAR
 from flexarm.beam.second_order import Product
 from flexarm.mechanics.bodies import Shapes
 from flexarm.mechanics.symbols import SymbolsUnder
+from flexarm.robot.joints import Contact
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,16 @@ class SlidingShapes(RailShapes):
 
 @dataclass(frozen=True)
 class NodalShapes(RailShapes):
-    """The same by the nearest node of a mesh: the functions jump, and do not change in between."""
+    """The same by a node of a mesh that stands for x: the functions jump, and do not change in between."""
 
     moves = False
 
+    @abstractmethod
+    def standing(self, nodes: Any) -> tuple[Any, slice]:
+        """Where along the link one node gives way to the next, and which of all nodes these are."""
+
     def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
-        values = self.nearest(name, self.numbers[f"{name}.{'dN' if slope else 'N'}"], x)
+        values = self.picked(name, self.numbers[f"{name}.{'dN' if slope else 'N'}"], x)
         none = ca.SX(*values.shape)
         return [values, none, none]
 
@@ -120,14 +126,53 @@ class NodalShapes(RailShapes):
         shape = rows.stop - rows.start, columns.stop - columns.start
         nodes = self.numbers[f"{product.one}.nodes"].numel()
         entries = [ca.densify(ca.vec(self.numbers[f"{name}.{k}"])).T for k in range(nodes)]
-        return ca.reshape(self.nearest(product.one, ca.vertcat(*entries), x), *shape)
+        return ca.reshape(self.picked(product.one, ca.vertcat(*entries), x), *shape)
 
-    def nearest(self, name: str, values: Any, x: Any) -> Any:
-        """The row of the values, one for each node, that belongs to the nearest."""
-        nodes = self.numbers[f"{name}.nodes"]
-        middles = (nodes[:-1] + nodes[1:]) / 2
+    def picked(self, name: str, values: Any, x: Any) -> Any:
+        """The row of the values, one for each node, that belongs to the node that stands for x."""
+        changes, which = self.standing(self.numbers[f"{name}.nodes"])
         out = ca.SX(1, values.shape[1])
         for k in range(values.shape[1]):
-            if not values[:, k].is_zero():
-                out[0, k] = ca.pw_const(x, middles, ca.densify(values[:, k]))
+            column = values[which, k]
+            if not column.is_zero():
+                out[0, k] = ca.pw_const(x, changes, ca.densify(column)) if changes.numel() else column
         return out
+
+
+@dataclass(frozen=True)
+class NearestNode(NodalShapes):
+    """The node next to x on either side."""
+
+    def standing(self, nodes: Any) -> tuple[Any, slice]:
+        return (nodes[:-1] + nodes[1:]) / 2, slice(None)
+
+
+@dataclass(frozen=True)
+class DistalNode(NodalShapes):
+    """The end of the element on which x is. A place that is at a node, but for rounding, is on the element that ends
+    there, so that this node is where x is."""
+
+    def standing(self, nodes: Any) -> tuple[Any, slice]:
+        return nodes[1:-1] + NEAR * nodes[-1], slice(1, None)
+
+
+@dataclass(frozen=True)
+class ProximalNode(DistalNode):
+    """The beginning of the same element."""
+
+    def standing(self, nodes: Any) -> tuple[Any, slice]:
+        return super().standing(nodes)[0], slice(0, -1)
+
+
+UNDER_A_SLIDE: dict[Contact, type[RailShapes]] = {
+    "continuous": SlidingShapes,
+    "nodal": NearestNode,
+    "element": DistalNode,
+}
+"""What a joint follows that rides along a link."""
+
+IN_A_GUIDE: dict[Contact, dict[str, type[NodalShapes]]] = {
+    "nodal": {"grip": NearestNode},
+    "element": {"grip.proximal": ProximalNode, "grip.distal": DistalNode},  # My et al., section 4.3
+}
+"""Which nodes of a mesh a joint holds through which it slides, by name."""

@@ -19,7 +19,9 @@ class Symbols:
         self._found: dict[str, ca.SX] = {}
         start = 0
         for each, count in zip(numbers.entries, counts, strict=True):
-            self._found[each.name] = each.symbol(self.column[start : start + count])
+            self._found[each.name] = each.symbol(
+                self.column[start : start + count, 0]
+            )  # without the 0, none of one is a row
             start += count
 
     def __getitem__(self, name: str) -> ca.SX:

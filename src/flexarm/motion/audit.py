@@ -45,7 +45,7 @@ def audit(energies: Mapping[str, Array], robot: Robot, duration: float) -> Audit
 def leaks(robot: Robot) -> bool:
     """Energy goes where a node of contact changes, and comes with material that appears."""
     joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
-    return any(each.contact == "nodal" or getattr(each, "rear", "") == "none" for each in joints)
+    return any(each.on_mesh or getattr(each, "rear", "") == "none" for each in joints)
 
 
 def words(share: float) -> str:

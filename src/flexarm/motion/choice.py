@@ -47,7 +47,7 @@ IMPLICIT, EXPLICIT = Follower(5, 7.5e-5), Follower(8, 5e-7)
 def usual(robot: Robot) -> Method:
     """The method with which a run begins. Where a load jumps from node to node, one that looks at the end of a step
     only: stages on both sides of a jump do not fit together."""
-    return GeneralizedAlpha() if _nodal(robot) else Esdirk()
+    return GeneralizedAlpha() if _on_mesh(robot) else Esdirk()
 
 
 def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: Tolerance) -> Method | None:
@@ -55,7 +55,7 @@ def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: 
     robot = schedule.system.robot
     if not isinstance(stepper, CompiledStepper):
         return None
-    if schedule.controller is not None or not _smooth(robot) or _nodal(robot):
+    if schedule.controller is not None or not _smooth(robot) or _on_mesh(robot):
         return None
     inputs, _ = schedule.inputs_until_failure(_shaking_times(schedule, tolerance.horizon))
     if not len(inputs):
@@ -77,9 +77,9 @@ def _smooth(robot: Robot) -> bool:
     return not any(joint.coulomb or joint.stop is not None for joint in _moving_joints(robot))
 
 
-def _nodal(robot: Robot) -> bool:
+def _on_mesh(robot: Robot) -> bool:
     """Whether a slide counts by the nodes of a mesh."""
-    return any(isinstance(joint, Prismatic) and joint.contact == "nodal" for joint in _moving_joints(robot))
+    return any(isinstance(joint, Prismatic) and joint.on_mesh for joint in _moving_joints(robot))
 
 
 def _moving_joints(robot: Robot) -> list[MovingJoint]:

@@ -370,7 +370,7 @@ class Plant:
         return [
             body.local.place(body.local.joint)
             for body in self.equations.chain.bodies
-            if isinstance(body.link.joint, Prismatic) and body.link.joint.contact == "nodal"
+            if isinstance(body.link.joint, Prismatic) and body.link.joint.on_mesh
         ]
 
     def switched(self, q: Any, ahead: Any) -> Any:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+Contact = Literal["continuous", "nodal", "element"]
+"""Where a prismatic joint touches a flexible link: anywhere, at the nearest node, by the element that is in it."""
+
+
 class Joint(Description):
     """The connection of a link with its parent."""
 
@@ -162,7 +166,7 @@ class Prismatic(MovingJoint):
 
     if TYPE_CHECKING:
         angle: float
-        contact: Literal["continuous", "nodal"]
+        contact: Contact
 
     @property
     def mount_matrix(self) -> Matrix3:
@@ -171,7 +175,12 @@ class Prismatic(MovingJoint):
 
     @property
     def words(self) -> list[str]:
-        return [*([f"{self.angle:.4g} rad"] if self.angle else []), *(["nodal"] if self.contact == "nodal" else [])]
+        return [*([f"{self.angle:.4g} rad"] if self.angle else []), *([self.contact] if self.on_mesh else [])]
+
+    @property
+    def on_mesh(self) -> bool:
+        """Whether it touches nodes of a mesh, from one to the next, and not any point of smooth shapes."""
+        return self.contact != "continuous"
 
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
@@ -186,16 +195,17 @@ class Prismatic(MovingJoint):
     def rigid(self) -> Self:
         """The same joint between rigid links, which have no nodes, and without elasticity in its drive."""
         joint = super().rigid()
-        return joint if joint.contact == "continuous" else joint.model_copy(update={"contact": "continuous"})
+        return joint.model_copy(update={"contact": "continuous"}) if joint.on_mesh else joint
 
 
 _Angle = Annotated[float, Quantity("rad")]
 _Mount = Annotated[Rotation, Field(description=f"the rotation instead of `angle`: {ROTATION_MEANING}")]
 _Contact = Annotated[
-    Literal["continuous", "nodal"],
+    Contact,
     Field(
-        description="where it touches a flexible link: at any point of smooth shapes (continuous), or through the "
-        "element of a mesh on which it is (nodal)"
+        description="where it touches a flexible link: at any point of smooth shapes (continuous), at the nearest node "
+        "of a mesh (nodal), or by the element of a mesh that is in it (element): a guide holds both nodes of that "
+        "element, a slide follows the one farther from the root"
     ),
 ]
 _Viscous = Annotated[float, nonnegative("N s/m"), Field(description="viscous friction (N s/m)")]
@@ -243,7 +253,7 @@ class SlidingPrismatic(Riding):
             self,
             angle: float = 0.0,
             mount: ArrayLike = (0, 0, 0),
-            contact: Literal["continuous", "nodal"] = "continuous",
+            contact: Contact = "continuous",
             limits: ArrayLike | None = None,
             viscous: float = 0.0,
             coulomb: float = 0.0,
@@ -337,7 +347,7 @@ class FixedPrismatic(Prismatic):
             angle: float = 0.0,
             rear: Literal["flexible", "rigid", "none"] = "flexible",
             mount: ArrayLike = (0, 0, 0),
-            contact: Literal["continuous", "nodal"] = "continuous",
+            contact: Contact = "continuous",
             limits: ArrayLike | None = None,
             viscous: float = 0.0,
             coulomb: float = 0.0,
@@ -353,7 +363,7 @@ class FixedPrismatic(Prismatic):
 
     def conflicts(self) -> Iterator[Problem]:
         yield from super().conflicts()
-        if self.contact == "nodal" and self.rear != "flexible":
+        if self.on_mesh and self.rear != "flexible":
             sentence = f"needs rear = 'flexible', not {self.rear!r}: the mesh runs through the guide"
             yield Problem("contact", self.contact, sentence)
 

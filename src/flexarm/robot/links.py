@@ -166,7 +166,7 @@ class Link(Description):
             return 0
         if not isinstance(self.joint, FixedPrismatic):
             return self.flexible.coordinates
-        if self.joint.contact == "nodal":  # one mesh over the whole link, clamped nowhere
+        if self.joint.on_mesh:  # one mesh over the whole link, clamped nowhere
             free = sum(2 if family.startswith("bend") else 1 for family in self.flexible.counts)
             return self.flexible.coordinates + free
         return self.flexible.coordinates * (2 if self.joint.rear == "flexible" else 1)
@@ -247,11 +247,11 @@ class Link(Description):
         if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > self.length):
             sentence = f"must lie on the sliding link {self.name!r}, between 0 and {short(self.length)} (m)"
             yield Problem("joint.limits", joint.limits, sentence)
-        if joint.contact == "nodal" and (lack := no_mesh(self)):
+        if joint.on_mesh and (lack := no_mesh(self)):
             sentence = f"needs a flexible link with basis elements, but {self.name!r} {lack}"
             yield Problem("joint.contact", joint.contact, sentence)
-        elif joint.contact == "nodal" and self.flexible is not None and self.stiffening != "none":
-            sentence = "must be 'none' with joint.contact = 'nodal', a scheme that has no shortening"
+        elif joint.on_mesh and self.flexible is not None and self.stiffening != "none":
+            sentence = f"must be 'none' with joint.contact = {joint.contact!r}, a scheme that has no shortening"
             yield Problem("flexible.stiffening", self.flexible.stiffening, sentence)
         if self.flexible is not None and self.flexible.loose:
             yield Problem("flexible.basis.root", "free", "must be 'clamped': the joint holds the link")

@@ -340,7 +340,7 @@ def _no_rail(link: Link, rider: str) -> str:
 def _ride(joint: Riding, rail: Link | None) -> Iterator[Problem]:
     """What is wrong with a joint that rides along a link, or along the ground (None)."""
     if rail is None:
-        if joint.contact == "nodal":
+        if joint.on_mesh:
             sentence = "needs a flexible parent with basis elements, but the joint rides on the ground"
             yield Problem("contact", joint.contact, sentence)
         if joint.stop is not None and joint.limits is None and not isinstance(joint, Sleeve):
@@ -350,13 +350,13 @@ def _ride(joint: Riding, rail: Link | None) -> Iterator[Problem]:
     if beyond and not isinstance(joint, Sleeve):  # whose travel is its own
         sentence = f"must lie on its parent {rail.name!r}, between 0 and {short(rail.length)} (m)"
         yield Problem("limits", joint.limits, sentence)
-    if joint.contact == "nodal" and (lack := no_mesh(rail)):
+    if joint.on_mesh and (lack := no_mesh(rail)):
         sentence = f"needs a flexible parent with basis elements, but {rail.name!r} {lack}"
         yield Problem("contact", joint.contact, sentence)
-    elif joint.contact == "continuous" and rail.flexible is not None and not rail.flexible.smooth:
+    elif not joint.on_mesh and rail.flexible is not None and not rail.flexible.smooth:
         meshed = isinstance(rail.flexible.basis, Elements)
         way = "this joint" if meshed else "basis elements and this joint"
-        other = "" if isinstance(joint, Sleeve) else f", or {way} contact nodal"
+        other = "" if isinstance(joint, Sleeve) else f", or {way} contact nodal or element"
         sentence = (
             f"cannot ride on its parent {rail.name!r}, whose basis is {rail.flexible.basis.type}: its curvature jumps "
             f"at nodes; give {rail.name!r} basis modes or splines{other}"

@@ -31,6 +31,25 @@ class Abbreviations:
             self._names[expression] = self.define(label, expression, lambda by: self.diff(expression, by))
         return self._names[expression]
 
+    def name_with_slopes(self, label: str, expression: Expr) -> Expr:
+        """A name, and names for its derivatives by coordinates as well: those of xf_1 are xf_{1,2} in LaTeX."""
+        return self._derivative(label, expression, ())
+
+    def _derivative(self, label: str, expression: Expr, by: tuple[int, ...]) -> Expr:
+        expression = algebra.backend.sympify(expression)
+        if expression.is_Symbol or not self._coordinates([expression]):
+            return expression
+        if expression not in self._names:
+            latex = f"{latex_name(label)[:-1]},{' '.join(map(str, by))}}}" if by else None
+
+            def slope(at: Expr) -> Expr:
+                own = label if by else str(self._names[expression])
+                return self._derivative(own, self.diff(expression, at), tuple(sorted((*by, self.q[at] + 1))))
+
+            own = "_".join(["d" * len(by) + label, *map(str, by)])
+            self._names[expression] = self.define(own, expression, slope, latex)
+        return self._names[expression]
+
     def define(self, label: str, expression: Expr, slope: Slope, latex: str | None = None) -> Expr:
         """A new name, with a function that gives its derivative by a coordinate."""
         taken = {str(each) for each in self.definitions}

@@ -10,11 +10,13 @@ from numpy.polynomial import legendre
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import PiecewisePolynomials
 from flexarm.beam.sliding import SlidingIntegrals
-from flexarm.symbolic import hermite
+from flexarm.symbolic import exact, hermite, shortening
 from flexarm.symbolic.abbreviations import Abbreviations
 from flexarm.symbolic.algebra import ZERO, Expr, Vector, diff, fraction, number, plus, symbol, times
 from flexarm.symbolic.scales import Power, Scales
 from flexarm.symbolic.symbols import latex_name
+
+LETTERS = {"bend_y": "N", "bend_z": "W", "twist": "T", "stretch": "S"}  # of shapes at a slide
 
 Place = tuple[Vector, Vector]
 """Displaced point in the link's axes, and the angles about x, y, z of the section there."""
@@ -53,6 +55,11 @@ class Beam:
         return isinstance(self.integrals, SlidingIntegrals)
 
     @property
+    def stiffening(self) -> str:
+        """The model of how it deforms; a rigid link has none."""
+        return self.integrals.stiffening if self.front.columns else "none"
+
+    @property
     def elements(self) -> int:
         return len(self.mesh) // 2 - 1
 
@@ -62,16 +69,15 @@ class Beam:
 
     def place(self, x: float) -> Place:
         """Of the point at a constant distance x from the root; a gripped link's frame is its joint."""
-        (along, y, z), (about_x, about_y, about_z) = self._place(x)
-        n, name = self.number, self.short.name
-        deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
-        return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
+        return self._named(self._place(x))
 
     def _place(self, x: float) -> Place:
         share = x / self.integrals.length
         along = self.l if share == 1 else fraction(share) * self.l
         if self.mesh:
             return self._on_mesh(share)
+        if self.stiffening == "exact":
+            return exact.place(self, x)
         if not self.gripped:
             return self._bent(self.front, along, x, 1)
         assert self.d is not None
@@ -100,15 +106,27 @@ class Beam:
             inside = self.integrals.columns[name]
             functions = MovingShapes(self, space, self.front.powers[inside], at, near)
             eta = self.front.eta[inside]
-            tag = None if label is None else f"{'N' if name == 'bend_y' else 'S'}_{label}"
+            tag = None if label is None else f"{LETTERS[name]}_{label}"
             rows[name] = _sum(functions.values(0, tag), eta)
             if name.startswith("bend"):
                 rows[name + "'"] = lean * _sum(functions.values(1, tag), eta)
-        y, slope = rows.get("bend_y", 0), rows.get("bend_y'", 0)
-        if label is not None:
-            y, slope = self.short.name(f"uf_{self.number}", y), self.short.name(f"us_{self.number}", slope)
-        rho = (along + rows.get("stretch", 0), y, rows.get("bend_z", 0))
-        return rho, (rows.get("twist", 0), -rows.get("bend_z'", 0), slope)
+        rho = (along + rows.get("stretch", 0), rows.get("bend_y", 0), rows.get("bend_z", 0))
+        if self.stiffening == "exact":
+            rho = exact.axis_at(self, at, near, label)
+        elif self.stiffening == "shortening":
+            rho = plus(rho, times(lean, shortening.moved_at(self, at, near, label)))
+        place = rho, (rows.get("twist", 0), -rows.get("bend_z'", 0), rows.get("bend_y'", 0))
+        return place if label is None else self._named(place)
+
+    def _named(self, place: Place) -> Place:
+        """With names for deflections and angles."""
+        (along, y, z), (about_x, about_y, about_z) = place
+        n, name = self.number, self.short.name
+        if self.stiffening != "none":  # derivatives are as long as what they are of
+            whole = self.short.name_with_slopes
+            along, y = whole(f"xf_{n}", along), whole(f"uf_{n}", y)
+        deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
+        return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
 
     def _bent(self, shapes: Shapes, along: Expr, x: float, lean: Expr) -> Place:
         """Constant shapes at x; slopes are `lean` times as large in a part that is shorter than the link."""
@@ -119,6 +137,8 @@ class Beam:
             twist = self.scales(float(station.W[0, k]), power)
             slopes = (self.scales(float(value), power * Power(l=-1)) * lean for value in station.W[1:, k])
             rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))
+        if shapes.columns and self.stiffening == "shortening":
+            rho = plus(rho, times(lean, shortening.moved(self, shapes, x)))
         return rho, angles
 
     def _on_mesh(self, share: float) -> Place:

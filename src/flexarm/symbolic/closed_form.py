@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.coordinates import elastic_drive
-from flexarm.mechanics.reach import ValidityWarning
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import code, latex, size, supported
 from flexarm.symbolic.abbreviations import Abbreviations
@@ -19,6 +17,7 @@ from flexarm.symbolic.christoffel import coriolis
 from flexarm.symbolic.geometry import points, transforms
 from flexarm.symbolic.model import Model
 from flexarm.symbolic.progress import watched
+from flexarm.symbolic.stiffening import STIFFENINGS, note, stiffened, warn_of_order
 from flexarm.symbolic.symbols import Named, Symbols
 
 
@@ -30,18 +29,21 @@ def equations(
     k: Mapping[str, int] | None = None,
     boundary: Literal["eliminated", "kept"] = "eliminated",
     rename: Mapping[str, str] | None = None,
+    stiffening: Literal["none", "shortening", "exact", "robot"] | None = None,
     limit: float = size.LIMIT,
 ) -> ClosedForm:
     """The equations of motion of a robot in closed form (SymPy), as in My et al. and Bien & My.
 
     `parameters`: "symbolic" (l_1, m_1, EI_1, ...), "numeric", or the names of the symbols to keep.
     `route`: how the mass matrix is put together; the result is the same.
-    `k`: by link, the node at which a joint with contact nodal is.
+    `k`: by link, the node at which a joint with contact nodal is (0 is the root), or the element in one with contact
+    element (1 is at the root).
     `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
+    `stiffening`: the model of links that bend. "none" is the papers' of zero order, and so is None, which warns where
+    the robot's links have another one, as they have by default. "shortening" and "exact" are those of `Flexible`;
+    "robot" takes each link's own, so that the equations are those that are simulated. These are for planar robots.
 
-    Links are those of the papers' zero-order model, without stiffening: a robot whose links have another one, as they
-    have by default, is told so by a warning; `stiffening="none"` says that this is meant.
     Constraints of the robot are left out: these are the equations of the open tree of links.
 
     >>> from flexarm.robot import Link, PointMass
@@ -52,29 +54,24 @@ def equations(
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
     robot = robot.resolved()
-    for name, value, allowed in (("route", route, ROUTES), ("boundary", boundary, ("eliminated", "kept"))):
+    model = "none" if stiffening is None else stiffening
+    for name, value, allowed in (
+        ("route", route, ROUTES),
+        ("boundary", boundary, ("eliminated", "kept")),
+        ("stiffening", model, STIFFENINGS),
+    ):
         if value not in allowed:
             raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")
     if k is not None and not isinstance(k, Mapping):
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
-    _warn_of_order(robot)
+    if stiffening is None:
+        warn_of_order(robot)
+    robot = stiffened(robot, model)
     kept = boundary == "kept"
     symbols = Symbols(parameters, {} if rename is None else rename)
     supported.check(robot, k or {}, kept)
     size.check(robot, limit, numeric=parameters == "numeric")
     return ClosedForm(Model(robot, symbols, k or {}, kept), route)
-
-
-def _warn_of_order(robot: Robot) -> None:
-    """Closed forms are of zero order, whatever is simulated."""
-    stiffened = [f"'{link.name}' ({link.stiffening})" for link in robot.links if link.stiffening != "none"]
-    if stiffened:
-        warnings.warn(
-            "the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate "
-            f"have {', '.join(stiffened)}; stiffening='none' of these links makes both the same",
-            ValidityWarning,
-            stacklevel=3,
-        )
 
 
 class ClosedForm:
@@ -129,9 +126,7 @@ class ClosedForm:
     @cached_property
     def notes(self) -> list[str]:
         """What these equations leave out."""
-        found = ["Foreshortening of bent links is left out (stiffening 'none'), as in the papers."]
-        if not any(link.flexible for link in self.robot.links):
-            found = []
+        found = note(self.robot)
         if self.robot.constraints:
             found.append("Constraints are left out: these are the equations of the open tree.")
         if self._friction:

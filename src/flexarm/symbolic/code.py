@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +31,10 @@ MATRICES = ("M", "C", "K", "D", "G")
 
 @dataclass(frozen=True)
 class Listing:
-    """What a function computes: abbreviations, intermediate values in order, then the entries that are not zero."""
+    """What a function computes: abbreviations and other intermediate values, each after those that it needs, then the
+    entries that are not zero."""
 
     used: set[str]
-    definitions: list[tuple[Any, Any]]
     steps: list[tuple[Any, Any]]
     entries: dict[str, list[tuple[int, int, Any]]]
 
@@ -46,14 +47,24 @@ def listing(form: ClosedForm) -> Listing:
                 if entry != 0:
                     places.append((name, i, j))
                     expressions.append(entry)
-    steps, found = shared(expressions)
+    short = form.short.used(expressions)
+    steps, found = shared([*(value for _, value in short), *expressions])
+    steps = _in_order([*steps, *zip((to_sympy(name) for name, _ in short), found[: len(short)], strict=True)])
+    found = found[len(short) :]
     entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
     for (name, i, j), expression in zip(places, found, strict=True):
         entries[name].append((i, j, expression))
-    definitions = [(to_sympy(name), to_sympy(value)) for name, value in form.short.used(expressions)]
-    everything = [value for _, value in [*definitions, *steps]] + list(found)
+    everything = [value for _, value in steps] + list(found)
     used = {each.name for value in everything for each in value.free_symbols}
-    return Listing(used, definitions, steps, entries)
+    return Listing(used, steps, entries)
+
+
+def _in_order(steps: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Assignments, each after those that it needs."""
+    values, order = {name.name: (name, value) for name, value in steps}, TopologicalSorter[str]()
+    for name, value in steps:
+        order.add(name.name, *sorted(each.name for each in value.free_symbols if each.name in values))
+    return [values[name] for name in order.static_order()]
 
 
 def _legend(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
@@ -110,9 +121,7 @@ def python(form: ClosedForm, name: str) -> str:
     if form.parameters:
         lines += ["    p = list(PARAMETERS.values()) if p is None else p"]
     lines += _inputs(form, found.used, "    {name} = {vector}[{place}]")
-    lines += [
-        f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in [*found.definitions, *found.steps]
-    ]
+    lines += [f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in found.steps]
     for matrix in MATRICES:
         shape = f"({n},)" if matrix == "G" else f"({n}, {n})"
         lines.append(f"    {matrix} = numpy.zeros({shape})")
@@ -137,10 +146,7 @@ def c(form: ClosedForm, name: str) -> str:
     lines += [f"    if (!p) p = {name}_parameters;"] if count else ["    (void)p;"]
     lines += ["    (void)q;", "    (void)v;"]
     lines += _inputs(form, found.used, "    const double {name} = {vector}[{place}];")
-    lines += [
-        f"    const double {printer.doprint(left)} = {printer.doprint(right)};"
-        for left, right in [*found.definitions, *found.steps]
-    ]
+    lines += [f"    const double {printer.doprint(left)} = {printer.doprint(right)};" for left, right in found.steps]
     for matrix in MATRICES:
         width = 1 if matrix == "G" else n
         lines.append(f"    memset({matrix}, 0, {n * width} * sizeof(double));")
@@ -158,10 +164,7 @@ def matlab(form: ClosedForm, name: str) -> str:
         values = "; ".join(repr(value) for value in form.values.values())
         lines += ["    if nargin < 3", f"        p = [{values}];", "    end"]
     lines += _inputs(form, found.used, "    {name} = {vector}({place});", 1)
-    lines += [
-        f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};"
-        for left, right in [*found.definitions, *found.steps]
-    ]
+    lines += [f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};" for left, right in found.steps]
     for matrix in MATRICES:
         lines.append(f"    {matrix} = zeros({n}, {1 if matrix == 'G' else n});")
         for i, j, entry in found.entries[matrix]:

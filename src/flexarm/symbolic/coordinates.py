@@ -9,7 +9,7 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint
 from flexarm.symbolic.algebra import Expr, symbol
-from flexarm.symbolic.supported import meshed, nodal
+from flexarm.symbolic.supported import held_nodes, meshed, on_mesh
 from flexarm.symbolic.symbols import Named, Symbols, latex_name, rate_latex
 
 LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
@@ -94,13 +94,13 @@ class Coordinates:
     def _mesh(self, own: Own, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
         """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
         assert link.flexible is not None
-        slides = isinstance(link.joint, FixedPrismatic) and nodal(link)
-        held = k[link.name] if slides else 0
+        slides, held = isinstance(link.joint, FixedPrismatic) and on_mesh(link), held_nodes(link, k)
+        loose = slides or link.flexible.loose  # its mesh is clamped nowhere, but a slide holds nodes
         for index in range(2 * link.flexible.bend_y + 2):
-            if index // 2 == held and not kept:
+            if index // 2 in held and not kept:
                 own.mesh.append(None)
                 continue
-            first = 1 if slides else -1  # the mesh of a link that slides is clamped nowhere
+            first = 1 if loose else -1
             name = f"{link.name}.u[{index + 1}]" if kept else f"{link.name}.bend_y[{index + first}]"
             what, unit = ("slope", "rad") if index % 2 else ("deflection", "m")
             meaning = f"{what} of node {index // 2} of link {number} ({link.name})"
@@ -112,7 +112,7 @@ class Coordinates:
         for name, space in integrals.shapes.items():
             assert link.flexible is not None
             nodes = isinstance(link.flexible.basis, Elements)
-            clamped = 2 if nodes and name.startswith("bend") else 0
+            clamped = 2 if nodes and name.startswith("bend") and not link.flexible.loose else 0
             letter = (LETTERS if nodes else MODES)[name]
             for index in range(space.count):
                 label = f"{letter}{'r' if prefix else ''}_{number}_{index + 1 + clamped}"

@@ -115,7 +115,9 @@ class _Writer:
             sums.append(self.equation(self._names[letter], value))
         angles = [self.equation(self._names[letter], angle) for angle, letter in self._angles.items()]
         lines += [*angles, *reversed(sums)]
-        return "With\n\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
+        slopes = " (an index after a comma: derivative by that entry of $\\mathbf{q}$)"
+        comma = slopes if any("," in self._names[name] for name, _ in found) else ""
+        return f"With{comma}\n\\begin{{align*}}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
 
     def latex(self, expression: Any) -> str:
         """On one line, angles spelt out."""

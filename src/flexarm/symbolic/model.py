@@ -21,6 +21,7 @@ from flexarm.symbolic.frames import Frame, Step, Z, mount, turn, yaw
 from flexarm.symbolic.pieces import Damped, Piece
 from flexarm.symbolic.scales import Scales, coordinate_powers
 from flexarm.symbolic.symbols import Symbols
+from flexarm.symbolic.wholes import whole
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 STIFFNESS = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
@@ -37,22 +38,11 @@ class Body:
     carried: list[tuple[Frame, Piece]] = field(default_factory=list)
 
 
-def zero_order(robot: Robot) -> Robot:
-    """The papers' model: the same robot without foreshortening."""
-
-    def plain(link: Link) -> Link:
-        if link.flexible is None:
-            return link
-        return link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "none"})})
-
-    return robot.model_copy(update={"links": tuple(plain(link) for link in robot.links)})
-
-
 class Model:
     """Frames and pieces of a robot, and its drives."""
 
     def __init__(self, robot: Robot, symbols: Symbols, k: Mapping[str, int], kept: bool) -> None:
-        self.robot, self.symbols, self.k = zero_order(robot), symbols, k
+        self.robot, self.symbols, self.k = robot, symbols, k
         self.planar = supported.planar(robot)
         self.ground = Frame()
         self.coordinates = Coordinates(symbols)
@@ -167,7 +157,7 @@ class Model:
         if not slides:
             at = self.robot.links[parent].length if link.at is None else link.at
             return beam.place(at), above
-        if supported.nodal(link):
+        if supported.on_mesh(link):  # the end of element k is node k
             return beam.node(self.k[link.name], self._q(own.joint)), above
         return beam.moving_place(self._q(own.joint), label=str(i + 1)), above
 
@@ -189,10 +179,11 @@ class Model:
     def _pieces(self, i: int, link: Link, beam: Beam) -> list[Piece]:
         damped = self._damped(i + 1, link, beam)
         if not beam.mesh:
-            return pieces.whole(beam, damped) if link.beam_mass else []
+            return whole(beam, damped) if link.beam_mass else []
         found = [pieces.element(beam, j, damped) for j in range(beam.elements)]
-        if damped.ratios is not None:  # of the clamped link, so not of its first node
-            places = [node[0] for node in beam.mesh[2:] if node is not None]
+        if damped.ratios is not None:  # of the link as it is held: not of a clamped node, if it is kept
+            held = 0 if link.flexible is not None and link.flexible.loose else 2
+            places = [node[0] for node in beam.mesh[held:] if node is not None]
             found.append(_only_damping(places, damped.ratios))
         return found
 

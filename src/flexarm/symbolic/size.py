@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from flexarm.foundation.sentences import shown
-from flexarm.robot import Elements, Link, MovingJoint, Reduced, Robot
-from flexarm.symbolic.supported import planar
+from flexarm.mechanics.link_models.gripped import gripped
+from flexarm.robot import Elements, Link, MovingJoint, Reduced, Robot, SlidingPrismatic
+from flexarm.symbolic.supported import on_mesh, planar
 
 LIMIT = 60_000
 SPATIAL = 2.5  # three rotations for each bending link, where a planar one has a single angle
+SLIDING = 2.5  # shapes that vary with d, where a link rides on a bending one or slides through its joint
 
 
 def check(robot: Robot, limit: float, numeric: bool = False) -> None:
@@ -38,9 +40,26 @@ def statements(robot: Robot) -> list[float]:
     on the f (and those of the frame alone on the e). Measured within a factor of four
     (tests/symbolic/test_refusals.py).
     """
-    factor = 1.0 if planar(robot) else SPATIAL
-    own = [_elastic(link) for link in robot.links]
-    return [factor * (f**3 + 2 * f**2 * e + 2 * e) for f, e in zip(moving(robot), own, strict=True)]
+    found = []
+    for link, parent, f in zip(robot.links, robot.parents, moving(robot), strict=True):
+        e = _elastic(link)
+        factor = (1.0 if planar(robot) else SPATIAL) * (SLIDING if _slides(robot, link, parent) else 1.0)
+        found.append(factor * (f**3 + 2 * f**2 * e + _own(link.stiffening, e)))
+    return found
+
+
+def _own(stiffening: str, e: int) -> float:
+    """Of a link alone: without stiffening its own matrix is constant, else it varies with its own coordinates."""
+    if stiffening == "shortening":
+        return 8.0 * e**2 + 12.0 * e
+    return 12.0 * e**3 + 30.0 * e if stiffening == "exact" else 2.0 * e
+
+
+def _slides(robot: Robot, link: Link, parent: int | None) -> bool:
+    """Whether shapes vary with the link's joint."""
+    if isinstance(link.joint, SlidingPrismatic) and not on_mesh(link):
+        return parent is not None and robot.links[parent].flexible is not None
+    return gripped(link) and link.flexible is not None
 
 
 def moving(robot: Robot) -> list[int]:

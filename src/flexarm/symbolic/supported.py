@@ -25,11 +25,6 @@ from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.kinds import Kinds
 from flexarm.symbolic.frames import yaw
 
-SUPPORTED = (
-    "closed forms are there for planar robots (hinges about z, deflections bend_y and stretch, prismatic joints but "
-    "for rear='none') and for spatial robots with hinges and welds"
-)
-
 KNOWN = Kinds(
     "the closed form",
     {
@@ -50,24 +45,20 @@ def planar(robot: Robot) -> bool:
 def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     """Refuse what has no closed form, in a sentence that says what has."""
     KNOWN.require(robot)
-    flat = planar(robot)
     for index, link in enumerate(robot.links):
         where = f"links[{index}] '{link.name}'"
-        if isinstance(link.joint, Prismatic) and not flat:
-            bad = next(each.name for each in robot.links if _out_of_plane(each))
-            raise ValueError(
-                f"{where}: has a prismatic joint, but the robot is spatial (see link '{bad}'); {SUPPORTED}"
-            )
         if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
             )
+        if link.stiffening != "none":
+            _check_stiffened(robot, index)
         if link.flexible is not None and link.flexible.shear:
             raise ValueError(f"{where}: flexible.shear = True: must be false, since closed forms have no shear")
         if kept and link.flexible is not None and not meshed(link):
             raise ValueError(
                 f"{where}: boundary = 'kept' needs links with basis elements, bend_y only and one section, which do "
-                "not slide through a continuous joint"
+                "not slide through a continuous joint, and stiffening = 'none'"
             )
         parent = robot.parents[index]
         if parent is not None and gripped(robot.links[parent]) and robot.links[parent].flexible is not None:
@@ -80,49 +71,87 @@ def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     _check_nodes(robot, k)
 
 
+def _check_stiffened(robot: Robot, index: int) -> None:
+    """Models other than the papers' of zero order are for planar links whose root is held."""
+    link = robot.links[index]
+    lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
+    hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
+    riding = [each.name for each in hanging if on_mesh(each)]
+    if bad is not None:
+        lack = f"for planar robots only (see link '{bad}')"
+    elif gripped(link) and link.stiffening == "exact":
+        lack = "only where a link does not slide through its joint"
+    elif isinstance(link.joint, FixedPrismatic) and on_mesh(link):
+        lack = f"without contact {link.joint.contact}"
+    elif link.flexible is not None and link.flexible.loose and link.stiffening == "exact":
+        lack = "only where its shapes hold its root (see basis.root)"
+    elif riding:
+        lack = f"without contact nodal or element (see link '{riding[0]}')"
+    if lack:
+        raise ValueError(
+            f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {lack}; "
+            "fa.equations(..., stiffening='none') is the papers' zero-order model"
+        )
+
+
 def meshed(link: Link) -> bool:
     """Whether the equations tell the link's elements apart; other links are one piece."""
-    if link.flexible is None or link.section is None or gripped(link):
+    if link.flexible is None or link.section is None or gripped(link) or link.stiffening != "none":
         return False
     return (
         isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"} and link.section.uniform
     )
 
 
-def nodal(link: Link) -> bool:
-    return isinstance(link.joint, Prismatic) and link.joint.contact == "nodal"
+def on_mesh(link: Link) -> bool:
+    """Whether its joint touches nodes of a mesh, so that k says where it is."""
+    return isinstance(link.joint, Prismatic) and link.joint.on_mesh
+
+
+def held_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
+    """Nodes of a link's mesh that do not move: those in the joint that it slides through, or its root."""
+    if not isinstance(link.joint, FixedPrismatic) or not link.joint.on_mesh:
+        return () if link.flexible is not None and link.flexible.loose else (0,)
+    place = k[link.name]
+    return (place - 1, place) if link.joint.contact == "element" else (place,)
 
 
 def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
-    """Every joint that touches a mesh needs its node, and no other has one."""
-    touching = [link.name for link in robot.links if nodal(link)]
+    """Every joint that touches a mesh needs its node or its element, and no other has one."""
+    touching = [link.name for link in robot.links if on_mesh(link)]
     for name in k:
         if name not in touching:
-            raise ValueError(f"k of '{name}': no joint with contact nodal has that name{suggestion(name, touching)}")
+            raise ValueError(
+                f"k of '{name}': no joint with contact nodal or element has that name{suggestion(name, touching)}"
+            )
     for index, link in enumerate(robot.links):
-        if not nodal(link):
+        if not isinstance(link.joint, Prismatic) or not link.joint.on_mesh:
             continue
+        contact = link.joint.contact
         parent = robot.parents[index]
         mesh = link if isinstance(link.joint, FixedPrismatic) or parent is None else robot.links[parent]
         if not meshed(mesh):
             raise ValueError(
-                f"links[{index}] '{link.name}': contact nodal needs '{mesh.name}' to have bend_y elements only and one "
-                "section along its length"
+                f"links[{index}] '{link.name}': contact {contact} needs '{mesh.name}' to have bend_y elements only and "
+                "one section along its length"
             )
         assert mesh.flexible is not None
         most = mesh.flexible.bend_y
-        node = k.get(link.name)
-        if not isinstance(node, int) or isinstance(node, bool) or not 0 <= node <= most:
-            given = "is missing" if node is None else f"is {shown(node)}"
+        what, least, first, last = "an element", 1, "at the root", "at the tip"
+        if contact == "nodal":
+            what, least, first, last = "a node", 0, "root", "tip"
+        place = k.get(link.name)
+        if not isinstance(place, int) or isinstance(place, bool) or not least <= place <= most:
+            given = "is missing" if place is None else f"is {shown(place)}"
             raise ValueError(
-                f"k of '{link.name}' {given}: its joint touches a node of '{mesh.name}', so say which one, for example "
-                f"k={{'{link.name}': {most}}}; a whole number between 0 (root) and {most} (tip)"
+                f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
+                f"k={{'{link.name}': {most}}}; a whole number between {least} ({first}) and {most} ({last})"
             )
         if isinstance(link.joint, FixedPrismatic) and link.flexible is not None:
             damping = link.flexible.damping
             if damping is not None and damping.ratio is not None:
                 raise ValueError(
-                    f"links[{index}] '{link.name}': damping.ratio is not there for contact nodal; use beta"
+                    f"links[{index}] '{link.name}': damping.ratio is not there for contact {contact}; use beta"
                 )
 
 

@@ -13,7 +13,7 @@ from flexarm.symbolic.algebra import Expr, number, symbol
 
 # What generated functions call their arguments, results and intermediate values.
 RESERVED = {"q", "v", "p", "M", "C", "K", "D", "G", "E", "I", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
-_INTERMEDIATE = re.compile(r"x\d*|(angle|sum)_\d+|(d*[NS]|t|uf|us|wf|ws|phis)_\w+")
+_INTERMEDIATE = re.compile(r"x\d*|(angle|sum)_\d+|(d*([NWTSHL]|xf|uf|cx|cy|Iz|kz)|t|us|wf|ws|phis|sigma|chi)_\w+")
 
 _C = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
@@ -109,7 +109,7 @@ def _clash(name: str, meanings: list[str]) -> str:
 def latex_name(name: str) -> str:
     """`theta_1` as \\theta_{1}, `u_1_3` as u_{1(3)}, `EI_1` as EI_{1}."""
     head, *rest = name.split("_")
-    greek = {"alpha", "beta", "gamma", "eta", "theta", "kappa", "tau", "phi", "zeta"}
+    greek = {"alpha", "beta", "gamma", "eta", "theta", "kappa", "tau", "phi", "zeta", "sigma", "chi"}
     letter = "\\" + head if head in greek else head
     if not rest:
         return letter

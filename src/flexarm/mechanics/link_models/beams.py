@@ -37,9 +37,9 @@ def _integrals(beam: Link, smooth: bool, clamped: bool, loads: Loads) -> LinkInt
 
 
 def nodally_held(link: Link) -> bool:
-    """Whether the link slides through its joint as a whole and is held there at the nearest node."""
+    """Whether the link slides through its joint as a whole and is held there at nodes of its mesh."""
     joint = link.joint
-    return isinstance(joint, FixedPrismatic) and joint.contact == "nodal" and link.flexible is not None
+    return isinstance(joint, FixedPrismatic) and joint.on_mesh and link.flexible is not None
 
 
 def add_mass(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:

@@ -28,6 +28,7 @@ from flexarm.mechanics.link_models.sections import add_spin, spin_energy, spin_m
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rotations import Shift, Step
 from flexarm.mechanics.symbols import Symbols, SymbolsUnder
+from flexarm.robot.joints import Contact
 
 if TYPE_CHECKING:
     from flexarm.mechanics.bodies import Body, SymbolicBody
@@ -80,7 +81,7 @@ class ExactLink(LinkModel):
         numbers.add(f"{path}.weights", "m", nodes.weights(x), np.ones_like(reached) if anywhere else reached)
         frames_of(beam.columns).add_place(numbers, path, beam, nodes, x, anywhere)
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, nodal: bool = False) -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         frames = frames_of(body.integrals.columns)
         frames.add_rail(numbers, path, body.integrals, LinkNodes(body.integrals), body.link.name)
 
@@ -206,7 +207,9 @@ class ExactLink(LinkModel):
         rows = (ca.horzcat(*(getattr(node.axis, part) for node in nodes)) @ weights for part in ("x", "dx", "ddx"))
         return [Shift(*rows), *_frames(body).turn(there, nodes, eta)]
 
-    def moving_place(self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, nodal: bool = False) -> list[Step]:
+    def moving_place(
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+    ) -> list[Step]:
         return _frames(body).moving_steps(body.shapes, body.numbers.under("nodes"), rail, x, own.of(body.local.elastic))
 
     def deflection(self, body: SymbolicBody, x: Any) -> Any:

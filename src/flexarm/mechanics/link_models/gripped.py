@@ -29,6 +29,7 @@ from flexarm.mechanics.rotations import Shift, Step
 from flexarm.mechanics.symbols import Symbols, SymbolsUnder
 from flexarm.robot import FixedPrismatic, Link
 from flexarm.robot.carried import hub_load
+from flexarm.robot.joints import Contact
 
 if TYPE_CHECKING:
     from flexarm.beam.integrals import LinkIntegrals
@@ -39,7 +40,7 @@ ROUNDING = 1e-12  # of a link's length
 def gripped(link: Link) -> bool:
     """Whether a joint grips the link between two parts that change their length; else it moves as a whole."""
     joint = link.joint
-    if not isinstance(joint, FixedPrismatic) or joint.contact == "nodal":
+    if not isinstance(joint, FixedPrismatic) or joint.on_mesh:
         return False
     return link.flexible is not None or joint.rear == "none"
 
@@ -83,7 +84,7 @@ class GrippedLink(LinkModel):
             numbers.add(f"{path}.x", "m", x)
             self.add_rail(numbers, path, body)
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, nodal: bool = False) -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         part_kind(body.integrals.stiffening).add_rail(numbers, f"{path}.front", body.integrals)
         if body.rear is not None:
             part_kind(body.rear.stiffening).add_rail(numbers, f"{path}.rear", body.rear)
@@ -135,7 +136,9 @@ class GrippedLink(LinkModel):
             return section_steps(*rear[0].back(rear[0].kind.end(rear[0], there.under("rear"))))
         return self.moving_place(body, there, Jet.constant(there["x"]), own)
 
-    def moving_place(self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, nodal: bool = False) -> list[Step]:
+    def moving_place(
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+    ) -> list[Step]:
         """x counts from the end behind the joint."""
         front, *rear = moving_parts(body, own)
         length = Jet.constant(body.length)

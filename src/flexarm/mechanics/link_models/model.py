@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # bodies have a model
     from flexarm.mechanics.bodies import Body, SymbolicBody
     from flexarm.mechanics.numbers import Numbers
     from flexarm.robot import Link
+    from flexarm.robot.joints import Contact
 
 
 class LinkModel(ABC):
@@ -60,8 +61,8 @@ class LinkModel(ABC):
         """Where something is fixed to it; `anywhere`: numbers for all that could have a value at some x."""
 
     @abstractmethod
-    def add_rail(self, numbers: Numbers, path: str, body: Body, nodal: bool = False) -> None:
-        """Along what something slides; `nodal`: from node to node of its mesh."""
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+        """Along what something slides, and how it touches it there."""
 
     @abstractmethod
     def points(self, body: Body, own: Array, x: Array) -> Array:
@@ -106,7 +107,9 @@ class LinkModel(ABC):
         """From the root frame to a place that is fixed to it: to the axis, then into the axes of the section there."""
 
     @abstractmethod
-    def moving_place(self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, nodal: bool = False) -> list[Step]:
+    def moving_place(
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+    ) -> list[Step]:
         """The same to a place that moves along it, x from its root."""
 
     def reach(self, body: SymbolicBody, own: Jet) -> list[Step]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.bodies import Body, SymbolicBody
     from flexarm.mechanics.numbers import Numbers
     from flexarm.robot import Link
+    from flexarm.robot.joints import Contact
 
 
 class RigidLink(LinkModel):
@@ -44,7 +45,7 @@ class RigidLink(LinkModel):
         at = 0.0 if x <= near else body.link.length if x >= body.link.length - near else x
         numbers.add(f"{path}.x", "m", x if anywhere else at, np.array(anywhere or at > 0))
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, nodal: bool = False) -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         return
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
@@ -66,7 +67,9 @@ class RigidLink(LinkModel):
     def place(self, body: SymbolicBody, there: SymbolsUnder, own: Jet) -> list[Step]:
         return [along_x(Jet.constant(there["x"]))]
 
-    def moving_place(self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, nodal: bool = False) -> list[Step]:
+    def moving_place(
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+    ) -> list[Step]:
         return [along_x(x)]
 
     def deflection(self, body: SymbolicBody, x: Any) -> Any:

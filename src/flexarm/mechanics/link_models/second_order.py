@@ -25,10 +25,11 @@ from flexarm.mechanics.link_models.moving_sections import moving_section
 from flexarm.mechanics.link_models.products import pulled, summed
 from flexarm.mechanics.link_models.sections import add_sections, kinetic_of_sections
 from flexarm.mechanics.link_models.stations import Forms, add_station, section_steps, station_steps
-from flexarm.mechanics.moving_shapes import NodalShapes, SlidingShapes
+from flexarm.mechanics.moving_shapes import UNDER_A_SLIDE
 from flexarm.mechanics.place_numbers import add_nodes, add_shapes
 from flexarm.mechanics.rotations import Step
 from flexarm.mechanics.symbols import SymbolsUnder
+from flexarm.robot.joints import Contact
 
 if TYPE_CHECKING:
     from flexarm.mechanics.bodies import Body, Shapes, SymbolicBody
@@ -71,8 +72,8 @@ class SecondOrderLink(LinkModel):
     def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         add_station(numbers, path, body.integrals, x, anywhere)
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, nodal: bool = False) -> None:
-        (add_nodes if nodal else add_shapes)(numbers, path, body.integrals)
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+        (add_shapes if contact == "continuous" else add_nodes)(numbers, path, body.integrals)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
         eta, of = own[..., body.local.elastic], body.integrals
@@ -110,8 +111,10 @@ class SecondOrderLink(LinkModel):
     def place(self, body: SymbolicBody, there: SymbolsUnder, own: Jet) -> list[Step]:
         return station_steps(body.shapes, there, own.of(body.local.elastic))
 
-    def moving_place(self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, nodal: bool = False) -> list[Step]:
-        along = NodalShapes(body.shapes, rail) if nodal else SlidingShapes(body.shapes, rail)
+    def moving_place(
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+    ) -> list[Step]:
+        along = UNDER_A_SLIDE[contact](body.shapes, rail)
         section = moving_section(along, x, own.of(body.local.elastic))
         return section_steps(x.along_x + section.displacement, section.rotation)
 
