@@ -180,8 +180,8 @@ class SmallMotions:
         B = np.vstack([np.zeros((n, by_u.shape[1])), by_u[kept]])
         C, D = np.zeros((len(wanted), 2 * n)), np.zeros((len(wanted), len(self.given)))
         for k, (on_q, on_v, on_a, direct) in enumerate(Readings(self).slopes(wanted)):
-            C[k, :n], C[k, n:] = (on_q + on_a @ by_q) @ Z, (on_v + on_a @ by_v) @ Z
-            D[k] = on_a @ by_u + direct
+            C[k, :n], C[k, n:] = (on_q + on_a @ by_q[:nq]) @ Z, (on_v + on_a @ by_v[:nq]) @ Z
+            D[k] = on_a @ by_u[:nq] + direct
         self._warn_of_holding()
         names = [system.names[k] for k in kept]
         units = [system.units[k] for k in kept]

@@ -3,8 +3,8 @@
 Inputs: `upper` (an actuator), `upper.q''` (the acceleration of a joint that is driven), `tip.fy`, `fore(0.2).tz`
 (forces and torques on places, in world axes).
 Outputs: `upper.q`, `upper.q'`, `upper.q''` (coordinates, with rates), `tip.y`, `fore(0.2).y''` (places),
-`deflection.fore.y` (of a link's tip against the straight link, in its root frame), `fore.strain(0.1)`, `fore.moment(0.1)`
-(sections), `reaction.fore.fx` (of joints), `reaction.loop[0].x` (of constraints).
+`deflection.fore.y` (of a link's tip against the straight link, in its root frame), `fore.strain(0.1)`,
+`fore.moment(0.1)` (sections), `reaction.fore.fx` (of joints), `reaction.loop[0].x` (of constraints).
 """
 
 from __future__ import annotations

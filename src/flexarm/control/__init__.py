@@ -1,0 +1,1 @@
+"""From a robot to a controller that works: shaped commands, feedback, inversion."""

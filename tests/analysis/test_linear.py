@@ -1,0 +1,203 @@
+"""Linear models with names: against differences of the robot itself, and against exact theory of a beam on a hub."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import flexarm as fa
+from tests.helpers import unit_link
+
+HUB = 0.1  # kg m^2
+
+
+def beam_on_a_hub(count, basis="modes", **more):
+    flexible = fa.Flexible(bend_y=count, basis=basis, stiffening="none")
+    link = unit_link(
+        "beam", joint=fa.Revolute("z"), flexible=flexible, hub=fa.PointMass(0.0, inertia=(0, 0, HUB)), **more
+    )
+    return fa.Robot(links=[link])
+
+
+def wave(b, x):
+    """Values and three derivatives (4, 4) of cos, cosh, sin and sinh of b x."""
+    c, s, C, S = np.cos(b * x), np.sin(b * x), np.cosh(b * x), np.sinh(b * x)
+    rows = [[c, C, s, S], [-s, S, c, C], [-c, C, -s, S], [s, S, -c, C]]
+    return np.array(rows) * b ** np.arange(4)[:, None]
+
+
+def hinged_with_a_hub(b):
+    """Zero where the beam on its free hub vibrates: v = 0 and EI v'' + omega^2 J v' = 0 at the hub, a free tip."""
+    root, tip = wave(b, 0.0), wave(b, 1.0)
+    return np.linalg.det([root[0], root[2] + b**4 * HUB * root[1], tip[2], tip[3]]) / np.cosh(b)
+
+
+def roots(function, low, high, count=3000):
+    x = np.linspace(low, high, count)
+    values = [function(each) for each in x]
+    return np.array(
+        [brentq(function, x[k], x[k + 1], xtol=1e-14) for k in range(count - 1) if values[k] * values[k + 1] < 0]
+    )
+
+
+def frequencies(values, count):
+    """The first so many of conjugate pairs on the imaginary axis."""
+    found = np.sort(values.imag[values.imag > 1e-3])
+    return found[:count]
+
+
+def test_poles_and_zeros_of_a_beam_on_a_hub():
+    lin = fa.linearize(beam_on_a_hub(20), inputs=["beam"], outputs=["beam.q", "tip.y"])
+    poles = roots(hinged_with_a_hub, 0.5, 18.0)[:5] ** 2
+    clamped = roots(lambda b: np.cos(b) + 1 / np.cosh(b), 0.5, 18.0)[:5] ** 2
+    assert frequencies(lin.poles, 5) == pytest.approx(poles, rel=1e-6)
+    collocated = lin["beam.q", "beam"].zeros
+    assert frequencies(collocated, 5) == pytest.approx(clamped, rel=1e-6)
+    assert np.abs(collocated.real).max() < 1e-4
+    both = np.sort(np.concatenate([poles, clamped]))
+    assert np.array_equal(both[0::2], clamped)  # they interlace, a zero first, since a pole is at rest
+
+
+def test_a_tip_has_zeros_in_the_right_half_plane():
+    """At s the tip rests while the hub turns: v ~ cosh sin + sinh cos of a (1 - x), s = 2 a^2, tan a = -tanh a."""
+    lin = fa.linearize(beam_on_a_hub(60, "splines"), inputs=["beam"], outputs=["tip.y"])
+    zeros = lin.zeros
+    real = np.sort(zeros.real[(np.abs(zeros.imag) < 1e-3 * np.abs(zeros)) & (zeros.real > 0)])
+    exact = 2 * roots(lambda a: np.sin(a) + np.tanh(a) * np.cos(a), 0.5, 8.0) ** 2
+    assert real[:2] == pytest.approx(exact[:2], rel=1e-6)
+    assert np.sort(-zeros.real[(np.abs(zeros.imag) < 1e-3 * np.abs(zeros)) & (zeros.real < 0)])[:2] == pytest.approx(
+        exact[:2], rel=1e-6
+    )
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return fa.System(fa.library.two_link_arm().with_({"gravity": (0, -9.81, 0)}), native=False)
+
+
+OUTPUTS = ["upper.q", "fore.q'", "fore.q''", "tip.x", "tip.y'", "tip.y''", "fore(0.2).x''", "deflection.fore.y"]
+OUTPUTS += ["upper.strain(0.1)", "upper.moment(0.1)", "upper.shear_y(0.2)", "reaction.upper.fx", "reaction.fore.fy"]
+
+
+def test_all_matrices_are_derivatives_of_the_robot(arm):
+    q0 = fa.equilibrium(arm, {"upper.q": 0.3, "fore.q": -0.8})
+    with pytest.warns(fa.ValidityWarning, match="held there by 2.86 N m at 'upper'"):
+        lin = fa.linearize(arm, q0, inputs=["upper", "tip.fy", "fore(0.2).tz"], outputs=OUTPUTS)
+    hold, n = arm.inverse_dynamics(q0, None, None), arm.nq
+    half = list(arm.robot.link("upper").section.extents().values())[0] / 2
+
+    def rates(x, u):
+        q, v = x[:n], x[n:]
+        tip, inside = (arm.jacobian("fore", at, q, axes="world") for at in (None, 0.2))
+        tau = hold + arm.input_matrix[:, 0] * u[0] + tip[4] * u[1] + inside[2] * u[2]
+        return np.r_[v, arm.forward_dynamics(q, v, tau)]
+
+    def outputs(x, u):
+        q, v = x[:n], x[n:]
+        a, h = rates(x, u)[n:], 2e-4
+
+        def moved(at, order):
+            p = [arm.frame("fore", at, q + v * t + a * t * t / 2)[:3, 3] for t in (-h, 0, h)]
+            return (p[1], (p[2] - p[0]) / (2 * h), (p[2] - 2 * p[1] + p[0]) / h**2)[order]
+
+        loads = [("fore", None, np.r_[0, u[1], np.zeros(4)]), ("fore", 0.2, np.r_[np.zeros(5), u[2]])]
+        cut = [arm.section_forces("upper", x, q, v, a, loads=loads) for x in (0.1, 0.2)]
+        held = [arm.reaction(name, q, v, a, loads=loads) for name in ("upper", "fore")]
+        return np.array(
+            [
+                q[arm.index("upper.q")],
+                v[arm.index("fore.q")],
+                a[arm.index("fore.q")],
+                moved(None, 0)[0],
+                moved(None, 1)[1],
+                moved(None, 2)[1],
+                moved(0.2, 2)[0],
+                arm.deflection("fore", q)[1][-1, 1],
+                arm.strain("upper", 0.1, q, at=(half, 0)),
+                cut[0][5],
+                cut[1][1],
+                held[0][0],
+                held[1][1],
+            ]
+        )
+
+    x0, u0, h = np.r_[q0, np.zeros(n)], np.zeros(3), 1e-5
+    for function, by_x, by_u in ((rates, lin.A, lin.B), (outputs, lin.C, lin.D)):
+        on_x = np.array([(function(x0 + e, u0) - function(x0 - e, u0)) / (2 * h) for e in h * np.eye(2 * n)]).T
+        on_u = np.array([(function(x0, u0 + e) - function(x0, u0 - e)) / (2 * h) for e in h * np.eye(3)]).T
+        for found, wanted in ((by_x, on_x), (by_u, on_u)):
+            sizes = np.maximum(np.abs(wanted).max(axis=1, keepdims=True), 1e-3)
+            assert (np.abs(found - wanted) / sizes).max() < 2e-4
+
+
+def test_point_forces_are_reciprocal():
+    """What a force at one place does at another, the same force there does here."""
+    robot = fa.library.two_link_arm()
+    places = ["tip", "upper(0.2)"]
+    lin = fa.linearize(
+        robot, {"fore.q": 0.7}, inputs=[f"{each}.fy" for each in places], outputs=[f"{each}.y" for each in places]
+    )
+    response = lin.frf(np.array([0.3, 2.0, 7.0]))
+    assert response[:, 0, 1] == pytest.approx(response[:, 1, 0], rel=1e-9)
+
+
+def test_a_driven_joint_is_an_input(arm):
+    """Its acceleration moves it as a double integrator, and shakes the links as `fa.modes` with it locked says."""
+    robot = arm.robot.with_({"gravity": (0, 0, 0)})
+    lin = fa.linearize(robot, inputs=["upper.q''", "fore"], outputs=["upper.q", "tip.y"])
+    locked = fa.modes(robot, joints={"upper": "locked", "fore": "free"})
+    wanted = np.sort(2 * np.pi * locked.frequencies[locked.frequencies > 1e-3])
+    assert frequencies(lin.poles, len(wanted)) == pytest.approx(wanted, rel=1e-6)
+    assert lin.frf(0.5)[0, 0] == pytest.approx(-1 / np.pi**2)  # 1 / s^2
+    assert str(lin.inputs[0]) == "upper.q'' (rad/s2)"
+
+
+def test_on_constraints_no_state_is_redundant():
+    """Poles are the modes of the same robot, and reactions of constraints are outputs."""
+    links = [unit_link("beam", joint=fa.Revolute("z"), flexible=fa.Flexible(bend_y=3, stiffening="none"))]
+    held = fa.OnPlane("beam", point=(1, 0, 0), normal=(0, 1, 0), name="rest")
+    robot = fa.Robot(links=links, constraints=[held])
+    lin = fa.linearize(robot, inputs=["beam"], outputs=["reaction.rest.normal", "beam.moment(0.5)"])
+    assert lin.A.shape == (6, 6)
+    wanted = 2 * np.pi * fa.modes(robot).frequencies
+    assert frequencies(lin.poles, 3) == pytest.approx(wanted, rel=1e-6)
+    # a slow torque at one end of a beam on two supports: its force at the other, and half of its moment in the middle
+    slow = lin.frf(1e-4)[:, 0].real
+    assert slow == pytest.approx([-1.0, -0.5], abs=1e-3) or slow == pytest.approx([-1.0, 0.5], abs=1e-3)
+
+
+def test_at_steady_speed_rotation_stiffens():
+    lin = fa.linearize(fa.library.rotating_beam(), v={"beam.q": 6.0}, inputs=["beam.q''"], outputs=["tip.y"])
+    found = fa.modes(fa.library.rotating_beam(), v={"beam.q": 6.0})
+    wanted = 2 * np.pi * np.sort(found.frequencies[found.frequencies > 1e-3])[:2]
+    assert frequencies(lin.poles, 2) == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"inputs": ["uper"]}, "there is no input 'uper'; did you mean 'upper'"),
+        ({"outputs": ["tip.w"]}, "there is no output 'tip.w'"),
+        ({"outputs": ["upper.q'''"]}, "has 3 primes"),
+        ({"outputs": ["fore.strain(far)"]}, "in the brackets must stand a distance"),
+        ({"outputs": ["fore.strain(9)"]}, "9"),
+        ({"outputs": ["fore.torque(0.1)"]}, "there is no output 'fore.torque"),
+        ({"inputs": "upper"}, "must be a list of names"),
+        ({"outputs": ["tip.y", "tip.y"]}, "has a name twice"),
+        ({"points": {"eye": "fore"}}, "must be \\(link, x\\)"),
+    ],
+)
+def test_wrong_names_are_refused(arm, options, sentence):
+    with pytest.raises((KeyError, ValueError, TypeError), match=sentence):
+        fa.linearize(arm, **options)
+
+
+def test_points_of_ones_own_and_equilibria_without_a_word(arm):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lin = fa.linearize(
+            fa.library.two_link_arm(), points={"eye": ("fore", 0.2)}, inputs=[], outputs=["eye.y", "fore(0.2).y"]
+        )
+    assert np.array_equal(lin.C[0], lin.C[1])
+    assert lin.held == {"upper": 0.0, "fore": 0.0}
