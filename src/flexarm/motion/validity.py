@@ -20,6 +20,7 @@ from flexarm.mechanics.reach import (
     twists_far,
 )
 from flexarm.mechanics.system import System
+from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
 from flexarm.robot import Robot
@@ -100,6 +101,12 @@ def _leak(run: Run) -> list[str]:
     if run.status != "completed" or abs(share) <= LEAK:
         return []
     did = "put in" if share > 0 else "took out"
+    if switches(run.robot):
+        return [
+            f"contact from node to node {did} {statistics['energy_balance']:.3g} J until t = "
+            f"{statistics['energy_worst_at']:.4g} s, where no more than {statistics['energy_moved']:.3g} J moved: that "
+            "is the scheme's own; take more elements, or contact 'continuous'"
+        ]
     return [
         f"the integration itself {did} {statistics['energy_balance']:.3g} J until t = "
         f"{statistics['energy_worst_at']:.4g} s, where no more than {statistics['energy_moved']:.3g} J moved: do not "

@@ -106,6 +106,8 @@ class Link(Description):
             return "none"
         if self.flexible.stiffening != "auto":
             return self.flexible.stiffening
+        if isinstance(self.joint, FixedPrismatic) and self.joint.on_mesh:
+            return "none"  # the papers' scheme, which has no other
         few = sum(self.flexible.counts.values()) <= MOST_EXACT and not self.flexible.meshed
         plain = not (self.flexible.shear or isinstance(self.joint, FixedPrismatic))
         return "exact" if few and plain and self.flexible.in_one_plane else "shortening"
