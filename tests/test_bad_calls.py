@@ -236,6 +236,10 @@ def descriptions() -> Iterator[Call]:
     yield Call("SlidingPrismatic", fa.SlidingPrismatic, SLIDE)
     yield Call("SlidingPrismatic.mount", fa.SlidingPrismatic, {"mount": mount})
     yield Call("FixedPrismatic", fa.FixedPrismatic, {"rear": ("flexible", CHOICE), **SLIDE})
+    yield Call(
+        "Sleeve", fa.Sleeve, {"mouth": (0.5, NUMBER), **{k: v for k, v in SLIDE.items() if k in fa.Sleeve.model_fields}}
+    )
+    yield Call("Splines", fa.Splines, {})
     yield Call("FixedPrismatic.mount", fa.FixedPrismatic, {"mount": mount})
     yield Call("Weld", fa.Weld, {"mount": mount})
     yield Call(

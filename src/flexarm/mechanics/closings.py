@@ -23,12 +23,11 @@ Key = tuple[int, str]  # of a block of rows: the number of its constraint, and m
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of one constraint in one unit, as they are written. `turns`: whether they may be turned."""
+    """The rows of one constraint in one unit, as they are written."""
 
     name: str
     count: int
     unit: str
-    turns: bool
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def close(numbers: Numbers, block: Block, values: Array, slopes: Array, scale: f
     moved = np.abs(slopes).max(axis=1, initial=0.0) > IDLE
     _require_closed(block, values[~moved], scale)
     closing = Closing(tuple(np.flatnonzero(moved).tolist()))
-    if moved.sum() >= 2 and block.turns:
+    if moved.sum() >= 2:
         turn, sizes, _ = np.linalg.svd(slopes[moved], full_matrices=False)
         idle = sizes <= IDLE * sizes[0]
         if idle.any():

@@ -242,7 +242,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
 def _meeting(system: System, rider: Link, on: Link) -> Condition:
     """The rider may come as far as the joint through which its carrier slides."""
     slide, out = system.joint(rider.name).index, system.joint(on.name).index
-    side: list[float] = []
+    side: list[float] = [1.0] if getattr(on.joint, "rear", "") == "none" else []  # behind the joint there is no link
 
     def gap(t: float, q: Array, v: Array) -> float:
         ahead = float(q[slide] + q[out] - on.length)

@@ -23,7 +23,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
-from flexarm.robot import Robot
+from flexarm.robot import Riding, Robot
 
 LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
@@ -37,6 +37,7 @@ def warn_of_validity(run: Run, system: System) -> None:
         _unsolved(run),
         _inaccurate(run, robot),
         _leak(run),
+        _smoothed_steps(system),
         _large_deflections(run, system),
         _large_twists(run, system),
         _coarse_nodes(run, system),
@@ -91,6 +92,22 @@ def _inaccurate(run: Run, robot: Robot) -> list[str]:
     return [
         f"links are up to {run.error_estimate:.3g} m from where a more accurate run has them, and "
         f"{allowed:.3g} m are allowed; take a smaller {smaller}{replayed}"
+    ]
+
+
+def _smoothed_steps(system: System) -> list[str]:
+    """Modes of a rail are smooth over the steps of its section, where curvature should jump."""
+    robot = system.robot
+    rails = {
+        robot.links[parent].name: rider.name
+        for rider, parent in zip(robot.links, robot.parents, strict=True)
+        if parent is not None and isinstance(rider.joint, Riding) and not rider.joint.on_mesh
+    }
+    return [
+        f"link '{name}' has a section with steps, and '{rider}' slides along it: its modes are smooth over the steps "
+        "and may be some per cent too stiff; see fa.convergence"
+        for name, rider in rails.items()
+        if (link := robot.link(name)).flexible is not None and link.section is not None and link.section.breaks
     ]
 
 
