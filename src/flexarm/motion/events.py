@@ -250,9 +250,10 @@ def _meeting(system: System, rider: Link, on: Link) -> Condition:
             side.append(1.0 if ahead >= 0 else -1.0)
         return side[0] * ahead
 
-    return Condition(
-        rider.name, gap, lambda time: f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s"
-    )
+    def sentence(time: float) -> str:
+        return f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s"
+
+    return Condition(f"way of {rider.name} to the joint of {on.name}", gap, sentence)
 
 
 def _functions(stop: Any) -> list[Callable[..., Any]]:
