@@ -236,6 +236,8 @@ def descriptions() -> Iterator[Call]:
     yield Call("SlidingPrismatic", fa.SlidingPrismatic, SLIDE)
     yield Call("SlidingPrismatic.mount", fa.SlidingPrismatic, {"mount": mount})
     yield Call("FixedPrismatic", fa.FixedPrismatic, {"rear": ("flexible", CHOICE), **SLIDE})
+    yield Call("Sleeve", fa.Sleeve, {"mouth": (0.5, optional(NUMBER)), **JOINT})
+    yield Call("Splines", fa.Splines, {})
     yield Call("FixedPrismatic.mount", fa.FixedPrismatic, {"mount": mount})
     yield Call("Weld", fa.Weld, {"mount": mount})
     yield Call(
@@ -285,7 +287,13 @@ def descriptions() -> Iterator[Call]:
     yield Call(
         "PointSupport",
         fa.PointSupport,
-        {"link": link, "position": ([0, 0, 0], VECTOR), "directions": ("yz", CHOICE), "name": ("c", optional(TEXT))},
+        {
+            "link": link,
+            "position": ([0, 0, 0], VECTOR),
+            "directions": ("yz", CHOICE),
+            "name": ("c", optional(TEXT)),
+            "on": ("ground", (None, 3, NAN, [], {}, THING)),
+        },
     )
     yield Call(
         "Robot",

@@ -15,6 +15,7 @@ from flexarm.foundation.numbers import Array
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page
+from flexarm_papers.runs import simulate
 from flexarm_papers.study import Study
 
 ELEMENTS = (1, 3, 5, 7)  # of figure 4
@@ -92,12 +93,12 @@ def applied_to_two_links() -> dict[str, fa.Profile]:
 
 @lru_cache
 def single(robot: fa.Robot, duration: float = DURATION) -> fa.Run:
-    return fa.simulate(robot, duration, torque={"beam": applied()}, sample=SAMPLE, progress=False, native=False)
+    return simulate(robot, duration, torque={"beam": applied()}, sample=SAMPLE, native=False)
 
 
 @lru_cache
 def double(robot: fa.Robot, duration: float = DURATION) -> fa.Run:
-    return fa.simulate(robot, duration, torque=applied_to_two_links(), sample=SAMPLE, progress=False, native=False)
+    return simulate(robot, duration, torque=applied_to_two_links(), sample=SAMPLE, native=False)
 
 
 def flexural(run: fa.Run, name: str = "beam") -> Array:

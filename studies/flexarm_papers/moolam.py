@@ -15,6 +15,7 @@ from flexarm.show.style import STYLES, Picture, grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page
+from flexarm_papers.runs import simulate
 from flexarm_papers.study import Study
 
 LINKS = ("column", "upper", "fore")
@@ -80,7 +81,7 @@ def pushed(robot: fa.Robot, duration: float = DURATION, bent: bool = False) -> f
         sides = ("q", "motor") if springs else ("q",)
         steps["q0"] = {f"{name}.{side}": angle for name, angle in BENT.items() for side in sides}
     torque = dict.fromkeys(LINKS, TORQUE)
-    return fa.simulate(robot, duration, torque=torque, sample=SAMPLE, progress=False, native=False, **steps)
+    return simulate(robot, duration, torque=torque, sample=SAMPLE, native=False, **steps)
 
 
 def deviation(run: fa.Run, rigid: fa.Run) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flexarm.foundation.files import write_text
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm_papers.page import Page
 
 if TYPE_CHECKING:
@@ -43,9 +45,11 @@ class Study:
         page = Page(folder / self.name, self.title)
         if self.short:
             page.text(f"The paper: {self.paper}.")
-        for section in self.sections:
-            steps.next(f"{self.name}: {section.__name__.replace('_', ' ')}")
-            section(page)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ValidityWarning)  # the page tells how far its robots bend, and why
+            for section in self.sections:
+                steps.next(f"{self.name}: {section.__name__.replace('_', ' ')}")
+                section(page)
         return page.write()
 
 

@@ -34,8 +34,9 @@ def test_forward_dynamics_inverts_inverse_dynamics(robot, seed):
 @few
 @given(robots(), seeds)
 def test_mass_matrix_is_symmetric_positive_definite(robot, seed):
+    """At deflections for which "shortening" is meant: far beyond, its mass matrix may lose definiteness."""
     system = fa.System(robot, native=False)
-    q, v, _ = state(system, seed)
+    q, v, _ = state(system, seed, 0.15)
     M = system.mass_matrix(q)
     assert_allclose(M, M.T, rtol=1e-12, atol=1e-12 * np.abs(M).max(initial=1.0))
     scale = 1 / np.sqrt(np.diag(M))

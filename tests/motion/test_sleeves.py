@@ -222,3 +222,52 @@ def test_a_sleeve_is_watched_at_both_ends():
     assert "'beam.q' reached its upper limit 0.99 m" in out.reason
     short = telescope(fa.Sleeve(mouth=0.3))
     assert short.travel("beam") == (0.0, 0.29)
+
+
+def test_statics_in_a_sleeve_that_bends():
+    """Both beams see P and the mouth's R: R = P (3 Lb - a) / (2 a) EIc / (EIc + EIb), a from the end to the mouth. The
+    end's moment makes the carrier's curvature jump, so it converges with the first power only."""
+    load, ratio, inside = 1e-3, 5.0, 0.5
+    thick = fa.Section.properties(A=1 / STEEL.rho, I_y=ratio / STEEL.E, I_z=ratio / STEEL.E)
+    exact = load * (3 - inside) / (2 * inside) * ratio / (ratio + 1)
+    errors = []
+    for count in (8, 32):
+        shapes = fa.Flexible(bend_y=count, basis="splines", stiffening="none")
+        carrier = fa.Link("carrier", 1.0, fa.Weld(), thick, STEEL, shapes, mass=1e-3)
+        robot = telescope(flexible=shapes, carrier=carrier, gravity=(0, -1e-9, 0), payload=fa.PointMass(1e6))
+        system = fa.System(robot, native=False)
+        q = fa.equilibrium(system, {"beam.q": 1 - inside})
+        behind, ahead = (system.section_forces("carrier", x, q)[1] for x in (0.999, 0.4))
+        errors.append(abs(behind / exact + 1))
+        assert ahead == pytest.approx(-load, rel=1e-3)  # outboard of the end both forces are there
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 5e-3
+
+
+def test_forces_of_constraints_are_found_at_rest():
+    """As a run has them; a state that does not tell them asks for them."""
+    system = fa.System(telescope(gravity=(0, -1, 0)), native=False)
+    q = fa.equilibrium(system, {"beam.q": 0.5})
+    run = fa.simulate(
+        system, 1e-3, motion={"carrier": lambda t: 0 * t, "beam": lambda t: 0.5 + 0 * t}, q0="equilibrium", native=False
+    )
+    assert system.reaction("carrier", q)[1] == pytest.approx(4.0, rel=1e-9)
+    there = np.r_[run.force("beam", 0.2)[0].values, run.moment("beam", 0.2)[0].values]
+    assert system.section_forces("beam", 0.2, q) == pytest.approx(there, abs=1e-4)
+    with pytest.raises(ValueError, match="constraint_forces: is required"):
+        system.reaction("carrier", {"beam.q": 0.5})  # not at rest: the beam would start to swing
+
+
+def test_a_support_that_comes_to_the_root_ends_the_run():
+    support = fa.PointSupport("beam", (0.5, 0, 0), "y")
+    robot = fa.Robot(links=[beam(fa.SlidingPrismatic())], constraints=[support])
+    run = fa.simulate(robot, 1.0, motion={"beam": fa.cycloid(0.2, 0.8, 1.0)}, native=False)
+    assert "slid off its support 'point-support[0]'" in run.reason
+    assert "its root" in run.reason
+    with pytest.raises(ValueError, match="is at the root of link 'beam' at the start"):
+        fa.simulate(robot, 1.0, q0={"beam.q": 0.499}, native=False)
+
+
+def test_what_is_picked_for_links_that_slide_promises_nothing():
+    robot = telescope(flexible=fa.Flexible(up_to=5))
+    assert "frequencies may be some per cent off: where something slides along it" in " ".join(str(robot).split())

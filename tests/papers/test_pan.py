@@ -69,7 +69,8 @@ def test_the_beam_starts_in_the_static_shape_of_a_uniform_load(describe, count):
     a, b = FAST_PUSH.start, LENGTH - D - FAST_PUSH.start
     slope_a, slope_b = ((one**2 / 6 + other**2 / 12) * D - D**3 / 24 for one, other in ((a, b), (b, a)))
     at_H, at_E = (x * slope + x**4 / 8 for x, slope in ((a, slope_a), (b, slope_b)))
-    assert rise(run, "H")[0] == pytest.approx(DEFLECTION, rel=1e-4)
+    # the shape is that of linear theory, and then put onto the supports of the bent beam
+    assert rise(run, "H")[0] == pytest.approx(DEFLECTION, rel=3e-4)
     assert rise(run, "E")[0] == pytest.approx(DEFLECTION * at_E / at_H, rel=0.02)
     assert np.abs(run["v"].values[0]).max() == 0
 

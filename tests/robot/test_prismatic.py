@@ -162,13 +162,19 @@ def test_degrees_are_doubted(kind):
             "joint.contact = 'nodal': needs a flexible link with basis elements, but 'a' is rigid",
         ),
         (
-            {"joint": fa.FixedPrismatic(contact="nodal"), "flexible": fa.Flexible(bend_y=2, basis="elements")},
-            "flexible.stiffening = 'auto': must be 'none' with joint.contact = 'nodal', a scheme that has no "
+            {
+                "joint": fa.FixedPrismatic(contact="nodal"),
+                "flexible": fa.Flexible(bend_y=2, basis="elements", stiffening="shortening"),
+            },
+            "flexible.stiffening = 'shortening': must be 'none' with joint.contact = 'nodal', a scheme that has no "
             "shortening",
         ),
         (
-            {"joint": fa.FixedPrismatic(contact="element"), "flexible": fa.Flexible(bend_y=2, basis="elements")},
-            "flexible.stiffening = 'auto': must be 'none' with joint.contact = 'element', a scheme that has no "
+            {
+                "joint": fa.FixedPrismatic(contact="element"),
+                "flexible": fa.Flexible(bend_y=2, basis="elements", stiffening="shortening"),
+            },
+            "flexible.stiffening = 'shortening': must be 'none' with joint.contact = 'element', a scheme that has no "
             "shortening",
         ),
         (

@@ -321,7 +321,9 @@ def test_exact_meshes_that_nothing_holds_at_the_root():
 def test_nodal_contacts_are_of_zero_order():
     touching = fa.SlidingPrismatic(contact="nodal")
     robot = arm(link("a", "R", shapes("none", 3, "elements")), link("b", "Pa", joint=touching))
-    assert "closed form without contact nodal (see link 'b')" in refusal(robot, stiffening="shortening", k={"b": 1})
+    assert "closed form without contact nodal or element (see link 'b')" in refusal(
+        robot, stiffening="shortening", k={"b": 1}
+    )
     through = arm(link("a", "Pb", shapes("none", 3, "elements"), joint=fa.FixedPrismatic(contact="nodal")))
     assert "has a closed form without contact nodal;" in refusal(through, stiffening="shortening", k={"a": 1})
 

@@ -75,7 +75,7 @@ class Convergence:
         head = f"{robot.name}, {self.run.array('time')[-1]:g} s; shapes {'; '.join(shapes)}"
         columns = f"{'quantity':<34}{'value':>14}{f'{self.more} more':>14}{'finer steps':>14}"
         rows = [each.line for each in self.differences]
-        held = "free" if robot.constraints else "locked"
+        held = _held(System(robot, native=False))
         note = f"tip path: its farthest point from the start, and how far paths are apart; frequencies: joints {held}"
         return "\n".join([head, *dict.fromkeys(early), columns, *rows, note])
 
@@ -250,9 +250,14 @@ def _deflections(*runs: Run) -> list[Difference]:
     return out
 
 
+def _held(system: System) -> str:
+    """What frequencies are told for: joints locked where nothing else holds them."""
+    return "free" if system.constraints else "locked"
+
+
 def _frequencies(system: System, finer: System, q0: Any) -> list[Difference]:
     """At the posture in which it starts, joints locked where nothing else holds them; none where there are none."""
-    joints: Any = "free" if system.constraints else "locked"
+    joints: Any = _held(system)
     vector = np.zeros(system.nq) if q0 is None or isinstance(q0, str) else system.vector(q0, "q0")
     try:
         few = modes(system, vector, joints=joints)

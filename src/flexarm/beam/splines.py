@@ -12,7 +12,7 @@ from flexarm.foundation.numbers import Array
 def splines(nodes: Array, order: int) -> PiecewisePolynomials:
     """Of degree order + 1, with `order` continuous derivatives; those that move or turn the clamped root left out.
 
-    Each lives on order + 2 neighbouring elements at the most, and all of them together are one.
+    Each lives on order + 2 neighbouring elements at the most.
     """
     degree = order + 1
     knots = np.concatenate([np.full(degree, nodes[0]), nodes, np.full(degree, nodes[-1])])

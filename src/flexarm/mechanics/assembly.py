@@ -9,7 +9,9 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.constraints import Row
+from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.system import System
+from flexarm.robot import Link
 
 ITERATIONS = 200
 LONGEST = 0.5  # of what is large for a coordinate, in one iteration
@@ -18,6 +20,7 @@ OPEN = 1e-9  # where the iteration ends, a larger gap is one that cannot be clos
 DEPENDENT = 1e-9  # singular values of the scaled Jacobian below this, against the largest
 NEARLY = 0.02  # below this a run that failed has met a singular posture
 IDLE = 1e-6  # a scaled row of the Jacobian smaller than this is not taken for one of its own
+AT_ROOT = 0.01  # of a link's length
 STEP_ASIDE = 1e-2  # how far a second posture lies from the first when it is asked whether only the first is singular
 
 
@@ -140,6 +143,12 @@ class Assembly:
     def _require_supports_on_links(self, q: Array) -> None:
         for name, link, where in self.system.structure.constraints.supports:
             x, length = float(where(q, self.system.numbers)), self.system.robot.link(link).length
+            least = nearest_support(self.system.robot.link(link))
+            if -1e-9 * length <= x < least - 1e-9 * length:
+                raise ValueError(
+                    f"the support '{name}' is at the root of link '{link}' at the start, {x:.4g} m from it, where the "
+                    f"link is held already: it must stand at least {least:.4g} m away"
+                )
             if not -1e-9 * length <= x <= (1 + 1e-9) * length:
                 raise ValueError(
                     f"the support '{name}' is not on link '{link}' at the start: it stands {x:.4g} m from its root "
@@ -198,6 +207,12 @@ class Assembly:
         rows = self.system.constraint_rows
         matter = np.abs(weights) > 0.05 * np.abs(weights).max()
         return list(dict.fromkeys(self._of(row) for row, counts in zip(rows, matter) if counts))
+
+
+def nearest_support(link: Link) -> float:
+    """How near a support may come to the root of a link (m): where shapes are held, they cannot be held again."""
+    clamped = link.flexible is not None and not link.flexible.loose and not gripped(link)
+    return AT_ROOT * link.length if clamped else 0.0
 
 
 def _listed(names: Sequence[str]) -> str:

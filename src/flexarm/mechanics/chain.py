@@ -85,4 +85,6 @@ def _slid_along(robot: Robot) -> set[str]:
         for rider, parent in riders
         if parent is not None and isinstance(rider.joint, Riding) and rider.joint.contact == "continuous"
     }
-    return found | {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}
+    supported = {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}
+    # a support does not turn with the link: where its section has steps, curvature may jump
+    return found | {name for name in supported if (section := robot.link(name).section) is None or not section.breaks}

@@ -23,12 +23,11 @@ Key = tuple[int, str]  # of a block of rows: the number of its constraint, and m
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of one constraint in one unit, as they are written. `turns`: whether they may be turned."""
+    """The rows of one constraint in one unit, as they are written."""
 
     name: str
     count: int
     unit: str
-    turns: bool
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,13 @@ def sampled(at: Callable[[Array], tuple[Array, Array]], coordinates: Coordinates
 def close(numbers: Numbers, block: Block, values: Array, slopes: Array, scale: float) -> Closing:
     """What is kept of a block, from its values and slopes (scale: what is large for them); with the numbers that turn
     it, if it must be turned."""
-    values, slopes = values / scale, slopes / scale
+    values, slopes = _known(values / scale), _known(slopes / scale)
+    if not slopes.shape[1]:  # nothing is known: then all rows stay
+        slopes = np.eye(block.count)
     moved = np.abs(slopes).max(axis=1, initial=0.0) > IDLE
     _require_closed(block, values[~moved], scale)
     closing = Closing(tuple(np.flatnonzero(moved).tolist()))
-    if moved.sum() >= 2 and block.turns:
+    if moved.sum() >= 2:
         turn, sizes, _ = np.linalg.svd(slopes[moved], full_matrices=False)
         idle = sizes <= IDLE * sizes[0]
         if idle.any():
@@ -69,6 +70,11 @@ def close(numbers: Numbers, block: Block, values: Array, slopes: Array, scale: f
             numbers.add(turn_name(block), "1", _upright(turn[:, ~idle].T))
     numbers.fact(f"constraints.{block.name}", f"keeps of its rows ({block.unit})", str(closing))
     return closing
+
+
+def _known(columns: Array) -> Array:
+    """Without postures at which a row is no number: a link may not reach its support there."""
+    return columns[:, np.isfinite(columns).all(axis=0)]
 
 
 def turn_name(block: Block) -> str:

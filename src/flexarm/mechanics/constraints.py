@@ -19,7 +19,7 @@ from flexarm.mechanics.constraint_numbers import AXES
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.beams import nodally_held
 from flexarm.mechanics.moving_shapes import IN_A_GUIDE
-from flexarm.mechanics.rotations import Shift, pose_along
+from flexarm.mechanics.rotations import Shift, Step, Turn, Y, Z, pose_along
 from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot import FixedPrismatic
 from flexarm.robot.constraints import Constraint, Loop, Mouth, OnLine, OnPlane, PointSupport, constraint_names
@@ -27,6 +27,9 @@ from flexarm.robot.links import GROUND
 
 if TYPE_CHECKING:
     from flexarm.mechanics.equations import Equations
+
+
+NEWTON = 4  # iterations to where a link that bends exactly meets a support: from a slope of 60 degrees to rounding
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,7 @@ class Constraints:
                 rows = [row for row in self._written(index, constraint) if row.unit == unit]
                 if not rows:
                     continue
-                # a support's rows are in the link's own axes, where its plane cannot be askew
-                block = Block(self.names[index], len(rows), unit, not isinstance(constraint, PointSupport))
+                block = Block(self.names[index], len(rows), unit)
                 self.blocks[index, unit] = block, rows
                 self.rows += rows if closings is None else self._closed(index, block, rows, closings[index, unit])
         for number, body in enumerate(equations.chain.bodies):
@@ -173,20 +175,54 @@ class Constraints:
         return rows
 
     def _support(self, index: int, support: PointSupport) -> list[Row]:
-        """The axis passes the support: v(x) = Y and w(x) = Z, (X, Y, Z) the support in the link's root frame."""
+        """The axis passes the support: where it is as far along x as the support, it is as far along y and z."""
         e, number = self.equations, self._number(support.link)
-        at = self._stands(index, support)
-        stands, along = self._moving(at), self._moving(self._along(support, at))
-        own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
-        body = e.chain.bodies[number]
-        there = body.model.moving_place(body, self._numbers(index).under("rail"), along, own)[0]
-        assert isinstance(there, Shift)
-        gap = Jet(there.r, there.dr, there.ddr) - stands
+        at, link = self._stands(index, support), e.chain.bodies[number].link
+        if link.stiffening == "exact":
+            place = self._bent_place(index, support, at)[1]
+            gaps = [Jet(place[k] - at[k], None, None) for k in range(3)]
+        else:
+            own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
+            gaps = self._gaps(index, support, self._moving(at), self._moving(self._along(support, at)), own)
         return [
-            Row(f"{self.names[index]}.{axis}", index, gap.of(k).x, "m", gap.of(k))
+            Row(f"{self.names[index]}.{axis}", index, gaps[k].x, "m", None if gaps[k].dx is None else gaps[k])
             for k, axis in enumerate(AXES)
             if axis in support.directions
         ]
+
+    def _gaps(self, index: int, support: PointSupport, stands: Jet, along: Jet, own: Jet) -> list[Jet]:
+        """Of a link that is known to second order: the point of the axis that is X along the straight link has moved
+        back, so the axis is followed along its slope to the support."""
+        steps = self._sliding(index, support, along, own)
+        there = steps[0]
+        assert isinstance(there, Shift)
+        gap = Jet(there.r, there.dr, there.ddr) - stands
+        found = [gap.of(k) for k in range(3)]
+        if self.equations.chain.bodies[self._number(support.link)].link.stiffening == "none":
+            return found
+        back = -found[0]
+        for step in steps[1:]:
+            if isinstance(step, Turn) and step.axis in (Y, Z):
+                lean = back * Jet(step.angle, step.rate, step.second_rate)
+                k, lean = (1, lean) if step.axis == Z else (2, -lean)
+                found[k] = found[k] + lean
+        return found
+
+    def _bent_place(self, index: int, support: PointSupport, at: Any) -> tuple[Any, Any]:
+        """Of a link that bends as far as it likes: the place x on it that is as far along x as the support, by
+        Newton's method, and where its axis is there (3,)."""
+        own = Jet.slow(self.equations.chain.part(self.equations.q, self._number(support.link)))
+        x = self._along(support, at)
+        for _ in range(NEWTON):
+            R, p = pose_along(self._sliding(index, support, Jet.slow(x), own), ca.SX.eye(3), ca.SX.zeros(3))
+            back, tangent = at[0] - p[0], R[:, 0]
+            x = x + back / tangent[0]
+        return x, p + back / tangent[0] * tangent
+
+    def _sliding(self, index: int, support: PointSupport, along: Jet, own: Jet) -> list[Step]:
+        """From the root frame of a support's link to a place on it."""
+        body = self.equations.chain.bodies[self._number(support.link)]
+        return body.model.moving_place(body, self._numbers(index).under("rail"), along, own)
 
     def _moving(self, expression: Any) -> Jet:
         """An expression of q with its rates by AD."""
@@ -222,10 +258,20 @@ class Constraints:
         return pose_along(e.to_section(number, self._numbers(index).under("on")), *pose)
 
     def _along(self, support: PointSupport, stands: Any) -> Any:
-        """Where on its link a support stands, as its places are counted."""
+        """Where on its straight link a support would stand, as its places are counted."""
         number = self._number(support.link)
         body = self.equations.chain.bodies[number]
         return body.model.seen_at(body, stands[0], self.equations.chain.part(self.equations.q, number))
+
+    def _where(self, index: int, support: PointSupport) -> Any:
+        """Where on its bent link it stands."""
+        e, number, at = self.equations, self._number(support.link), self._stands(index, support)
+        if e.chain.bodies[number].link.stiffening == "exact":
+            return self._bent_place(index, support, at)[0]
+        x = self._along(support, at)
+        there = self._sliding(index, support, Jet.slow(x), Jet.slow(e.chain.part(e.q, number)))[0]
+        assert isinstance(there, Shift)
+        return x + at[0] - there.r[0]
 
     @cached_property
     def supports(self) -> list[tuple[str, str, ca.Function]]:
@@ -234,8 +280,8 @@ class Constraints:
         found = []
         for index, each in enumerate(self.constraints):
             if isinstance(each, PointSupport):
-                x = self._along(each, self._stands(index, each))
-                found.append((self.names[index], each.link, ca.Function("where", [e.q, e.p], [x])))
+                where = ca.Function("where", [e.q, e.p], [self._where(index, each)])
+                found.append((self.names[index], each.link, where))
         return found
 
     def _number(self, link: str) -> int:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from flexarm.mechanics.system import System
 
 
+BALANCED = 1e-6  # of the forces on coordinates: what constraints must leave of them
+
+
 @dataclass(frozen=True)
 class OuterForce:
     """A wrench (..., 6) on a link about a point p (..., 3), both in the world, that touches the link at x (...)."""
@@ -28,9 +31,33 @@ class OuterForce:
     wrench: Array
 
 
-def outer_forces(system: System, q: Array, loads: Any, constraint_forces: Any) -> list[OuterForce]:
-    """All of them in a state, from what a user gives."""
-    return [*_loads(system, q, loads), *_constraints(system, q, constraint_forces)]
+def outer_forces(
+    system: System, motion: tuple[Array, Array, Array], loads: Any, constraint_forces: Any
+) -> list[OuterForce]:
+    """All of them in a state (q, v, a), from what a user gives."""
+    q, pushed = motion[0], _loads(system, motion[0], loads)
+    if constraint_forces is None and not pushed and system.constraints:
+        constraint_forces = _balancing(system, motion)
+    return [*pushed, *_constraints(system, q, constraint_forces)]
+
+
+def _balancing(system: System, motion: tuple[Array, Array, Array]) -> Array | None:
+    """Forces of the constraints that move the coordinates without an actuator as they move, if these tell them."""
+    driven = {each.coordinate.index for each in system.actuators}
+    passive = [k for k in range(system.nq) if k not in driven]
+    shape = np.broadcast_shapes(*(each.shape for each in motion))
+    q, v, a = (np.broadcast_to(each, shape).reshape(-1, system.nq) for each in motion)
+    taken = system.inverse_dynamics(q, v, a)
+    found = []
+    for row, needed in zip(system.constraint_jacobian(q)[:, :, passive], taken[:, passive], strict=True):
+        sizes = np.maximum(np.abs(row).max(axis=1, initial=0.0), 1e-300)
+        forces, _, rank, _ = np.linalg.lstsq((row / sizes[:, None]).T, needed, rcond=1e-9)
+        forces = forces / sizes
+        left = row.T @ forces - needed
+        if rank < len(row) or np.abs(left).max(initial=0.0) > BALANCED * np.abs(needed).max(initial=1e-300):
+            return None
+        found.append(forces)
+    return np.array(found).reshape(*shape[:-1], -1)
 
 
 def _loads(system: System, q: Array, loads: Any) -> list[OuterForce]:
@@ -65,8 +92,8 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     if forces is None:
         if touches:
             raise ValueError(
-                f"constraint_forces: is required, since the robot has constraints: one force for each of "
-                f"{', '.join(rows)}, as run['reaction'] has them"
+                "constraint_forces: is required, since the robot has constraints that this state (and its loads) does "
+                f"not tell: one force for each of {', '.join(rows)}, as run['reaction'] has them"
             )
         return []
     given = real_array("constraint_forces", forces)

@@ -29,7 +29,7 @@ class Balance:
         self.system, self.bodies = system, system._chain.bodies
         given = [system.vector(each, name) for name, each in (("q", q), ("v", v), ("a", a))]
         leading = np.broadcast_shapes(*(each.shape[:-1] for each in given))
-        self.outer: list[OuterForce] = outer_forces(system, given[0], loads, constraint_forces)
+        self.outer: list[OuterForce] = outer_forces(system, (given[0], given[1], given[2]), loads, constraint_forces)
         leading = np.broadcast_shapes(leading, *(each.wrench.shape[:-1] for each in self.outer))
         self.leading = leading
         self.q, self.v, self.a = (np.broadcast_to(each, (*leading, system.nq)) for each in given)

@@ -436,7 +436,8 @@ class System:
         take: bearings, drive, friction and stops together.
 
         loads: (link, x, wrench) each: force and torque (..., 6) in world axes on the section at x (None is the tip).
-        constraint_forces: (..., rows), as `run["reaction"]` has them; a robot with constraints needs them.
+        constraint_forces: (..., rows), as `run["reaction"]` has them; found unless given, where the coordinates without
+        actuators tell them (at `fa.equilibrium`, say).
         axes: those of the link's root frame, or the world's.
 
         >>> from flexarm.robot import Link, PointMass

@@ -26,7 +26,7 @@ class Audit(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the energy that moved: below zero what the integration lost, above what it gained."""
+        """Of the energy that moved: what the integration, or a scheme of contact, gained; below zero what it lost."""
         return self.balance / self.moved if self.moved else 0.0
 
 
@@ -39,16 +39,30 @@ def audit(energies: Mapping[str, Array], robot: Robot, duration: float) -> Audit
     speed = sum(link.length for link in robot.links) / duration if duration else 0.0
     nothing = NOTHING * sum(link.total_mass for link in robot.links) * speed**2
     at_rest = moved <= max(nothing, ROUNDING * max(float(np.abs(each).max()) for each in stores.values()))
-    return Audit(float(balance[worst]), worst, 0.0 if at_rest or leaks(robot) else moved)
+    return Audit(float(balance[worst]), worst, 0.0 if at_rest or appears(robot) else moved)
 
 
 def leaks(robot: Robot) -> bool:
     """Energy goes where a node of contact changes, and comes with material that appears."""
-    joints = [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
-    return any(each.on_mesh or getattr(each, "rear", "") == "none" for each in joints)
+    return switches(robot) or appears(robot)
 
 
-def words(share: float) -> str:
-    """What the integration did to the energy."""
+def switches(robot: Robot) -> bool:
+    """Whether a joint touches a mesh from node to node, which puts energy in and takes it out."""
+    return any(each.on_mesh for each in _slides(robot))
+
+
+def appears(robot: Robot) -> bool:
+    """Whether material appears in a joint, and energy with it."""
+    return any(getattr(each, "rear", "") == "none" for each in _slides(robot))
+
+
+def _slides(robot: Robot) -> list[Prismatic]:
+    return [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
+
+
+def words(share: float, robot: Robot) -> str:
+    """What the integration, or contact from node to node, did to the energy."""
     part = f"{100 * abs(share):.2g} %" if abs(share) >= LEAST else f"less than {100 * LEAST:g} %"
-    return f"the integration {'gained' if share > 0 else 'lost'} {part} of the energy moved"
+    who = "contact from node to node" if switches(robot) else "the integration"
+    return f"{who} {'gained' if share > 0 else 'lost'} {part} of the energy moved"

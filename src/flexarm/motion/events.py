@@ -13,6 +13,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import ROUNDING
+from flexarm.mechanics.assembly import nearest_support
 from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.reach import node_turns
 from flexarm.mechanics.system import System
@@ -187,7 +188,7 @@ def _supports(system: System) -> list[Condition]:
     if not system.constraints:
         return []
     return [
-        _support(name, link, partial(_along, system, where), system.robot.link(link).length)
+        _support(name, system.robot.link(link), partial(_along, system, where))
         for name, link, where in system.structure.constraints.supports
     ]
 
@@ -196,13 +197,16 @@ def _along(system: System, where: ca.Function, q: Array) -> float:
     return float(where(q, system.numbers))
 
 
-def _support(name: str, link: str, where: Callable[[Array], float], length: float) -> Condition:
+def _support(name: str, link: Link, where: Callable[[Array], float]) -> Condition:
+    least = nearest_support(link)
+
     def left(t: float, q: Array, v: Array) -> float:
         x = where(q)
-        return min(x, length - x) + 1e-9 * length  # a support at the very end is on the link
+        return min(x - least, link.length - x) + 1e-9 * link.length  # a support at the very end is on the link
 
     def sentence(time: float) -> str:
-        return f"link '{link}' slid off its support '{name}' at t = {time:.6g} s"
+        held = f" (or came to its root, where '{link.name}' is held already)" if least else ""
+        return f"link '{link.name}' slid off its support '{name}' at t = {time:.6g} s{held}"
 
     return Condition(name, left, sentence, "failed")
 
@@ -238,7 +242,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
 def _meeting(system: System, rider: Link, on: Link) -> Condition:
     """The rider may come as far as the joint through which its carrier slides."""
     slide, out = system.joint(rider.name).index, system.joint(on.name).index
-    side: list[float] = []
+    side: list[float] = [1.0] if getattr(on.joint, "rear", "") == "none" else []  # behind the joint there is no link
 
     def gap(t: float, q: Array, v: Array) -> float:
         ahead = float(q[slide] + q[out] - on.length)
@@ -246,9 +250,10 @@ def _meeting(system: System, rider: Link, on: Link) -> Condition:
             side.append(1.0 if ahead >= 0 else -1.0)
         return side[0] * ahead
 
-    return Condition(
-        rider.name, gap, lambda time: f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s"
-    )
+    def sentence(time: float) -> str:
+        return f"'{rider.name}.q' met the joint of link '{on.name}' at t = {time:.6g} s"
+
+    return Condition(f"way of {rider.name} to the joint of {on.name}", gap, sentence)
 
 
 def _functions(stop: Any) -> list[Callable[..., Any]]:

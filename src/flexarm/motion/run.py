@@ -283,7 +283,7 @@ class Run:
     def __repr__(self) -> str:
         t, share = self.array("time"), self.statistics.get("energy_share")
         said = f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
-        return f"{said}; {words(share)}" if share else said
+        return f"{said}; {words(share, self.robot)}" if share else said
 
     # --- files ---
 

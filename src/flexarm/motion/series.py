@@ -46,9 +46,21 @@ class Series:
 def named(data: xr.Dataset, name: object) -> Series:
     """The quantity of that name, one of `available`."""
     table = available(data)
+    if isinstance(name, str) and name not in table and (way := _method(data, name)):
+        raise KeyError(f"there is no {shown(name)} in this run; {way}")
     if not isinstance(name, str) or name not in table:
         raise KeyError(f"there is no {shown(name)} in this run{suggestion(name, list(table))}")
     return table[name]
+
+
+def _method(data: xr.Dataset, name: str) -> str:
+    """The call that answers a name of a force inside the robot."""
+    word, _, rest = name.partition(".")
+    link = rest.partition(".")[0]
+    if link not in _labels(data, "link") or word not in ("reaction", "moment", "force", "strain"):
+        return ""
+    place = "" if word == "reaction" else ", x"
+    return f"that is run.{word}('{link}'{place})"
 
 
 def available(data: xr.Dataset) -> dict[str, Series]:

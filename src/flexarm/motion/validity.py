@@ -20,9 +20,10 @@ from flexarm.mechanics.reach import (
     twists_far,
 )
 from flexarm.mechanics.system import System
+from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
 from flexarm.motion.vibration import A_PERIOD, ALIASED
-from flexarm.robot import Robot
+from flexarm.robot import Riding, Robot
 
 LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
@@ -36,6 +37,7 @@ def warn_of_validity(run: Run, system: System) -> None:
         _unsolved(run),
         _inaccurate(run, robot),
         _leak(run),
+        _smoothed_steps(system),
         _large_deflections(run, system),
         _large_twists(run, system),
         _coarse_nodes(run, system),
@@ -93,6 +95,22 @@ def _inaccurate(run: Run, robot: Robot) -> list[str]:
     ]
 
 
+def _smoothed_steps(system: System) -> list[str]:
+    """Modes of a rail are smooth over the steps of its section, where curvature should jump."""
+    robot = system.robot
+    rails = {
+        robot.links[parent].name: rider.name
+        for rider, parent in zip(robot.links, robot.parents, strict=True)
+        if parent is not None and isinstance(rider.joint, Riding) and not rider.joint.on_mesh
+    }
+    return [
+        f"link '{name}' has a section with steps, and '{rider}' slides along it: its modes are smooth over the steps "
+        "and may be some per cent too stiff; see fa.convergence"
+        for name, rider in rails.items()
+        if (link := robot.link(name)).flexible is not None and link.section is not None and link.section.breaks
+    ]
+
+
 def _leak(run: Run) -> list[str]:
     """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
     statistics = run.statistics
@@ -100,6 +118,12 @@ def _leak(run: Run) -> list[str]:
     if run.status != "completed" or abs(share) <= LEAK:
         return []
     did = "put in" if share > 0 else "took out"
+    if switches(run.robot):
+        return [
+            f"contact from node to node {did} {statistics['energy_balance']:.3g} J until t = "
+            f"{statistics['energy_worst_at']:.4g} s, where no more than {statistics['energy_moved']:.3g} J moved: that "
+            "is the scheme's own; take more elements, or contact 'continuous'"
+        ]
     return [
         f"the integration itself {did} {statistics['energy_balance']:.3g} J until t = "
         f"{statistics['energy_worst_at']:.4g} s, where no more than {statistics['energy_moved']:.3g} J moved: do not "

@@ -270,8 +270,9 @@ class SlidingPrismatic(Riding):
 class Sleeve(Riding):
     """A sleeve in the previous link, along its axis, out of whose mouth this link comes.
 
-    The end of this link runs in the sleeve without play, the mouth holds its axis on both sides and lets it turn;
-    between them it bends freely (`FixedPrismatic` is a guide that clamps). Its coordinate d is where its end is, as a
+    The end of this link runs in the sleeve without play, displacement and slope held, as in Pan, Scott and Ulsoy; the
+    mouth holds its axis on both sides and lets it turn; between them it bends freely (`FixedPrismatic` is a guide that
+    clamps). Its coordinate d is where its end is, as a
     distance from the previous link's root, or along the ground's x axis; the mouth is `mouth - d` along this link.
     """
 

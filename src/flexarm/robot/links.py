@@ -15,8 +15,8 @@ from flexarm.foundation.sentences import short
 
 from .description import Description
 from .errors import Problem
-from .flexibility import Elements, Flexible
-from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, Riding
+from .flexibility import Elements, Flexible, Splines
+from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, Riding, Sleeve
 from .masses import PointMass
 from .materials import Material
 from .quantities import Checked, Vector, Vector3, nonnegative, positive
@@ -106,8 +106,11 @@ class Link(Description):
             return "none"
         if self.flexible.stiffening != "auto":
             return self.flexible.stiffening
+        if isinstance(self.joint, FixedPrismatic) and self.joint.on_mesh:
+            return "none"  # the papers' scheme, which has no other
         few = sum(self.flexible.counts.values()) <= MOST_EXACT and not self.flexible.meshed
-        plain = not (self.flexible.shear or isinstance(self.joint, FixedPrismatic))
+        stepped = isinstance(self.joint, Sleeve) and self.section is not None and bool(self.section.breaks)
+        plain = not (self.flexible.shear or isinstance(self.joint, FixedPrismatic) or stepped)
         return "exact" if few and plain and self.flexible.in_one_plane else "shortening"
 
     def mass_per_length(self, xi: float) -> float:
@@ -221,6 +224,9 @@ class Link(Description):
         if self.flexible is None or self.section is None:
             return
         pieces = len(self.section.breaks) + 1
+        if pieces > 1 and isinstance(self.flexible.basis, Splines):
+            sentence = "must be modes or elements: at the steps of the section curvature jumps, which splines cannot"
+            yield Problem("flexible.basis", self.flexible.basis.type, sentence)
         for field, elements in self.flexible.meshes.items():
             if elements < pieces:
                 sentence = f"must be at least {pieces}: one element for each piece of the stepped section"

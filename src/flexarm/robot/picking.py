@@ -17,8 +17,9 @@ from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 
 from .carried import FEW, Load, carried
+from .constraints import PointSupport
 from .flexibility import MOST_ELEMENTS, MOST_MODES, Basis, Elements, Flexible, Modes, Reduced, Splines
-from .joints import Revolute
+from .joints import Revolute, Riding
 from .links import Link
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ FELT = 0.3  # of a wave's own curvature or strain: a jump at a load inside the l
 STATIONS = 64  # along a link, for its integrals
 
 OUT_OF_PLANE = "nothing moves it out of its plane"
+SLIDES = (
+    "frequencies may be some per cent off: where something slides along it, or holds it, curvature or shear jumps; see "
+    "fa.convergence"
+)
 OTHER_LOAD = "how good they are is not known, for they carry another load than the link: see fa.convergence"
 
 
@@ -91,8 +96,20 @@ def picks(robot: Robot) -> dict[str, Pick]:
     }
     slowest = min((each for of_link in first.values() for each in of_link.values()), default=0.0)
     return {
-        robot.links[index].name: _pick(robot.links[index], first[index], loads[index], slowest) for index in open_ones
+        robot.links[index].name: _pick(
+            robot.links[index], first[index], loads[index], slowest, SLIDES if index in _slid_on(robot) else ""
+        )
+        for index in open_ones
     }
+
+
+def _slid_on(robot: Robot) -> set[int]:
+    """Links at whose joints, supports and mouths, which move along them, shear or curvature jumps."""
+    names = [link.name for link in robot.links]
+    found = {parent for link, parent in zip(robot.links, robot.parents) if isinstance(link.joint, Riding)}
+    supports = [each for each in robot.every_constraint if isinstance(each, PointSupport)]
+    found |= {names.index(each) for support in supports for each in (support.link, support.on) if each in names}
+    return {index for index in found if index is not None}
 
 
 def with_counts(flexible: Flexible, counts: dict[str, int]) -> dict[str, Any]:
@@ -100,7 +117,7 @@ def with_counts(flexible: Flexible, counts: dict[str, int]) -> dict[str, Any]:
     return {**dict(flexible.given()), **counts, "up_to": None}
 
 
-def _pick(link: Link, first: dict[str, float], loads: tuple[Load, ...], slowest: float) -> Pick:
+def _pick(link: Link, first: dict[str, float], loads: tuple[Load, ...], slowest: float, known_doubt: str = "") -> Pick:
     assert link.flexible is not None
     given = link.flexible.up_to
     bound = BOUND * slowest if given is None else given
@@ -119,7 +136,7 @@ def _pick(link: Link, first: dict[str, float], loads: tuple[Load, ...], slowest:
                 wanted[name] = f"{count}, more than {why}"
     ordered = {name: counts[name] for name in FAMILIES if name in counts}
     slow = {name: ordered[name] for name in ordered if first[name] <= bound}
-    doubt = _jumps(link, slow, bound, loads) if _carries(link, loads) else OTHER_LOAD
+    doubt = known_doubt or (_jumps(link, slow, bound, loads) if _carries(link, loads) else OTHER_LOAD)
     return Pick(ordered, wanted, first, left_out, bound, given is not None, doubt)
 
 

@@ -285,7 +285,7 @@ class Robot(Description):
                         "must be a link without flexible.shear: it slides on the support, and such shapes have none"
                     )
                     yield Problem(f"{path}.{field}", link, sentence)
-                elif slides and (wrong := _no_rail(self.link(link), "a support")):
+                elif slides and (wrong := _no_support(self.link(link), "a support")):
                     yield Problem(f"links[{self._names.index(link)}].flexible.stiffening", "exact", wrong)
                 elif at is not None and at > (length := self.link(link).length):
                     sentence = f"must lie on link {link!r}, between 0 and {short(length)} (m)"
@@ -298,7 +298,7 @@ class Robot(Description):
                 rail = None if parent is None else self.links[parent]
                 if isinstance(link.joint, Sleeve):
                     yield from (problem.under(f"links[{index}]") for problem in unfit_sleeves(link, rail))
-                    if wrong := _no_rail(link, "the mouth of its sleeve"):
+                    if wrong := _no_support(link, "the mouth of its sleeve"):
                         yield Problem(f"links[{index}].flexible.stiffening", "exact", wrong)
                 yield from (problem.under(f"links[{index}].joint") for problem in _ride(link.joint, rail))
                 if rail is not None and _sheared(rail):
@@ -337,6 +337,18 @@ def _no_rail(link: Link, rider: str) -> str:
     return ""
 
 
+def _no_support(link: Link, support: str) -> str:
+    """The same of a support, which needs no smooth curvature: an exact link's shapes then jump with its section."""
+    if wrong := _no_rail(link, support):
+        return wrong
+    if link.stiffening == "exact" and link.section is not None and link.section.breaks:
+        return (
+            f"must be 'shortening' or 'none', or its section without steps: {support} slides along {link.name!r}, "
+            "whose curvature jumps at them"
+        )
+    return ""
+
+
 def _ride(joint: Riding, rail: Link | None) -> Iterator[Problem]:
     """What is wrong with a joint that rides along a link, or along the ground (None)."""
     if rail is None:
@@ -361,4 +373,5 @@ def _ride(joint: Riding, rail: Link | None) -> Iterator[Problem]:
             f"cannot ride on its parent {rail.name!r}, whose basis is {rail.flexible.basis.type}: its curvature jumps "
             f"at nodes; give {rail.name!r} basis modes or splines{other}"
         )
-        yield Problem("contact", joint.contact, sentence)
+        field = "type" if isinstance(joint, Sleeve) else "contact"
+        yield Problem(field, getattr(joint, field), sentence)

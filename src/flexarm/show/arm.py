@@ -51,6 +51,7 @@ class Arm:
         self.system = system
         self.q, self._bow = magnified(system, q, magnify), magnify if closed(system) else 1.0
         self.links = {link.name: self._axis(link, points) for link in system.robot.links}
+        self.sleeves = {each.on for each in system.robot.every_constraint if isinstance(each, Mouth)}
         n = len(self.q)
         hinges = [self._root(link) for link in self._jointed(Revolute)]
         self.hinges = _stacked([*hinges, *self._closures()], (n, 0, 3))
@@ -121,8 +122,9 @@ class Arm:
 
     def _guides(self) -> Iterator[Array]:
         """A short piece of a straight line where a link slides, along the way it slides."""
-        half = GUIDE * sum(link.length for link in self.system.robot.links)
+        whole = GUIDE * sum(link.length for link in self.system.robot.links)
         for link in self._jointed(Riding, FixedPrismatic):
+            half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # an end, not a carriage
             rotation, place = self._ride(link) if isinstance(link.joint, Riding) else self._hold(link)
             turned = rotation if isinstance(link.joint, Riding) else rotation @ link.joint.mount_matrix
             step = half * turned[..., :, 0]

@@ -39,8 +39,9 @@ class Sketch:
             plot.plot(*view.data(rail), color=GROUND, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1)
         for support in arm.supports:
             plot.plot(*view.data(support), color=GROUND, linestyle="", marker="^", markersize=3.4 * width, zorder=1.2)
-        for number, points in enumerate(arm.links.values()):
-            drawn = view.line(plot, linewidth=width, label=None if number else label, **round_ends)
+        for number, (name, points) in enumerate(arm.links.items()):
+            wide = {"linewidth": 2.6 * width, "alpha": 0.45} if name in arm.sleeves else {"linewidth": width}
+            drawn = view.line(plot, label=None if number else label, **wide, **round_ends)
             self._moving.append((drawn, points))
         self._add(plot, arm.brackets, linewidth=0.7 * width, **round_ends)
         self._add(plot, arm.guides, color=joint, linewidth=2.8 * width, solid_capstyle="butt", zorder=over + 0.1)

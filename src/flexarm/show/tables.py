@@ -62,7 +62,7 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
         rows.append(("final tip of the rigid twin", _point(rigid.tip.values[-1])))
         rows.append(("largest distance from the rigid twin", f"{1000 * np.nanmax(apart):.4g} mm"))
     share = statistics.get("energy_share")
-    said = f", {words(share)}" if share else ""
+    said = f", {words(share, run.robot)}" if share else ""
     rows.append(("energy balance", f"{statistics['energy_balance']:.2e} J{said}"))
     if run.error_estimate is not None:
         rows.append(("estimated error", f"{1000 * run.error_estimate:.2g} mm"))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WIDTH = 95  # letters on a line
 EXPANDED = 24  # terms that a wide product may have when it is multiplied out
+MOST_LETTERS = 20_000  # of equations that are aligned together
 LARGE = 300  # nodes of an expression that does not fit on a line
 DIGITS = 6  # of numbers that are no fractions
 
@@ -89,7 +90,7 @@ class _Writer:
                     place = f"{max(i, j) + 1}" if vector else f"{i + 1},{j + 1}"
                     lines.append(self.equation(_entry_name(name, place), matrix[i, j]))
         says = f"${name}$ is symmetric.\n" if symmetric else ""
-        return says + "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+        return says + _aligned(lines)
 
     def equation(self, left: str, expression: Any) -> str:
         """`left = right` for align, the right side broken between its terms."""
@@ -117,7 +118,7 @@ class _Writer:
         lines += [*angles, *reversed(sums)]
         slopes = " (an index after a comma: derivative by that entry of $\\mathbf{q}$)"
         comma = slopes if any("," in self._names[name] for name, _ in found) else ""
-        return f"With{comma}\n\\begin{{align*}}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
+        return f"With{comma}\n{_aligned(lines)}" if lines else ""
 
     def latex(self, expression: Any) -> str:
         """On one line, angles spelt out."""
@@ -190,6 +191,16 @@ def _width(text: str) -> int:
     text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda m: max(m.groups(), key=len), text)
     text = re.sub(r"\\(left|right|quad|dot|mathbf)", "", text)
     return len(re.sub(r"[{}_^\s]", "", re.sub(r"\\[a-zA-Z]+", "a", text)))
+
+
+def _aligned(equations: list[str]) -> str:
+    """Equations below each other, in blocks: TeX keeps one whole in its memory."""
+    blocks: list[list[str]] = [[]]
+    for each in equations:
+        if blocks[-1] and sum(len(one) for one in blocks[-1]) + len(each) > MOST_LETTERS:
+            blocks.append([])
+        blocks[-1].append(each)
+    return "\n".join("\\begin{align*}\n" + " \\\\\n".join(block) + "\n\\end{align*}" for block in blocks)
 
 
 def _entry_name(name: str, place: str) -> str:

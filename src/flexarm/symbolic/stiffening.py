@@ -6,7 +6,7 @@ import warnings
 
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.robot import Link, Robot
-from flexarm.symbolic.supported import planar
+from flexarm.symbolic.supported import as_simulated
 
 STIFFENINGS = ("none", "shortening", "exact", "robot")
 
@@ -25,7 +25,7 @@ def stiffened(robot: Robot, stiffening: str) -> Robot:
 def warn_of_order(robot: Robot) -> None:
     """Closed forms are of zero order unless another model is asked for, whatever is simulated."""
     found = [f"'{link.name}' ({link.stiffening})" for link in robot.links if link.stiffening != "none"]
-    also = ", and so does fa.equations(robot, stiffening='robot')" if planar(robot) else ""
+    also = ", and so does fa.equations(robot, stiffening='robot')" if as_simulated(robot) else ""
     if found:
         warnings.warn(
             "the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate "

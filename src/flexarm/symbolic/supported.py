@@ -71,6 +71,17 @@ def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     _check_nodes(robot, k)
 
 
+def as_simulated(robot: Robot) -> bool:
+    """Whether each link's own model has a closed form."""
+    try:
+        for index, link in enumerate(robot.links):
+            if link.stiffening != "none":
+                _check_stiffened(robot, index)
+    except ValueError:
+        return False
+    return True
+
+
 def _check_stiffened(robot: Robot, index: int) -> None:
     """Models other than the papers' of zero order are for planar links whose root is held."""
     link = robot.links[index]

@@ -12,16 +12,12 @@ from flexarm.foundation.numbers import Array
 from flexarm.show.arm import Arm
 from flexarm.show.sketch import GROUND, PAYLOAD, Sketch
 from flexarm.show.snapshots import Snapshots
-from flexarm.show.style import JOINT, TWIN, Picture
+from flexarm.show.style import JOINT, STYLES, TWIN, Picture
 from flexarm.show.view import View
 from flexarm_papers.my.robots import ELEMENTS, NINE, posed
 
-FIRST, SECOND, CARRIAGE, HELD = (
-    "#c77d0a",
-    "#0b3c5d",
-    "0.55",
-    "#d1495b",
-)  # links 1 and 2, slides and guides, what is held
+FIRST, SECOND, HELD = (STYLES[k][0] for k in (1, 0, 3))  # links 1 and 2, what is held
+CARRIAGE = "0.55"  # slides and guides
 
 
 def nine_pictures() -> Picture:
@@ -63,16 +59,16 @@ def _draw_par(plot: Any) -> None:
     _mesh(plot, hinge, tip, ELEMENTS["C_PaR"])
     plot.plot(*tip, color=PAYLOAD, marker="o", markersize=9, zorder=6)
     plot.plot(*hinge, color=JOINT, marker="o", markerfacecolor="white", markersize=8)
-    _length(plot, (0.0, -0.12), (slide[0], -0.12), "d_1")
-    _length(plot, slide - [0.13, 0], hinge - [0.13, 0], "l_1", side=-1)
+    _length(plot, (0.0, -0.12), (slide[0], -0.12), "$d_1$")
+    _length(plot, slide - [0.13, 0], hinge - [0.13, 0], "$l_1$", side=-1)
     across = 0.11 * np.array([along[1], -along[0]])
-    _length(plot, hinge + across, tip + across, "l_2")
+    _length(plot, hinge + across, tip + across, "$l_2$")
     _arc(plot, hinge, 0.22, 90, 40)
     ahead = np.add(hinge, [0, 0.33])
     plot.plot(*zip(hinge, ahead, strict=True), color="0.6", linewidth=0.8, linestyle=":")
-    plot.annotate("theta_2, negative here", ahead, (-46, 4), textcoords="offset points")
-    _arc(plot, slide, 0.12, 0, 90, "gamma_1")
-    plot.annotate("m_t", tip, (6, 6), textcoords="offset points")
+    plot.annotate(r"$\theta_2$, negative here", ahead, (-46, 4), textcoords="offset points")
+    _arc(plot, slide, 0.12, 0, 90, r"$\gamma_1$")
+    plot.annotate("$m_t$", tip, (6, 6), textcoords="offset points")
     plot.annotate("link 1, rigid", slide, (30, -16), textcoords="offset points", color=FIRST)
     plot.annotate("link 2, 3 elements", hinge + 0.7 * along, (-118, 10), textcoords="offset points", color=SECOND)
     _finish(plot, "C_PaR", (-0.15, 1.15), (-0.25, 1.0))
@@ -94,28 +90,28 @@ def _draw_rpb(plot: Any) -> None:
     _box(plot, guide, 0.05, 0.07, angle)
     plot.plot(*tip, color=PAYLOAD, marker="o", markersize=9, zorder=6)
     plot.plot(*root, color=JOINT, marker="o", markerfacecolor="white", markersize=8, zorder=6)
-    _length(plot, guide + 0.17 * across, tip + 0.17 * across, "d_2", side=-1)
-    _length(plot, rear + 0.17 * across, guide + 0.17 * across, "l_2 - d_2", side=-1)
-    _length(plot, root - 0.13 * across, guide - 0.13 * across, "l_1")
-    _arc(plot, root, 0.7, 0, 20, "theta_1")
-    plot.annotate("m_t", tip, (4, 8), textcoords="offset points")
+    _length(plot, guide + 0.17 * across, tip + 0.17 * across, "$d_2$", side=-1)
+    _length(plot, rear + 0.17 * across, guide + 0.17 * across, "$l_2 - d_2$", side=-1)
+    _length(plot, root - 0.13 * across, guide - 0.13 * across, "$l_1$")
+    _arc(plot, root, 0.7, 0, 20, r"$\theta_1$")
+    plot.annotate("$m_t$", tip, (4, 8), textcoords="offset points")
     plot.annotate("link 1, rigid", root, (-8, -66), textcoords="offset points", color=FIRST)
     plot.annotate("link 2, 5 elements", rear, (-8, -24), textcoords="offset points", color=SECOND)
-    told = "element k in the guide:\nboth nodes held"
+    told = "element $k$ in the guide:\nboth nodes held"
     where = (np.mean(nodes, axis=0) - 0.04 * across, (-24, -84))
     arrow = {"arrowstyle": "-", "color": HELD, "linewidth": 0.8}
     plot.annotate(told, where[0], where[1], textcoords="offset points", color=HELD, arrowprops=arrow)
-    _finish(plot, "C_RPb (gamma_2 = 0)", (-0.35, 0.95), (-0.3, 0.55))
+    _finish(plot, r"C_RPb ($\gamma_2$ = 0)", (-0.35, 0.95), (-0.3, 0.55))
 
 
 def _ground(plot: Any, origin: Any, across: float, up: float) -> None:
     """The axes of O_0."""
     arrow = {"arrowstyle": "->", "color": "0.3", "linewidth": 1.0}
-    for end, label in (((across, 0.0), "X_0"), ((0.0, up), "Y_0")):
+    for end, label in (((across, 0.0), "$X_0$"), ((0.0, up), "$Y_0$")):
         to = np.add(origin, end)
         plot.annotate("", to, origin, arrowprops=arrow)
         plot.annotate(label, to, (3, 3), textcoords="offset points", color="0.3")
-    plot.annotate("O_0", origin, (-8, -18), textcoords="offset points", color="0.3")
+    plot.annotate("$O_0$", origin, (-8, -18), textcoords="offset points", color="0.3")
 
 
 def _mesh(plot: Any, start: Array, end: Array, count: int) -> None:

@@ -29,11 +29,11 @@ def robot_of_the_experiment(page: Page) -> None:
     bar = READINGS["I of Table 3"].at(0.0)
     page.text(f"""
         A prismatic joint, then a hinge: C_PaR with the parameters of Table 3 (the text says Table 2), but l_1 = 5 mm,
-        l_2 = 0.3 m, a payload of 20 g and A = 2e-5 m^2. The text changes nothing else, so I = {bar.I_z:.0e} m^4
-        stands, and that is what is computed: a bar that is {_sides("I of Table 3")} has both. A strip of 20 x 1 mm
-        with the same A would be easier to bend, and is the other way to read it; what it gives stands in the table
-        below. Only the simulated curves are made here, in the paper's model; the measured ones stood in figures 13 to
-        15 and are not at hand.
+        l_2 = 0.3 m, a payload of 20 g (m_i is printed, and read as m_t) and A = 2e-5 m^2. The text changes nothing
+        else, so I = {bar.I_z:.0e} m^4 stands, and that is what is computed: a bar that is
+        {_sides("I of Table 3")} has both. A strip of 20 x 1 mm with the same A would be easier to bend, and is the
+        other way to read it; what it gives stands in the table below. Only the simulated curves are made here, in the
+        paper's model; the measured ones stood in figures 13 to 15 and are not at hand.
     """)
     force, torque = INPUTS["experiment"]
     page.chosen(

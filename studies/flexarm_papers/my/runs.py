@@ -12,7 +12,8 @@ import numpy as np
 import flexarm as fa
 from flexarm.foundation.numbers import Array
 from flexarm.robot.joints import Contact
-from flexarm_papers.my.robots import OURS, PAPER, Model, built, c_rpb
+from flexarm_papers.my.robots import ELEMENTS, OURS, PAPER, Model, built, c_rpb
+from flexarm_papers.runs import simulate
 
 INPUTS_END = 0.5  # s
 INPUTS = {"C_PaR": (4.0, 0.2), "C_RPb": (0.05, 0.5), "experiment": (1.0, 0.008)}  # of joints 1, 2 (N, N m), chosen
@@ -38,7 +39,7 @@ def moved(
     steps: dict[str, Any] = {"dt": step} if isinstance(joint, fa.FixedPrismatic) and joint.on_mesh else {"rtol": rtol}
     start, sample = {"link2.q": STARTS[name]}, DURATIONS[name] / SAMPLES
     options: dict[str, Any] = {"torque": inputs(name), "q0": start, "sample": sample} | steps
-    return fa.simulate(robot, duration or DURATIONS[name], progress=False, native=False, **options)
+    return simulate(robot, duration or DURATIONS[name], native=False, **options)
 
 
 @cache
@@ -56,7 +57,7 @@ def slid(count: int, contact: Contact) -> fa.Run:
     """C_RPb with its torque, and with d_2 driven; damped, so that contact is compared and not phases."""
     robot = c_rpb(replace(PAPER, contact=contact, damping=OURS.damping), count)
     options: dict[str, Any] = {"torque": {"link1": inputs("C_RPb")["link1"]}, "motion": {"link2": SLIDE}}
-    return fa.simulate(robot, 2 * SLIDE_ENDS, sample=0.01, progress=False, native=False, **options)
+    return simulate(robot, 2 * SLIDE_ENDS, sample=0.01, native=False, **options)
 
 
 # --- readings ---
@@ -115,9 +116,11 @@ def stored(run: fa.Run) -> Array:
     return np.asarray((run.energy["kinetic"] + run.energy["elastic"]).values)
 
 
-def change(run: fa.Run) -> int:
-    """The first sample of C_RPb, with five elements, after d_2 has fallen below two of them: node 4 is caught."""
-    return int(np.flatnonzero((run["link2.q"].values < 0.32) & (run.time.values > 1.0))[0])
+def changes(run: fa.Run) -> list[int]:
+    """The samples of C_RPb after which another element is in the guide."""
+    size = run.robot.link("link2").length / ELEMENTS["C_RPb"]
+    inside = np.ceil(run["link2.q"].values / size - 1e-9)
+    return [int(each) + 1 for each in np.flatnonzero(np.diff(inside))]
 
 
 def push(run: fa.Run) -> Array:

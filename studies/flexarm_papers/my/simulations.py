@@ -13,7 +13,7 @@ from flexarm_papers.my.runs import (
     INPUTS_END,
     STARTS,
     beside_each_other,
-    change,
+    changes,
     deviation,
     flexible_run,
     flexural,
@@ -131,8 +131,9 @@ def displacements_and_slopes(page: Page) -> None:
         panels[f"{name}: slope (rad)"] = {label: (run.time, slope(run)) for label, run in runs.items()}
     reach = " and ".join(f"{largest_bend(flexible_run(name)):.1%} of what sticks out in {name}" for name in ROBOTS)
     slides = flexible_run("C_RPb")
+    when = " and ".join(f"{float(slides.time[k]):.2f} s" for k in changes(slides))
     caption = f"""Figure 6: flexural displacement and slope at the end of link 2. In the paper's model the displacement
-        reaches {reach}; at {float(slides.time[change(slides)]):.1f} s the element in the guide of C_RPb changes."""
+        reaches {reach}; at {when} the element in the guide of C_RPb changes."""
     page.figure("figure_6", curves(panels, columns=2), " ".join(caption.split()))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.numbers import Array
+from flexarm_papers.runs import simulate
 
 # --- the beam (section 5) ---
 
@@ -100,7 +101,7 @@ def travel(
     system = system_of(describe(driven, count, stiffening, 0.0))
     way = case.place(0.0 if driven == "H" else LENGTH)
     loaded = system_of(describe(driven, count, "none", 1e-3))
-    return fa.simulate(
+    return simulate(
         system,
         case.duration,
         motion={system.robot.links[0].name: way},
@@ -108,7 +109,6 @@ def travel(
         points={end: ("beam", _at(end, driven)) for end in "HE"},
         sample=case.duration / 1400,
         rtol=rtol,
-        progress=False,
         native=False,  # tracing takes most of the time, and compiling would take longer
         **options,
     )

@@ -13,6 +13,7 @@ from flexarm_papers.drawings import sleeve_on_a_hinge
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page
 from flexarm_papers.pan.beam import LENGTH, RIGIDITY, beam
+from flexarm_papers.runs import simulate
 
 CARRIER = 1.0  # m, and as many kg
 ELEMENTS = 16
@@ -42,13 +43,12 @@ def turned(how: str) -> fa.Run:
     joint, stiffening = HELD[how]
     ends = [CARRIER - inside for inside in INSIDE] if isinstance(joint, fa.Sleeve) else [LENGTH - x for x in INSIDE]
     motion = {"carrier": fa.cycloid(0.0, TURN, DURATION), "beam": fa.cycloid(ends[0], ends[1], DURATION)}
-    return fa.simulate(
+    return simulate(
         robot(joint, stiffening),
         DURATION,
         motion=motion,
         sample=DURATION / 400,
         rtol=1e-6,
-        progress=False,
         native=False,
     )
 

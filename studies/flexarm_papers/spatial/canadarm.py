@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import flexarm as fa
+from flexarm_papers.runs import simulate
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -79,17 +80,13 @@ def without_springs(arm: fa.Robot) -> fa.Robot:
 def dropped(robot: fa.Robot, duration: float = DROP, rtol: float = 1e-7, native: bool = True) -> fa.Run:
     """The arm let go at rest, its motors free. The small tolerance is for figure 9: rotors tremble on their springs by
     hundredths of a milliradian at some 100 Hz."""
-    return fa.simulate(
-        robot, duration, q0=start(robot), method="rk45", rtol=rtol, sample=SAMPLE, progress=False, native=native
-    )
+    return simulate(robot, duration, q0=start(robot), method="rk45", rtol=rtol, sample=SAMPLE, native=native)
 
 
 def held(robot: fa.Robot, duration: float = DROP, rtol: float = 1e-6, native: bool = True) -> fa.Run:
     """The same arm from the same start, but its motors are held where they are: it sags and swings on its springs."""
     angles = {link: POSTURE.get(link, 0.0) for link in JOINTS}
-    return fa.simulate(
-        robot, duration, q0=start(robot), motion=angles, rtol=rtol, sample=SAMPLE, progress=False, native=native
-    )
+    return simulate(robot, duration, q0=start(robot), motion=angles, rtol=rtol, sample=SAMPLE, native=native)
 
 
 def held_at_rest(robot: fa.Robot) -> Array:

@@ -215,7 +215,8 @@ def rotor_inertia(page: Page) -> None:
     page.statements(
         [
             (
-                "the larger the rotors' inertia, the larger the torsional angle of the first joint",
+                "the larger the joint's mass (here: the rotors' inertia), the larger the joint angles of motion (here: "
+                "the torsional angle of the first joint, which figure 9 shows)",
                 f"from the lightest to the heaviest by {times}",
                 all("epsilon" in grown for grown in grows.values()),
             ),

@@ -13,6 +13,7 @@ from flexarm.show.style import Picture
 from flexarm_papers import drawings
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.page import Page
+from flexarm_papers.runs import simulate
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,7 +37,7 @@ def spun_up(speed: float, model: str, modes: int = 8, rtol: float = 1e-6, native
     motion = {"beam": fa.spin_up(speed, SPIN_UP)}
     with warnings.catch_warnings():  # that the zero-order model runs away is what is to be seen
         warnings.simplefilter("ignore", fa.ValidityWarning)
-        return fa.simulate(beam, SPIN_UP + 5.0, motion=motion, rtol=rtol, progress=False, native=native)
+        return simulate(beam, SPIN_UP + 5.0, motion=motion, rtol=rtol, native=native)
 
 
 def bending(run: fa.Run) -> xr.DataArray:
@@ -223,7 +224,11 @@ def tell_of_spinning(page: Page, zero: Runs, high: Runs) -> None:
                 f"{growth[1]:.2f} times that at 2 rad/s and {growth[0]:.1f} times that at 0.6 rad/s",
                 growth[1] > 1.2,
             ),
-            ("it is, because 3 rad/s is close to the first frequency", through, not (smooth and rising)),
+            (
+                "at 3 rad/s, closing to the first frequency, it is aroused (read as: because of that)",
+                through,
+                not (smooth and rising),
+            ),
         ]
     )
     page.text(

@@ -28,6 +28,8 @@ def beam_integrals(link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
 def _beam_of(link: Link) -> Link:
     """The link without what its integrals do not depend on: what hangs on it, and how it hangs."""
     rest: dict[str, Any] = {"name": "", "joint": Weld(), "parent": None, "at": None, "offset": (0.0, 0.0, 0.0)}
+    if link.flexible is not None:  # its model may follow from its joint
+        rest["flexible"] = link.flexible.model_copy(update={"stiffening": link.stiffening})
     return link.model_copy(update=rest | {"hub": None, "payload": None, "masses": ()})
 
 
