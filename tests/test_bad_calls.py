@@ -350,6 +350,18 @@ def profiles() -> Iterator[Call]:
     yield Call("sine", fa.sine, {"amplitude": number, "frequency": number, "phase": number, "offset": number})
     yield Call("chirp", fa.chirp, {"amplitude": number, "start": number, "end": number, "duration": time})
     yield Call("cycloid", fa.cycloid, {"start": number, "end": number, "duration": time})
+    yield Call("minimum_jerk", fa.minimum_jerk, {"start": number, "end": number, "duration": time})
+    smooth = {"start": number, "end": number, "duration": time, "smooth": (2, (*COUNT, 0, 9))}
+    yield Call("rest_to_rest", fa.rest_to_rest, smooth)
+    limits = {"start": number, "end": number, "speed": time, "acceleration": time}
+    yield Call("trapezoid", fa.trapezoid, limits)
+    yield Call("s_curve", fa.s_curve, {**limits, "jerk": time})
+    shaping = {
+        "kind": ("zv", CHOICE),
+        "frequency": (1.0, (*NOT_NUMBERS, -1.0, 0.0)),
+        "ratio": (0.1, (*NUMBER, -1.0, 1.0)),
+    }
+    yield Call("shaper", fa.shaper, shaping)
     yield Call("spin_up", fa.spin_up, {"speed": number, "duration": time})
     values = (None, "text", 1.0, NAN, [1.0], ["a", "b"], [NAN, 1.0], [1j, 2.0], {}, THING)
     yield Call("spline", fa.spline, {"times": ([0.0, 1.0], (*TIMES, [], [1.0])), "values": ([0.0, 1.0], values)})
@@ -446,6 +458,18 @@ def systems() -> Iterator[Call]:
         "components": (("x", "y"), (*names, ["u"], [3])),
         "joints": (["a", "b"], (*names, ["nobody"], [3], [None])),
     }
+    names = ("text", 3, NAN, ["nobody"], [3], THING)
+    yield Call(
+        "linearize",
+        fa.linearize,
+        {
+            "robot": (ARM, ROBOT),
+            "q": (Q, STATE),
+            "v": (Q, STATE),
+            "inputs": (["a"], names),
+            "outputs": (["a.q"], names),
+        },
+    )
     yield Call(
         "inverse_kinematics",
         fa.inverse_kinematics,
@@ -681,7 +705,8 @@ HUGE_CASES = [
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
 NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Linearization", "Method",
-              "ModeSet", "Profile", "RigidTorques", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
+              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "StateSpace",
+              "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)
 # words of Python, numpy and pydantic about their own doings

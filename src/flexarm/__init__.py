@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.analysis.state_space import Signal, StateSpace
+    from flexarm.control.shapers import Shaper, shaper
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from flexarm.motion.laws import Feedback
     from flexarm.motion.loads import PointLoad
     from flexarm.motion.methods import Method
+    from flexarm.motion.point_to_point import minimum_jerk, rest_to_rest, s_curve, trapezoid
     from flexarm.motion.run import Run
     from flexarm.motion.runge_kutta import RungeKutta
     from flexarm.motion.simulate import simulate
@@ -82,6 +84,7 @@ _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
+    "flexarm.control.shapers": ("Shaper", "shaper"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.reach": ("ValidityWarning",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
@@ -99,6 +102,7 @@ _LATER = {
         "step",
         "table",
     ),
+    "flexarm.motion.point_to_point": ("minimum_jerk", "rest_to_rest", "s_curve", "trapezoid"),
     "flexarm.motion.laws": ("Feedback",),
     "flexarm.motion.generalized_alpha": ("GeneralizedAlpha", "Newmark"),
     "flexarm.motion.methods": ("Method",),
@@ -183,6 +187,7 @@ __all__ = [
     "Run",
     "RungeKutta",
     "Section",
+    "Shaper",
     "Signal",
     "Sleeve",
     "SlidingPrismatic",
@@ -204,20 +209,25 @@ __all__ = [
     "library",
     "linearize",
     "load",
+    "minimum_jerk",
     "modes",
     "plot_compare",
     "plot_modes",
     "ramp",
     "reduced",
+    "rest_to_rest",
     "rigid_torques",
+    "s_curve",
     "save",
     "schema",
+    "shaper",
     "simulate",
     "sine",
     "spin_up",
     "spline",
     "step",
     "table",
+    "trapezoid",
 ]
 
 

@@ -14,9 +14,8 @@ HUB = 0.1  # kg m^2
 
 def beam_on_a_hub(count, basis="modes", **more):
     flexible = fa.Flexible(bend_y=count, basis=basis, stiffening="none")
-    link = unit_link(
-        "beam", joint=fa.Revolute("z"), flexible=flexible, hub=fa.PointMass(0.0, inertia=(0, 0, HUB)), **more
-    )
+    hub = fa.PointMass(0.0, inertia=(0, 0, HUB))
+    link = unit_link("beam", joint=fa.Revolute("z"), flexible=flexible, hub=hub, **more)
     return fa.Robot(links=[link])
 
 
@@ -36,9 +35,8 @@ def hinged_with_a_hub(b):
 def roots(function, low, high, count=3000):
     x = np.linspace(low, high, count)
     values = [function(each) for each in x]
-    return np.array(
-        [brentq(function, x[k], x[k + 1], xtol=1e-14) for k in range(count - 1) if values[k] * values[k + 1] < 0]
-    )
+    changes = [k for k in range(count - 1) if values[k] * values[k + 1] < 0]
+    return np.array([brentq(function, x[k], x[k + 1], xtol=1e-14) for k in changes])
 
 
 def frequencies(values, count):
@@ -85,7 +83,7 @@ def test_all_matrices_are_derivatives_of_the_robot(arm):
     with pytest.warns(fa.ValidityWarning, match="held there by 2.86 N m at 'upper'"):
         lin = fa.linearize(arm, q0, inputs=["upper", "tip.fy", "fore(0.2).tz"], outputs=OUTPUTS)
     hold, n = arm.inverse_dynamics(q0, None, None), arm.nq
-    half = list(arm.robot.link("upper").section.extents().values())[0] / 2
+    half = next(iter(arm.robot.link("upper").section.extents().values())) / 2
 
     def rates(x, u):
         q, v = x[:n], x[n:]

@@ -84,7 +84,7 @@ class Signals:
             J = system.jacobian(*found, q, axes="world")  # angular rows first
             wrench = np.eye(6)[k]
             return Input(name, "N" if k < 3 else "N m", J[(k + 3) % 6], load=(*found, wrench))
-        raise KeyError(f"there is no input {shown(name)}{suggestion(name, self.input_names)}")
+        raise KeyError(f"inputs: there is no input {shown(name)}{suggestion(name, self.input_names)}")
 
     @property
     def input_names(self) -> list[str]:
@@ -105,7 +105,7 @@ class Signals:
             for reader in (self._section, self._reaction):
                 if (found := reader(name)) is not None:
                     return found
-        raise KeyError(f"there is no output {shown(name)}{suggestion(name, self.output_names)}")
+        raise KeyError(f"outputs: there is no output {shown(name)}{suggestion(name, self.output_names)}")
 
     @property
     def output_names(self) -> list[str]:

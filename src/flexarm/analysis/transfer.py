@@ -153,8 +153,8 @@ def forced(model: StateSpace, t: Any, what: str) -> tuple[Array, Array]:
 def _times(model: StateSpace) -> Array:
     """Some periods, or time constants, of the slowest motion."""
     if model.dt is not None:
-        return np.arange(SAMPLES) * model.dt
+        return np.asarray(np.arange(SAMPLES) * model.dt, dtype=float)
     sizes = np.abs(np.linalg.eigvals(model.A))
     moving = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
     slowest = float(moving.min()) if len(moving) else 1.0
-    return np.asarray(np.linspace(0, PERIODS * 2 * np.pi / slowest, SAMPLES + 1))
+    return np.asarray(np.linspace(0, PERIODS * 2 * np.pi / slowest, SAMPLES + 1), dtype=float)

@@ -161,7 +161,7 @@ def shaper(
     >>> shaper("zvd", frequency=2.0).delays
     (0.0, 0.25, 0.5)
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"kind = {shown(kind)}: there is no such shaper{suggestion(kind, list(KINDS))}")
     residual = real_number("residual", residual, above=0)
     if residual >= 1:
@@ -182,11 +182,13 @@ def shaper(
 def _given(frequency: Any, ratio: Any) -> list[tuple[float, float]]:
     frequencies = [frequency] if np.ndim(frequency) == 0 else list(frequency)
     ratios = [ratio] * len(frequencies) if np.ndim(ratio) == 0 else list(ratio)
-    if not frequencies or len(ratios) != len(frequencies):
+    if not frequencies:
+        raise ValueError(f"frequency = {shown(frequency)}: must be one or more frequencies (Hz)")
+    if len(ratios) != len(frequencies):
         raise ValueError(f"ratio: {len(ratios)} of them for {len(frequencies)} frequencies; give one for each, or one")
     found = [
-        (real_number("frequency", f, "Hz", above=0), real_number("ratio", z, least=0))
-        for f, z in zip(frequencies, ratios)
+        (real_number("frequency", f, "Hz", above=0), real_number("ratio", zeta, least=0))
+        for f, zeta in zip(frequencies, ratios)
     ]
     for f, zeta in found:
         if zeta >= 1:

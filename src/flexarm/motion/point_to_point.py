@@ -99,14 +99,8 @@ def s_curve(start: float, end: float, speed: float, acceleration: float, jerk: f
     >>> float(abs(move(np.linspace(0, 3, 301), 2)).max()) <= 2.0 + 1e-9
     True
     """
-    limits = [
-        real_number(name, each, unit, above=0)
-        for name, each, unit in (
-            ("speed", speed, "per s"),
-            ("acceleration", acceleration, "per s2"),
-            ("jerk", jerk, "per s3"),
-        )
-    ]
+    given = {"speed": (speed, "per s"), "acceleration": (acceleration, "per s2"), "jerk": (jerk, "per s3")}
+    limits = [real_number(limit, each, unit, above=0) for limit, (each, unit) in given.items()]
     way = abs(real_number("end", end) - real_number("start", start))
     rise, steady_rise, cruise = _seven(way, *limits)
     times = [rise, steady_rise, rise, cruise, rise, steady_rise, rise]

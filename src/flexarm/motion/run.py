@@ -254,6 +254,13 @@ class Run:
 
         return section_forces_figure(self, link, times)
 
+    def residual(self, name: str = "tip", *, after: float) -> float:
+        """Amplitude of the vibration that is left from the time `after` (s) on: of the tip or another point (m), or of
+        a quantity by name; half of how far it goes to and fro."""
+        from flexarm.motion.residual import residual
+
+        return residual(self, name, after)
+
     @overload
     def animate(self, path: None = None, **options: Any) -> Animation: ...
 
