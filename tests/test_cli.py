@@ -411,3 +411,13 @@ def test_equations_are_printed_or_written(tmp_path):
 )
 def test_wrong_equations_are_answered_with_a_sentence(words, sentence):
     assert sentence in refused("equations", EXAMPLE, *words)
+
+
+def test_bode_prints_poles_and_zeros_and_draws(tmp_path):
+    picture = tmp_path / "bode.png"
+    done = flexarm("bode", EXAMPLE, "--from", "upper", "--to", "tip.y", "--q", "fore.q=0.5", "--plot", picture)
+    assert done.returncode == 0, done.stderr
+    assert "StateSpace of" in done.stdout
+    assert "in the right half plane" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "did you mean 'upper'?" in refused("bode", EXAMPLE, "--from", "uper", "--to", "tip.y", "--plot", picture)

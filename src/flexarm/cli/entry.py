@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from flexarm.cli.app import app
+from flexarm.cli.bode import bode
 from flexarm.cli.equations import equations
 from flexarm.cli.exits import INTERRUPTED, TERMINATED, Termination
 from flexarm.cli.figures import animate, plot
@@ -19,7 +20,7 @@ from flexarm.cli.paper import paper
 from flexarm.cli.run import run
 from flexarm.cli.schema import schema
 
-for command in (run, modes, equations, plot, animate, paper, schema):  # in the order of --help
+for command in (run, modes, bode, equations, plot, animate, paper, schema):  # in the order of --help
     app.command()(command)
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's, or that of the copy of click inside newer typers
