@@ -36,7 +36,7 @@ def test_wrenches_at_the_places_do_the_work_of_the_rows(kind):
     forces = rng.normal(size=len(found.constraints))
     power = forces @ found.constraint_jacobian(q) @ v
     given = 0.0
-    for each in outer_forces(found, q, (), forces):
+    for each in outer_forces(found, (q, 0 * q, 0 * q), (), forces):
         link = found.robot.links[each.link].name
         twist = found.jacobian(link, float(each.x), q, axes="world") @ v
         arm = each.p - found.frame(link, float(each.x), q)[:3, 3]
@@ -50,7 +50,8 @@ def test_places_are_counted_along_their_links():
         constraints=[fa.Loop("b", "a", second_at=0.4, name="one"), fa.PointSupport("a", (0.7, 0.0, 0.0), name="two")],
     )
     found = fa.System(robot, native=False)
-    places = outer_forces(found, np.zeros((3, 2)), (), np.zeros(len(found.constraints)))
+    still = np.zeros((3, 2))
+    places = outer_forces(found, (still, still, still), (), np.zeros(len(found.constraints)))
     assert [(each.link, np.broadcast_to(each.x, 3).tolist()) for each in places] == [
         (1, [0.8] * 3),
         (0, [0.4] * 3),
