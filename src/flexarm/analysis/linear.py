@@ -48,7 +48,7 @@ def linearize(
     >>> from flexarm.robot import library
     >>> lin = linearize(library.rotating_beam(), inputs=["beam"], outputs=["beam.q", "tip.y"])
     >>> lin
-    StateSpace of 8 states from beam (N m) to beam.q (rad), tip.y (m)
+    StateSpace of 14 states from beam (N m) to beam.q (rad), tip.y (m)
     """
     if not isinstance(robot, (Robot, System)):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")

@@ -112,19 +112,19 @@ class StateSpace:
         return transfer.dc_gain(self)
 
     def step(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:
-        """Times and outputs (len(t), outputs, inputs) after a unit step of each input; times are chosen
-        unless given."""
+        """Times `t` (s; chosen unless given) and outputs (len(t), outputs, inputs) after a unit step of each input, or
+        of one `input` at one `output`."""
         return transfer.forced(self.part(output and [output], input and [input]), t, transfer.STEP)
 
     def impulse(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:
-        """The same after a unit impulse."""
+        """The same after a unit impulse: times `t`, all signals or one `input` and one `output`."""
         return transfer.forced(self.part(output and [output], input and [input]), t, transfer.IMPULSE)
 
     # --- other models ---
 
     def reduce(self, order: int, method: Literal["modal", "balanced"] = "modal") -> StateSpace:
-        """A model of `order` states: the slowest modes, what the others do at rest kept ("modal"), or those that
-        matter most between inputs and outputs ("balanced"; motions that do not decay are kept whole)."""
+        """A model of `order` states by a `method`: the slowest modes, what the others do at rest kept ("modal"), or
+        those that matter most between inputs and outputs ("balanced"; motions that do not decay are kept whole)."""
         if self.dt is not None:
             raise ValueError("reduce: is for models in continuous time; reduce first, then sample with discrete(dt)")
         return reduction.reduced(self, order, method)
@@ -159,7 +159,7 @@ class StateSpace:
     # --- figures ---
 
     def bode(self, f: Any = None) -> Figure:
-        """Magnitude and phase of every output over frequency (Hz), a column for each input."""
+        """Magnitude and phase of every output over frequencies `f` (Hz; chosen unless given), a column an input."""
         from flexarm.show.frequency import bode
 
         return bode(self, f)

@@ -95,7 +95,8 @@ class Shaper:
         return copied(given, self.amplitudes, self.delays, f"{self.kind}-shaped {given.name}")
 
     def residual(self, frequency: Any, ratio: float = 0.0) -> Array:
-        """Vibration that is left at these frequencies (Hz), as a part of what the unshaped command would leave."""
+        """Vibration that is left of a mode of this `frequency` (Hz, one or many) and damping `ratio`, as a part of what
+        the unshaped command would leave."""
         f = np.atleast_1d(real_array("frequency", frequency))
         real_number("ratio", ratio, least=0)
         if ratio >= 1:
@@ -154,6 +155,8 @@ def shaper(
 ) -> Shaper:
     """A shaper for one or several modes: `shaper(command)` is the command to give instead.
 
+    kind: zv, zvd and zvdd leave no vibration, ever less sensitive to the frequency; ei, two-hump-ei and three-hump-ei
+    leave some, and are the least sensitive.
     frequency, ratio: natural frequencies (Hz) and damping ratios; a ratio holds for all, or one for each.
     robot: instead of these, its lowest `modes` at the posture q, with `joints` as in `fa.modes` (locked: a motion of
     driven joints; free: torques). residual: what EI shapers allow to remain, as a part of the unshaped vibration.

@@ -46,21 +46,26 @@ class Polynomial:
 
 
 def minimum_jerk(start: float, end: float, duration: float) -> Profile:
-    """From rest at `start` to rest at `end` by the polynomial of degree 5 with the least mean square jerk.
+    """From rest at `start` to rest at `end` in `duration` (s) by the polynomial of degree 5 with the least mean square
+    jerk.
 
     >>> minimum_jerk(0.0, 1.0, 2.0)(1.0)
     0.5
     """
-    return rest_to_rest(start, end, duration, smooth=2, name="minimum_jerk")
+    return _polynomial("minimum_jerk", start, end, duration, 2)
 
 
-def rest_to_rest(start: float, end: float, duration: float, smooth: int = 3, name: str = "rest_to_rest") -> Profile:
-    """From `start` to `end` by the polynomial whose first `smooth` derivatives vanish at both ends, of degree
-    2 smooth + 1: 1 a cubic, 2 minimum jerk, 3 continuous jerk, ...
+def rest_to_rest(start: float, end: float, duration: float, smooth: int = 3) -> Profile:
+    """From `start` to `end` in `duration` (s) by the polynomial whose first `smooth` derivatives vanish at both ends,
+    of degree 2 smooth + 1: 1 a cubic, 2 minimum jerk, 3 continuous jerk, ...
 
     >>> rest_to_rest(0.0, 1.0, 2.0, smooth=3)(2.0, 2)
     0.0
     """
+    return _polynomial("rest_to_rest", start, end, duration, smooth)
+
+
+def _polynomial(name: str, start: float, end: float, duration: float, smooth: int) -> Profile:
     start, end = real_number("start", start), real_number("end", end)
     T, n = real_number("duration", duration, "s", above=0), whole_number("smooth", smooth, least=1)
     if n > MOST_SMOOTH:
@@ -93,7 +98,8 @@ def trapezoid(start: float, end: float, speed: float, acceleration: float) -> Pr
 
 
 def s_curve(start: float, end: float, speed: float, acceleration: float, jerk: float) -> Profile:
-    """The same with at most this `jerk`: seven stretches of constant jerk, fewer where the way is short.
+    """From rest at `start` to rest at `end` with at most this `speed`, `acceleration` and `jerk`: seven stretches of
+    constant jerk, fewer where the way is short.
 
     >>> move = s_curve(0.0, 1.0, speed=1.0, acceleration=2.0, jerk=10.0)
     >>> float(abs(move(np.linspace(0, 3, 301), 2)).max()) <= 2.0 + 1e-9
