@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import flexarm as fa
+from flexarm.mechanics.assembly import Assembly
 from tests.helpers import unit_link
 
 HUB = 0.1  # kg m^2
@@ -182,6 +183,7 @@ def test_at_steady_speed_rotation_stiffens():
         ({"outputs": ["fore.strain(9)"]}, "9"),
         ({"outputs": ["fore.torque(0.1)"]}, "there is no output 'fore.torque"),
         ({"inputs": "upper"}, "must be a list of names"),
+        ({"inputs": ["upper.q''", "upper"]}, "'upper' moves nothing, since \"upper.q''\" drives its joint"),
         ({"outputs": ["tip.y", "tip.y"]}, "has a name twice"),
         ({"points": {"eye": "fore"}}, "must be \\(link, x\\)"),
     ],
@@ -199,3 +201,25 @@ def test_points_of_ones_own_and_equilibria_without_a_word(arm):
         )
     assert np.array_equal(lin.C[0], lin.C[1])
     assert lin.held == {"upper": 0.0, "fore": 0.0}
+
+
+def test_a_closed_loop_that_one_crank_holds():
+    """Every joint could be driven: what holds the posture is the input alone. Stiffness by virtual work, 32.461 1/s^2."""
+    bar, metal = fa.Section.rectangle(0.02, 0.02), fa.Material(7e10, 2700)
+    links = [fa.Link("crank", 0.2, section=bar, material=metal), fa.Link("coupler", 0.5, section=bar, material=metal)]
+    links.append(fa.Link("rocker", 0.4, fa.Revolute("z"), bar, metal, parent="ground", offset=(0.5, 0, 0)))
+    robot = fa.Robot(links=links, constraints=[fa.Loop("coupler", "rocker")], gravity=(0, -9.81, 0))
+    system, start = fa.System(robot, native=False), {"crank.q": 1.0, "coupler.q": -0.6, "rocker.q": 1.4}
+    with pytest.warns(fa.ValidityWarning, match="held there by 0.5195 N m at 'crank'"):
+        lin = fa.linearize(system, start, inputs=["crank"], outputs=["crank.q"])
+
+    def weight(crank):
+        q = Assembly(system, [0]).posture(np.r_[crank, [lin.at[name] for name in system.names[1:]]])
+        J = system.constraint_jacobian(q)
+        way = np.r_[1, -np.linalg.solve(J[:, 1:], J[:, 0])]
+        return way @ system.gravity(q), way @ system.mass_matrix(q) @ way
+
+    here, step = lin.at["crank.q"], 1e-5
+    slope = (weight(here + step)[0] - weight(here - step)[0]) / (2 * step)
+    assert lin.A[1, 0] == pytest.approx(-slope / weight(here)[1], rel=1e-6)
+    assert lin.held["crank"] == pytest.approx(weight(here)[0], rel=1e-9)

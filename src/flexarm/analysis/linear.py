@@ -18,6 +18,8 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.building import building
+from flexarm.mechanics.constrained_equilibrium import following
+from flexarm.mechanics.outer_forces import row_forces
 from flexarm.mechanics.reach import ValidityWarning, warn_of_posture
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot
@@ -65,7 +67,17 @@ def linearize(
     warn_of_posture(system, posture)
     given = [signals.input(each, posture) for each in _names("inputs", inputs, system.inputs)]
     wanted = [signals.output(each) for each in _names("outputs", outputs, system.names)]
+    _require_effect(system, given)
     return SmallMotions(system, posture, rates, given).model(wanted)
+
+
+def _require_effect(system: System, given: list[Input]) -> None:
+    """An actuator of a joint whose acceleration is an input, too, would move nothing."""
+    driven = {each.driven: each.name for each in given if each.driven is not None}
+    for each in given:
+        pushed = [] if each.force is None or each.load is not None else np.flatnonzero(each.force).tolist()
+        if pushed and all(k in driven for k in pushed):
+            raise ValueError(f"inputs: '{each.name}' moves nothing, since {driven[pushed[0]]!r} drives its joint")
 
 
 def _names(what: str, given: Sequence[str] | None, default: Sequence[str]) -> list[str]:
@@ -116,34 +128,34 @@ class SmallMotions:
 
     @cached_property
     def constraint_forces(self) -> Array:
-        """Of the state that is held: what constraints can do, they do; the rest is done by what holds it."""
+        """lambda of the state that is held: what coordinates without actuators tell, or else those without inputs;
+        where both leave it open, constraints do as much as they can."""
         if not len(self.J):
             return np.zeros(0)
-        actuated = sorted({each.coordinate.index for each in self.system.actuators} | set(self.driven))
-        passive = [k for k in range(self.system.nq) if k not in actuated]
-        rows = passive if passive else list(range(self.system.nq))
-        return np.asarray(np.linalg.lstsq(self.J[:, rows].T, -self.hold[rows], rcond=None)[0])
+        every = range(self.system.nq)
+        actuated = {each.coordinate.index for each in self.system.actuators}
+        pushed = {int(k) for each in self.given if each.force is not None for k in np.flatnonzero(each.force)}
+        for able in (actuated | set(self.driven), (actuated & pushed) | set(self.driven), set()):
+            passive = [k for k in every if k not in able]
+            forces, told = row_forces(self.J[:, passive], self.hold[passive])
+            if told:
+                break
+        return -forces
 
     @cached_property
     def independent(self) -> tuple[list[int], Array]:
         """Coordinates that are states, and Z (nq, states): how all move with them. Driven ones are among them."""
-        from scipy.linalg import qr
-
-        nq = self.system.nq
-        if not len(self.J):
-            return list(range(nq)), np.eye(nq)
-        scaled = self.J[:, self.free] * self.system.sizes[self.free]
-        _, R, order = qr(scaled, pivoting=True, mode="economic")
-        rows = len(self.J)
-        if len(self.free) < rows or abs(R[rows - 1, rows - 1]) < 1e-9 * abs(R[0, 0]):
+        nq, rows = self.system.nq, len(self.J)
+        last = following(self.system, self.q, self.free) if rows else []
+        if len(last) < rows:
             raise ValueError(
                 "the constraints leave no freedom to the joints whose accelerations are inputs: "
                 f"{', '.join(self.system.names[k] for k in self.driven)}"
             )
-        following = [self.free[k] for k in order[:rows]]
-        kept = [k for k in range(nq) if k not in following]
+        kept = [k for k in range(nq) if k not in last]
         Z = np.eye(nq)[:, kept]
-        Z[following] = -np.linalg.solve(self.J[:, following], self.J[:, kept])
+        if rows:
+            Z[last] = -np.linalg.solve(self.J[:, last], self.J[:, kept])
         return kept, Z
 
     @cached_property
@@ -196,10 +208,10 @@ class SmallMotions:
             tuple(Signal(each.name, each.unit) for each in self.given),
             tuple(Signal(each.name, each.unit) for each in wanted),
             at=dict(zip(system.names, self.q.tolist())),
-            held=self._held(nq),
+            held=self._held(),
         )
 
-    def _held(self, nq: int) -> dict[str, float]:
+    def _held(self) -> dict[str, float]:
         """What the actuators give, in their own units."""
         forces = self.hold + self.J.T @ self.constraint_forces
         return {each.link: float(forces[each.coordinate.index] / each.gear) for each in self.system.actuators}

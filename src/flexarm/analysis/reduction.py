@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -69,12 +70,12 @@ def _balanced(model: StateSpace, order: int) -> StateSpace:
     )
 
 
-def split(A: Array, first: object) -> tuple[Array, Array]:
+def split(A: Array, first: Callable[[complex], bool]) -> tuple[Array, Array]:
     """Real bases of the motions whose poles are among the first, and of the others."""
     from scipy.linalg import schur
 
     spaces = []
-    for wanted in (first, lambda z: not first(z)):  # type: ignore[operator]
+    for wanted in (first, lambda z: not first(z)):
         _, vectors, count = schur(A.astype(complex), output="complex", sort=wanted)
         both = np.hstack([vectors[:, :count].real, vectors[:, :count].imag])
         spaces.append(np.linalg.svd(both)[0][:, :count] if count else np.zeros((len(A), 0)))

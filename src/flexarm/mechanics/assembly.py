@@ -20,7 +20,7 @@ OPEN = 1e-9  # where the iteration ends, a larger gap is one that cannot be clos
 DEPENDENT = 1e-9  # singular values of the scaled Jacobian below this, against the largest
 NEARLY = 0.02  # below this a run that failed has met a singular posture
 IDLE = 1e-6  # a scaled row of the Jacobian smaller than this is not taken for one of its own
-AT_ROOT = 0.01  # of a link's length
+AT_ROOT = 0.01  # of a link's length: nearer to where its shapes are held, a support would pull without end
 STEP_ASIDE = 1e-2  # how far a second posture lies from the first when it is asked whether only the first is singular
 
 

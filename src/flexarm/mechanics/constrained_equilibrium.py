@@ -54,17 +54,22 @@ def multipliers(system: System, q: Array, free: list[int]) -> Array:
 def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int], Array]:
     """Independent coordinates among the kept ones, and Z (kept, independent): displacements that respect the
     constraints. Joints follow rather than deflections, so that what costs no energy stays so exactly."""
-    sizes = system.sizes[kept]
-    J = system.constraint_jacobian(q)[:, kept]
-    A = J * sizes / system.constraint_scales[:, None]
+    J, last = system.constraint_jacobian(q)[:, kept], following(system, q, kept)
+    after = [kept.index(k) for k in last]
+    independent = [k for k in range(len(kept)) if k not in after]
+    Z = np.eye(len(kept))[:, independent]
+    Z[after] = -np.linalg.solve(J[:, after], J[:, independent])
+    return [kept[k] for k in independent], Z
+
+
+def following(system: System, q: Array, kept: list[int]) -> list[int]:
+    """Those of the kept coordinates that the constraints move, one for each row that can be met; joints first."""
+    A = system.constraint_jacobian(q)[:, kept] * system.sizes[kept] / system.constraint_scales[:, None]
     loose = [k for k, place in enumerate(kept) if system.coordinates[place].kind == "joint"]
     others = [k for k in range(len(kept)) if k not in loose]
-    following = _pivots(A, loose)
-    following += _pivots(_without(A, following), others)
-    independent = [k for k in range(len(kept)) if k not in following]
-    Z = np.eye(len(kept))[:, independent]
-    Z[following] = -np.linalg.solve(J[:, following], J[:, independent])
-    return [kept[k] for k in independent], Z
+    found = _pivots(A, loose)
+    found += _pivots(_without(A, found), others)
+    return [kept[k] for k in found]
 
 
 def _weight(system: System, q: Array) -> Array:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.equations import Equations
 
 
-NEWTON = 4  # iterations to where a link that bends exactly meets a support: from a slope of 60 degrees to rounding
+NEWTON = 4  # iterations to where a link that bends exactly meets a support
 
 
 @dataclass(frozen=True)

@@ -50,14 +50,19 @@ def _balancing(system: System, motion: tuple[Array, Array, Array]) -> Array | No
     taken = system.inverse_dynamics(q, v, a)
     found = []
     for row, needed in zip(system.constraint_jacobian(q)[:, :, passive], taken[:, passive], strict=True):
-        sizes = np.maximum(np.abs(row).max(axis=1, initial=0.0), 1e-300)
-        forces, _, rank, _ = np.linalg.lstsq((row / sizes[:, None]).T, needed, rcond=1e-9)
-        forces = forces / sizes
+        forces, told = row_forces(row, needed)
         left = row.T @ forces - needed
-        if rank < len(row) or np.abs(left).max(initial=0.0) > BALANCED * np.abs(needed).max(initial=1e-300):
+        if not told or np.abs(left).max(initial=0.0) > BALANCED * np.abs(needed).max(initial=1e-300):
             return None
         found.append(forces)
     return np.array(found).reshape(*shape[:-1], -1)
+
+
+def row_forces(J: Array, needed: Array) -> tuple[Array, bool]:
+    """Forces of rows J (rows, coordinates) that come nearest to what coordinates need, and whether these tell them."""
+    sizes = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
+    forces, _, rank, _ = np.linalg.lstsq((J / sizes[:, None]).T, needed, rcond=1e-9)
+    return np.asarray(forces / sizes), bool(rank == len(J))
 
 
 def _loads(system: System, q: Array, loads: Any) -> list[OuterForce]:

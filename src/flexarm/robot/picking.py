@@ -95,9 +95,10 @@ def picks(robot: Robot) -> dict[str, Pick]:
         index: {name: _first(robot.links[index], name, loads[index]) for name in excited[index]} for index in open_ones
     }
     slowest = min((each for of_link in first.values() for each in of_link.values()), default=0.0)
+    slid_on = _slid_on(robot)
     return {
         robot.links[index].name: _pick(
-            robot.links[index], first[index], loads[index], slowest, SLIDES if index in _slid_on(robot) else ""
+            robot.links[index], first[index], loads[index], slowest, SLIDES if index in slid_on else ""
         )
         for index in open_ones
     }
