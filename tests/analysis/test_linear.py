@@ -204,7 +204,7 @@ def test_points_of_ones_own_and_equilibria_without_a_word(arm):
 
 
 def test_a_closed_loop_that_one_crank_holds():
-    """Every joint could be driven: what holds the posture is the input alone. Stiffness by virtual work, 32.461 1/s^2."""
+    """Every joint could be driven: what holds the posture is the input alone. Against virtual work."""
     bar, metal = fa.Section.rectangle(0.02, 0.02), fa.Material(7e10, 2700)
     links = [fa.Link("crank", 0.2, section=bar, material=metal), fa.Link("coupler", 0.5, section=bar, material=metal)]
     links.append(fa.Link("rocker", 0.4, fa.Revolute("z"), bar, metal, parent="ground", offset=(0.5, 0, 0)))
