@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.equilibrium import equilibrium
     from flexarm.mechanics.reach import ValidityWarning
     from flexarm.mechanics.system import System
+    from flexarm.motion.actuators import Actuator
     from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
     from flexarm.motion.inputs import (
         Profile,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from flexarm.motion.point_to_point import minimum_jerk, rest_to_rest, s_curve, trapezoid
     from flexarm.motion.run import Run
     from flexarm.motion.runge_kutta import RungeKutta
+    from flexarm.motion.sensors import Sensor
     from flexarm.motion.simulate import simulate
     from flexarm.motion.stabilization import Baumgarte
     from flexarm.robot import (
@@ -103,7 +105,9 @@ _LATER = {
         "table",
     ),
     "flexarm.motion.point_to_point": ("minimum_jerk", "rest_to_rest", "s_curve", "trapezoid"),
+    "flexarm.motion.actuators": ("Actuator",),
     "flexarm.motion.laws": ("Feedback",),
+    "flexarm.motion.sensors": ("Sensor",),
     "flexarm.motion.generalized_alpha": ("GeneralizedAlpha", "Newmark"),
     "flexarm.motion.methods": ("Method",),
     "flexarm.motion.runge_kutta": ("RungeKutta",),
@@ -151,6 +155,7 @@ _LATER = {
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "Actuator",
     "Animation",
     "Baumgarte",
     "ClosedForm",
@@ -187,6 +192,7 @@ __all__ = [
     "Run",
     "RungeKutta",
     "Section",
+    "Sensor",
     "Shaper",
     "Signal",
     "Sleeve",

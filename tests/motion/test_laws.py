@@ -14,8 +14,11 @@ from scipy.interpolate import CubicSpline
 
 import flexarm as fa
 from flexarm.motion import code
-from flexarm.motion.laws import DigitalLaw, Feedback, TracedLaw
+from flexarm.motion.digital_law import DigitalLaw
+from flexarm.motion.law_view import Instant
+from flexarm.motion.laws import Feedback
 from flexarm.motion.pieces import MOST_KNOTS
+from flexarm.motion.traced_law import TracedLaw
 
 ROD = fa.Robot("rod", links=[fa.Link("a", 1.0, mass=3.0)])  # a joint of 1 kg m2
 TWO = fa.Robot("two", links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)])
@@ -419,4 +422,4 @@ def test_the_same_law_traced_in_threads_at_once():
 def test_a_digital_law_says_which_torque_is_no_number():
     law = DigitalLaw(Feedback(lambda t, q, v: [0.0, np.inf], rate=10), fa.System(TWO, native=False))
     with pytest.raises(ValueError, match="it gave inf for 'b'"):
-        law(0.0, np.zeros(2), np.zeros(2))
+        law(Instant(0.0, *np.zeros((3, 2))))

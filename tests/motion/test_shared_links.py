@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from benchmarks.robots import planar_chain, spatial_chain
 from flexarm.motion import code
-from flexarm.motion.laws import Feedback, TracedLaw
+from flexarm.motion.laws import Feedback
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report
+from flexarm.motion.traced_law import TracedLaw
 
 
 def rough() -> fa.Robot:

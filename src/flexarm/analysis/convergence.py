@@ -15,9 +15,10 @@ from flexarm.foundation.numbers import Array, whole_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
-from flexarm.motion.laws import Feedback, TracedLaw, copied, feedback_of
+from flexarm.motion.laws import Feedback, feedback_of
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
+from flexarm.motion.traced_law import TracedLaw, copied
 from flexarm.robot import Link, Reduced, Robot
 from flexarm.robot.errors import DescriptionError
 from flexarm.robot.flexibility import Flexible

@@ -11,7 +11,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.signals import Input, Output, Signals
 from flexarm.analysis.state_space import Signal, StateSpace
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
@@ -22,6 +21,7 @@ from flexarm.mechanics.constrained_equilibrium import following
 from flexarm.mechanics.outer_forces import row_forces
 from flexarm.mechanics.reach import ValidityWarning, warn_of_posture
 from flexarm.mechanics.system import System
+from flexarm.motion.signals import Input, Output, Signals
 from flexarm.robot import Robot
 
 NUDGE = 1e-6  # of what is large for a coordinate: differences of what has no expression

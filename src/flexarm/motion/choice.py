@@ -60,6 +60,9 @@ def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: 
     inputs, _ = schedule.inputs_until_failure(_shaking_times(schedule, tolerance.horizon))
     if not len(inputs):
         return None
+    layout = stepper.plant.layout
+    start = layout.at_rest(q, v, schedule.law_start)
+    q, v = start[layout.every_q], start[layout.every_v]
     spectrum = stepper.spectrum(q, v, inputs[0])
     if not len(spectrum.frequencies):
         return None

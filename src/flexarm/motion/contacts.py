@@ -69,7 +69,7 @@ def _balance(path: Array, layout: Layout, report: Report) -> tuple[Array, Array]
     motion and springs at its ends."""
     flat = path.reshape(-1, path.shape[-1])
     inputs = np.zeros((len(flat), report.inputs))
-    energies = report(flat[:, layout.q], flat[:, layout.v], flat[:, layout.a], inputs)[0].reshape(*path.shape[:2], -1)
+    energies = report(*(flat[:, part] for part in layout.motions), inputs)[0].reshape(*path.shape[:2], -1)
     total = energies.sum(axis=2) - path[..., layout.work] + path[..., layout.lost]
     moving = energies[:, [0, -1]][..., [0, 1, 3]].sum(axis=2).max(axis=1)  # gravity has its zero anywhere
     return np.abs(total - total[:, :1]).max(axis=1), moving

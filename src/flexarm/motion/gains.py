@@ -18,12 +18,12 @@ class Gains(Mapping[str, Any]):
 
     __array_ufunc__ = None  # numpy would multiply by the list of names
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = dict(values)
+    def __init__(self, values: Mapping[str, Any], kind: str = "gain") -> None:
+        self._values, self._kind = dict(values), kind
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._values:
-            raise UnknownName(f"there is no gain {shown(name)}{suggestion(name, list(self._values))}")
+            raise UnknownName(f"there is no {self._kind} {shown(name)}{suggestion(name, list(self._values))}")
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -53,30 +53,43 @@ class Gains(Mapping[str, Any]):
         """The same names with symbols for numbers, and these in the order of `numbers`."""
         each = {name: ca.SX.sym(name, np.size(value)) for name, value in self._values.items()}
         seen = {name: NamedSymbols(each[name], ()) if np.ndim(value) else each[name] for name, value in self.items()}
-        return Gains(seen), ca.vertcat(ca.SX(0, 1), *each.values())
+        return Gains(seen, self._kind), ca.vertcat(ca.SX(0, 1), *each.values())
+
+    def like(self, row: Array) -> Gains:
+        """The same names with other numbers, in the order of `numbers`."""
+        ends = np.cumsum([np.size(value) for value in self._values.values()])[:-1]
+        parts = np.split(np.asarray(row, dtype=float), ends) if self._values else []
+        pairs = zip(self._values.items(), parts, strict=True)
+        return Gains({name: part if np.ndim(old) else float(part[0]) for (name, old), part in pairs}, self._kind)
+
+    @property
+    def labels(self) -> list[str]:
+        """A name for each number: `name`, or `name[1]`, `name[2]`, ... of a vector."""
+        return [
+            f"{name}[{k + 1}]" if np.ndim(value) else name
+            for name, value in self._values.items()
+            for k in range(np.size(value))
+        ]
 
 
 def _listed(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def checked_gains(given: object) -> Gains:
-    """The gains that a user gives, as they are now; a sentence where one is no number."""
+def checked_gains(given: object, kind: str = "gain", like: str = "{'kp': 20.0}") -> Gains:
+    """The gains (or states) that a user gives, as they are now; a sentence where one is no number."""
+    where = f"Feedback: {kind}s"
     if not isinstance(given, Mapping):
-        raise TypeError(f"Feedback: gains = {shown(given)}: must be a mapping of numbers by name, {{'kp': 20.0}}")
+        raise TypeError(f"{where} = {shown(given)}: must be a mapping of numbers by name, {like}")
     if not given:
-        raise ValueError("Feedback: gains = {}: is empty; leave it out for a law without gains")
-    return Gains({_checked_name(name): _checked(name, value) for name, value in given.items()})
+        raise ValueError(f"{where} = {{}}: is empty; leave it out for a law without {kind}s")
+    for name in given:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{where}: {shown(name)}: the name of a {kind} must be text")
+    return Gains({name: _checked(f"{where}['{name}']", value) for name, value in given.items()}, kind)
 
 
-def _checked_name(name: object) -> str:
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"Feedback: gains: {shown(name)}: the name of a gain must be text")
-    return name
-
-
-def _checked(name: str, value: Any) -> float | Array:
-    where = f"Feedback: gains['{name}']"
+def _checked(where: str, value: Any) -> float | Array:
     if not isinstance(value, (list, tuple, np.ndarray)) or (isinstance(value, np.ndarray) and not value.ndim):
         return real_number(where, value.item() if isinstance(value, np.ndarray) else value)
     vector = real_array(where, value).copy()

@@ -34,7 +34,7 @@ class InertiaWatch:
 
     def require(self, t: float, states: Array) -> None:
         """End the run where accelerations have become absurd because the mass matrix is singular."""
-        accelerations = np.abs(states[:, self.layout.a] / self._stepper.sizes).max(axis=1, initial=0.0)
+        accelerations = np.abs(states[:, self.layout.a] / self.system.sizes).max(axis=1, initial=0.0)
         worst = int(accelerations.argmax())
         if accelerations[worst] > self._unusual:
             if (sentence := self._singularity(states[worst])) is not None:
@@ -48,10 +48,10 @@ class InertiaWatch:
         torque = mass * length**2  # turns the robot as a whole by about 1 rad/s2
         rest = np.zeros(self.plant.input_count)
         if self.plant.law is not None:  # it may divide by a gain
-            rest[self.plant.input_places[-1]] = self.plant.law.parameters
+            rest[self.plant.input_places[7]] = self.plant.law.parameters
         pushed = rest.copy()
         pushed[self.plant.input_places[1]] = torque * (1 + 0.1 * np.arange(self.system.nu))
-        q, v = state[self.layout.q], np.zeros(self.layout.n)
+        q, v = state[self.layout.every_q], np.zeros(self.layout.every)
         without, under = (self._stepper.start(q, v, u, 0.0)[0] for u in (rest, pushed))
         gained = np.abs((under - without) / self._stepper.sizes)
         return float(gained.max(initial=0.0)) if np.isfinite(gained).all() else np.inf

@@ -9,12 +9,14 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
+from flexarm.motion.actuators import Held
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
 from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.law_view import Instant
 from flexarm.motion.outlook import share
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
@@ -53,6 +55,7 @@ class Integration:
         self.watch, self.recorder, self.interrupts, self.longest = watch, recorder, interrupts, longest
         self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
         self.contacts = Contacts(schedule.system)
+        self._quickest = np.inf if schedule.controller is None else schedule.controller.quickest
         self.inertia = InertiaWatch(schedule.system, stepper)
         self.reason: str = "completed"
         self.status: Status = "completed"
@@ -70,7 +73,7 @@ class Integration:
         """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
         self._listeners, self.duration = listeners, duration
         self._restrained, self._stable, self._ahead = q, np.inf, FEW
-        self._now = 0.0, self.layout.at_rest(q, v)
+        self._now = 0.0, self.layout.at_rest(q, v, self.schedule.law_start)
         try:
             self._listen()
             first = self._restarted(0.0)
@@ -101,7 +104,7 @@ class Integration:
         """One chunk: those of its steps that lie before `stop` and count."""
         if not self._jumped:
             self._restrain(self.state)
-        longest = min(self.longest, self._stable)
+        longest = min(self.longest, self._stable, self._quickest)
         if self.step_size.heeds_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))
@@ -146,7 +149,7 @@ class Integration:
     def _accept(self, times: Array, states: Array) -> None:
         """Keep the samples of these steps; the run ends where something that is watched happens."""
         event = self.watch.first(
-            times, states, self.layout, self.stepper.sizes, self.stepper.order, self.duration * LOOK
+            times, states, self.layout, self.system.sizes, self.stepper.order, self.duration * LOOK
         )
         end = float(times[-1]) if event is None else event.time
         self.recorder.record(times, states, end, self._jumped)
@@ -165,13 +168,27 @@ class Integration:
         if controller is None or len(commands) > int(np.floor(self.t * controller.rate + 1e-9)):
             return
         try:
-            said = controller(self.t, self.state[self.layout.q], self.state[self.layout.v])
+            said = controller(self._instant())
         except Exception as error:
             raise Ending(sentence_about("the feedback law", self.t, error)) from error
         commands.append((self.t, said))
 
+    def _instant(self) -> Instant:
+        at, held = self.layout, self._held
+        parts = [self.state[part].copy() for part in (at.q, at.v, at.a, at.forces)]
+        if held is None:  # accelerations are not known before the first command: those without torque
+            parts[2] = self._accelerations()
+        return self.schedule.instant(self.t, *parts)
+
+    def _accelerations(self) -> Array:
+        at = self.layout
+        inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]))
+        if failure is not None:
+            raise failure
+        return self.stepper.start(self.state[at.every_q], self.state[at.every_v], inputs[0], 0.0)[0][: at.n]
+
     @property
-    def _held(self) -> Array | None:
+    def _held(self) -> Held | None:
         return self.recorder.commands[-1][1] if self.recorder.commands else None
 
     def _rescaled(self, size: float) -> Array:
@@ -179,7 +196,7 @@ class Integration:
         if size == self._size:
             return self.state
         out, at = self.state.copy(), self.layout
-        out[at.aux] = out[at.a] + (out[at.aux] - out[at.a]) * (size / self._size)
+        out[at.every_aux] = out[at.every_a] + (out[at.every_aux] - out[at.every_a]) * (size / self._size)
         return out
 
     def _restarted(self, dt: float) -> Array:
@@ -193,10 +210,10 @@ class Integration:
         self._kick_by_driven(out, inputs[0])
         solver = self.plant.constraint_solver
         if solver is not None and solver.projects:  # a driven joint's speed may have jumped
-            q, v, *_ = solver.settled(out[at.q], out[at.v], out[at.a], inputs[0], self.schedule.given.numbers)
-            out[at.q], out[at.v] = q.full()[:, 0], v.full()[:, 0]
-        a, given, drained, *forces = self.stepper.start(out[at.q], out[at.v], inputs[0], dt)
-        out[at.a] = out[at.aux] = a
+            q, v, *_ = solver.settled(*(out[part] for part in at.motions), inputs[0], self.schedule.given.numbers)
+            out[at.every_q], out[at.every_v] = q.full()[:, 0], v.full()[:, 0]
+        a, given, drained, *forces = self.stepper.start(out[at.every_q], out[at.every_v], inputs[0], dt)
+        out[at.every_a] = out[at.every_aux] = a
         out[at.given], out[at.drained] = given, drained
         if forces:
             out[at.forces] = forces[0]
@@ -219,7 +236,7 @@ class Integration:
     def _restrain(self, state: Array) -> None:
         """Keep steps that an explicit method may choose stable, in this posture and those that are near."""
         q = state[self.layout.q]
-        near = np.abs((q - self._restrained) / self.stepper.sizes).max(initial=0.0) < NEAR
+        near = np.abs((q - self._restrained) / self.system.sizes).max(initial=0.0) < NEAR
         if self.step_size.fixed or not self.stepper.explicit or (near and not self._jumped):
             return
         self._restrained = q.copy()
@@ -237,12 +254,12 @@ class Integration:
             or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0)
         ):
             return
-        old = self.state[at.v]
+        old = self.state[at.every_v]
         pushed, still = inputs.copy(), inputs.copy()
         pushed[self.plant.input_places[5]], still[self.plant.input_places[5]] = jump, 0.0
-        answers = (self.stepper.start(state[at.q], old, each, 0.0)[0] for each in (pushed, still))
-        state[at.v][free] += np.subtract(*answers)[free]
-        before, after = (self._kinetic(state[at.q], v, inputs) for v in (old, state[at.v]))
+        answers = (self.stepper.start(state[at.every_q], old, each, 0.0)[0] for each in (pushed, still))
+        state[at.every_v][free] += np.subtract(*answers)[free]
+        before, after = (self._kinetic(state[at.every_q], v, inputs) for v in (old, state[at.every_v]))
         state[at.work] += after - before
 
     def _kinetic(self, q: Array, v: Array, inputs: Array) -> float:
@@ -250,7 +267,7 @@ class Integration:
 
     def _kicked(self, restarted: Array) -> bool:
         """Whether inputs have jumped so that accelerations did."""
-        before, after = (state[self.layout.a] / self.stepper.sizes for state in (self.state, restarted))
+        before, after = (state[self.layout.a] / self.system.sizes for state in (self.state, restarted))
         return bool(np.abs(after - before).max(initial=0.0) > KICK * np.abs(after).max(initial=0.0))
 
     def _failure(self, step: int) -> str:
@@ -258,7 +275,7 @@ class Integration:
         what = "is not a number with this fixed step"
         if not self.step_size.fixed:
             what = f"changes too fast (the step fell to {self.step_size.dt:.2g} s)"
-        q = np.abs(self.stepper.states[step, self.layout.q] / self.stepper.sizes)
+        q = np.abs(self.stepper.states[step, self.layout.q] / self.system.sizes)
         worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if len(q) else 0
         name = self.system.names[worst]
         return f"diverged at t = {self.t:.6g} s: '{name}' {what}{self._singularity()}"

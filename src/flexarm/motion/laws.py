@@ -1,4 +1,4 @@
-"""Feedback: control laws traced into the compiled step, or called as digital controllers."""
+"""Feedback: a control law with its numbers, references, states, sensors and actuators, as a user gives it."""
 
 from __future__ import annotations
 
@@ -6,50 +6,61 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property, partial
-from types import CellType, FunctionType
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, real_number
-from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.building import building
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
-from flexarm.motion.gains import Gains, checked_gains
-from flexarm.motion.inputs import Profile
-from flexarm.motion.named import NamedSymbols, UnknownName, mismatch, named_array
-from flexarm.motion.outlook import Outlook, calm
-from flexarm.motion.probing import probed
-from flexarm.motion.tracing import Channel, tracing
+from flexarm.motion.actuators import Actuator, checked_actuators
+from flexarm.motion.gains import checked_gains
+from flexarm.motion.inputs import Profile, profile
+from flexarm.motion.law_answers import by_link
+from flexarm.motion.named import mismatch
+from flexarm.motion.sensors import Sensor, checked_sensors
 
 AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, rate=1000)"
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """A control law: torques of all actuators from (t, q, v), or with `gains` from (t, q, v, gains).
+    """A control law: torques of all actuators from (t, x) or (t, q, v), with `gains` from (t, x, gains) or (t, q, v,
+    gains).
 
-    law: returns a torque for each actuator, in order or by link name. q and v can be read by place or by name,
-        `q["fore.q"]`. Any callable: a function, a method, an object, a `functools.partial`.
+    law: returns a torque for each actuator, in order or by link name. x knows signals by name: `x["fore.q"]`,
+        `x["tip.y"]`, `x.rate("fore.q")`, `x.tip`, `x.strain("upper", 0.1)`, `x.reference("fore.q")`, `x.state("sum")`.
+        q and v are read by place or by name. Any callable: a function, a method, an object, a `functools.partial`.
     rate: without it the law is traced into the compiled step, anew for each run (plain arithmetic, numpy functions and
         profiles). With it (Hz) the law is called as a digital controller, its output held until the next sample; then
         it may be any Python function. It is called as it is: what it remembers goes on from run to run.
     limit: saturates torques (N m or N): one number for all, one for each actuator, or by link name.
     gains: numbers, or lists of numbers, by name, which the law reads as `gains["kp"]`. They are inputs of the compiled
         step, as the limits are: other values compile nothing new.
+    references: by name numbers, profiles or functions of t, which the law reads as `x.reference("fore.q")`, and their
+        rates as `x.reference("fore.q", 1)`.
+    states: by name what the law remembers, numbers or lists of numbers with which it starts. Then it returns torques
+        and, by name, the rates of its states, `torques, {"sum": error}`; with a sample rate, their next values. Every
+        run starts anew.
+    sensors: by signal a `fa.Sensor`: what a law with a sample rate reads of it.
+    actuators: by link a `fa.Actuator`: what becomes of its command.
 
-    >>> def law(t, q, v, gains):
-    ...     return [-gains["kp"] * q[0] - gains["kd"] * v[0]]
-    >>> Feedback(law, gains={"kp": 20.0, "kd": 2.0}).gains
-    {'kp': 20.0, 'kd': 2.0}
+    >>> def law(t, x, gains):
+    ...     error = x.reference("beam.q") - x["beam.q"]
+    ...     torque = gains["kp"] * error - gains["kd"] * x.rate("beam.q") + gains["ki"] * x.state("sum")
+    ...     return {"beam": torque}, {"sum": error}
+    >>> Feedback(law, gains={"kp": 20.0, "kd": 2.0, "ki": 5.0}, references={"beam.q": 1.0}, states={"sum": 0.0}).gains
+    {'kp': 20.0, 'kd': 2.0, 'ki': 5.0}
     """
 
     law: Callable[..., Any]
     rate: float | None = None
     limit: float | Sequence[float] | Mapping[str, float] | None = None
     gains: Mapping[str, float | Sequence[float] | Array] | None = None
+    references: Mapping[str, Any] | None = None
+    states: Mapping[str, float | Sequence[float] | Array] | None = None
+    sensors: Mapping[str, Sensor] | None = None
+    actuators: Mapping[str, Actuator] | None = None
 
     def __post_init__(self) -> None:
         if self.gains is not None:
@@ -57,6 +68,25 @@ class Feedback:
         _require_law(self.law, "Feedback: law", self.gains)
         if self.rate is not None:
             real_number("Feedback: rate", self.rate, "Hz", above=0)
+        self._take_limit()
+        if self.references is not None:
+            object.__setattr__(self, "references", _checked_references(self.references))
+        if self.states is not None:
+            object.__setattr__(self, "states", checked_gains(self.states, "state", "{'sum': 0.0}"))
+        if self.sensors is not None:
+            object.__setattr__(self, "sensors", checked_sensors(self.sensors))
+            if self.rate is None:
+                raise ValueError("Feedback: sensors are read by a law with a sample rate; give it one: rate=1000")
+        if self.actuators is not None:
+            object.__setattr__(self, "actuators", checked_actuators(self.actuators, self.rate))
+        for name in ("references", "states"):
+            if getattr(self, name) is not None and not takes_view(self.law, self.gains):
+                raise TypeError(
+                    f"Feedback: law = {shown(self.law)}: {name} are read from x; write it as "
+                    f"law(t, x{', gains' if self.gains is not None else ''})"
+                )
+
+    def _take_limit(self) -> None:
         if isinstance(self.limit, (Mapping, list, tuple)) and not self.limit:
             raise ValueError(f"Feedback: limit = {shown(self.limit)}: is empty; leave it out for no limit")
         if isinstance(self.limit, Mapping):
@@ -71,16 +101,18 @@ class Feedback:
 
     def limits(self, system: System) -> Array:
         """The largest torque of each actuator of a `system`."""
+        motors = {name: each.limit for name, each in (self.actuators or {}).items()}
+        of_motors = by_link(motors, system, "Feedback: actuators", np.inf)
         if self.limit is None:
-            return np.full(system.nu, np.inf)
+            return of_motors
         if isinstance(self.limit, Mapping):
-            return _by_link(self.limit, system, "Feedback: limit", np.inf)
+            return np.minimum(of_motors, by_link(self.limit, system, "Feedback: limit", np.inf))
         given = real_array("Feedback: limit", self.limit)
         if given.shape not in ((), (system.nu,)):
             raise ValueError(
                 f"Feedback: limit = {shown(self.limit)}: give one number, or one for each of {', '.join(system.inputs)}"
             )
-        return np.broadcast_to(given, (system.nu,))
+        return np.minimum(of_motors, np.broadcast_to(given, (system.nu,)))
 
 
 def feedback_of(torque: Any) -> Feedback | None:
@@ -93,11 +125,37 @@ def feedback_of(torque: Any) -> Feedback | None:
     return None
 
 
+def takes_view(law: Any, gains: Mapping[str, Any] | None = None) -> bool:
+    """Whether a law is one of (t, x) rather than of (t, q, v), both perhaps with gains behind. (Whoever writes q next
+    to t means coordinates.)"""
+    count = 2 if gains is None else 3
+    try:
+        parameters = [*inspect.signature(law).parameters.values()]
+    except (TypeError, ValueError):  # a built-in does not tell
+        return False
+    places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters) or [each.name for each in places[1:2]] == ["q"]:
+        return False
+    needed = [each for each in places if each.default is each.empty]
+    return len(needed) == count <= len(places)
+
+
+def _checked_references(given: object) -> dict[str, Profile]:
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(
+            f"Feedback: references = {shown(given)}: must be a mapping of numbers, profiles or functions of t by name, "
+            "{'fore.q': fa.cycloid(0, 1, 2)}"
+        )
+    return {str(name): profile(value, f"Feedback: references['{name}']") for name, value in given.items()}
+
+
 def _require_law(law: Any, where: str, gains: Mapping[str, Any] | None = None) -> None:
     given = () if gains is None else (gains,)
-    wanted = "(t, q, v)" if gains is None else "(t, q, v, gains)"
+    wanted = "(t, q, v) or (t, x)" if gains is None else "(t, q, v, gains) or (t, x, gains)"
     if not callable(law):
         raise TypeError(f"{where} = {shown(law)}: must be a function of {wanted}")
+    if takes_view(law, gains):
+        return
     if wrong := mismatch(law, *given):
         if gains is not None:
             hint = "read gains['kp'] in it, or leave gains out"
@@ -124,230 +182,3 @@ def _in_the_place_of_gains(law: Any) -> str:
         if fourth.kind is fourth.POSITIONAL_OR_KEYWORD and not free:
             return fourth.name
     return ""
-
-
-ELSEWHERE = (0.0, 0.37, -0.23)  # of what is large for each coordinate, and that a second: where a law is looked at
-KINKS = {
-    ca.OP_FMIN,
-    ca.OP_FMAX,
-    ca.OP_FABS,
-    ca.OP_SIGN,
-    ca.OP_IF_ELSE_ZERO,
-    ca.OP_LT,
-    ca.OP_LE,
-    ca.OP_FLOOR,
-    ca.OP_CEIL,
-    ca.OP_FMOD,
-}
-
-
-class TracedLaw:
-    """A law as a CasADi function of (t, q, v, channels, parameters), the last of them its gains and limits. Each run
-    makes its own: nothing that the law refers to is remembered beyond it.
-
-    It is traced twice, however often it was found sound before: where a controller remembers something, its first
-    answer is often that of one which does not (an integral is zero at first).
-    """
-
-    def __init__(self, feedback: Feedback, system: System) -> None:
-        self.system, self._law = system, copied(feedback.law)
-        self._gains = None if feedback.gains is None else Gains(feedback.gains)
-        limits = feedback.limits(system)
-        self._limited = np.flatnonzero(np.isfinite(limits)).tolist()
-        gains = np.zeros(0) if self._gains is None else self._gains.numbers()
-        self.parameters = np.concatenate([gains, limits[self._limited]])
-        self.function, self.channels = self._trace()
-        again, channels = self._trace()
-        if channels != self.channels or self.function.serialize() != again.serialize():
-            raise TypeError(
-                "the feedback law gives something else each time it is called (it remembers something, or draws random "
-                f"numbers), so it cannot be compiled; {AWAY_OUT}"
-            )
-
-    @cached_property
-    def abrupt(self) -> bool:
-        """Whether it has kinks: limits, np.where, np.abs and the like."""
-        kinds = (self.function.instruction_id(k) for k in range(self.function.n_instructions()))
-        return any(kind in KINKS for kind in kinds)
-
-    @cached_property
-    def reads(self) -> set[str]:
-        """The coordinates on which it depends, or on whose rates."""
-        with building:
-            columns = {k for argument in (1, 2) for k in self.function.jac_sparsity(0, argument).get_triplet()[1]}
-        return {self.system.names[k] for k in columns}
-
-    @cached_property
-    def identity(self) -> str:
-        """All that the law is but for the values of its parameters and profiles, as text: what is compiled for it can
-        be used again where this is the same."""
-        return str(self.function.serialize())
-
-    def torques(self, t: Array, q: Array, v: Array) -> Array:
-        """Rows of torques at samples."""
-        rows = [each(t) for each in self.channels]
-        channels = np.reshape(rows, (len(rows), len(t)))
-        found = self.function(t[None, :], q.T, v.T, channels, self.parameters)
-        return np.asarray(found.full().T)
-
-    def look(self, duration: float, q: Array, v: Array) -> Outlook:
-        """How fast the law's own formula of t is, in a state and two others (where what is zero in the first is not):
-        profiles in it tell of themselves."""
-        with building:
-            arguments = self.function.sx_in()
-            steady = not ca.depends_on(self.function(*arguments), arguments[0])
-        if steady:
-            return calm()
-        sizes = self.system.sizes
-        states = [(q + share * sizes, v + share * sizes) for share in ELSEWHERE]
-
-        def torques(t: Array) -> Array:
-            every = (np.repeat(part[None, :], len(t), axis=0) for state in states for part in state)
-            return np.hstack([self.torques(t, here, rates) for here, rates in zip(every, every, strict=True)])
-
-        return probed(torques, 0.0, duration, np.zeros(self.system.nu * len(states)))
-
-    def _trace(self) -> tuple[ca.Function, list[Channel]]:
-        names = self.system.names
-        t, q, v = ca.SX.sym("t"), ca.SX.sym("q", len(names)), ca.SX.sym("v", len(names))
-        gains, numbers = (Gains({}) if self._gains is None else self._gains).symbols()
-        try:
-            with tracing(t, numbers, self.parameters[: numbers.numel()]) as trace:
-                more = () if self._gains is None else (gains,)
-                said = self._law(t, NamedSymbols(q, names), NamedSymbols(v, names), *more)
-        except UnknownName as error:
-            raise KeyError(f"the feedback law: {error.args[0]}") from None
-        except Exception as error:
-            raise TypeError(
-                f"the feedback law cannot be traced ({_why(error)}); write it with plain arithmetic, numpy functions "
-                f"and profiles of t, q, v, or {AWAY_OUT}"
-            ) from error
-        torques = ca.densify(_column(said, self.system))
-        limits = ca.SX.sym("limits", len(self._limited))
-        for place, k in enumerate(self._limited):
-            torques[k] = ca.fmin(ca.fmax(torques[k], -limits[place]), limits[place])
-        arguments = [t, q, v, ca.vertcat(ca.SX(0, 1), *trace.symbols), ca.vertcat(numbers, limits)]
-        function = ca.Function("law", arguments, [torques], {"allow_free": True})
-        if function.has_free():
-            raise TypeError(
-                f"the feedback law remembers what it was given before, so it cannot be compiled; {AWAY_OUT}"
-            )
-        if _has_nan(function):
-            raise ValueError("the feedback law: there is a nan in it that depends on nothing")
-        return function, trace.channels
-
-
-def copied(law: Any) -> Any:
-    """A copy of a controller, or of what a function refers to, with a memory of its own (one that is traced would be
-    filled with symbols)."""
-    if isinstance(law, partial):
-        named = {name: _copied_value(value) for name, value in law.keywords.items()}
-        return partial(copied(law.func), *map(_copied_value, law.args), **named)
-    if not isinstance(law, FunctionType):
-        return _copied_value(law)
-    cells = None if law.__closure__ is None else tuple(map(_copied_value, law.__closure__))
-    defaults = None if law.__defaults__ is None else tuple(map(_copied_value, law.__defaults__))
-    other = FunctionType(law.__code__, law.__globals__, law.__name__, defaults, cells)
-    other.__kwdefaults__ = {name: _copied_value(value) for name, value in (law.__kwdefaults__ or {}).items()}
-    return other
-
-
-def _copied_value(value: Any) -> Any:
-    """The value itself where it holds something that cannot be copied, say a file."""
-    try:
-        return CellType(deepcopy(value.cell_contents)) if isinstance(value, CellType) else deepcopy(value)
-    except Exception:
-        return value
-
-
-def _why(error: Exception) -> str:
-    if "'Profile'" in str(error):
-        return "a profile is a function of time: write aim(t), not aim"
-    if "'Gains'" in str(error):
-        return "gains are read by name, gains['kp'], and cannot be changed"
-    if "truth value" in str(error):
-        return "it decides by `if`, `min`, `max` or `and` on t, q, v or gains: say np.where, np.minimum, np.maximum"
-    if "to_int" in str(error):
-        return "int() asks a symbol for its value; a number that decides which formula it is cannot be a gain"
-    if "not iterable" in str(error):
-        return "it takes a vector apart by `for` or `*`: read entries by place or by name, q[0]"
-    return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
-
-
-def _has_nan(function: ca.Function) -> bool:
-    constants = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CONST)
-    return any(np.isnan(function.instruction_constant(k)) for k in constants)
-
-
-class DigitalLaw:
-    """A law that is called once a period with copies of the state; its torques are held until the next call."""
-
-    def __init__(self, feedback: Feedback, system: System) -> None:
-        assert feedback.rate is not None
-        self.system, self.rate, self._law = system, float(feedback.rate), feedback.law
-        self._gains = () if feedback.gains is None else (feedback.gains,)
-        self._limits = feedback.limits(system)
-
-    def __call__(self, t: float, q: Array, v: Array) -> Array:
-        """Torques of all actuators; a ValueError where one is not a number."""
-        names = self.system.names
-        said = self._law(t, named_array(q, names), named_array(v, names), *self._gains)
-        torques = np.clip(_vector(said, self.system), -self._limits, self._limits)
-        if not np.isfinite(torques).all():
-            wrong = int((~np.isfinite(torques)).argmax())
-            raise ValueError(f"it gave {torques[wrong]} for '{self.system.inputs[wrong]}'")
-        return np.asarray(torques)
-
-
-@dataclass(frozen=True)
-class Replay:
-    """A digital controller that says again what another said: it may have a memory, so it is not asked again."""
-
-    rate: float
-    commands: list[tuple[float, Array]]
-
-    def __call__(self, t: float, q: Array, v: Array) -> Array:
-        spoken = min(round(t * self.rate), len(self.commands) - 1)
-        return self.commands[spoken][1]
-
-
-def _vector(said: Any, system: System) -> Array:
-    if isinstance(said, Mapping):
-        return _by_link(said, system, "its torque", 0.0)
-    out = real_array("its torque", said).reshape(-1)
-    if out.shape != (system.nu,):
-        raise ValueError(_wrong_count(out.size, system))
-    return out
-
-
-def _column(said: Any, system: System) -> Any:
-    if isinstance(said, Mapping):
-        _require_links(said, system, "the feedback law")
-        said = [said.get(name, 0.0) for name in system.inputs]
-    try:
-        column = ca.SX(ca.vertcat(*said) if isinstance(said, (list, tuple, np.ndarray)) else said)
-    except Exception:  # CasADi's own words are a list of C++ prototypes
-        raise TypeError(f"the feedback law gave {shown(said)}: must be a torque for each actuator") from None
-    if column.shape != (system.nu, 1):
-        raise ValueError(f"the feedback law: {_wrong_count(column.numel(), system)}")
-    return column
-
-
-def _wrong_count(count: int, system: System) -> str:
-    return f"it gave {count} torques; there are {system.nu} actuators: {', '.join(system.inputs)}"
-
-
-def _by_link(given: Mapping[str, Any], system: System, what: str, otherwise: float) -> Array:
-    _require_links(given, system, what)
-    values = [given.get(name, otherwise) for name in system.inputs]
-    return np.array([np.inf if np.isposinf(x) else _number(x, f"{what}['{n}']") for n, x in zip(system.inputs, values)])
-
-
-def _number(value: Any, where: str) -> float:
-    return real_number(where, np.asarray(value, dtype=float).item() if np.size(value) == 1 else value)
-
-
-def _require_links(given: Mapping[str, Any], system: System, what: str) -> None:
-    for name in given:
-        if name not in system.inputs:
-            raise KeyError(f"{what}: there is no actuator at '{name}'{suggestion(name, system.inputs)}")

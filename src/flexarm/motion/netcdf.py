@@ -23,7 +23,7 @@ ENERGIES = ("node_work", "node_dissipated", "node_power", "node_loss_power")
 
 def with_nodes(data: xr.Dataset, nodes: Nodes) -> xr.Dataset:
     """The Dataset of a run with its steps, along a dimension of their own."""
-    parts = np.split(nodes.rows[:, :-4], 3, axis=1)
+    parts = nodes.motions(data.sizes["coordinate"])  # a law's states are known at samples
     variables = {name: (("node", "coordinate"), part) for name, part in zip(RATES, parts, strict=True)}
     scalars = dict(zip(ENERGIES, nodes.rows[:, -4:].T, strict=True)) | {"node_time": nodes.times}
     out = data.assign(variables | {name: (("node",), values) for name, values in scalars.items()})

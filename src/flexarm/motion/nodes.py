@@ -27,6 +27,11 @@ class Nodes:
     def end(self) -> float:
         return float(self.times[-1])
 
+    def motions(self, coordinates: int) -> list[Array]:
+        """q, v and a of the robot, which may have the states of a law behind them."""
+        every = (self.rows.shape[1] - 4) // 3
+        return [self.rows[:, start : start + coordinates] for start in (0, every, 2 * every)]
+
     @property
     def jumps(self) -> Array:
         """Times at which inputs may have jumped, the start among them."""

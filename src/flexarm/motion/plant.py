@@ -4,7 +4,8 @@ It belongs to a structure: the numbers of a robot go into each of its functions.
 
 Some coordinates may be driven, q(t) given; the others are free. A vector of inputs `u` at one time holds the time, the
 actuator torques, the loads (force and torque at points, world axes), the driven coordinates with their two rates, the
-profiles of time that a law refers to, and its gains and limits.
+profiles of time that a law refers to, its gains and limits, and its states (which `motion/controlled_plant.py`
+integrates).
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.structure import Structure
 from flexarm.mechanics.symbols import Symbols
 from flexarm.motion.constraint_solver import ConstraintSolver
-from flexarm.motion.laws import TracedLaw
 from flexarm.motion.shared_links import SharedLinks, shares
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.state import Layout
+from flexarm.motion.traced_law import TracedLaw
 from flexarm.robot.joints import Prismatic
 
 
@@ -74,7 +75,9 @@ class Plant:
         self.loads = Loads() if loads is None else loads
         self.law = law
         self._places = Symbols(self.loads.places, "places")
-        self._p = ca.vertcat(self.equations.p, self._places.column)
+        self._law_places = ca.SX.sym("law_places", 0 if law is None else len(law.places))
+        self._weights = ca.SX.sym("weights", 0 if law is None else len(law.states))
+        self._p = ca.vertcat(self.equations.p, self._places.column, self._law_places, self._weights)
         self.numbers = ca.MX.sym("numbers", self._p.numel())
         self.horizon, self.solved = ca.MX.sym("horizon"), ca.MX.sym("solved")
         self._made: dict[tuple[object, ...], Any] = {}
@@ -96,7 +99,9 @@ class Plant:
 
     @property
     def _input_sizes(self) -> list[int]:
-        law = (0, 0) if self.law is None else (len(self.law.channels), len(self.law.parameters))
+        law = (0, 0, 0)
+        if self.law is not None:
+            law = len(self.law.channels), len(self.law.parameters), len(self.law.states)
         return [1, self.nu, 6 * len(self.loads.links), *[len(self.driven)] * 3, *law]
 
     @property
@@ -105,8 +110,8 @@ class Plant:
 
     @cached_property
     def input_places(self) -> list[slice]:
-        """Of time, torques, loads, q, v and a of the driven coordinates, the law's profiles and its parameters among
-        the inputs."""
+        """Of time, torques, loads, q, v and a of the driven coordinates, the law's profiles, its parameters and its
+        states among the inputs."""
         return [slice(*ends) for ends in pairwise(np.cumsum([0, *self._input_sizes]).tolist())]
 
     def split(self, u: Any) -> tuple[Any, Any, Any, list[Any]]:
@@ -187,9 +192,41 @@ class Plant:
     @cached_property
     def _commanded(self) -> Any:
         """Torques of the law."""
+        return self._steered[0]
+
+    @cached_property
+    def _steered(self) -> tuple[Any, Any]:
+        """Torques of the law, and the rates of its states."""
         assert self.law is not None
         q, v, _, u = self._symbols
-        return self.law.function(u[0], q, v, *(u[place, 0] for place in self.input_places[-2:]))
+        given = (u[place, 0] for place in self.input_places[6:])
+        torques, rates = self.law.function(u[0], q, v, *given, self.equations.p, self._law_places)
+        return torques, rates
+
+    @cached_property
+    def law_rates(self) -> WithNumbers:
+        """(q, v, u) -> rates of the law's states."""
+        q, v, _, u = self._symbols
+        return self.function("law_rates", [q, v, u], [ca.cse(ca.densify(self._steered[1]))])
+
+    @cached_property
+    def law_rate_slopes(self) -> WithNumbers:
+        """(q, v, u) -> the same, differentiated by the states."""
+        q, v, _, u = self._symbols
+        slopes = ca.jacobian(self._steered[1], u[self.input_places[-1], 0])
+        return self.function("law_rate_slopes", [q, v, u], [ca.cse(ca.densify(slopes))])
+
+    @cached_property
+    def law_inverse(self) -> WithNumbers:
+        """(slopes of the rates, damp) -> (1 - damp slopes)^-1: what S is for the law's states."""
+        count = len(self.law.states) if self.law is not None else 0
+        slopes, damp = ca.SX.sym("slopes", count, count), ca.SX.sym("damp")
+        return self.function("law_inverse", [slopes, damp], [ca.cse(ca.inv(ca.SX.eye(count) - damp * slopes))])
+
+    @cached_property
+    def law_weights(self) -> WithNumbers:
+        """() -> how far an error of each state of the law moves the robot (m for each of its units)."""
+        return self.function("law_weights", [], [self._weights])
 
     @cached_property
     def residual(self) -> WithNumbers:
@@ -295,6 +332,10 @@ class Plant:
         """How many displacements there are."""
         return int(self.displacements.numel_out(0))
 
+    @property
+    def law_is_abrupt(self) -> bool:
+        return self.law is not None and self.law.abrupt
+
     @cached_property
     def abrupt(self) -> WithNumbers | None:
         """(q, v, u) -> those forces at the free coordinates that may change within a step however short: of dry
@@ -305,7 +346,7 @@ class Plant:
         potential = sum((stops.potential(body, x) for body, x, _ in bodies), ca.SX(0))
         lost = sum((stops.dissipation(body, x, dx) for body, x, dx in bodies), ca.SX(0))
         force = energies.dry_friction(e.chain, v) + ca.gradient(potential, q) + ca.gradient(lost, v)
-        if self.law is not None and self.law.abrupt:
+        if self.law_is_abrupt:
             force = force - e.input_matrix @ self._commanded
         if not ca.sparsify(force).nnz():
             return None

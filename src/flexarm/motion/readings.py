@@ -12,6 +12,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.building import building
 from flexarm.mechanics.many import Runner
 from flexarm.mechanics.system import System
+from flexarm.motion.digital_law import Commands, held_at
 from flexarm.motion.nodes import ROUNDING, snapped
 from flexarm.motion.records import Arrays, arrays
 from flexarm.motion.report import Report, report
@@ -29,7 +30,7 @@ class Inputs:
     schedule: Schedule
     stepper: Stepper
     jumps: Array
-    commands: list[tuple[float, Array]]  # of a digital controller; it may have a memory, so it is not asked again
+    commands: Commands  # of a digital controller; it may have a memory, so it is not asked again
     end: float
 
     def moment(self, times: Array) -> Array:
@@ -56,10 +57,7 @@ class Inputs:
 
     def _held(self, moments: Array) -> Array | None:
         """What the digital controller said last."""
-        if not self.commands:
-            return None
-        spoken, torques = zip(*self.commands, strict=True)
-        return np.array(torques)[np.searchsorted(np.array(spoken), moments, side="right") - 1].T
+        return held_at(self.commands, moments) if self.commands else None
 
     def settled(
         self, moments: Array, q: Array, v: Array, a: Array, inputs: Array
@@ -105,21 +103,25 @@ class Readings:
             return Report(Runner(report(idle.plant())), idle.given.numbers)
 
     def __call__(self, times: Array, rows: Array, attributes: dict[str, str]) -> Arrays:
-        """From rows of (q, v, a, work, lost); the first is the start, against which energies are balanced."""
+        """From rows of (q, v, a, work, lost), the first three with a law's states behind them; the first row is the
+        start, against which energies are balanced."""
         system, n = self.system, self.system.nq
-        q, v, a = rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n : 3 * n]
-        work, lost = rows[:, 3 * n], rows[:, 3 * n + 1]
-        forces, given = None, np.zeros((len(times), 1 + system.nu))
-        if self.inputs is not None:
+        work, lost = rows[:, -2], rows[:, -1]
+        q, v, a = every = np.split(rows[:, :-2], 3, axis=1)
+        forces, given, parts = None, np.zeros((len(times), 1 + system.nu)), dict[str, Any]()
+        if self.inputs is None:
+            every = [each[:, :n] for each in every]
+        else:
             moments = self.inputs.moment(times)
             given = self.inputs.at(moments)
-            q, v, a, forces = self.inputs.settled(moments, q, v, a, given)
-        energies, tip_rotation, tip, driving, deflection = self._report(q, v, a, given)
+            *every, forces = self.inputs.settled(moments, q, v, a, given)
+        energies, tip_rotation, tip, driving, deflection = self._report(*every, given)
         total = energies.sum(axis=1)
-        parts: dict[str, Any] = {}
         if self.inputs is not None:
-            parts["torque"] = _torques(self.inputs, given, q, v, driving, forces)
+            parts["torque"] = _torques(self.inputs, given, every[0], every[1], driving, forces)
             parts["loads"] = _loads(self.inputs, given)
+            parts["law_states"] = _law_states(self.inputs, every[1])
+        q, v, a = (each[:, :n] for each in every)
         if forces is not None:
             parts["reaction"] = -forces
         if system.constraints:
@@ -155,13 +157,20 @@ def _loads(inputs: Inputs, given: Array) -> dict[str, Array]:
     return {f"loads[{k}]": given[:, start + 6 * k : start + 6 * k + 6] for k in range(len(inputs.schedule.loads))}
 
 
+def _law_states(inputs: Inputs, v: Array) -> dict[str, Array]:
+    """By name, of a law that was integrated with the robot."""
+    law = inputs.schedule.law
+    return {} if law is None else dict(zip(law.states, v[:, inputs.schedule.system.nq :].T, strict=True))
+
+
 def _torques(inputs: Inputs, given: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:
-    """Of every actuator: as given or commanded, and what drives the driven joints."""
+    """Of every actuator: as given or commanded, and what drives the driven joints. (q and v have the law's states.)"""
     schedule = inputs.schedule
     system = schedule.system
     out = given[:, 1 : 1 + system.nu].copy()
     if schedule.law is not None:
-        out = schedule.law.torques(given[:, 0], q, v)
+        n = system.nq
+        out = schedule.law.torques(given[:, 0], q[:, :n], v[:, :n], v[:, n:])
     if schedule.driven:
         if forces is not None and (solver := inputs.stepper.plant.constraint_solver) is not None:
             driving = driving + solver.pull.function(q.T, forces.T, schedule.given.numbers).full().T[:, schedule.driven]

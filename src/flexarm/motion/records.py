@@ -128,6 +128,10 @@ def arrays(**parts: Any) -> Arrays:
         labels += [("load", "load", parts["loads"]), ("component", "component", COMPONENTS)]
         layout["loads"] = (("load", "component"), "", "force (N) and torque (N m) of each load, in world axes")
         parts["loads"] = np.stack(list(parts["loads"].values()), axis=1)
+    if parts.get("law_states"):
+        labels.append(("law_state", "law_state", parts["law_states"]))
+        layout["law_states"] = (("law_state",), "", "states of the feedback law")
+        parts["law_states"] = np.stack(list(parts["law_states"].values()), axis=1)
     if "rows" in parts:
         labels += [("row", "row", parts["rows"]), ("row_unit", "row", parts["rows"].values())]
         layout["violation"] = ((), "", "largest violation of a constraint row (m or rad)")

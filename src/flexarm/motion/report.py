@@ -7,6 +7,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.many import Many, Runner
+from flexarm.motion.controlled_plant import ControlledPlant
 from flexarm.motion.plant import Plant
 
 REPORTED = 250  # samples a call
@@ -15,6 +16,8 @@ REPORTED = 250  # samples a call
 def report(plant: Plant) -> ca.Function:
     """Of a sample, (q, v, a, u, numbers) -> energies (kinetic, elastic, gravity, drive), rotation and position of the
     last link's tip, what is missing to equilibrium at the driven coordinates, and deflections of the links' tips."""
+    if isinstance(plant, ControlledPlant):
+        return plant.report(report(plant.robot))
     if plant.shared is not None:
         return plant.shared.report
     e = plant.equations

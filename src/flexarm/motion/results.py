@@ -67,7 +67,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
 
 def _energies(loop: Integration, nodes: Nodes) -> dict[str, Array]:
     """At the steps' ends: between them energies are only as good as what is read there."""
-    q, v, a = (nodes.rows[:, part] for part in (loop.layout.q, loop.layout.v, loop.layout.a))
+    q, v, a = (nodes.rows[:, part] for part in loop.layout.motions)
     stored = loop.stepper.report(q, v, a, np.zeros((len(q), loop.stepper.report.inputs)))[0]
     work, lost = nodes.rows[:, -4], nodes.rows[:, -3]
     total = stored.sum(axis=1)

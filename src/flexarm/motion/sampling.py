@@ -39,7 +39,7 @@ def between(times: Array, states: Array, wanted: Array, layout: Layout, order: i
     out = first + s * (last - first)  # for powers of forces, and multipliers of constraints
     moved = motion(first[:, layout.motion], last[:, layout.motion], h, s, order)
     out[:, layout.motion] = moved
-    out[:, layout.aux] = moved[:, layout.a]
+    out[:, layout.every_aux] = moved[:, layout.every_a]
     out[:, layout.energies.start : layout.given] = energies(first[:, layout.energies], last[:, layout.energies], h, s)
     return out
 

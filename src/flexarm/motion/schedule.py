@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import count, takewhile
@@ -13,17 +13,22 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.building import building
 from flexarm.mechanics.coordinates import Actuator
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
+from flexarm.motion.controlled_plant import ControlledPlant, error_weights
+from flexarm.motion.digital_law import Commands, DigitalLaw, Replay
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.inputs import Profile, constant, profile
-from flexarm.motion.laws import DigitalLaw, Replay, TracedLaw, feedback_of
+from flexarm.motion.law_view import Instant
+from flexarm.motion.laws import feedback_of
 from flexarm.motion.loads import loads_of
 from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.stepper import Given
+from flexarm.motion.traced_law import TracedLaw
 
 
 class Schedule:
@@ -42,6 +47,7 @@ class Schedule:
         if self.feedback and digital:
             self.controller = DigitalLaw(self.feedback, system)
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
+        self._weights = np.zeros(0 if self.law is None else len(self.law.states))
         self.outlooks: dict[str, Outlook] = {}
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
 
@@ -69,14 +75,30 @@ class Schedule:
             seen.append(("the feedback law", self.law.look(duration, q, v)))
         self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
         self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
+        if self.law is not None and self.law.states:
+            with building:
+                plant, numbers = self._robot_plant("projection"), self.given.numbers
+            self._weights = error_weights(self.system, plant, self.law, numbers, (q, v)) / duration
+            del self.given  # they are among its numbers
 
-    def replayed(self, commands: list[tuple[float, Array]]) -> Schedule:
+    def replayed(self, commands: Commands) -> Schedule:
         """The same with what a digital controller has said instead of the controller."""
         if self.controller is None:
             return self
         out = copy(self)
-        out.controller = Replay(self.controller.rate, commands)
+        out.controller = Replay(self.controller.rate, commands, self.controller.quickest)
         return out
+
+    @property
+    def law_start(self) -> Array:
+        """The states of the law with which a run begins."""
+        return np.zeros(0) if self.law is None else self.law.start
+
+    def instant(self, t: float, q: Array, v: Array, a: Array, multipliers: Array) -> Instant:
+        """What a digital controller may read; its inputs are those before it speaks."""
+        names = [link.name for link in self.system.robot.links]
+        loads = [(names[load.link], load.x, np.array([float(each(t)) for each in parts])) for load, parts in self.loads]
+        return Instant(t, q, v, a, loads, -multipliers if self.system.constraints else None)
 
     def statistics(self, nodes: Sequence[float]) -> dict[str, float | None]:
         """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them,
@@ -106,6 +128,10 @@ class Schedule:
                 )
 
     def plant(self, stabilization: Stabilization = "projection") -> Plant:
+        robot = self._robot_plant(stabilization)
+        return ControlledPlant(robot) if self.law is not None and self.law.states else robot
+
+    def _robot_plant(self, stabilization: Stabilization) -> Plant:
         return Plant(self.system.structure, self.driven, self._loaded, self.law, stabilization)
 
     @cached_property
@@ -118,7 +144,9 @@ class Schedule:
     @cached_property
     def given(self) -> Given:
         """What the robot gives to the functions of the plant."""
-        return Given(np.concatenate([self.system.numbers, self._loaded.places.vector]), self.system.sizes)
+        places = np.zeros(0) if self.law is None else np.array(self.law.places, dtype=float)
+        numbers = np.concatenate([self.system.numbers, self._loaded.places.vector, places, self._weights])
+        return Given(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights))]))
 
     @property
     def _sources(self) -> list[tuple[str, Any]]:
@@ -158,10 +186,10 @@ class Schedule:
         if self.controller is not None:
             yield from takewhile(lambda t: t < duration, (k / self.controller.rate for k in count(1)))
 
-    def inputs(self, t: Array, held: Array | None = None) -> Array:
+    def inputs(self, t: Array, held: Callable[[Array], Array] | Array | None = None) -> Array:
         """Rows of plant inputs at times t; `held` replaces the torques by a digital controller's."""
-        rows = [t]
-        rows += [np.full(t.shape, value) for value in held] if held is not None else [p(t) for p in self.torques]
+        rows, now = [t], held(t) if callable(held) else held
+        rows += [np.full(t.shape, value) for value in now] if now is not None else [p(t) for p in self.torques]
         rows += [p(t) for _, parts in self.loads for p in parts]
         rows += [p(t, rate) for rate in range(3) for p in self.motions.values()]
         if self.law is not None:
@@ -169,7 +197,9 @@ class Schedule:
             rows += [np.full(t.shape, value) for value in self.law.parameters]
         return np.stack(rows, axis=1)
 
-    def inputs_until_failure(self, t: Array, held: Array | None = None) -> tuple[Array, Ending | None]:
+    def inputs_until_failure(
+        self, t: Array, held: Callable[[Array], Array] | None = None
+    ) -> tuple[Array, Ending | None]:
         """The same up to the first time at which a function of the user's fails or gives something that is not finite,
         and what to say of that."""
         try:

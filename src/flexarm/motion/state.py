@@ -2,7 +2,8 @@
 
 (q, v, a, aux, work, lost, given, drained): accelerations, the auxiliary ones of generalised-alpha, the energy put in
 and dissipated so far, integrated by the method itself, and their rates; then, where there are constraints, their
-multipliers.
+multipliers. The states of a law stand behind the robot's own coordinates in each of the first four
+(`motion/controlled_plant.py`): `every_q` has them, `q` has not.
 """
 
 from __future__ import annotations
@@ -21,12 +22,18 @@ from flexarm.foundation.numbers import Array
 class Layout:
     """Places of the parts: `state[layout.q]`, or `states[:, layout.q]` of states in rows."""
 
-    n: int
+    n: int  # coordinates of the robot
     multipliers: int = 0
+    states: int = 0  # of a law
+
+    @property
+    def every(self) -> int:
+        """Coordinates, with those of the law's states."""
+        return self.n + self.states
 
     @property
     def size(self) -> int:
-        return 4 * self.n + 4 + self.multipliers
+        return 4 * self.every + 4 + self.multipliers
 
     @cached_property
     def q(self) -> slice:
@@ -45,13 +52,38 @@ class Layout:
         return self._vector(3)
 
     @cached_property
+    def every_q(self) -> slice:
+        return self._every(0)
+
+    @cached_property
+    def every_v(self) -> slice:
+        return self._every(1)
+
+    @cached_property
+    def every_a(self) -> slice:
+        return self._every(2)
+
+    @cached_property
+    def every_aux(self) -> slice:
+        return self._every(3)
+
+    @cached_property
+    def law_states(self) -> slice:
+        return slice(self.v.stop, self.v.start + self.every)
+
+    @cached_property
     def motion(self) -> slice:
-        """q, v and a together."""
-        return slice(0, 3 * self.n)
+        """q, v and a together, with what the law's states are in them."""
+        return slice(0, 3 * self.every)
+
+    @property
+    def motions(self) -> tuple[slice, slice, slice]:
+        """The three of them."""
+        return self.every_q, self.every_v, self.every_a
 
     @cached_property
     def work(self) -> int:
-        return 4 * self.n
+        return 4 * self.every
 
     @property
     def lost(self) -> int:
@@ -76,12 +108,15 @@ class Layout:
         return slice(self.work + 4, self.size)
 
     def _vector(self, number: int) -> slice:
-        return slice(number * self.n, (number + 1) * self.n)
+        return slice(number * self.every, number * self.every + self.n)
 
-    def at_rest(self, q: Array, v: Array) -> Array:
-        """A state of these coordinates and rates, all else zero."""
+    def _every(self, number: int) -> slice:
+        return slice(number * self.every, (number + 1) * self.every)
+
+    def at_rest(self, q: Array, v: Array, states: Array) -> Array:
+        """A state of these coordinates, rates and states of a law, all else zero."""
         state = np.zeros(self.size)
-        state[self.q], state[self.v] = q, v
+        state[self.q], state[self.v], state[self.law_states] = q, v, states
         return state
 
 
@@ -101,8 +136,8 @@ class State:
 
     @staticmethod
     def of(column: Any, layout: Layout) -> State:
-        names = ("q", "v", "a", "aux", "work", "lost", "given", "drained")
-        parts = {name: column[getattr(layout, name)] for name in names}
+        parts = {name: column[getattr(layout, f"every_{name}")] for name in ("q", "v", "a", "aux")}
+        parts |= {name: column[getattr(layout, name)] for name in ("work", "lost", "given", "drained")}
         return State(**parts, forces=column[layout.forces] if layout.multipliers else None)
 
     @property

@@ -132,6 +132,6 @@ class CompiledStepper:
         return Spectrum.of(*(each.full() for each in self._small_motions(q, v, u, self._given.numbers)))
 
     def longest_step(self, state: Array, u: Array, duration: float) -> float:
-        q, v, a = (state[part] for part in (self.plant.layout.q, self.plant.layout.v, self.plant.layout.a))
+        q, v, a = (state[part] for part in self.plant.layout.motions)
         spectrum = self.spectrum(q, v, u).moving(v[self.plant.free], a[self.plant.free])
         return self.method.longest_step(spectrum.rates, duration)

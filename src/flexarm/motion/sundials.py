@@ -66,7 +66,9 @@ class SundialsStepper:
         plant, n, free = self.plant, self.plant.n, self.plant.free
         scale = self.sizes[free]
         at = plant.layout
-        x0 = np.concatenate([state[at.q][free] / scale, state[at.v][free] / scale, state[[at.work, at.lost]]])
+        x0 = np.concatenate(
+            [state[at.every_q][free] / scale, state[at.every_v][free] / scale, state[[at.work, at.lost]]]
+        )
         rows = np.empty((self.count, len(NODES), plant.input_count))
         rows[:steps] = inputs.reshape(steps, len(NODES), plant.input_count)
         rows[steps:] = inputs[-1]  # what lies beyond is not used

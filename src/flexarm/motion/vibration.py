@@ -31,7 +31,8 @@ class Vibration(NamedTuple):
 def vibration(nodes: Nodes, system: System, rtol: float) -> Vibration | None:
     """Of any coordinate. A swing is the way from one turning point to the next."""
     groups = np.array([f"{each.link}, {each.kind == 'elastic'}" for each in system.coordinates])
-    q, v = nodes.rows[:, : system.nq] / system.sizes, nodes.rows[:, system.nq : 2 * system.nq]
+    q, v, _ = nodes.motions(system.nq)
+    q = q / system.sizes
     ranges = np.ptp(q, axis=0)
     found = []
     for place in range(system.nq):

@@ -14,10 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.robot import Link
@@ -59,12 +61,20 @@ class Output:
     row: int | None = None
 
 
+def as_they_are(values: Array) -> Any:
+    return values
+
+
 @dataclass(frozen=True)
 class Signals:
-    """What a system has, with points of the user's own: {"camera": ("fore", 0.2)}."""
+    """What a system has, with points of the user's own: {"camera": ("fore", 0.2)}.
+
+    stand_in: what stands for the numbers of a place in expressions: these themselves, or symbols for them.
+    """
 
     system: System
     points: Mapping[str, tuple[str, float | None]] = field(default_factory=dict)
+    stand_in: Callable[[Array], Any] = as_they_are
 
     # --- inputs ---
 
@@ -98,13 +108,11 @@ class Signals:
         base, rate = _primes(name)
         if rate > 2:
             raise KeyError(f"{shown(name)}: has {rate} primes; two are an acceleration, and there is no more")
-        for finder in (self._coordinate, self._point, self._deflection):
+        for finder in (self._coordinate, self._point, self._deflection, self._section):
             if (found := finder(name, base, rate)) is not None:
                 return found
-        if rate == 0:
-            for reader in (self._section, self._reaction):
-                if (found := reader(name)) is not None:
-                    return found
+        if rate == 0 and (found := self._reaction(name)) is not None:
+            return found
         raise KeyError(f"outputs: there is no output {shown(name)}{suggestion(name, self.output_names)}")
 
     @property
@@ -139,11 +147,11 @@ class Signals:
         return Output(name, ("m", "m/s", "m/s2")[rate], rate, lambda: self._position(*found)[AXES.index(axis)])
 
     def _position(self, link: str, x: float | None) -> Any:
-        """Of a place, as an expression of q; its own numbers are values."""
+        """Of a place, as an expression of q."""
         system, equations, there = self.system, self.system.equations, Numbers()
         number, at = system.place(link, x)
         system.add_place(there, "place", number, at)
-        return system.parametric.frame(number, there)(equations.q, there.vector, equations.p)[1]
+        return system.parametric.frame(number, there)(equations.q, self.stand_in(there.vector), equations.p)[1]
 
     def _deflection(self, name: str, base: str, rate: int) -> Output | None:
         word, _, rest = base.partition(".")
@@ -155,15 +163,22 @@ class Signals:
         unit = ("m", "m/s", "m/s2")[rate]
         return Output(name, unit, rate, lambda: equations.tip_deflection(number)[AXES.index(axis)])
 
-    def _section(self, name: str) -> Output | None:
+    def _section(self, name: str, base: str, rate: int) -> Output | None:
         """Strain, force or moment of a section of a link."""
-        match = CUT.fullmatch(name)
+        match = CUT.fullmatch(base)
         if match is None or match["link"] not in [each.name for each in self.system.robot.links]:
             return None
         system, link, what = self.system, match["link"], match["what"]
         if what == "strain":
             x, y, z = self._gauge(name, link, match["x"])
-            return Output(name, "1", read=lambda q, v, a, loads, forces: system.strain(link, x, q, at=(y, z)))
+            path = None if gripped(system.robot.link(link)) else lambda: self._strain(link, x, (y, z))
+            if rate and path is None:
+                raise ValueError(
+                    f"{name}: how fast strain changes is not known of a link that slides through its joint"
+                )
+            return Output(name, "1", rate, path, lambda q, v, a, loads, forces: system.strain(link, x, q, at=(y, z)))
+        if rate:
+            return None
         if what == "moment":
             what = self._bent(name, link)
         if what not in SECTION:
@@ -176,6 +191,13 @@ class Signals:
             return np.asarray(found[..., SECTION[what]])
 
         return Output(name, "N" if SECTION[what] < 3 else "N m", read=cut)
+
+    def _strain(self, link: str, x: float, at: tuple[float, float]) -> Any:
+        """As an expression: it is linear in the coordinates of a link that does not slide through its joint."""
+        system = self.system
+        row = system.strain(link, x, np.eye(system.nq), at=at)
+        places = np.flatnonzero(row).tolist()
+        return ca.dot(self.stand_in(row[places]), system.equations.q[places]) if places else ca.SX(0)
 
     def _gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
         """x, and the point (y, z) of the section: on its surface where the link bends, unless it is given."""

@@ -1,0 +1,107 @@
+"""Sensors as they are: what a digital law reads of a signal."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexarm.foundation.numbers import real_number
+from flexarm.foundation.sentences import shown
+from flexarm.motion.law_view import Instant, Reader
+
+WHOLE = 1e-6  # of a period: delays are whole numbers of periods but for rounding
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """How a signal is measured, in the signal's own unit. Given by signal name to `fa.Feedback(sensors=...)`.
+
+    resolution: the step of what it shows: 2 pi / 4096 rad of an encoder with 4096 counts a turn (`Sensor.encoder`).
+    noise: standard deviation of what is added to each sample (white).
+    bias: what is always added.
+    delay: how old what it shows is (s): a whole number of the law's periods.
+    seed: of the noise. A run with the same seed is the same run.
+
+    A rate that has no sensor of its own is the difference of the last two readings over the period, as it is of an
+    encoder; zero at the first sample.
+
+    >>> Sensor.encoder(4).resolution
+    1.5707963267948966
+    """
+
+    resolution: float = 0.0
+    noise: float = 0.0
+    bias: float = 0.0
+    delay: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("resolution", "noise", "delay"):
+            real_number(f"Sensor: {name}", getattr(self, name), least=0)
+        real_number("Sensor: bias", self.bias)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+            raise ValueError(f"Sensor: seed = {shown(self.seed)}: must be a whole number, 0 or more")
+
+    @staticmethod
+    def encoder(counts: int, delay: float = 0.0) -> Sensor:
+        """Of an angle, with so many `counts` a turn; what it shows is `delay` (s) old."""
+        return Sensor(resolution=2 * np.pi / real_number("Sensor.encoder: counts", counts, above=0), delay=delay)
+
+
+def checked_sensors(given: object) -> dict[str, Sensor]:
+    """What a user gives, as it is now."""
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(
+            f"Feedback: sensors = {shown(given)}: must be a mapping by signal, {{'fore.q': fa.Sensor.encoder(4096)}}"
+        )
+    for name, each in given.items():
+        if not isinstance(name, str) or not isinstance(each, Sensor):
+            raise TypeError(f"Feedback: sensors[{shown(name)}] = {shown(each)}: must be a fa.Sensor, by signal name")
+    return dict(given)
+
+
+class Senses:
+    """The sensors of one run: each is read once a period, whether the law looks at it or not."""
+
+    def __init__(self, sensors: Mapping[str, Sensor], reader: Reader, rate: float) -> None:
+        self._reader, self._rate = reader, rate
+        for name in sensors:
+            reader.require(name)
+        self._channels = {name: _Channel(each, rate, name) for name, each in sensors.items()}
+
+    def __call__(self, at: Instant) -> dict[str, float]:
+        """Readings at the next sample, with rates of those that have no sensor for them."""
+        found: dict[str, float] = {}
+        for name, channel in self._channels.items():
+            found[name], change = channel(self._reader(name, at))
+            if f"{name}'" not in self._channels:
+                found[f"{name}'"] = change * self._rate
+        return found
+
+
+class _Channel:
+    def __init__(self, sensor: Sensor, rate: float, name: str) -> None:
+        self._sensor, self._random = sensor, np.random.default_rng([sensor.seed, *name.encode()])
+        periods = sensor.delay * rate
+        if abs(periods - round(periods)) > WHOLE * max(1.0, periods):
+            raise ValueError(
+                f"sensors['{name}']: delay = {sensor.delay:g} s: must be a whole number of the law's periods, "
+                f"{1 / rate:g} s"
+            )
+        self._line: deque[float] = deque(maxlen=round(periods) + 1)
+        self._last: float | None = None
+
+    def __call__(self, value: float) -> tuple[float, float]:
+        """The reading, and by how much it differs from the one before."""
+        sensor = self._sensor
+        value = value + sensor.bias + (sensor.noise * self._random.standard_normal() if sensor.noise else 0.0)
+        if sensor.resolution:
+            value = sensor.resolution * round(value / sensor.resolution)
+        self._line.append(value)
+        reading = self._line[0]
+        change = 0.0 if self._last is None else reading - self._last
+        self._last = reading
+        return reading, change
