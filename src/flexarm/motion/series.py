@@ -87,6 +87,8 @@ def _all(data: xr.Dataset) -> Iterator[tuple[str, Series]]:
     for link, unit in zip(_labels(data, "input"), _input_units(data), strict=True) if "torque" in data else ():
         word = "force" if unit == "N" else "torque"
         yield f"torque.{link}", Series("torque", f"{link}: {word}", unit, {"input": link})
+    for state in _labels(data, "law_state"):
+        yield f"law.{state}", Series("law_states", f"law: {state}", "", {"law_state": state})
     if "reaction" in data:
         for row, unit in zip(_labels(data, "row"), data["row_unit"].values.tolist(), strict=True):
             yield f"reaction.{row}", Series("reaction", f"reaction {row}", unit, {"row": row})
