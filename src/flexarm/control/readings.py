@@ -30,18 +30,27 @@ class Reading:
 def available(system: System) -> dict[str, Callable[[Simulation], float]]:
     """All numbers by name."""
     found: dict[str, Callable[[Simulation], float]] = {}
-    for prefix, vector in (("", "q"), ("v.", "v"), ("a.", "a")):
-        found |= {f"{prefix}{name}": partial(_entry, vector, k) for k, name in enumerate(system.names)}
-    found |= {f"tip.{axis}": partial(_entry, "tip", k) for k, axis in enumerate(AXES)}
+    for number, prefix in enumerate(("", "v.", "a.")):
+        found |= {f"{prefix}{name}": partial(_part, number * system.nq + k) for k, name in enumerate(system.names)}
+    found |= {f"tip.{axis}": partial(_tip, k) for k, axis in enumerate(AXES)}
     for k, link in enumerate(system.robot.links):
         found |= {f"deflection.{link.name}.{axis}": partial(_deflection, k, j) for j, axis in enumerate(AXES)}
-    found |= {f"torque.{name}": partial(_entry, "torque", k) for k, name in enumerate(system.inputs)}
+    found |= {f"torque.{name}": partial(_torque, k) for k, name in enumerate(system.inputs)}
     found |= {name: partial(_energy, k) for k, name in enumerate(ENERGIES)}
     return found | {name: attrgetter(name) for name in ("work", "dissipated", "t", "error")}
 
 
-def _entry(vector: str, k: int, sim: Any) -> float:
-    return float(getattr(sim, vector)[k])
+def _part(k: int, sim: Any) -> float:
+    """Of the state, which begins with q, v and a."""
+    return float(sim._before[k])
+
+
+def _torque(k: int, sim: Any) -> float:
+    return float(sim.torque[k])
+
+
+def _tip(k: int, sim: Any) -> float:
+    return float(sim._read().tip[k])
 
 
 def _deflection(link: int, axis: int, sim: Any) -> float:

@@ -147,13 +147,15 @@ class Simulation:
             watch = self._watch
             if alarms or error > watch.allowed or left > watch.unsolved or not size < ABSURD_SQUARE or watch.always:
                 self._look()
-            self._before[:] = self._after  # all that changes, at once
             self._reading = None
+            self._before[:] = self._after  # all that changes, at once
 
     def reset(self, q0: Vector | str = None, v0: Vector = None, t: float = 0.0) -> None:
         """Start anew at a time t (s) in the state of `q0` and `v0`, given as for `fa.simulate`; where one is not given,
         as this simulation was made with."""
         t = real_number("t", t, "s")
+        if t + self.dt / 2 == t:
+            raise ValueError(f"t = {shown(t)}: is so large that steps of {self.dt:g} s are lost in its rounding")
         given = self._options["q0"] if q0 is None else q0, self._options["v0"] if v0 is None else v0
         with self._lock:
             with building:
