@@ -164,6 +164,14 @@ def test_constraints_are_kept():
     assert np.abs(system.constraint_jacobian(sim.q) @ sim.v).max() < 1e-9
     baumgarte = stepped(simulation(system, 2e-3, q0=start, stabilization=fa.Baumgarte(20, 20)), 50, {"crank": 0.3})
     assert far(baumgarte, run) < 1e-5
+    twin = sim.copy()
+    for each in (sim, twin):
+        each.reset()
+    assert twin.state == sim.state
+    with pytest.warns(fa.ValidityWarning, match="q0 does not satisfy the constraints") as told:
+        off = simulation(system, q0={"coupler.q": 0.6, "rocker.q": 1.5})
+    assert (len(told), told[0].filename) == (1, __file__)
+    off.reset()  # says no more
 
 
 def rail(**joint):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -61,8 +61,8 @@ class Simulation:
     >>> import flexarm as fa
     >>> sim = fa.Simulation(fa.library.two_link_arm(), dt=1e-3, native=False)
     >>> for _ in range(100):
-    ...     sim.step({"upper": 2.0 - 0.5 * sim.v["upper.q"]})
-    >>> round(sim.t, 6), len(sim.q), bool(sim.v["upper.q"] > 0)
+    ...     sim.step({"upper": 0.02 - 0.001 * sim.v["upper.q"]})
+    >>> round(sim.t, 6), len(sim.q), sim.error < 1e-6
     (0.1, 8, True)
 
     robot: a robot, or its `fa.System`, which serves many simulations.
@@ -106,16 +106,16 @@ class Simulation:
         stepped = _method(method, self.system.robot)
         held = chosen_stabilization(stabilization, method)
         self._options: dict[str, Any] = {
-            **{"q0": _kept(q0), "v0": _kept(v0), "loads": tuple(loads) if isinstance(loads, list) else loads},
-            **{"method": method, "substeps": substeps, "stabilization": stabilization, "rtol": rtol, "native": native},
+            **{"loads": tuple(loads) if isinstance(loads, list) else loads, "method": method, "substeps": substeps},
+            **{"stabilization": stabilization, "rtol": rtol, "native": native},
         }
         with building:
             self._schedule = Schedule(self.system, None, None, loads)
-            q, _ = initial_state(self.system, self._schedule, q0, v0)
+            self._initial = initial_state(self.system, self._schedule, q0, v0)
             self._stepper = HeldStepper(
                 self._schedule.plant(held), stepped, self.dt, substeps, native, self._schedule.given, self._tolerance
             )
-        warn_of_idle_loads(self.system, self._schedule.loads, q)
+        warn_of_idle_loads(self.system, self._schedule.loads, self._initial[0])
         self._lock, self._said = threading.Lock(), Said()
         self._nodes = (np.arange(substeps)[:, None] + np.array(stepped.nodes)) / substeps
         self._shape, places = (self.system.nu,), self._stepper.plant.input_places
@@ -156,10 +156,12 @@ class Simulation:
         t = real_number("t", t, "s")
         if t + self.dt / 2 == t:
             raise ValueError(f"t = {shown(t)}: is so large that steps of {self.dt:g} s are lost in its rounding")
-        given = self._options["q0"] if q0 is None else q0, self._options["v0"] if v0 is None else v0
-        with self._lock:
+        q, v = self._initial
+        if q0 is not None or v0 is not None:
             with building:
+                given = q if q0 is None else q0, v if v0 is None else v0
                 q, v = initial_state(self.system, self._schedule, *given)
+        with self._lock:
             layout, stepper = self._stepper.layout, self._stepper
             column, at = np.zeros(layout.size), layout.state
             column[at.q], column[at.v] = q, v
@@ -193,10 +195,7 @@ class Simulation:
 
     def copy(self) -> Simulation:
         """Another simulation in the same state, which goes its own way."""
-        other = Simulation(self.system, self.dt, **self._options)
-        other._said = Said(**vars(self._said))
-        other.state = self.state
-        return other
+        return _made_again(self.system, self.dt, self._options, self._initial, replace(self._said), self.state)
 
     __copy__ = copy
 
@@ -204,7 +203,7 @@ class Simulation:
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return _made_again, (self.system, self.dt, self._options, self.state)
+        return _made_again, (self.system, self.dt, self._options, self._initial, self._said, self.state)
 
     # --- reading ---
 
@@ -353,18 +352,14 @@ def _method(method: Any, robot: Robot) -> Method:
     raise ValueError(f"method = {shown(method)}{why}: must be one of {', '.join(METHODS)}, or a fa.Method")
 
 
-def _kept(given: Any) -> Any:
-    """A copy of what may be changed later."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    return given if given is None or isinstance(given, str) else np.array(given)
-
-
 def _fingerprint(numbers: bytes, identity: str) -> str:
     return sha256(numbers + identity.encode()).hexdigest()
 
 
-def _made_again(system: System, dt: float, options: dict[str, Any], state: SimulationState) -> Simulation:
-    sim = Simulation(system, dt, **options)
+def _made_again(
+    system: System, dt: float, options: dict[str, Any], initial: tuple[Array, Array], said: Said, state: SimulationState
+) -> Simulation:
+    sim = Simulation(system, dt, q0=initial[0], v0=initial[1], **options)
+    sim._initial, sim._said = initial, said
     sim.state = state
     return sim
