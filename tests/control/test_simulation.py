@@ -141,6 +141,16 @@ def test_a_load_that_fails_is_told():
     with pytest.raises(fa.StepError, match=r"loads\[0\] failed"):
         sim.step()
     assert sim.t == 0.01
+    with pytest.raises(ValueError, match=r"loads\[0\] failed at t = 0.02 s"):
+        sim.reset(t=0.02)
+    assert sim.t == 0.01
+
+
+def test_what_a_simulation_is_cannot_be_changed_under_its_feet():
+    sim = simulation()
+    for name in ("dt", "system", "t", "q"):
+        with pytest.raises(AttributeError):
+            setattr(sim, name, 1.0)
 
 
 # --- other robots ---

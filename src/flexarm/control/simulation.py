@@ -22,11 +22,12 @@ from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.choice import usual
 from flexarm.motion.held_stepper import HeldStepper
-from flexarm.motion.inputs import constant
+from flexarm.motion.inputs import Profile, constant
 from flexarm.motion.loads import warn_of_idle_loads
 from flexarm.motion.method_names import METHODS, SUNDIALS, chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.named import NamedArray, named_array
+from flexarm.motion.pieces import Wave
 from flexarm.motion.plan import tolerance_of
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
@@ -96,8 +97,8 @@ class Simulation:
         rtol: float = 1e-4,
         native: Native = "auto",
     ) -> None:
-        self.system = robot if isinstance(robot, System) else System(robot)
-        self.dt = real_number("dt", real_number("dt", dt, "s", above=0), "s", least=SHORTEST)
+        self._system = robot if isinstance(robot, System) else System(robot)
+        self._dt = real_number("dt", real_number("dt", dt, "s", above=0), "s", least=SHORTEST)
         if whole_number("substeps", substeps, least=1) > MOST_SUBSTEPS:
             raise ValueError(f"substeps = {substeps}: must be at most {MOST_SUBSTEPS}")
         if not isinstance(native, bool) and not (isinstance(native, str) and native == "auto"):
@@ -121,7 +122,7 @@ class Simulation:
         self._shape, places = (self.system.nu,), self._stepper.plant.input_places
         self._torques = self._stepper.inputs[:, :, places[1]]
         profiles = [each for _, parts in self._schedule.loads for each in parts]
-        self._varies = any(each != constant(float(each(0.0))) for each in profiles)
+        self._varies = not all(_is_constant(each) for each in profiles)
         if profiles and not self._varies:
             self._stepper.inputs[:, :, places[2]] = [each(0.0) for each in profiles]
         self._before, self._after, self._told = self._stepper.before, self._stepper.after, self._stepper.told
@@ -206,6 +207,16 @@ class Simulation:
         return _made_again, (self.system, self.dt, self._options, self._initial, self._said, self.state)
 
     # --- reading ---
+
+    @property
+    def system(self) -> System:
+        """The equations of its robot."""
+        return self._system
+
+    @property
+    def dt(self) -> float:
+        """How far a step goes (s)."""
+        return self._dt
 
     @property
     def t(self) -> float:
@@ -301,7 +312,10 @@ class Simulation:
 
     def _idle(self, t: float) -> Array:
         """Inputs without torques."""
-        idle: Array = self._schedule.inputs(np.array([t]))[0]
+        rows, failure = self._schedule.inputs_until_failure(np.array([t]))
+        if failure is not None:
+            raise ValueError(str(failure)) from None
+        idle: Array = rows[0]
         return idle
 
     def _read_loads(self) -> None:
@@ -350,6 +364,11 @@ def _method(method: Any, robot: Robot) -> Method:
         return METHODS[method]()
     why = ": chooses its own steps" if isinstance(method, str) and method in SUNDIALS else ""
     raise ValueError(f"method = {shown(method)}{why}: must be one of {', '.join(METHODS)}, or a fa.Method")
+
+
+def _is_constant(load: Profile) -> bool:
+    """Whether it is a number. (A function may always give the same, but is asked.)"""
+    return isinstance(load.pieces[0], Wave) and load == constant(load(0.0))
 
 
 def _fingerprint(numbers: bytes, identity: str) -> str:
