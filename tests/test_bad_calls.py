@@ -117,6 +117,11 @@ def simulate(**given: Any) -> fa.Run:
     return fa.simulate(**{"method": "rk4", "dt": 5e-3, "native": False, **given})
 
 
+@cache
+def simulation() -> fa.Simulation:
+    return fa.Simulation(rod(), method="rk4", native=False)
+
+
 def zero(t: Any) -> Any:
     return 0.0
 
@@ -548,6 +553,31 @@ def motions() -> Iterator[Call]:
             "native": (False, FLAG),
         },
     )  # fmt: skip
+    torque = (None, ("text", "", NAN, [1, 2], [NAN], ["a"], [1j], True, 1j, THING, zero, *by_link[6:]))
+    yield Call(
+        "Simulation",
+        lambda **given: fa.Simulation(**{"native": False, **given}),
+        {
+            "robot": (Made(rod), ROBOT),
+            "dt": (1e-3, POSITIVE),
+            "q0": ([0.0], (*state, "nowhere", [NAN], [1j])),
+            "v0": ([0.0], STATE),
+            "loads": ([fa.PointLoad("b")], ("text", 3, NAN, THING, [3], [None], fa.PointLoad("b"))),
+            "method": ("rk4", (*CHOICE, "bdf")),
+            "substeps": (2, (*COUNT, 0)),
+            "stabilization": ("projection", CHOICE),
+            "rtol": (1e-4, POSITIVE),
+            "native": (False, FLAG),
+        },
+    )  # fmt: skip
+    yield Call("Simulation.step", lambda torque: simulation().step(torque), {"torque": torque})
+    yield Call(
+        "Simulation.reset",
+        lambda q0, v0, t: simulation().reset(q0, v0, t),
+        {"q0": ([0.0], (*state, "nowhere")), "v0": ([0.0], STATE), "t": (0.0, NUMBER)},
+    )
+    yield Call("Simulation.__getitem__", lambda name: simulation()[name], {"name": ("b.q", NAME)})
+    yield Call("Simulation.reader", lambda name: simulation().reader(name), {"name": ("b.q", NAME)})
     yield Call(
         "Feedback",
         fa.Feedback,
@@ -705,8 +735,8 @@ HUGE_CASES = [
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
 NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Linearization", "Method",
-              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "StateSpace",
-              "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
+              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "SimulationState",
+              "StateSpace", "StepError", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)
 # words of Python, numpy and pydantic about their own doings

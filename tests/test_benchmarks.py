@@ -25,6 +25,7 @@ import precision
 import precision_goals
 import search
 import shapes
+import stepping
 import verdicts
 import work
 from peers.result import Candidate, Failed, Result, lines
@@ -192,6 +193,12 @@ def test_less_work_at_the_same_error_and_at_the_same_tolerance() -> None:
     by_loop, *_ = precision_goals.lines(cases["W4"], here, there)
     assert by_loop.startswith("1 mm by loop: 2 times less work")
     assert "nothing now" in next(iter(precision_goals.lines(cases["W4"], [], there)))
+
+
+def test_steps_by_hand_are_timed_beside_the_machine_code_that_they_call() -> None:
+    step, jumping, raw, run = stepping.measured(stepping.ROBOTS["one rigid link"](), "generalized-alpha", repeats=3)
+    assert min(step, jumping, raw, run) > 0
+    assert step > raw
 
 
 def test_shapes_are_compared_at_equal_counts() -> None:

@@ -138,6 +138,16 @@ def test_14_sleeve(example):
     assert Path("sleeve.png").exists()
 
 
+def test_15_stepping(example):
+    found = example("15_stepping.py")
+    sim = found["sim"]
+    assert 1.5 < sim.t < 5.0
+    assert sim["arm.q"] == pytest.approx(0.5, abs=2e-3)
+    assert sim.error < 1e-6
+    assert found["other"].t == pytest.approx(sim.t + 0.05)
+    assert found["other"]["arm.q"] > sim["arm.q"] + 0.05
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)

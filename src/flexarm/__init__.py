@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.analysis.state_space import Signal, StateSpace
     from flexarm.control.shapers import Shaper, shaper
+    from flexarm.control.simulation import Simulation, SimulationState
+    from flexarm.control.step_watch import StepError
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
@@ -87,6 +89,8 @@ _LATER = {
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
     "flexarm.control.shapers": ("Shaper", "shaper"),
+    "flexarm.control.simulation": ("Simulation", "SimulationState"),
+    "flexarm.control.step_watch": ("StepError",),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.reach": ("ValidityWarning",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
@@ -195,10 +199,13 @@ __all__ = [
     "Sensor",
     "Shaper",
     "Signal",
+    "Simulation",
+    "SimulationState",
     "Sleeve",
     "SlidingPrismatic",
     "Splines",
     "StateSpace",
+    "StepError",
     "Stop",
     "System",
     "UnitsWarning",

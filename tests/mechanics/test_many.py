@@ -127,3 +127,14 @@ def test_several_objects_of_one_runner_do_not_meet(runner):
     other.many(ROWS)
     np.testing.assert_array_equal(one.path, one.expected(ROWS))
     np.testing.assert_array_equal(other.path, other.expected(ROWS))
+
+
+def test_a_call_is_repeated_with_nothing_around_it():
+    x = ca.SX.sym("x")
+    inputs, outputs = np.array([[1.0], [2.0], [3.0]]), np.zeros((3, 1))
+    again = Many(Runner(ca.Function("twice", [x], [2 * x])), [inputs], [outputs]).repeated(2)
+    assert again() == 2
+    assert outputs.ravel().tolist() == [2.0, 4.0, 0.0]
+    inputs[:] = 5.0
+    again()
+    assert outputs.ravel().tolist() == [10.0, 10.0, 0.0]

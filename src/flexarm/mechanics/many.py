@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,19 +68,24 @@ class Many:
     ) -> None:
         self._name = runner.function.name()
         self._kept = inputs, outputs, limits  # the pointers below point at these
-        self._run = _in_machine_code(runner, *self._kept) if runner.library else _in_python(runner, *self._kept)
+        self._bound = (_in_machine_code if runner.library else _in_python)(runner, *self._kept)
 
     def __call__(self, count: int) -> int:
         """Evaluate up to `count` rows, and return how many were."""
-        done = self._run(count)
+        done = int(self._bound(count)())
         if done < 0:
             raise RuntimeError(f"{self._name}: its machine code could not be run; native=False does without it")
         return done
 
+    def repeated(self, count: int) -> Callable[[], int]:
+        """The same call again and again, with nothing around it; negative where machine code could not be run. It is of
+        use as long as this object lives."""
+        return self._bound(count)
+
 
 def _in_machine_code(
     runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None
-) -> Callable[[int], int]:
+) -> Callable[[int], Callable[[], int]]:
     loop = getattr(ctypes.CDLL(str(runner.library)), f"{runner.function.name()}_many")
     loop.restype = ctypes.c_longlong
     arguments: list[Any] = [_pointers(inputs), _strides(inputs), _pointers(outputs), _strides(outputs), None]
@@ -87,10 +93,7 @@ def _in_machine_code(
     if limits is not None:
         arguments[-1], checked = ctypes.c_void_p(limits.ctypes.data), outputs[1].shape[1]
 
-    def run(count: int) -> int:
-        return int(loop(ctypes.c_longlong(count), *arguments, ctypes.c_longlong(checked)))
-
-    return run
+    return lambda count: partial(loop, ctypes.c_longlong(count), *arguments, ctypes.c_longlong(checked))
 
 
 def _pointers(arrays: Sequence[Array]) -> Any:
@@ -104,7 +107,7 @@ def _strides(arrays: Sequence[Array]) -> Any:
 
 def _in_python(
     runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None
-) -> Callable[[int], int]:
+) -> Callable[[int], Callable[[], int]]:
     function = runner.function
     slots = [np.zeros(function.numel_in(k)) for k in range(function.n_in())]
     results = [np.zeros(function.numel_out(k)) for k in range(function.n_out())]
@@ -130,4 +133,4 @@ def _in_python(
                 return k + 1
         return count
 
-    return run
+    return lambda count: partial(run, count)

@@ -104,33 +104,36 @@ def node_turns(system: System, q: Array) -> dict[str, Array]:
 
 def warn_of_posture(system: System, q: Array, stacklevel: int = 4) -> None:
     """Warn where links bend or twist further at a posture than their models know."""
+    for sentence in doubts_of_posture(system, q):
+        warnings.warn(sentence, ValidityWarning, stacklevel=stacklevel - 1)
+
+
+def doubts_of_posture(system: System, q: Array, when: str = "") -> list[str]:
+    """What to say of the same."""
+    found: list[str] = []
     for link in system.robot.links:
         if link.flexible is not None and link.stiffening in LARGE_DEFLECTION:
-            _say(bends_far(link, float(bend_shares(system, link, q[None])[0])), stacklevel)
-    _say(twists_far(system, q[None]), stacklevel)
+            found += bends_far(link, float(bend_shares(system, link, q[None])[0]), when)
+    found += twists_far(system, q[None], lambda row: when)
     for name, turn in system.turns_between_nodes(q).items():
-        _say(turns_far(name, float(turn)), stacklevel)
+        found += turns_far(name, float(turn), when)
+    return found
 
 
 def warn_of_furthest(system: System, q: Array) -> None:
     """The same of many postures (postures, nq): of the one whose coordinates are largest, if they are large."""
     models = {link.name: link.stiffening for link in system.robot.links}
-    limits = [_limit(models[each.link], each.family) for each in system.coordinates]
+    limits = [largest(models[each.link], each.family) for each in system.coordinates]
     share = (np.abs(q) / (limits * system.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     if share.size and share.max() > 1:
         warn_of_posture(system, q[int(share.argmax())], stacklevel=7)
 
 
-def _limit(model: str, family: str | None) -> float:
-    """Of a coordinate, as a share of its size."""
+def largest(model: str, family: str | None) -> float:
+    """That a coordinate may be in a model of links, as a share of its size."""
     if family == "twist" and model in LARGE_DEFLECTION:
         return LARGE_TWIST
     return LARGE_DEFLECTION.get(model, np.inf)
-
-
-def _say(sentences: Iterator[str], stacklevel: int) -> None:
-    for sentence in sentences:
-        warnings.warn(sentence, ValidityWarning, stacklevel=stacklevel)
 
 
 def way_out(robot: Robot) -> str:

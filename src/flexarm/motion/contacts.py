@@ -38,6 +38,11 @@ class Contacts:
         ]
         self._largest = 0.0  # J
 
+    @property
+    def any(self) -> bool:
+        """Whether there are stops to be looked at."""
+        return bool(self._stops)
+
     def judged(self, verdict: Verdict, times: Array, states: Array, layout: Layout, report: Report) -> Verdict:
         """The verdict on steps between these nodes, of which none counts from where a contact was jumped over."""
         rows = self._in_contact(times, states, layout)

@@ -6,23 +6,34 @@ beyond anything that is usual.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import TOO_LARGE, System
 from flexarm.motion.ending import Ending
-from flexarm.motion.stepper import Stepper
+from flexarm.motion.plant import Plant
 
 UNUSUAL = 1e6  # times the acceleration of the whole robot under the same torque
 AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a run, whatever causes it
 
 
+class Answering(Protocol):
+    """What tells how a robot answers forces: any stepper."""
+
+    plant: Plant
+    sizes: Array
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
+
+
 class InertiaWatch:
     """Of one run: what was found usual once is not asked about again."""
 
-    def __init__(self, system: System, stepper: Stepper) -> None:
+    def __init__(self, system: System, stepper: Answering) -> None:
         self.system, self.plant, self.layout = system, stepper.plant, stepper.plant.layout
-        self._stepper, self._unusual = stepper, AT_LEAST
+        self._stepper, self.unusual = stepper, AT_LEAST
 
     def require_at_start(self, state: Array) -> None:
         """Raise where the first accelerations are not finite, or the answer to a torque is as good as infinite."""
@@ -36,10 +47,10 @@ class InertiaWatch:
         """End the run where accelerations have become absurd because the mass matrix is singular."""
         accelerations = np.abs(states[:, self.layout.a] / self.system.sizes).max(axis=1, initial=0.0)
         worst = int(accelerations.argmax())
-        if accelerations[worst] > self._unusual:
+        if accelerations[worst] > self.unusual:
             if (sentence := self._singularity(states[worst])) is not None:
                 raise Ending(f"diverged at t = {t:.6g} s: {sentence}")
-            self._unusual = 10 * float(accelerations[worst])
+            self.unusual = 10 * float(accelerations[worst])
 
     def _answer(self, state: Array) -> float:
         """The largest acceleration that a torque at all actuators adds, against that of the robot as a whole."""
