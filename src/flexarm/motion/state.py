@@ -113,7 +113,7 @@ class Layout:
     def _every(self, number: int) -> slice:
         return slice(number * self.every, (number + 1) * self.every)
 
-    def at_rest(self, q: Array, v: Array, states: Array) -> Array:
+    def at_rest(self, q: Array, v: Array, states: Array | float = 0.0) -> Array:
         """A state of these coordinates, rates and states of a law, all else zero."""
         state = np.zeros(self.size)
         state[self.q], state[self.v], state[self.law_states] = q, v, states
