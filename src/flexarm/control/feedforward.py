@@ -20,6 +20,7 @@ from flexarm.motion.inputs import Profile, profile, spline
 from flexarm.robot import Robot
 
 ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points
+LONGEST = 1e9  # s: beyond it times have no digits left for a motion
 POINTS, MOST_POINTS = 17, 20_000  # of a spline
 
 
@@ -51,7 +52,7 @@ def feedforward(
     links = [each.link for each in driven_joints(system)]
     given = values_by_link("motion", motion, links)
     wanted = {link: profile(given[link], f"motion['{link}']") for link in links}
-    end = real_number("duration", duration, "s", above=0)
+    end = real_number("duration", duration, "s", above=0, most=LONGEST)
     if model == "rigid":
         system = System(system.robot.rigid(), native=False)
     wanted = {link: each.look(0.0, end, 2)[0] for link, each in wanted.items()}
@@ -105,6 +106,8 @@ class InverseDynamics:
         ]
         state = quasi_static(self.system, *rows)
         forces = self.system.inverse_dynamics(*state)
+        if not np.isfinite(forces).all():
+            raise ValueError("motion: its torques are not finite; it is too fast or too far")
         return np.asarray(forces[:, [a.coordinate.index for a in self.system.actuators]] / self._gears)
 
     @property

@@ -63,7 +63,7 @@ def pid(
     whole: dict[str, Any] = {**fields, "gains": base.gains, "references": base.references}
     if more is not None:
         whole = joined(base, more)
-    limits = replace(base, limit=whole["limit"], actuators=whole["actuators"] or None).limits(system)
+    limits = replace(base, limit=whole["limit"], actuators=whole["actuators"]).limits(system)
     top = {link: float(each) for link, each in zip(system.inputs, limits) if np.isfinite(each) and link in links}
     given = whole["gains"]
     whole["gains"] = {

@@ -80,8 +80,8 @@ def composed(
     links: Sequence[str] | None,
     **fields: Any,
 ) -> Feedback:
-    """A feedback of a law that answers by link; names that are empty are left out."""
-    given = {name: value for name, value in fields.items() if value is not None and not _is_empty(value)}
+    """A feedback of a law that answers by link, with other fields of a feedback; None is left out."""
+    given = {name: value for name, value in fields.items() if value is not None}
     law = Composed(answer, None if links is None else tuple(links), "states" in given)
     return Feedback(law if "gains" in given else WithoutGains(law), **given)
 
@@ -122,7 +122,7 @@ def joined(first: Feedback, second: Feedback) -> dict[str, Any]:
         raise ValueError(f"feedbacks are added whose states have different names: both have {shown(min(both))}")
     names = ("gains", "references", "sensors", "actuators")
     fields = {name: _joined(name, getattr(first, name), getattr(second, name)) for name in names}
-    states = {**(first.states or {}), **(second.states or {})}
+    states = {**(first.states or {}), **(second.states or {})} or None
     return {"rate": first.rate, "limit": _smaller(first.limit, second.limit), "states": states, **fields}
 
 
@@ -135,7 +135,7 @@ def renamed(name: str, taken: Mapping[str, Any] | None) -> str:
     return found
 
 
-def _joined(what: str, first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> dict[str, Any]:
+def _joined(what: str, first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> dict[str, Any] | None:
     one, other = first or {}, second or {}
     for name in one:
         if name in other and not _same(one[name], other[name]):
@@ -143,11 +143,13 @@ def _joined(what: str, first: Mapping[str, Any] | None, second: Mapping[str, Any
                 f"feedbacks are added whose {what} agree: '{name}' is {shown(one[name])} in one and "
                 f"{shown(other[name])} in the other; give one of them another name"
             )
-    return {**one, **other}
+    return {**one, **other} or None
 
 
 def _same(one: Any, other: Any) -> bool:
-    return bool(np.array_equal(one, other)) if isinstance(one, np.ndarray) else bool(one == other)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
 
 
 def _smaller(one: Any, other: Any) -> Any:
@@ -176,7 +178,3 @@ def _by_link(said: Any, inputs: Sequence[str]) -> Torques:
     if len(entries) != len(inputs):
         raise ValueError(f"it gave {len(entries)} torques; there are {len(inputs)} actuators: {', '.join(inputs)}")
     return dict(zip(inputs, entries, strict=True))
-
-
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, Mapping) and not value
