@@ -101,3 +101,19 @@ def test_what_is_missing_or_unknown_is_told():
         fa.pd(arm, {"a": 1.0}, {"b": 1.0}, {"a": 0.0})
     with pytest.raises(ValueError, match="no joint that could be driven"):
         fa.pd(fa.Robot(links=[fa.Link("a", 1.0, fa.Weld(), mass=1.0)]), 1.0, 1.0, {"a": 0.0})
+
+
+def test_slides_and_closed_loops_are_held_too():
+    slide = fa.Robot(
+        links=[
+            fa.Link("rail", 2.0, fa.Weld(), mass=1.0),
+            fa.Link("cart", 0.5, fa.SlidingPrismatic(), mass=0.0, payload=fa.PointMass(2.0)),
+        ]
+    )
+    run = fa.simulate(slide, 6.0, torque=fa.pd(slide, 8.0, 8.0, {"cart": 1.0}), native=False)  # 2 kg: critical
+    assert_allclose(run["cart.q"].values, 1 - (1 + 2 * run.time.values) * np.exp(-2 * run.time.values), atol=2e-4)
+    links = [fa.Link(name, 1.0, mass=1.0) for name in "ab"]
+    loop = fa.Robot(links=links, constraints=[fa.OnLine("b", direction="x")])
+    run = fa.simulate(loop, 4.0, torque=fa.pd(loop, 20.0, 8.0, {"a": 0.5, "b": -1.0}), q0={"a.q": 0.2}, native=False)
+    assert run["a.q"].values[-1] == pytest.approx(0.5, abs=1e-3)
+    assert run["b.q"].values[-1] == pytest.approx(-1.0, abs=1e-3)

@@ -64,7 +64,7 @@ def test_limits_hold_for_the_sum():
     assert_allclose(torques([6.0, 1.0], 3.0), (3, 1))
     assert_allclose(torques({"a": 1.0}, {"a": 3.0, "b": 2.0}), (1, 2))
     for one, other in ((3.0, {"a": 1.0}), ([1.0, 2.0], {"a": 1.0})):
-        with pytest.raises(ValueError, match="limits are given in one way: .*; give both by link"):
+        with pytest.raises(ValueError, match=r"limits are given in one way: .*; give both by link"):
             torques(one, other)
     with pytest.raises(ValueError, match="limits are equally many"):
         torques([1.0, 2.0], [1.0, 2.0, 3.0])

@@ -51,7 +51,7 @@ def pd(
     """
     system = system_of(robot)
     fields = {"limit": limit, "rate": rate, "sensors": sensors, "actuators": actuators}
-    own = following(system, kp, kd, references, side, fields)
+    own, _ = following(system, kp, kd, references, side, fields)
     more = given_feedback(system, feedforward, rate)
     return own if more is None else own + more
 
@@ -74,8 +74,10 @@ class ErrorLaw:
         return (kp * self.error(x, joint) + kd * self.error(x, joint, 1)) / joint.gear
 
 
-def following(system: System, kp: Gain, kd: Gain, references: Any, side: Side, fields: Mapping[str, Any]) -> Feedback:
-    """The feedback without what is added to it; with other `fields` of a feedback."""
+def following(
+    system: System, kp: Gain, kd: Gain, references: Any, side: Side, fields: Mapping[str, Any]
+) -> tuple[Feedback, ErrorLaw]:
+    """The feedback without what is added to it, and its law; with other `fields` of a feedback."""
     joints = driven_joints(system, side)
     links = [each.link for each in joints]
     stiff = numbers_by_link("kp", kp, links, "N m/rad or N/m")
@@ -86,4 +88,4 @@ def following(system: System, kp: Gain, kd: Gain, references: Any, side: Side, f
     gains |= {f"kd.{link}": damp.get(link, 0.0) for link in stiff}
     aims = {each.signal: wanted[each.link] for each in chosen}
     law = ErrorLaw(tuple(chosen))
-    return composed(law, [each.link for each in chosen], gains=gains, references=aims, **fields)
+    return composed(law, [each.link for each in chosen], gains=gains, references=aims, **fields), law

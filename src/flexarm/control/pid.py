@@ -54,7 +54,7 @@ def pid(
     """
     system = system_of(robot)
     fields = {"limit": limit, "rate": rate, "sensors": sensors, "actuators": actuators}
-    base = following(system, kp, kd, references, side, fields)
+    base, errors = following(system, kp, kd, references, side, fields)
     links = links_of(base) or ()
     slopes = numbers_by_link("ki", ki, links, "N m/(rad s) or N/(m s)")
     if tracking_time is not None:
@@ -73,7 +73,6 @@ def pid(
         **{f"reset.{link}": _reset(link, slopes.get(link, 0.0), given, tracking_time, rate) for link in top},
     }
     whole["states"] = {**(whole.get("states") or {}), **{f"integral.{link}": 0.0 for link in links}}
-    assert isinstance(errors := _law(base), ErrorLaw)
     law = IntegralLaw(errors, None if more is None else Part.of(more), tuple(top))
     every = links if more is None else links_of(base + more)
     return composed(law, every, **whole)
@@ -100,10 +99,6 @@ class IntegralLaw:
                 grows = grows + gains[f"reset.{link}"] * (kept - torques[link])
             told[name] = grows if x.period is None else x.state(name) + x.period * grows
         return {**torques, **more}, told
-
-
-def _law(feedback: Feedback) -> Any:
-    return getattr(feedback.law, "answer", None)
 
 
 def _require_period(tracking_time: float, rate: float | None) -> None:

@@ -37,9 +37,9 @@ def strain_feedback(
 
     M is the moment that the bent link puts on its joint, from the strain of a gauge: M = -E I strain / y at the surface
     y. Through the joint's PD, gain makes the motor as much lighter and softer, (1 + gain) times: a stiff velocity loop
-    becomes Luo's direct strain feedback. The link sees a joint that only ever takes energy from it where
-    rate_gain * kp <= (1 + gain) * kd: all its modes are then damped. (For gauges at the root and drives without
-    springs; docs/theory.md.) What gravity bends counts, too.
+    becomes Luo's direct strain feedback. rate_gain damps modes above sqrt(kp / hub's inertia). The link sees a joint
+    that only ever takes energy from it, so that all its modes are damped, where rate_gain * kp <= (1 + gain) * kd. (For
+    gauges at the root and drives without springs; docs/theory.md.) What gravity bends counts, too.
 
     robot, link: whose joint and whose strain: a link that bends in one plane, about the axis of a revolute joint.
     x: place of the gauge (m from the link's root).

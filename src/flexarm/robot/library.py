@@ -102,8 +102,8 @@ def de_luca_siciliano_arm(damping: float = 0.0, modes: int = 2) -> Robot:
     0.0005 kg m2. Modes are those of their model: each link clamped, with the mass and the inertia at its tip of all
     that it carries while the arm is straight, but without the first moment of what follows: 0.48 and 1.80 Hz for link
     1 (1.2 kg, 0.134 kg m2), 2.18 and 15.91 Hz for link 2. Their gains are kp = 160 and 60 N m/rad, kd = 11 and
-    1.1 N m s/rad. Chosen: a strip of aluminium with this EI and mass, and `damping`, the Kelvin-Voigt time constant (s);
-    `modes` of each link are two in theirs.
+    1.1 N m s/rad. Chosen: a strip of aluminium with this EI and mass, and `damping`, the Kelvin-Voigt time constant
+    (s); `modes` of each link are two in theirs.
 
     >>> round(de_luca_siciliano_arm().total_mass, 3)  # kg
     1.3
