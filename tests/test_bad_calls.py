@@ -154,6 +154,7 @@ def calls() -> Iterator[Call]:
     yield from profiles()
     yield from systems()
     yield from motions()
+    yield from controllers()
     yield from results()
     yield from closed_forms()
 
@@ -335,6 +336,8 @@ def library() -> Iterator[Call]:
     yield Call(
         "library.rotating_beam", fa.library.rotating_beam, {"modes": (1, (*COUNT, 0)), "stiffening": ("none", CHOICE)}
     )
+    two = {"damping": (0.0, NONNEGATIVE), "modes": (1, (*COUNT, 0))}
+    yield Call("library.de_luca_siciliano_arm", fa.library.de_luca_siciliano_arm, two)
     yield Call("library.tokhi_azad_arm", fa.library.tokhi_azad_arm, {"payload": (0.1, NONNEGATIVE)})
     yield Call(
         "library.rrr_arm",
@@ -630,6 +633,87 @@ def motions() -> Iterator[Call]:
         },
     )
     yield Call("Baumgarte", fa.Baumgarte, {"gamma": (5.0, NONNEGATIVE), "beta": (5.0, NONNEGATIVE)})
+
+
+def controllers() -> Iterator[Call]:
+    nothing = (*MAPPING, [], {})
+    rates, law = ({3: zero}, {"a.q": "text"}, {"a.q": None}, {"a.q": NAN}), lambda t, x: ([0.0], {"sum": 0.0})
+    yield Call(
+        "Feedback.view",
+        fa.Feedback,
+        {
+            "law": (law, (None, "text", 3, lambda t, q, v: [0.0])),
+            "rate": (100.0, POSITIVE),
+            "references": ({"a.q": 1.0}, (*nothing, *rates[1:])),
+            "states": ({"sum": 0.0}, (*nothing, {3: 1.0}, {"sum": None}, {"sum": NAN}, {"sum": "text"})),
+            "sensors": ({"a.q": fa.Sensor()}, (*nothing, {"a.q": 3}, {3: fa.Sensor()})),
+            "actuators": ({"a": fa.Actuator()}, (*nothing, {"a": 3}, {3: fa.Actuator()})),
+        },
+    )
+    yield Call(
+        "Feedback.__add__",
+        lambda other: fa.Feedback(lambda t, x: [0.0]) + other,
+        {"other": (fa.Feedback(lambda t, x: [0.0]), ())},
+    )
+    yield Call(
+        "Sensor",
+        fa.Sensor,
+        {
+            **dict.fromkeys(("resolution", "noise", "delay"), (0.01, NONNEGATIVE)),
+            "bias": (0.1, NUMBER),
+            "seed": (1, COUNT),
+        },
+    )
+    yield Call("Sensor.encoder", fa.Sensor.encoder, {"counts": (4096, POSITIVE), "delay": (0.0, NONNEGATIVE)})
+    finite = tuple(value for value in POSITIVE if value != INF)
+    yield Call(
+        "Actuator",
+        fa.Actuator,
+        {**dict.fromkeys(("limit", "slew"), (5.0, finite)), **dict.fromkeys(("lag", "delay"), (0.01, NONNEGATIVE)),
+         "start": (0.0, NUMBER)},
+    )  # fmt: skip
+    gain = (1.0, (*NONNEGATIVE[:-3], -1.0, THING, {}, {"nobody": 1.0}, {"a": NAN}, {"a": -1.0}, {3: 1.0}))
+    aims = ({"a": 0.5, "b": zero}, (None, *nothing, {"a": 1.0}, {"a": 1.0, "nobody": 2.0}, {"a": 1.0, "b": "text"}))
+    joints = {
+        "robot": (Made(arm), ROBOT),
+        "kp": gain,
+        "kd": gain,
+        "references": aims,
+        "feedforward": ({"a": 1.0}, (*nothing, {"nobody": 1.0}, {"a": "text"}, {3: 1.0})),
+        "side": ("joint", CHOICE),
+        "limit": (1.0, (*optional(POSITIVE)[:-2], -1.0)),
+        "rate": (100.0, optional(POSITIVE)),
+    }
+    yield Call("pd", fa.pd, joints)
+    yield Call("pid", fa.pid, {**joints, "ki": gain, "tracking_time": (0.5, (*optional(POSITIVE), 1e-3))})
+    places = (*nothing, {"a": 1.0}, {"nobody": 1.0, "a": 1.0}, {"a": 1.0, "b": NAN}, {"a": 1.0, "b": "text"})
+    yield Call(
+        "gravity_torque",
+        fa.gravity_torque,
+        {"robot": (Made(arm), ROBOT), "posture": ({"a": 0.5, "b": 0.1}, places), "model": ("rigid", CHOICE),
+         "rate": (100.0, optional(POSITIVE))},
+    )  # fmt: skip
+    yield Call(
+        "feedforward",
+        fa.feedforward,
+        {"robot": (Made(arm), ROBOT), "motion": (aims[0], (*aims[1], {"a": 1.0, "b": fa.ramp(0, 1, 0.2, 0.4)})),
+         "duration": (1.0, POSITIVE), "model": ("quasi-static", CHOICE)},
+    )  # fmt: skip
+    yield Call(
+        "strain_feedback",
+        fa.strain_feedback,
+        {"robot": (Made(arm), ROBOT), "link": ("a", (*NAME, "b")), "x": (0.1, (*NONNEGATIVE, 2.0)),
+         "gain": (1.0, (*NUMBER, -1.0)), "rate_gain": (0.1, NONNEGATIVE), "rate": (100.0, optional(POSITIVE)),
+         "sensors": (None, (*nothing, {"a.q": 3}))},
+    )  # fmt: skip
+    own = fa.Feedback(lambda t, q, v: [0.0, 0.0], rate=100.0)
+    passing = {
+        "feedback": (own, (None, "text", 3, zero, [], {}, THING)),
+        "frequency": (10.0, (*POSITIVE, 50.0)),
+        "links": (["a"], (None, "text", 3, NAN, [], {}, THING, [3], ["a", "a"], [""])),
+    }
+    yield Call("notch", fa.notch, {**passing, "ratio": (0.5, POSITIVE), "depth": (0.1, (*NONNEGATIVE, 2.0))})
+    yield Call("low_pass", fa.low_pass, {**passing, "order": (1, (*NUMBER, 0, 3, 1.5))})
 
 
 def results() -> Iterator[Call]:

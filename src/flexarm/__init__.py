@@ -12,9 +12,15 @@ if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.analysis.state_space import Signal, StateSpace
+    from flexarm.control.feedforward import feedforward
+    from flexarm.control.filters import low_pass, notch
+    from flexarm.control.gravity import gravity_torque
+    from flexarm.control.pd import pd
+    from flexarm.control.pid import pid
     from flexarm.control.shapers import Shaper, shaper
     from flexarm.control.simulation import Simulation, SimulationState
     from flexarm.control.step_watch import StepError
+    from flexarm.control.strain import strain_feedback
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
     from flexarm.mechanics.equilibrium import equilibrium
@@ -88,9 +94,15 @@ _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
+    "flexarm.control.feedforward": ("feedforward",),
+    "flexarm.control.filters": ("low_pass", "notch"),
+    "flexarm.control.gravity": ("gravity_torque",),
+    "flexarm.control.pd": ("pd",),
+    "flexarm.control.pid": ("pid",),
     "flexarm.control.shapers": ("Shaper", "shaper"),
     "flexarm.control.simulation": ("Simulation", "SimulationState"),
     "flexarm.control.step_watch": ("StepError",),
+    "flexarm.control.strain": ("strain_feedback",),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.reach": ("ValidityWarning",),
     "flexarm.mechanics.answers": ("Energy", "Linearization"),
@@ -218,12 +230,18 @@ __all__ = [
     "cycloid",
     "equations",
     "equilibrium",
+    "feedforward",
+    "gravity_torque",
     "inverse_kinematics",
     "library",
     "linearize",
     "load",
+    "low_pass",
     "minimum_jerk",
     "modes",
+    "notch",
+    "pd",
+    "pid",
     "plot_compare",
     "plot_modes",
     "ramp",
@@ -239,6 +257,7 @@ __all__ = [
     "spin_up",
     "spline",
     "step",
+    "strain_feedback",
     "table",
     "trapezoid",
 ]

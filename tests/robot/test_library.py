@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm.robot as fa
+from flexarm.analysis.modes import modes
 from flexarm.robot import library
 
 
@@ -59,3 +60,21 @@ def test_rrr_arm_has_elastic_joints_when_asked():
     assert all(link.joint.drive is None for link in library.rrr_arm().links)
     drives = [link.joint.drive for link in library.rrr_arm(elastic_joints=True, rotor_inertia=2.0).links]
     assert drives == [fa.Drive(stiffness=5000, rotor_inertia=2.0)] * 3
+
+
+def test_de_luca_and_sicilianos_arm_has_their_clamped_frequencies():
+    """0.48 and 1.80 Hz, 2.18 and 15.91 Hz: each link welded, with mass and inertia at its tip of all that it carries
+    while the arm is straight. What follows link 1 has a first moment too, which their boundary conditions leave out."""
+    arm = library.de_luca_siciliano_arm()
+    upper = arm.links[0]
+    assert [link.beam_mass for link in arm.links] == pytest.approx([0.1, 0.1])
+    assert upper.material.E * upper.section.at(0).I_z == pytest.approx(1.0)
+    behind = 0.1 + 0.1 * 0.5**2 / 3 + 0.1 * 0.5**2 + 0.0005
+    loads = fa.PointMass(1.2, inertia=behind), fa.PointMass(0.1, inertia=0.0005)
+    for link, load, expected in zip(arm.links, loads, ((0.48, 1.80), (2.18, 15.91))):
+        welded = link.model_copy(update={"joint": fa.Weld(), "hub": None, "payload": load})
+        assert modes(fa.Robot(links=[welded])).frequencies == pytest.approx(expected, rel=3e-3)
+    offset = (0.1 * 0.25 + 0.1 * 0.5) / 1.2
+    turned = fa.PointMass(1.2, offset=(offset, 0, 0), inertia=behind - 1.2 * offset**2)
+    welded = upper.model_copy(update={"joint": fa.Weld(), "hub": None, "payload": turned})
+    assert modes(fa.Robot(links=[welded])).frequencies == pytest.approx((0.441, 1.986), rel=2e-2)

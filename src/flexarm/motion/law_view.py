@@ -28,12 +28,20 @@ class View(ABC):
     coordinates and rates, by place or by name.
     """
 
+    period: float | None = None
+    """Time from one call to the next (s) of a law with a sample rate; None of a law that is compiled."""
+
     def __init__(self, t: Any, references: Mapping[str, Profile], states: Gains) -> None:
         self._t, self._references, self._states = t, references, states
 
     @abstractmethod
     def __getitem__(self, name: str) -> Any:
         """A signal by name."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """Links whose joints have actuators, in the order of torques."""
 
     @property
     @abstractmethod
@@ -80,6 +88,10 @@ class TracedView(View):
         self._system, self._known = system, dict[str, Any]()
         self.places: list[float] = []
         self.symbols: list[Any] = []
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._system.inputs
 
     @property
     def q(self) -> NamedSymbols:
@@ -176,6 +188,10 @@ class SampledView(View):
     ) -> None:
         super().__init__(at.t, references, states)
         self._at, self._reader, self._sensed, self.period = at, reader, sensed, period
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._reader.system.inputs
 
     @property
     def q(self) -> NamedArray:

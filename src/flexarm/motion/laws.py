@@ -51,6 +51,9 @@ class Feedback:
     ...     return {"beam": torque}, {"sum": error}
     >>> Feedback(law, gains={"kp": 20.0, "kd": 2.0, "ki": 5.0}, references={"beam.q": 1.0}, states={"sum": 0.0}).gains
     {'kp': 20.0, 'kd': 2.0, 'ki': 5.0}
+
+    `one + other` is the feedback whose torques are the sums of theirs. It has the names of both, and all limits hold
+    for the sum.
     """
 
     law: Callable[..., Any]
@@ -85,6 +88,11 @@ class Feedback:
                     f"Feedback: law = {shown(self.law)}: {name} are read from x; write it as "
                     f"law(t, x{', gains' if self.gains is not None else ''})"
                 )
+
+    def __add__(self, other: object) -> Feedback:
+        from flexarm.motion.law_sums import added
+
+        return added(self, other) if isinstance(other, Feedback) else NotImplemented
 
     def _take_limit(self) -> None:
         if isinstance(self.limit, (Mapping, list, tuple)) and not self.limit:

@@ -170,7 +170,7 @@ class Signals:
             return None
         system, link, what = self.system, match["link"], match["what"]
         if what == "strain":
-            x, y, z = self._gauge(name, link, match["x"])
+            x, y, z = self.gauge(name, link, match["x"])
             path = None if gripped(system.robot.link(link)) else lambda: self._strain(link, x, (y, z))
             if rate and path is None:
                 raise ValueError(
@@ -199,7 +199,7 @@ class Signals:
         places = np.flatnonzero(row).tolist()
         return ca.dot(self.stand_in(row[places]), system.equations.q[places]) if places else ca.SX(0)
 
-    def _gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
+    def gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
         """x, and the point (y, z) of the section: on its surface where the link bends, unless it is given."""
         if given.count(",") == 2:
             x, y, z = _numbers(name, given, 3)

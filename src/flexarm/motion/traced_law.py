@@ -102,7 +102,7 @@ class TracedLaw:
 
     def torque_slopes(self, system: System, q: Array, v: Array) -> Array:
         """(nu, states): the largest of several states, of torques by the states of the law. Where none reads a state,
-        of what it changes in a second (and so on)."""
+        of what it changes in a second (and so on), or the most that is felt of it meanwhile: a filter forgets."""
         with building:
             arguments = self.function.sx_in()
             torques, rates = self.function(*arguments)
@@ -115,9 +115,14 @@ class TracedLaw:
             state = (q + share * system.sizes, v + share * system.sizes)
             found.append(slopes(0.0, *state, channels, self.parameters, self.start, *numbers))
         direct, chain = (np.nanmax([np.abs(each[k].full()) for each in found], axis=0) for k in (0, 1))
+        unread = ~direct.any(axis=0)
+        if not unread.any():
+            return np.asarray(direct)
+        most = np.max([_felt(*(part.full() for part in each)) for each in found], axis=0)
         for _ in self.states:
-            unread = ~direct.any(axis=0)
-            direct[:, unread] = (direct @ chain)[:, unread]
+            still = ~direct.any(axis=0)
+            direct[:, still] = (direct @ chain)[:, still]
+        direct[:, unread] = np.fmin(direct, most)[:, unread]
         return np.asarray(direct)
 
     def look(self, duration: float, q: Array, v: Array) -> Outlook:
@@ -184,6 +189,25 @@ class TracedLaw:
             symbols.append(torque)
             commands[k] = torque
         return commands, ca.vertcat(*symbols), ca.vertcat(*rates)
+
+
+def _felt(torques: Array, rates: Array) -> Array:
+    """The largest |torques exp(rates t)| within a second, at times that double, and between them."""
+    if not np.isfinite(rates).all():
+        return np.full(torques.shape, np.nan)
+    halvings = max(1, int(np.ceil(np.log2(max(2.0, 4 * np.abs(rates).sum(axis=1).max(initial=0.0))))))
+    short = rates / 2.0**halvings
+    step = term = np.eye(len(rates))
+    for k in range(1, 14):
+        term = term @ short / k
+        step = step + term
+    most = np.abs(torques)
+    with np.errstate(all="ignore"):  # what grows without bound is no bound
+        for _ in range(halvings):
+            twice = step @ step
+            most = np.fmax(most, np.fmax(np.abs(torques @ step), np.abs(torques @ twice @ step)))
+            step = twice
+        return np.asarray(np.fmax(most, np.abs(torques @ step)))
 
 
 def copied(law: Any) -> Any:

@@ -9,7 +9,7 @@ from flexarm.foundation.numbers import real_number, whole_number
 from flexarm.foundation.sentences import shown
 
 from .drives import Drive
-from .flexibility import MOST_MODES, Flexible
+from .flexibility import MOST_MODES, Flexible, Modes
 from .joints import Revolute
 from .links import Link
 from .masses import PointMass
@@ -92,6 +92,47 @@ def tokhi_azad_arm(payload: float = 0.0) -> Robot:
                 payload=PointMass(payload) if payload else None,
             )
         ],
+    )
+
+
+def de_luca_siciliano_arm(damping: float = 0.0, modes: int = 2) -> Robot:
+    """The planar arm of two flexible links on which De Luca and Siciliano show regulation, in a horizontal plane.
+
+    0.5 m and 0.1 kg of each link, EI = 1 N m2, hubs of 0.1 kg m2, the second one of 1 kg, a payload of 0.1 kg and
+    0.0005 kg m2. Modes are those of their model: each link clamped, with the mass and the inertia at its tip of all
+    that it carries while the arm is straight, but without the first moment of what follows: 0.48 and 1.80 Hz for link
+    1 (1.2 kg, 0.134 kg m2), 2.18 and 15.91 Hz for link 2. Their gains are kp = 160 and 60 N m/rad, kd = 11 and
+    1.1 N m s/rad. Chosen: a strip of aluminium with this EI and mass, and `damping`, the Kelvin-Voigt time constant
+    (s); `modes` of each link are two in theirs.
+
+    >>> round(de_luca_siciliano_arm().total_mass, 3)  # kg
+    1.3
+    """
+    if whole_number("modes", modes, least=1) > MOST_MODES:
+        raise ValueError(f"modes = {shown(modes)}: must be at most {MOST_MODES}")
+    length, mass, hub, tip = 0.5, 0.1, 0.1, PointMass(0.1, inertia=5e-4)
+    aluminium = Material(E=7e10, rho=2700.0, damping=damping)
+    area = mass / length / aluminium.rho
+    width = (12 / (aluminium.E * area)) ** 0.5  # E A width^2 / 12 = 1 N m2
+    strip = Section.rectangle(width, area / width)
+    behind = hub + (mass / 3 + tip.mass) * length**2 + 5e-4  # kg m2 about joint 2
+
+    def link(name: str, basis: Modes, root: float, payload: PointMass | None) -> Link:
+        return Link(
+            name,
+            length=length,
+            joint=Revolute("z"),
+            section=strip,
+            material=aluminium,
+            flexible=Flexible(bend_y=modes, basis=basis),
+            hub=PointMass(root, inertia=hub),
+            payload=payload,
+        )
+
+    carried = Modes(tip_mass=1.0 + mass + tip.mass, tip_inertia=behind)
+    return Robot(
+        name="De Luca-Siciliano arm",
+        links=[link("upper", carried, 0.0, None), link("fore", Modes(tip_mass=0.1, tip_inertia=5e-4), 1.0, tip)],
     )
 
 

@@ -1,0 +1,145 @@
+"""Filters in a law's way: what it says passes them before it becomes a torque.
+
+z1' = w z2, z2' = w (u - z1 - 2 ratio z2) has the low-pass z1 = w^2 u / (s^2 + 2 ratio w s + w^2) and the band-pass
+z2 = s z1 / w as states; a notch is u less a part of the band. With a sample rate the same by the trapezoidal rule, w
+bent so that the filter's frequency stays where it is (Tustin's method with prewarping).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from flexarm.foundation.numbers import real_number
+from flexarm.foundation.sentences import shown
+from flexarm.motion.law_sums import Answer, Part, composed, links_of, renamed
+from flexarm.motion.law_view import View
+from flexarm.motion.laws import Feedback
+
+BUTTERWORTH = 0.5**0.5
+
+
+def notch(
+    feedback: Feedback,
+    frequency: float,
+    ratio: float = 0.5,
+    depth: float = 0.05,
+    links: Sequence[str] | None = None,
+) -> Feedback:
+    """A feedback whose torques lack what is near a resonance: (s^2 + 2 depth ratio w s + w^2) / (s^2 + 2 ratio w s +
+    w^2).
+
+    feedback: whose torques pass the filter, before its limits hold.
+    frequency: of the resonance (Hz), w / 2 pi. ratio: how wide the notch is: from (1 - ratio) to (1 + ratio) of the
+    frequency, about. depth: what is left at the frequency, 0 to 1.
+    links: whose torques are filtered; all that the feedback drives unless given (a law of your own does not tell).
+
+    They are gains of the new feedback, `notch.frequency`, ... (`notch2.frequency` of a second one).
+
+    >>> quiet = notch(Feedback(lambda t, x: {"arm": -x["arm.q"]}), 12.0, links=["arm"])
+    >>> sorted(quiet.gains), quiet.states
+    (['notch.depth', 'notch.frequency', 'notch.ratio'], {'notch.arm': [0.0, 0.0]})
+    """
+    ratio = real_number("ratio", ratio, above=0)
+    depth = real_number("depth", depth, least=0, most=1)
+    return _filtered(feedback, "notch", frequency, {"ratio": ratio, "depth": depth}, links)
+
+
+def low_pass(
+    feedback: Feedback, frequency: float, order: Literal[1, 2] = 2, links: Sequence[str] | None = None
+) -> Feedback:
+    """A feedback whose torques pass a low-pass: w / (s + w), or Butterworth's w^2 / (s^2 + sqrt(2) w s + w^2).
+
+    feedback, links: as in `fa.notch`. frequency: at which 0.707 of a torque is left (Hz), w / 2 pi; a gain of the new
+    feedback, `low_pass.frequency`. order: 1 or 2. Torques start at zero.
+
+    >>> low_pass(Feedback(lambda t, x: {"arm": -x["arm.q"]}), 50.0, order=1, links=["arm"]).states
+    {'low_pass.arm': [0.0]}
+    """
+    if isinstance(order, bool) or order not in (1, 2):
+        raise ValueError(f"order = {shown(order)}: must be 1 or 2")
+    return _filtered(feedback, "low_pass", frequency, {"ratio": BUTTERWORTH} if order == 2 else {}, links)
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """Torques of a law, each through a filter with states of its own."""
+
+    part: Part
+    kind: str
+    name: str
+    links: tuple[str, ...]
+    order: int
+
+    def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Answer:
+        torques, told = self.part(t, x, gains)
+        for link in self.links:
+            name = f"{self.name}.{link}"
+            out, states = self._step(torques.get(link, 0.0), x.state(name), x.period, gains)
+            torques[link], told[name] = out, states
+        return torques, told
+
+    def _step(self, u: Any, z: Any, period: float | None, gains: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """What passes, and rates of the states or their next values."""
+        omega = 2 * np.pi * gains[f"{self.name}.frequency"]
+        bent = None if period is None else np.tan(omega * period / 2)
+        if self.order == 1:
+            if bent is None:
+                return z[0], [omega * (u - z[0])]
+            change = bent / (1 + bent) * (u - z[0])
+            return z[0] + change, [z[0] + 2 * change]
+        ratio = gains[f"{self.name}.ratio"]
+        if bent is None:
+            low, band = z[0], z[1]
+            told = [omega * band, omega * (u - low - 2 * ratio * band)]
+        else:
+            band = (z[1] + bent * (u - z[0])) / (1 + bent * (bent + 2 * ratio))
+            low = z[0] + bent * band
+            told = [2 * low - z[0], 2 * band - z[1]]
+        if self.kind == "low_pass":
+            return low, told
+        return u - 2 * ratio * (1 - gains[f"{self.name}.depth"]) * band, told
+
+
+def _filtered(feedback: Any, kind: str, frequency: Any, numbers: Mapping[str, float], links: Any) -> Feedback:
+    if not isinstance(feedback, Feedback):
+        raise TypeError(f"feedback = {shown(feedback)}: must be a Feedback, such as fa.pd(...) or fa.Feedback(law)")
+    frequency = real_number("frequency", frequency, "Hz", above=0)
+    if feedback.rate is not None and frequency >= feedback.rate / 2:
+        raise ValueError(
+            f"frequency = {frequency:g} Hz: must be below half the law's sample rate, {feedback.rate / 2:g} Hz"
+        )
+    chosen = _links(feedback, links)
+    name = renamed(kind, {**(feedback.gains or {}), **(feedback.states or {})})
+    order = 2 if "ratio" in numbers else 1
+    gains = {"frequency": frequency, **numbers}
+    return composed(
+        Filtered(Part.of(feedback), kind, name, tuple(chosen), order),
+        links_of(feedback),
+        rate=feedback.rate,
+        limit=feedback.limit,
+        gains={**(feedback.gains or {}), **{f"{name}.{key}": value for key, value in gains.items()}},
+        references=feedback.references,
+        states={**(feedback.states or {}), **{f"{name}.{link}": [0.0] * order for link in chosen}},
+        sensors=feedback.sensors,
+        actuators=feedback.actuators,
+    )
+
+
+def _links(feedback: Feedback, links: Any) -> Sequence[str]:
+    known = links_of(feedback)
+    if links is None:
+        if known is None:
+            raise ValueError("links: a law of your own does not tell which it drives; name them, links=['fore']")
+        return known
+    proper = isinstance(links, Sequence) and not isinstance(links, str)
+    if not proper or not links or not all(isinstance(each, str) and each for each in links):
+        raise TypeError(f"links = {shown(links)}: must be a list of links, ['fore']")
+    if len(set(links)) < len(links):
+        raise ValueError(f"links = {shown(links)}: has a link twice")
+    if known is not None and (unknown := [each for each in links if each not in known]):
+        raise ValueError(f"links: the feedback does not drive '{unknown[0]}'; it drives {', '.join(known)}")
+    return list(links)

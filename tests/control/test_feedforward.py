@@ -1,0 +1,68 @@
+"""Inverse dynamics along motions: exact for rigid robots, and how much of the error of flexible ones it takes away."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+from tests.control.robots import DOWN, pendulum, weighty
+
+MOTION = {"a": fa.minimum_jerk(0.0, 0.8, 3.0), "b": fa.minimum_jerk(0.0, -0.5, 3.0)}
+
+
+def test_a_rigid_robot_follows_exactly():
+    arm = weighty()
+    run = fa.simulate(arm.rigid(), 3.0, torque=fa.feedforward(arm, MOTION, 3.0), native=False)
+    for link, wanted in MOTION.items():
+        assert_allclose(run[f"{link}.q"].values, wanted(run.time.values), atol=1e-4)
+
+
+def test_the_error_of_a_flexible_one_falls_with_each_model():
+    arm, start = weighty(), fa.equilibrium(weighty())
+    error = {}
+    for model in (None, "rigid", "quasi-static"):
+        torques = None if model is None else fa.feedforward(arm, MOTION, 3.0, model)
+        run = fa.simulate(arm, 3.0, torque=fa.pd(arm, 40.0, 4.0, MOTION, feedforward=torques), q0=start, native=False)
+        error[model] = max(np.abs(run[f"{link}.q"].values - MOTION[link](run.time.values)).max() for link in "ab")
+    assert error[None] > 0.08
+    assert error["rigid"] < 0.01
+    assert error["quasi-static"] < 0.001
+
+
+@pytest.mark.parametrize("drive", [None, fa.Drive(stiffness=60.0, damping=0.5, rotor_inertia=0.02)])
+def test_at_rest_it_is_the_torque_of_the_equilibrium(drive):
+    arm, at = weighty(drive), {"a": 0.3, "b": -0.4}
+    found = fa.feedforward(arm, at, 1.0, "quasi-static")
+    held = fa.gravity_torque(arm, at, "flexible").references
+    for link in at:
+        assert found[link](0.4) == pytest.approx(held[f"gravity.{link}"](0.0), rel=1e-8)
+
+
+def test_quasi_static_is_rigid_where_links_are_stiff():
+    with pytest.warns(fa.UnitsWarning):
+        arm = weighty().with_({f"links.{link}.material": fa.Material(7e16, 2700.0) for link in "ab"})
+    rigid, bent = (fa.feedforward(arm, MOTION, 3.0, model) for model in ("rigid", "quasi-static"))
+    for link in MOTION:
+        assert_allclose(bent[link](np.linspace(0, 3, 50)), rigid[link](np.linspace(0, 3, 50)), atol=1e-6)
+
+
+def test_torques_jump_where_accelerations_do():
+    """m l^2 times the acceleration of a trapezoid, to both sides; held outside."""
+    arm = pendulum()
+    way = fa.trapezoid(0.0, 1.0, speed=1.0, acceleration=2.0)
+    torque = fa.feedforward(arm, {"a": way}, 2.0)["a"]
+    assert [torque(t) for t in (0.2, 0.75, 1.2)] == pytest.approx([2.0, 0.0, -2.0], abs=1e-9)
+    assert len(torque.jumps()) >= 2
+    run = fa.simulate(arm, 2.0, torque={"a": torque}, native=False)
+    assert run["a.q"].values[-1] == pytest.approx(1.0, abs=1e-5)
+    wavy = fa.feedforward(arm, {"a": fa.sine(0.2, 1.0)}, 1.5)["a"]
+    assert wavy(9.0) == pytest.approx(wavy(1.5))
+
+
+def test_motions_that_no_torque_makes_are_refused():
+    arm = pendulum(gravity=DOWN)
+    for motion, what in ((fa.step(1.0, at=0.5), "it jumps"), (fa.ramp(0.0, 1.0, 0.2, 0.6), "its speed jumps")):
+        with pytest.raises(ValueError, match=rf"motion\['a'\]: {what} at t = 0"):
+            fa.feedforward(arm, {"a": motion}, 1.0)
+    with pytest.raises(ArithmeticError, match="no quasi-static deflection"):
+        fa.feedforward(weighty(), {"a": fa.minimum_jerk(0, 50.0, 0.1), "b": 0.0}, 0.1, "quasi-static")
