@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.analysis.state_space import Signal, StateSpace
+    from flexarm.control.inversion import inverse
+    from flexarm.control.inverted import Inversion
     from flexarm.control.shapers import Shaper, shaper
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
@@ -84,6 +86,8 @@ _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
+    "flexarm.control.inversion": ("inverse",),
+    "flexarm.control.inverted": ("Inversion",),
     "flexarm.control.shapers": ("Shaper", "shaper"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.reach": ("ValidityWarning",),
@@ -165,6 +169,7 @@ __all__ = [
     "FixedPrismatic",
     "Flexible",
     "GeneralizedAlpha",
+    "Inversion",
     "Linearization",
     "Link",
     "Loop",
@@ -205,6 +210,7 @@ __all__ = [
     "cycloid",
     "equations",
     "equilibrium",
+    "inverse",
     "inverse_kinematics",
     "library",
     "linearize",
