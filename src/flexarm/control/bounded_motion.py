@@ -19,9 +19,11 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import ValidityWarning, warn_of_furthest
 
 METHODS = ("nonlinear", "linear", "quasi-static")
-FIRST_STEPS, STEPS = 100, 1000  # along the path: where refinement begins, and where nothing is refined
-ACCURATE = 2e-5  # of the way of the joints: what finer steps may still change in any coordinate
+FIRST_STEPS, MOST_STEPS = 50, 3200  # along the path: where refinement begins and ends
+STEPS = 1000  # where nothing is refined
+ACCURATE = 5e-5  # of the way of the joints: what finer steps may still change in any coordinate
 SMOOTH = 3e-3  # of the largest torque, in the mean of squares
+INACCURATE = 1e-3  # of the way of the joints: what is worth a warning
 LARGEST = 5_000_000  # nodes times coordinates squared: some 400 MB
 LEFT = 1e-3  # of the largest departure from rest: what a window may cut off without a word
 
@@ -84,8 +86,10 @@ class Search:
 
     @property
     def _windows(self) -> tuple[float, float]:
+        if self.before is not None and self.after is not None:
+            return self.before, self.after
         found = windows(self._ends[:1] if self.method == "linear" else self._ends, self.servo.path.duration)
-        return tuple(own if given is None else given for own, given in zip(found, (self.before, self.after)))  # type: ignore[return-value]
+        return (found[0] if self.before is None else self.before, found[1] if self.after is None else self.after)
 
     def _nodes(self, steps: int, before: float, after: float) -> Nodes:
         path = self.servo.path
@@ -116,37 +120,47 @@ class Search:
         return Motion(q, goals.v, goals.a, self.servo.torques(q, goals.v, goals.a), q)
 
     def _refined(self, nodes: Nodes) -> tuple[Nodes, Goals, Motion, float | None]:
-        """On finer and finer nodes, until they change next to nothing."""
+        """On finer and finer nodes, until they change next to nothing, or more than those before: steps that resolve
+        zeros which run through infinity along the path find no bounded motion, or a rougher one."""
         goals = self.servo.goals(nodes.times)
-        motion = self._on_ring(nodes, goals, static(self.servo, goals, loaded=True))
+        motion = self._first(nodes, goals)
         if self.sample is not None:
             return nodes, goals, motion, None
-        while True:
-            finer = nodes.halved()
-            if self._size(finer) > LARGEST:
-                warnings.warn(
-                    f"the motion along the path is known to {error:.1g} of it only, at steps of {nodes.step:.2g} s; "
-                    "more of them would be too many",
-                    ValidityWarning,
-                    stacklevel=5,
-                )
-                return nodes, goals, motion, error
-            goals = self.servo.goals(finer.times)
-            guess = _resampled(motion.q - motion.base) + static(self.servo, goals, loaded=False)
-            found = self._on_ring(finer, goals, guess)
-            error, rough = self._change(motion, found)
-            nodes, motion = finer, found
-            if error <= ACCURATE and rough <= SMOOTH:
-                return nodes, goals, motion, error
+        error = np.inf
+        while error > ACCURATE and nodes.along < MOST_STEPS and self._size(finer := nodes.halved()) <= LARGEST:
+            closer = self.servo.goals(finer.times)
+            ring = self._ring(finer, closer)
+            q = ring.solved(_resampled(motion.q - motion.base) + ring.statics, self.tell)
+            found = None if q is None else self._motion(ring, q)
+            change, rough = (np.inf, np.inf) if found is None else self._change(motion, found)
+            if found is None or change > error:
+                break
+            nodes, goals, motion, error = finer, closer, found, max(change, ACCURATE * rough / SMOOTH)
+        if error > INACCURATE:
+            known = "not known how well" if error == np.inf else f"known to {error:.1g} of it only"
+            warnings.warn(
+                f"tip: the motion along the path is {known}, at steps of {nodes.step:.2g} s; finer ones find nothing "
+                "smoother. Play the torques back before they are trusted",
+                ValidityWarning,
+                stacklevel=5,
+            )
+        return nodes, goals, motion, float(error)
 
-    def _on_ring(self, nodes: Nodes, goals: Goals, guess: Array) -> Motion:
-        ring = Ring(self.servo, goals, nodes.step, static(self.servo, goals, loaded=False))
-        q = ring.solved(guess, self.tell)
+    def _first(self, nodes: Nodes, goals: Goals) -> Motion:
+        ring = self._ring(nodes, goals)
+        q = ring.solved(static(self.servo, goals, loaded=True), self.tell)
+        q = ring.sped_up(self.tell) if q is None else q
         if q is None:
             raise ArithmeticError(
-                "tip: no bounded motion was found along the path; a slower path, a stiffer robot, or longer windows "
-                "(before, after) may help"
+                "tip: no bounded motion was found along the path; a slower path, a stiffer robot, longer windows "
+                "(before, after) or longer steps (sample) may help"
             )
+        return self._motion(ring, q)
+
+    def _ring(self, nodes: Nodes, goals: Goals) -> Ring:
+        return Ring(self.servo, goals, nodes.step, static(self.servo, goals, loaded=False))
+
+    def _motion(self, ring: Ring, q: Array) -> Motion:
         v, a = ring.rates(q)
         return Motion(q, v, a, self.servo.torques(q, v, a), ring.statics)
 

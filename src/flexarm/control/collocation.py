@@ -46,21 +46,19 @@ class Ring:
             out.append(scale * found)
         return out[0], out[1]
 
-    def solved(self, q: Array, tell: Callable[[float], None]) -> Array | None:
-        """Newton's method from a first guess; where that is too far, from slow motions to the fast one."""
-        found = self._newton(q, 1.0, tell)
-        if found is not None:
-            return found
+    def sped_up(self, tell: Callable[[float], None]) -> Array | None:
+        """From slow motions along the path to the fast one."""
         pace, step, q = 0.0, 0.25, self.statics
         while pace < 1.0:
-            tried = self._newton(q, min(pace + step, 1.0), tell)
+            tried = self.solved(q, tell, min(pace + step, 1.0))
             if tried is not None:
                 q, pace, step = tried, min(pace + step, 1.0), 1.5 * step
             elif (step := step / 2) < SLOWEST:
                 return None
         return q
 
-    def _newton(self, q: Array, pace: float, tell: Callable[[float], None]) -> Array | None:
+    def solved(self, q: Array, tell: Callable[[float], None], pace: float = 1.0) -> Array | None:
+        """Newton's method from a first guess; None where that is too far, or no motion is bounded."""
         sizes, last = self.servo.system.sizes, np.inf
         for k in range(ITERATIONS):
             tell(k / ITERATIONS)
@@ -77,34 +75,28 @@ class Ring:
         return None
 
     def _correction(self, rows: Array, slopes: list[Array], pace: float) -> Array:
-        """-(d rows / d q)^-1 rows in units of the coordinates' sizes, of a ring folded to a band."""
-        from scipy.linalg import solve_banded
+        """-(d rows / d q)^-1 rows in units of the coordinates' sizes; not finite where there is no inverse."""
+        from scipy.sparse import csc_matrix
+        from scipy.sparse.linalg import splu
 
         by_q, by_v, by_a = slopes
         n, m = rows.shape
-        sizes = self.servo.system.sizes
-        # blocks[j][k]: how row k changes with node k + j - REACH
+        # blocks[j][k]: how the rows of node k change with node k + j - REACH
         blocks = [by_v * (f * pace / self.step) + by_a * (s * (pace / self.step) ** 2) for f, s in zip(FIRST, SECOND)]
         blocks[REACH] = blocks[REACH] + by_q
-        blocks = [each * sizes for each in blocks]
-        scale = 1 / np.max([np.abs(each).max(axis=2) for each in blocks], axis=0)
-        place = np.empty(n, dtype=int)  # folded: 0, n - 1, 1, n - 2, ..., so that neighbours stay near
-        order = np.empty(n, dtype=int)
-        order[0::2], order[1::2] = np.arange((n + 1) // 2), n - 1 - np.arange(n // 2)
-        place[order] = np.arange(n)
-        width = (2 * REACH + 1) * m - 1
-        band = np.zeros((2 * width + 1, n * m))
-        inner, outer = np.meshgrid(np.arange(m), np.arange(m))  # columns, rows of a block
-        for j, block in enumerate(blocks):
-            row = place[:, None, None] * m + outer
-            column = place[(np.arange(n) + j - REACH) % n][:, None, None] * m + inner
-            band[width + row - column, column] = block * scale[:, :, None]
-        right = (-rows * scale)[order].ravel()
+        values = np.stack(blocks) * self.servo.system.sizes
+        scale = 1 / np.abs(values).max(axis=(0, 3))
+        nodes = np.arange(n)
+        row = np.broadcast_to((nodes[:, None] * m + np.arange(m))[None, :, :, None], values.shape)
+        beside = (nodes + np.arange(-REACH, REACH + 1)[:, None]) % n
+        column = np.broadcast_to((beside[:, :, None] * m + np.arange(m))[:, :, None, :], values.shape)
+        values *= scale[:, :, None]
+        matrix = csc_matrix((values.ravel(), (row.ravel(), column.ravel())), shape=(n * m, n * m))
+        matrix.eliminate_zeros()
         try:
-            found = solve_banded((width, width), band, right, overwrite_ab=True, overwrite_b=True, check_finite=False)
-        except np.linalg.LinAlgError:
+            return np.asarray(splu(matrix).solve((-rows * scale).ravel()).reshape(n, m))
+        except RuntimeError:  # exactly singular
             return np.full((n, m), np.nan)
-        return np.asarray(found.reshape(n, m)[place])
 
 
 def static(servo: Servo, goals: Goals, loaded: bool) -> Array:

@@ -60,7 +60,7 @@ def inverse(
     method: "nonlinear" solves the equations of motion, "linear" those of small motions about the start (FFT, Bayo),
     "quasi-static" lets links deflect under gravity and the rigid twin's inertia at each time alone, for slow motions.
     before, after: seconds of pre- and post-actuation; unless given, 12 time constants of the slowest zeros, and at most
-    ten times as long as the path.
+    thirty times as long as the path.
     sample: seconds between the points at which torques are found; unless given they are refined until motions change
     by less than 2e-5 of the path.
     progress: True shows a bar, False none; None shows it on a terminal, when it takes more than half a second.
@@ -88,7 +88,7 @@ def inverse(
     with interrupts.noticed():
         path = twin_path(twin, tip, times, q0, place, components, joints)
         springs = any(each.coordinate.kind == "motor" for each in twin.system.actuators)
-        path.require_smooth(jerk=springs and output != "joints" and method == "nonlinear")
+        path.require_smooth(jerk=springs and output != "joints" and method != "quasi-static")
         servo = Servo(twin, place, path)
         if output == "joints":
             return driven(servo, given["before"] or 0.0, given["after"], sample, progress)

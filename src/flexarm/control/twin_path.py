@@ -22,6 +22,8 @@ from flexarm.mechanics.arguments import Vector
 from flexarm.motion.inputs import Profile, profile
 
 REST = 1e-3  # of the largest rate of the path: what its samples may leave of it where it is at rest
+NEAR = 1e-5  # of the duration: how near to a kink one looks
+KINK = 0.1  # of the largest acceleration per duration: a smaller jump of its rate is none
 SAMPLES = 2001  # at which a path is looked at
 FIRST_TIMES = 65  # at which a function is asked first, where only its end is given
 POSITION, ROTATION = (0, 1, 2), (3, 4, 5)
@@ -74,26 +76,28 @@ class TwinPath:
                         "at rest, smoothly, as fa.minimum_jerk and fa.rest_to_rest do"
                     )
         for time in self.breaks:
-            self._require_smooth_at(time, fastest, jerk)
+            self._require_smooth_at(time, fastest)
+        for time in (self.begin, *self.breaks, self.end) if jerk else ():
+            self._require_smooth_jerk(time, fastest[1])
 
-    def _require_smooth_at(self, time: float, fastest: list[float], jerk: bool) -> None:
+    def _require_smooth_at(self, time: float, fastest: list[float]) -> None:
         before = np.nextafter(time, -np.inf)
         for rate, what in ((0, "itself"), (1, "its speed"), (2, "its acceleration")):
             left, right = (self(np.array([t]), rate)[0] for t in (before, time))
-            scale = max([self.extent, *fastest][rate], 1e-300)
-            if np.abs(right - left).max() > REST * scale:
+            if np.abs(right - left).max() > REST * max([self.extent, *fastest][rate], 1e-300):
                 raise ValueError(
                     f"tip: {what} jumps at t = {time:g} s, which would take torques that grow with every mode of the "
                     "robot; take a smoother path, such as fa.minimum_jerk or fa.s_curve"
                 )
-        if not jerk:
-            return
-        step = 1e-6 * self.duration
-        left, middle, right = (self(np.array([t]), 2)[0] for t in (before - step, time, time + step))
-        if np.abs(right - 2 * middle + left).max() > step * REST * fastest[1] / self.duration:
+
+    def _require_smooth_jerk(self, time: float, fastest: float) -> None:
+        """Where it has a kink, the second difference of the acceleration falls with the step, not with its square."""
+        step = NEAR * self.duration
+        left, middle, right = self(np.array([time - step, time, time + step]), 2)
+        if np.abs(right - 2 * middle + left).max() > KINK * NEAR * fastest:
             raise ValueError(
                 f"tip: the rate of its acceleration jumps at t = {time:g} s; motors behind springs would have to jump "
-                "with it, so take a path with one more smooth rate, such as fa.rest_to_rest(0, 1, 2, smooth=4)"
+                "with it, so take a path with more smooth rates, such as fa.rest_to_rest(0, 1, 2, smooth=4)"
             )
 
 

@@ -16,7 +16,8 @@ from flexarm.control.servo import Goals, Servo
 from flexarm.foundation.numbers import Array
 
 CONSTANTS = 12.0  # time constants of the slowest zero: e^-12 = 6e-6 is left
-LONGEST = 10.0  # durations of the path, that each window takes at most unless it is given
+LONGEST = 30.0  # durations of the path, that each window takes at most unless it is given
+FEWEST = 3.0  # time constants that must fit into it: e^-3 = 5 % would be left
 UNDAMPED = 1e-6  # of a zero's size: with a smaller real part it is on the imaginary axis
 
 
@@ -62,5 +63,12 @@ def windows(ends: list[SmallMotionsAtRest], duration: float) -> tuple[float, flo
     out = []
     for side in (found[found.real > 0], -found[found.real < 0]):
         slowest = float(side.real.min()) if len(side) else np.inf
+        if slowest * LONGEST * duration < FEWEST:
+            turns = float(np.abs(side[side.real.argmin()].imag)) / (2 * np.pi)
+            raise ValueError(
+                f"tip: while the output stands still the robot vibrates at {turns:.4g} Hz and needs {1 / slowest:.3g} s to "
+                f"calm down to a third, which is long against a path of {duration:.3g} s; give it more damping, choose "
+                "another output, or insist by telling how long the torques may go on (before and after)"
+            )
         out.append(min(CONSTANTS / slowest, LONGEST * duration))
     return out[0], out[1]
