@@ -40,7 +40,7 @@ class Nodes:
 
     @property
     def times(self) -> Array:
-        return self.begin + self.step * (np.arange(self.lead + self.along + self.rest) - self.lead)
+        return np.asarray(self.begin + self.step * (np.arange(self.lead + self.along + self.rest) - self.lead))
 
     def halved(self) -> Nodes:
         return Nodes(self.begin, self.step / 2, 2 * self.lead, 2 * self.along, 2 * self.rest)
@@ -179,9 +179,9 @@ class Search:
         left = self._left(motion)
         if left > LEFT:
             warnings.warn(
-                f"before and after: {left:.2g} of the largest departure from rest is cut off at the ends of the window, "
-                f"from {nodes.lead * nodes.step:.3g} s before the path on; give it more time, or the robot more "
-                f"damping (unless given, windows are no longer than {LONGEST:g} times the path)",
+                f"before and after: {left:.2g} of the largest departure from rest is cut off at the ends of the "
+                f"window, from {nodes.lead * nodes.step:.3g} s before the path on; give it more time, or the robot "
+                f"more damping (unless given, windows are no longer than {LONGEST:g} times the path)",
                 ValidityWarning,
                 stacklevel=4,
             )

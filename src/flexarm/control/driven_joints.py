@@ -6,6 +6,7 @@ import numpy as np
 
 from flexarm.control.inverted import Inversion
 from flexarm.control.servo import Servo
+from flexarm.foundation.numbers import Array
 from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.motion.inputs import spline
 from flexarm.motion.simulate import simulate
@@ -14,9 +15,7 @@ STEPS = 1000  # along the path
 ACCURACY = 1e-7  # of the robot's length
 
 
-def driven(
-    servo: Servo, before: float, after: float | None, sample: float | None, progress: bool | None
-) -> Inversion:
+def driven(servo: Servo, before: float, after: float | None, sample: float | None, progress: bool | None) -> Inversion:
     """Torques that this takes; unless `after` is given they end with the path."""
     path, system = servo.path, servo.system
     grid = np.linspace(path.begin, path.end, 2 * STEPS + 1)
@@ -35,7 +34,10 @@ def driven(
     return Inversion(
         system,
         t,
-        *(run.array(name) for name in ("q", "v", "a", "torque")),
+        run.array("q"),
+        run.array("v"),
+        run.array("a"),
+        run.array("torque"),
         servo.goals(t - before + path.begin).positions,
         q0=dict(zip(system.names, start.tolist())),
         before=before,
@@ -49,5 +51,5 @@ def driven(
     )
 
 
-def _joints(servo: Servo, q: np.ndarray) -> dict[str, float]:
+def _joints(servo: Servo, q: Array) -> dict[str, float]:
     return {servo.system.names[k]: float(q[k]) for k in servo.twin.joints}

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Inversion:
-    """Torques from the start of pre-actuation, t = 0, on; the path begins at `before` (s) and `after` is left at the end.
+    """Torques from t = 0 on, where pre-actuation starts; the path begins `before` s later and ends `after` s before the
+    last of them.
 
     t: (n,). q, v, a: (n, nq), the motion that belongs to them. torques: (n, nu) of the actuators (N m or N).
     inputs: links of the actuators. q0: the posture at rest in which the robot begins, for `simulate(q0=...)`.

@@ -1,4 +1,4 @@
-"""Inversion of the linear model about the start, frequency by frequency (Bayo): all zeros at once, in either half plane.
+"""Inversion of the linear model about the start, frequency by frequency (Bayo), zeros of both half planes at once.
 
 The departure d from rest at the start is a static part that follows the path, S y(t), and a periodic rest, of which
 
@@ -33,9 +33,7 @@ def linear_motion(model: SmallMotionsAtRest, goals: Goals, step: float) -> Motio
     n, (nq, nu) = len(goals.q), B.shape
     joints = model.servo.twin.joints  # outputs count in their units
     y, dy, ddy = ((each - rest)[:, joints] for each, rest in ((goals.q, goals.q[0]), (goals.v, 0.0), (goals.a, 0.0)))
-    static = np.linalg.solve(
-        np.block([[K, -B], [C, np.zeros((nu, nu))]]), np.vstack([np.zeros((nq, nu)), np.eye(nu)])
-    )
+    static = np.linalg.solve(np.block([[K, -B], [C, np.zeros((nu, nu))]]), np.vstack([np.zeros((nq, nu)), np.eye(nu)]))
     S, U = static[:nq], static[nq:]
     load = -(ddy @ (M @ S).T + dy @ (D @ S).T)
     w = 2 * np.pi * np.fft.rfftfreq(n, step)

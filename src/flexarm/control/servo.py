@@ -84,8 +84,8 @@ class Servo:
         frames = self.twin.rigid.frame(*self.place, q)
         inverse = self._inverse(q, t)
         columns = [inverse.reshape(len(t), -1), frames[:, :3, 3], frames[:, :3, :3].reshape(len(t), 9), q[:, self.held]]
-        wide = [self.twin.widened(each) for each in (q, v, a)]
-        return Goals(*wide, np.hstack(columns).T, frames[:, :3, 3])
+        q, v, a = (self.twin.widened(each) for each in (q, v, a))
+        return Goals(q, v, a, np.hstack(columns).T, frames[:, :3, 3])
 
     def _inverse(self, q: Array, t: Array) -> Array:
         """(n, moving, rows): how joints of the twin would move to close a gap of the pose."""

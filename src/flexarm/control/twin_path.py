@@ -27,6 +27,7 @@ KINK = 0.1  # of the largest acceleration per duration: a smaller jump of its ra
 SAMPLES = 2001  # at which a path is looked at
 FIRST_TIMES = 65  # at which a function is asked first, where only its end is given
 POSITION, ROTATION = (0, 1, 2), (3, 4, 5)
+Place = tuple[str, float | None]
 KINDS = "joints by link {'arm': fa.minimum_jerk(0, 1.5, 1.0)}, or what fa.rigid_torques takes as a path"
 
 
@@ -67,6 +68,8 @@ class TwinPath:
         times = np.linspace(self.begin, self.end, SAMPLES)
         fastest = [float(np.abs(self(times, rate)).max(initial=0.0)) for rate in (1, 2)]
         ends = np.array([self.begin, np.nextafter(self.end, -np.inf)])
+        if not self.extent:
+            raise ValueError(f"tip: stays where it is from t = {self.begin:g} s to {self.end:g} s; must be a path")
         for rate, what in ((1, "speed"), (2, "acceleration")):
             for time, value in zip((self.begin, self.end), np.abs(self.read(ends, rate)).max(axis=1), strict=True):
                 if value > REST * max(fastest[rate - 1], 1e-300):
@@ -106,7 +109,7 @@ def twin_path(
     tip: Any,
     times: Any,
     q0: Vector,
-    place: tuple[str, float | None],
+    place: Place,
     components: Sequence[Component] | None,
     joints: Sequence[str] | None,
 ) -> TwinPath:
@@ -141,7 +144,7 @@ def _times(times: Any) -> Array:
     return given
 
 
-def _of_joints(twin: Twin, given: Mapping[Any, Any], times: Array, q0: Vector, place: Any) -> TwinPath:
+def _of_joints(twin: Twin, given: Mapping[Any, Any], times: Array, q0: Vector, place: Place) -> TwinPath:
     """The joints of the twin themselves; those that are not named stay at q0."""
     links = [each.link for each in twin.rigid.coordinates]
     if not given:
@@ -182,17 +185,20 @@ def _require_travel(twin: Twin, q: Array, times: Array) -> None:
             )
 
 
-def _rank(twin: Twin, q: Array, place: Any, rows: Sequence[int], moving: Sequence[int]) -> int:
+def _rank(twin: Twin, q: Array, place: Place, rows: Sequence[int], moving: Sequence[int]) -> int:
     if not moving:
         return 0
-    J = twin.rigid.jacobian(*place, q[:: max(1, len(q) // 16)], axes="world")[:, [3, 4, 5, 0, 1, 2]]
+    link, x = place
+    J = twin.rigid.jacobian(link, x, q[:: max(1, len(q) // 16)], axes="world")[:, [3, 4, 5, 0, 1, 2]]
     return int(np.linalg.matrix_rank(J[:, rows][:, :, moving], tol=1e-6).min())
 
 
-def _followed(twin: Twin, tip: Any, times: Array, q0: Vector, place: Any, components: Any, joints: Any) -> RigidTorques:
+def _followed(
+    twin: Twin, tip: Any, times: Array, q0: Vector, place: Place, components: Any, joints: Any
+) -> RigidTorques:
     """`rigid_torques`, whose sentences speak of a path."""
     try:
-        return rigid_torques(twin.system, tip, times, q0, *place, components, joints)
+        return rigid_torques(twin.system, tip, times, q0, place[0], place[1], components, joints)
     except (TypeError, ValueError) as error:
         said = str(error)
         if said.startswith("path"):
@@ -219,5 +225,3 @@ def _interpolated(twin: Twin, found: RigidTorques) -> Callable[[Array, int], Arr
         return np.stack([each(inside, nu=rate) for each in whole], axis=1)
 
     return read
-
-

@@ -66,9 +66,9 @@ def windows(ends: list[SmallMotionsAtRest], duration: float) -> tuple[float, flo
         if slowest * LONGEST * duration < FEWEST:
             turns = float(np.abs(side[side.real.argmin()].imag)) / (2 * np.pi)
             raise ValueError(
-                f"tip: while the output stands still the robot vibrates at {turns:.4g} Hz and needs {1 / slowest:.3g} s to "
-                f"calm down to a third, which is long against a path of {duration:.3g} s; give it more damping, choose "
-                "another output, or insist by telling how long the torques may go on (before and after)"
+                f"tip: while the output stands still the robot vibrates at {turns:.4g} Hz and needs {1 / slowest:.3g} "
+                f"s to calm down to a third, which is long against a path of {duration:.3g} s; give it more damping, "
+                "choose another output, or insist by telling how long the torques may go on (before and after)"
             )
         out.append(min(CONSTANTS / slowest, LONGEST * duration))
     return out[0], out[1]
