@@ -20,7 +20,7 @@ from flexarm.mechanics.reach import ValidityWarning, warn_of_furthest
 
 METHODS = ("nonlinear", "linear", "quasi-static")
 FIRST_STEPS, MOST_STEPS = 50, 3200  # along the path: where refinement begins and ends
-STEPS = 1000  # where nothing is refined
+STEPS, COARSEST = 1000, 10  # where nothing is refined, and the fewest that a user may ask for
 ACCURATE = 5e-5  # of the way of the joints: what finer steps may still change in any coordinate
 SMOOTH = 3e-3  # of the largest torque, in the mean of squares
 INACCURATE = 1e-3  # of the way of the joints: what is worth a warning
@@ -94,17 +94,19 @@ class Search:
     def _nodes(self, steps: int, before: float, after: float) -> Nodes:
         path = self.servo.path
         if self.sample is not None:
-            steps = ceil(path.duration / self.sample - 1e-9)
+            if self.sample * COARSEST > path.duration * (1 + 1e-9):
+                raise ValueError(
+                    f"sample = {self.sample:g} s: must be at most a {COARSEST}th of the path's {path.duration:.3g} s"
+                )
+            steps = ceil(min(path.duration / self.sample, 1.0 * LARGEST) - 1e-9)
         step = path.duration / steps
-        lead, rest = ceil(before / step - 1e-9), ceil(after / step - 1e-9) + 1
-        nodes = Nodes(path.begin, step, lead, steps, max(rest, FEWEST - lead - steps))
-        if self._size(nodes) > LARGEST:
+        if (before / step + after / step + steps) * self.servo.system.nq**2 > LARGEST:
             raise ValueError(
-                f"sample = {step:.3g} s: takes {len(nodes.times)} times from {before:.3g} s before the path to "
-                f"{after:.3g} s after it, too many for {self.servo.system.nq} coordinates; take longer steps, or "
-                "shorter windows (before, after)"
+                f"sample = {step:.3g} s: takes too many times from {before:.3g} s before the path to {after:.3g} s "
+                f"after it for {self.servo.system.nq} coordinates; take longer steps, or shorter windows (before, after)"
             )
-        return nodes
+        lead, rest = ceil(before / step - 1e-9), ceil(after / step - 1e-9) + 1
+        return Nodes(path.begin, step, lead, steps, max(rest, FEWEST - lead - steps))
 
     def _size(self, nodes: Nodes) -> int:
         return (nodes.lead + nodes.along + nodes.rest) * self.servo.system.nq**2

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,8 +26,9 @@ from flexarm.motion.inputs import Profile, profile
 REST = 1e-3  # of the largest rate of the path: what its samples may leave of it where it is at rest
 NEAR = 1e-5  # of the duration: how near to a kink one looks
 KINK = 0.1  # of the largest acceleration per duration: a smaller jump of its rate is none
-SAMPLES = 2001  # at which a path is looked at
-FIRST_TIMES = 65  # at which a function is asked first, where only its end is given
+SAMPLES = 1000  # at which a path is looked at between its breaks
+LONGEST = 1e9  # s, of a path
+FIRST_TIMES = 129  # at which a function is asked first, where only its end is given
 POSITION, ROTATION = (0, 1, 2), (3, 4, 5)
 Place = tuple[str, float | None]
 KINDS = "joints by link {'arm': fa.minimum_jerk(0, 1.5, 1.0)}, or what fa.rigid_torques takes as a path"
@@ -58,15 +61,20 @@ class TwinPath:
             out[(t < self.begin) | (t > self.end)] = 0.0
         return out
 
-    @property
+    @cached_property
+    def _times(self) -> Array:
+        """Many, between every two breaks."""
+        edges = [self.begin, *self.breaks, self.end]
+        return np.concatenate([np.linspace(*ends, SAMPLES, endpoint=False) for ends in pairwise(edges)] + [edges[-1:]])
+
+    @cached_property
     def extent(self) -> float:
         """How far the joint that moves most goes (rad or m)."""
-        return float(np.ptp(self(np.linspace(self.begin, self.end, SAMPLES)), axis=0).max(initial=0.0))
+        return float(np.ptp(self(self._times), axis=0).max(initial=0.0))
 
     def require_smooth(self, jerk: bool) -> None:
         """From rest to rest, without jumps of the acceleration; nor of its rate, where motors pull at springs."""
-        times = np.linspace(self.begin, self.end, SAMPLES)
-        fastest = [float(np.abs(self(times, rate)).max(initial=0.0)) for rate in (1, 2)]
+        fastest = [float(np.abs(self(self._times, rate)).max(initial=0.0)) for rate in (1, 2)]
         ends = np.array([self.begin, np.nextafter(self.end, -np.inf)])
         if not self.extent:
             raise ValueError(f"tip: stays where it is from t = {self.begin:g} s to {self.end:g} s; must be a path")
@@ -137,9 +145,10 @@ def twin_path(
 def _times(times: Any) -> Array:
     """Of a path; a number is its end, from zero on."""
     if np.ndim(times) == 0 and not isinstance(times, (list, tuple)):
-        return np.linspace(0.0, real_number("times", times, "s", above=0), FIRST_TIMES)
+        return np.linspace(0.0, real_number("times", times, "s", above=0, most=LONGEST), FIRST_TIMES)
     given = real_array("times", times)
-    if given.ndim != 1 or len(given) < 2 or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
+    ordered = given.ndim == 1 and len(given) > 1 and np.isfinite(given).all() and (np.diff(given) > 0).all()
+    if not ordered or np.abs(given).max() > LONGEST:
         raise ValueError(f"times = {shown(times)}: must be finite times in ascending order (s), or the last of them")
     return given
 
