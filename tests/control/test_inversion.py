@@ -323,5 +323,21 @@ def test_long_work_shows_a_bar(monkeypatch, capsys):
 
 
 def test_a_short_move_in_a_long_time_is_seen():
-    found = fa.inverse(single(1), {"arm": fa.minimum_jerk(0.0, 0.5, 0.3)}, 12.0, sample=0.01)
-    assert found.missed(found.play(rtol=1e-6, native=False)).max() < 1e-3
+    short = fa.minimum_jerk(0.0, 0.5, 0.3)
+    found = fa.inverse(single(1), {"arm": short}, 12.0, sample=0.01)
+    run = found.play(rtol=1e-6, native=False)
+    assert angle(run.array("tip")) == pytest.approx(short(run.array("time") - found.before), abs=3e-4)
+
+
+def test_what_moves_between_two_times_is_not_overlooked():
+    """A twitch that is over before a hundredth of the time."""
+
+    def twitch(t):
+        return 0.2 * fa.rest_to_rest(0.0, 1.0, 0.3, smooth=5)(t - 0.35) - 0.2 * fa.rest_to_rest(
+            0.0, 1.0, 0.3, smooth=5
+        )(t - 0.65)
+
+    found = fa.inverse(single(1), {"arm": twitch}, 50.0)
+    assert np.ptp(found.q[:, 0]) > 0.19
+    with pytest.raises(ValueError, match="sample = 1 s: is too long to see"):
+        fa.inverse(single(1), {"arm": twitch}, 50.0, sample=1.0)

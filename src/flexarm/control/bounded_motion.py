@@ -99,11 +99,19 @@ class Search:
                     f"sample = {self.sample:g} s: must be at most a {COARSEST}th of the path's {path.duration:.3g} s"
                 )
             steps = ceil(min(path.duration / self.sample, 1.0 * LARGEST) - 1e-9)
+        while self.sample is None and steps < MOST_STEPS and not path.seen(steps):
+            steps *= 2
         step = path.duration / steps
+        if not path.seen(steps):
+            raise ValueError(
+                f"sample = {step:.3g} s: is too long to see how the path moves between its times, at its fastest; take "
+                "shorter steps, or a shorter path (times)"
+            )
         if (before / step + after / step + steps) * self.servo.system.nq**2 > LARGEST:
             raise ValueError(
                 f"sample = {step:.3g} s: takes too many times from {before:.3g} s before the path to {after:.3g} s "
-                f"after it for {self.servo.system.nq} coordinates; take longer steps, or shorter windows (before, after)"
+                f"after it for {self.servo.system.nq} coordinates; take longer steps, or shorter windows (before, "
+                "after)"
             )
         lead, rest = ceil(before / step - 1e-9), ceil(after / step - 1e-9) + 1
         return Nodes(path.begin, step, lead, steps, max(rest, FEWEST - lead - steps))
@@ -196,7 +204,7 @@ class Search:
             motion.a,
             motion.torques,
             goals.positions,
-            q0=dict(zip(system.names, motion.base[0].tolist())),
+            start=motion.base[0],
             before=nodes.lead * nodes.step,
             after=(nodes.rest - 1) * nodes.step,
             inputs=system.inputs,

@@ -39,7 +39,7 @@ def driven(servo: Servo, before: float, after: float | None, sample: float | Non
         run.array("a"),
         run.array("torque"),
         servo.goals(t - before + path.begin).positions,
-        q0=dict(zip(system.names, start.tolist())),
+        start=start,
         before=before,
         after=after or 0.0,
         inputs=system.inputs,

@@ -62,7 +62,7 @@ def inverse(
     before, after: seconds of pre- and post-actuation; unless given, 12 time constants of the slowest zeros, and at most
     thirty times as long as the path.
     sample: seconds between the points at which torques are found; unless given they are refined until motions change
-    by less than 2e-5 of the path.
+    by less than 5e-5 of the path.
     progress: True shows a bar, False none; None shows it on a terminal, when it takes more than half a second.
 
     >>> import flexarm as fa

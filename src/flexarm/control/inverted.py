@@ -25,8 +25,9 @@ class Inversion:
     """Torques from t = 0 on, where pre-actuation starts; the path begins `before` s later and ends `after` s before the
     last of them.
 
-    t: (n,). q, v, a: (n, nq), the motion that belongs to them. torques: (n, nu) of the actuators (N m or N).
-    inputs: links of the actuators. q0: the posture at rest in which the robot begins, for `simulate(q0=...)`.
+    system: what it was found for. start: (nq,), the posture at rest in which it begins.
+    t: (n,). q, v, a: (n, nq), the motion that belongs to the torques, (n, nu) of the actuators (N m or N).
+    inputs: links of the actuators.
     tip: (n, 3), where the place (link and x of `place`) should be. method: how they were found.
     zeros: (rad/s) of the output at both ends of the path: right of the imaginary axis they lead up to it.
     left: of the largest departure from rest, what the window cuts off at its ends.
@@ -41,7 +42,7 @@ class Inversion:
     a: Array = field(repr=False)
     torques: Array = field(repr=False)
     tip: Array = field(repr=False)
-    q0: dict[str, float] = field(repr=False)
+    start: Array = field(repr=False)
     before: float
     after: float
     inputs: tuple[str, ...]
@@ -52,7 +53,7 @@ class Inversion:
     error_estimate: float | None
 
     def __post_init__(self) -> None:
-        for name in ("t", "q", "v", "a", "torques", "tip", "zeros"):
+        for name in ("t", "q", "v", "a", "torques", "tip", "start", "zeros"):
             array = np.array(getattr(self, name))
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -61,6 +62,11 @@ class Inversion:
     def duration(self) -> float:
         """From the first torque to the last (s)."""
         return float(self.t[-1])
+
+    @property
+    def q0(self) -> dict[str, float]:
+        """The posture at rest in which the robot begins, by name, for `simulate(q0=...)`."""
+        return dict(zip(self.system.names, self.start.tolist()))
 
     @property
     def torque(self) -> dict[str, Profile]:

@@ -27,6 +27,7 @@ REST = 1e-3  # of the largest rate of the path: what its samples may leave of it
 NEAR = 1e-5  # of the duration: how near to a kink one looks
 KINK = 0.1  # of the largest acceleration per duration: a smaller jump of its rate is none
 SAMPLES = 1000  # at which a path is looked at between its breaks
+SEEN = 0.03  # of the extent, that lines between times may be off
 LONGEST = 1e9  # s, of a path
 FIRST_TIMES = 129  # at which a function is asked first, where only its end is given
 POSITION, ROTATION = (0, 1, 2), (3, 4, 5)
@@ -71,6 +72,13 @@ class TwinPath:
     def extent(self) -> float:
         """How far the joint that moves most goes (rad or m)."""
         return float(np.ptp(self(self._times), axis=0).max(initial=0.0))
+
+    def seen(self, steps: int) -> bool:
+        """Whether straight lines between the ends of so many steps are near the path."""
+        ends = np.linspace(self.begin, self.end, steps + 1)
+        there, exact = self(ends), self(self._times)
+        lines = np.stack([np.interp(self._times, ends, each) for each in there.T], axis=1)
+        return bool(np.abs(lines - exact).max() <= SEEN * self.extent)
 
     def require_smooth(self, jerk: bool) -> None:
         """From rest to rest, without jumps of the acceleration; nor of its rate, where motors pull at springs."""
