@@ -173,6 +173,12 @@ def test_small_motions_are_those_of_the_linear_model():
     assert 1.8 < two / one < 2.3  # of torques that were divided by the amplitude
 
 
+def test_long_ways_are_not_for_the_linear_model():
+    path = {"upper": fa.minimum_jerk(0, 1.0, 1.0), "fore": fa.minimum_jerk(1, 2.0, 1.0)}
+    with pytest.warns(fa.ValidityWarning, match="method = 'linear': the equations of motion take other torques"):
+        fa.inverse(double(), path, 1.0, method="linear")
+
+
 def test_joints_follow_forwards_in_time():
     found = fa.inverse(single(), {"arm": MOVE}, 1.0, output="joints", after=0.2)
     assert found.before == 0
@@ -337,7 +343,8 @@ def test_what_moves_between_two_times_is_not_overlooked():
             0.0, 1.0, 0.3, smooth=5
         )(t - 0.65)
 
-    found = fa.inverse(single(1), {"arm": twitch}, 50.0)
+    with pytest.warns(fa.ValidityWarning, match="steps of 0.016 s; more of them would be too many"):
+        found = fa.inverse(single(1), {"arm": twitch}, 50.0)
     assert np.ptp(found.q[:, 0]) > 0.19
     with pytest.raises(ValueError, match="sample = 1 s: is too long to see"):
         fa.inverse(single(1), {"arm": twitch}, 50.0, sample=1.0)

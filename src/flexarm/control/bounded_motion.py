@@ -25,6 +25,7 @@ ACCURATE = 5e-5  # of the way of the joints: what finer steps may still change i
 SMOOTH = 3e-3  # of the largest torque, in the mean of squares
 INACCURATE = 1e-3  # of the way of the joints: what is worth a warning
 LARGEST = 5_000_000  # nodes times coordinates squared: some 400 MB
+NOT_LINEAR = 0.05  # of the largest torque: what small motions may be wrong by without a word
 LEFT = 1e-3  # of the largest departure from rest: what a window may cut off without a word
 
 
@@ -69,6 +70,7 @@ class Search:
                 nodes, error = self._nodes(STEPS, before, after), None
                 goals = self.servo.goals(nodes.times)
                 motion = linear_motion(self._ends[0], goals, nodes.step)
+                self._warn_of_posture(motion)
             else:
                 nodes, goals, motion, error = self._refined(self._nodes(FIRST_STEPS, before, after))
         return self._result(nodes, goals, motion, error)
@@ -136,23 +138,24 @@ class Search:
         motion = self._first(nodes, goals)
         if self.sample is not None:
             return nodes, goals, motion, None
-        error = np.inf
+        error, rougher = np.inf, False
         while error > ACCURATE and nodes.along < MOST_STEPS and self._size(finer := nodes.halved()) <= LARGEST:
             closer = self.servo.goals(finer.times)
             ring = self._ring(finer, closer)
             q = ring.solved(_resampled(motion.q - motion.base) + ring.statics, self.tell)
             found = None if q is None else self._motion(ring, q)
             change, rough = (np.inf, np.inf) if found is None else self._change(motion, found)
-            if found is None or change > error:
+            if rougher := found is None or change > error:
                 break
             nodes, goals, motion, error = finer, closer, found, max(change, ACCURATE * rough / SMOOTH)
         if error > INACCURATE:
             known = "not known how well" if error == np.inf else f"known to {error:.1g} of it only"
+            why = "shorter ones find nothing smoother" if rougher else "more of them would be too many (sample)"
             warnings.warn(
-                f"tip: the motion along the path is {known}, at steps of {nodes.step:.2g} s; finer ones find nothing "
-                "smoother. Play the torques back before they are trusted",
+                f"tip: the motion along the path is {known}, at steps of {nodes.step:.2g} s; {why}. Play the torques "
+                "back before they are trusted",
                 ValidityWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return nodes, goals, motion, float(error)
 
@@ -180,6 +183,18 @@ class Search:
         rough = np.sqrt(((finer.torques[::2] - one.torques) ** 2).mean(axis=0))
         largest = np.abs(finer.torques - finer.torques[0]).max(axis=0).max()
         return float(away.max() / max(self.servo.path.extent, 1e-300)), float(rough.max() / max(largest, 1e-300))
+
+    def _warn_of_posture(self, motion: Motion) -> None:
+        """Where the linear model has left the posture that it is about."""
+        exact = self.servo.torques(motion.q, motion.v, motion.a)
+        off = np.abs(exact - motion.torques).max() / max(float(np.abs(motion.torques).max()), 1e-300)
+        if off > NOT_LINEAR:
+            warnings.warn(
+                f"method = 'linear': the equations of motion take other torques for this motion, by {off:.0%} of the "
+                "largest, so the path is long for a model about its start; take method='nonlinear'",
+                ValidityWarning,
+                stacklevel=4,
+            )
 
     # --- result ---
 

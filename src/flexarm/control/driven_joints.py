@@ -28,6 +28,8 @@ def driven(servo: Servo, before: float, after: float | None, sample: float | Non
     whole = before + path.duration + (after or 0.0)
     step = path.duration / STEPS if sample is None else sample
     run = simulate(system, whole, motion=motion, q0=start, sample=step, rtol=ACCURACY, progress=progress)
+    if run.status == "interrupted":
+        raise KeyboardInterrupt
     if run.status != "completed":
         raise ArithmeticError(f"tip: the motion of the links ended early: {run.reason}")
     t = run.array("time")

@@ -28,6 +28,7 @@ NEAR = 1e-5  # of the duration: how near to a kink one looks
 KINK = 0.1  # of the largest acceleration per duration: a smaller jump of its rate is none
 SAMPLES = 1000  # at which a path is looked at between its breaks
 SEEN = 0.03  # of the extent, that lines between times may be off
+SINGULAR = 1e-6  # singular values below this, against the largest
 LONGEST = 1e9  # s, of a path
 FIRST_TIMES = 129  # at which a function is asked first, where only its end is given
 POSITION, ROTATION = (0, 1, 2), (3, 4, 5)
@@ -207,7 +208,8 @@ def _rank(twin: Twin, q: Array, place: Place, rows: Sequence[int], moving: Seque
         return 0
     link, x = place
     J = twin.rigid.jacobian(link, x, q[:: max(1, len(q) // 16)], axes="world")[:, [3, 4, 5, 0, 1, 2]]
-    return int(np.linalg.matrix_rank(J[:, rows][:, :, moving], tol=1e-6).min())
+    sizes = np.linalg.svd(J[:, rows][:, :, moving], compute_uv=False)
+    return int((sizes > SINGULAR * sizes.max()).sum(axis=1).min())
 
 
 def _followed(
