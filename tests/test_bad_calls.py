@@ -388,6 +388,29 @@ def profiles() -> Iterator[Call]:
     )
 
 
+def inversions(paths: tuple[Any, ...]) -> Iterator[Call]:
+    move = {"a": fa.minimum_jerk(0.0, 0.3, 0.5), "b": fa.minimum_jerk(0.5, 0.7, 0.5)}
+    wrong = ({"nobody": 1.0}, {"a": "text"}, {"a": NAN}, {3: 1.0}, {"a": 0.1}, fa.minimum_jerk(0.0, 1.0, 1.0))
+    quick = {"sample": (0.05, optional(POSITIVE)), "before": (0.1, optional(NONNEGATIVE))}
+    yield Call(
+        "inverse",
+        lambda **given: fa.inverse(**{"after": 0.1, **given}),
+        {
+            "robot": (Made(arm), ROBOT),
+            "tip": (move, (*paths, *wrong)),
+            "times": (0.5, (None, "text", NAN, INF, True, [], [1.0], [0.2, 0.1], {}, THING, -1.0, 0.0)),
+            "output": ("tip", (None, "text", "", 3, NAN, [], ("nobody", None), ("b", 3.0), ("b", NAN), {}, THING)),
+            "method": ("nonlinear", CHOICE),
+            "q0": (None, STATE),
+            "components": (None, (["x"], "x", 3, THING)),
+            "joints": (None, (["a"], "a", 3, THING)),
+            "after": (0.1, optional(NONNEGATIVE)),
+            "progress": (None, optional(FLAG)),
+            **quick,
+        },
+    )
+
+
 def systems() -> Iterator[Call]:
     yield Call("System", fa.System, {"robot": (ROD, ROBOT), "native": (False, CHOICE)})
     for name, inputs in {
@@ -495,6 +518,7 @@ def systems() -> Iterator[Call]:
             **chosen,
         },
     )
+    yield from inversions(paths)
     mode = (2, (None, "text", 9, -9, 1.5, NAN, [], {}, THING))
     yield Call("ModeSet.shape", lambda **given: mode_set().shape(**given), {"mode": mode})
     yield Call("ModeSet.participation", lambda **given: mode_set().participation(**given), {"mode": mode})
@@ -818,8 +842,8 @@ HUGE_CASES = [
     for value in HUGE
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
-NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Linearization", "Method",
-              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "SimulationState",
+NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Inversion", "Linearization",
+              "Method", "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "SimulationState",
               "StateSpace", "StepError", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)

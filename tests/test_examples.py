@@ -148,6 +148,16 @@ def test_15_stepping(example):
     assert found["other"]["arm.q"] > sim["arm.q"] + 0.05
 
 
+def test_16_inversion(example):
+    found = example("16_inversion.py")
+    inversion, way = found["found"], found["way"]
+    assert inversion.missed(found["run"]).max() < 1e-3 * way
+    assert inversion.missed(found["more"]).max() < 1e-2 * way
+    assert found["twin"].missed(found["plain"]).max() > 5e-3 * way
+    assert abs(inversion.torque["arm"](inversion.before)) > 0.05 * abs(inversion.torques).max()
+    assert Path("inversion.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)

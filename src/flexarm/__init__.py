@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from flexarm.control.feedforward import feedforward
     from flexarm.control.filters import low_pass, notch
     from flexarm.control.gravity import gravity_torque
+    from flexarm.control.inverse.inversion import inverse
+    from flexarm.control.inverse.inverted import Inversion
     from flexarm.control.pd import pd
     from flexarm.control.pid import pid
     from flexarm.control.shapers import Shaper, shaper
@@ -99,6 +101,8 @@ _LATER = {
     "flexarm.control.gravity": ("gravity_torque",),
     "flexarm.control.pd": ("pd",),
     "flexarm.control.pid": ("pid",),
+    "flexarm.control.inverse.inversion": ("inverse",),
+    "flexarm.control.inverse.inverted": ("Inversion",),
     "flexarm.control.shapers": ("Shaper", "shaper"),
     "flexarm.control.simulation": ("Simulation", "SimulationState"),
     "flexarm.control.step_watch": ("StepError",),
@@ -186,6 +190,7 @@ __all__ = [
     "FixedPrismatic",
     "Flexible",
     "GeneralizedAlpha",
+    "Inversion",
     "Linearization",
     "Link",
     "Loop",
@@ -232,6 +237,7 @@ __all__ = [
     "equilibrium",
     "feedforward",
     "gravity_torque",
+    "inverse",
     "inverse_kinematics",
     "library",
     "linearize",

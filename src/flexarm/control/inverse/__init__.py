@@ -1,0 +1,1 @@
+"""Torques that move a point of a flexible robot along a path."""
