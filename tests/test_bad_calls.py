@@ -140,6 +140,18 @@ ON_LINK = {"at": (0.5, optional(NONNEGATIVE)), "point": ([0, 0, 0], VECTOR), "na
 LENGTHS = (1.0, POSITIVE)
 TIMES = (None, "text", 1.0, NAN, [1.0, 0.5], ["a", "b"], [NAN, 1.0], [1j, 2.0], [True, 2.0], {}, THING)
 
+STRETCH = {
+    "after": (0.0, (*optional(NUMBER), -1.0, 9.0)),
+    "before": (0.01, (*optional(POSITIVE), 9.0)),
+    "sample": (2e-4, (*optional(POSITIVE), 1.0)),
+}
+WEIGHTS = {"window": ("hann", CHOICE), "scaling": ("amplitude", CHOICE), "trend": ("mean", CHOICE)}
+NOT_SAMPLES = (None, 1.0, "text", NAN, [1.0], [1.0] * 3, ["a"] * 20, [NAN] * 20, [1j] * 20, [[1.0] * 20], {}, THING)
+SIGNAL = {
+    "t": ([0.1 * k for k in range(20)], (*NOT_SAMPLES, [1.0] * 20, [k * k for k in range(20)])),
+    "x": ([float(k % 5) for k in range(20)], NOT_SAMPLES),
+}
+
 NOT_PLACES = (3, None, (), ("b",), ("nobody", 0.5), ("b", "text"), ("b", 2.0))
 
 
@@ -613,6 +625,8 @@ def results() -> Iterator[Call]:
     yield of_run("moment", {"link": ("a", NAME), "x": ALONG})
     yield of_run("strain", {"link": ("a", NAME), "x": ALONG, "at": IN_SECTION})
     yield of_run("compare", {"other": (Made(run), RUN)})
+    yield of_run("spectrum", {"name": ("tip.y", NAME), **STRETCH, **WEIGHTS})
+    yield Call("spectrum", fa.spectrum, {**SIGNAL, **WEIGHTS})
     yield Call("Run.plot", lambda what, other: run().plot(what, other=other), {"what": ("a.q", NAME), "other": other})
     times = ("text", "", NAN, -1, 0, 1.5, True, 1j, ["a"], [NAN], [1j], [9.0], {}, THING)
     magnify = (1.0, NONNEGATIVE)
@@ -705,7 +719,7 @@ HUGE_CASES = [
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
 NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Linearization", "Method",
-              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "StateSpace",
+              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "Spectrum", "StateSpace",
               "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)

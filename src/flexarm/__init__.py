@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from flexarm.analysis.linear import linearize
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
+    from flexarm.analysis.spectra import Spectrum, spectrum
     from flexarm.analysis.state_space import Signal, StateSpace
     from flexarm.control.shapers import Shaper, shaper
     from flexarm.mechanics.answers import Energy, Linearization
@@ -83,6 +84,7 @@ _LATER = {
     "flexarm.analysis.linear": ("linearize",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
+    "flexarm.analysis.spectra": ("Spectrum", "spectrum"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
     "flexarm.control.shapers": ("Shaper", "shaper"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
@@ -191,6 +193,7 @@ __all__ = [
     "Signal",
     "Sleeve",
     "SlidingPrismatic",
+    "Spectrum",
     "Splines",
     "StateSpace",
     "Stop",
@@ -223,6 +226,7 @@ __all__ = [
     "shaper",
     "simulate",
     "sine",
+    "spectrum",
     "spin_up",
     "spline",
     "step",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from flexarm.analysis.spectra import Scaling, Spectrum, Trend, Window
     from flexarm.show.animate import Animation
 
 NO_STEPS = "it was made from data, or written by an earlier version, without its steps"
@@ -135,6 +136,11 @@ class Run:
                 "straight from sample to sample"
             )
         return Run(self._dense.at(t, self._records.attrs), self._dense)
+
+    @property
+    def continuous(self) -> bool:
+        """Whether `at` can read it between its samples."""
+        return not isinstance(self._dense, str)
 
     @property
     def names(self) -> list[str]:
@@ -260,6 +266,29 @@ class Run:
         from flexarm.motion.residual import residual
 
         return residual(self, name, after)
+
+    # --- what it tells ---
+
+    def spectrum(
+        self,
+        name: str,
+        *,
+        after: float | None = None,
+        before: float | None = None,
+        sample: float | None = None,
+        window: Window = "hann",
+        scaling: Scaling = "amplitude",
+        trend: Trend = "mean",
+    ) -> Spectrum:
+        """The spectrum of a quantity by `name` (one of `run.names`, or an output as `fa.linearize` has it: `tip.y''`)
+        from the time `after` to `before` (s; the whole run unless given).
+
+        sample: time between samples (s), that of the run unless given; what they alias is warned of.
+        window, scaling, trend: as in `fa.spectrum`.
+        """
+        from flexarm.analysis.spectra import run_spectrum
+
+        return run_spectrum(self, name, after, before, sample, window, scaling, trend)
 
     @overload
     def animate(self, path: None = None, **options: Any) -> Animation: ...

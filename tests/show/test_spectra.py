@@ -1,0 +1,28 @@
+"""Figures of what runs tell: axes, units, and the lines in them."""
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+
+T = np.arange(400) / 200
+
+
+def test_a_spectrum_is_drawn_with_its_peaks():
+    found = fa.spectrum(T, 3 * np.sin(2 * np.pi * 20 * T))
+    (plot,) = found.plot().axes
+    curve, dot = plot.get_lines()
+    assert np.array_equal(curve.get_ydata(), found.amplitude[1:])
+    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == pytest.approx((20, 3))
+    assert [each.get_text() for each in plot.texts] == ["20 Hz"]
+    assert (plot.get_xlabel(), plot.get_ylabel()) == ("frequency (Hz)", "amplitude")
+
+
+def test_a_density_has_the_square_of_the_unit():
+    (plot,) = fa.spectrum(T, np.sin(2 * np.pi * 20 * T), scaling="density").plot().axes
+    assert plot.get_ylabel() == "density of power (1/Hz)"
+    assert len(plot.get_lines()) == 1
+
+
+def test_nothing_at_all_can_be_drawn():
+    assert fa.spectrum(T, np.zeros(400)).plot().axes
