@@ -99,6 +99,12 @@ def run() -> fa.Run:
 
 
 @cache
+def shaken() -> fa.Run:
+    """The arm, let go with its first link bent."""
+    return fa.simulate(arm(), 0.1, q0=[0.0, 0.01, 0.0], method="rk4", dt=1e-3, sample=1e-3, native=False)
+
+
+@cache
 def mode_set() -> fa.ModeSet:
     return fa.modes(arm())
 
@@ -626,6 +632,10 @@ def results() -> Iterator[Call]:
     yield of_run("strain", {"link": ("a", NAME), "x": ALONG, "at": IN_SECTION})
     yield of_run("compare", {"other": (Made(run), RUN)})
     yield of_run("spectrum", {"name": ("tip.y", NAME), **STRETCH, **WEIGHTS})
+    swings = {"modes": (1, (*COUNT, 0)), "method": ("matrix-pencil", CHOICE)}
+    stretch = {**STRETCH, "before": (0.1, (*optional(POSITIVE), 9.0)), "sample": (1e-3, (*optional(POSITIVE), 1.0))}
+    yield Call("Run.decay", lambda **given: shaken().decay(**given), {"name": ("tip.y", NAME), **stretch, **swings})
+    yield Call("decay", fa.decay, {**SIGNAL, **swings})
     yield Call("spectrum", fa.spectrum, {**SIGNAL, **WEIGHTS})
     yield Call("Run.plot", lambda what, other: run().plot(what, other=other), {"what": ("a.q", NAME), "other": other})
     times = ("text", "", NAN, -1, 0, 1.5, True, 1j, ["a"], [NAN], [1j], [9.0], {}, THING)
@@ -718,8 +728,8 @@ HUGE_CASES = [
     for value in HUGE
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
-NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Linearization", "Method",
-              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "Spectrum", "StateSpace",
+NOT_CALLED = {"ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy", "Linearization",
+              "Method", "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "Spectrum", "StateSpace",
               "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)

@@ -7,6 +7,7 @@ from flexarm._version import __version__
 
 if TYPE_CHECKING:
     from flexarm.analysis.convergence import Convergence, convergence
+    from flexarm.analysis.decays import Decay, decay
     from flexarm.analysis.inverse_kinematics import inverse_kinematics
     from flexarm.analysis.linear import linearize
     from flexarm.analysis.modes import ModeSet, modes
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
+    "flexarm.analysis.decays": ("Decay", "decay"),
     "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
     "flexarm.analysis.linear": ("linearize",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
@@ -158,6 +160,7 @@ __all__ = [
     "ClosedForm",
     "Convergence",
     "Damping",
+    "Decay",
     "Derivative",
     "DescriptionError",
     "Drive",
@@ -206,6 +209,7 @@ __all__ = [
     "chirp",
     "convergence",
     "cycloid",
+    "decay",
     "equations",
     "equilibrium",
     "inverse_kinematics",

@@ -26,3 +26,13 @@ def test_a_density_has_the_square_of_the_unit():
 
 def test_nothing_at_all_can_be_drawn():
     assert fa.spectrum(T, np.zeros(400)).plot().axes
+
+
+def test_a_decay_is_drawn_over_its_signal():
+    x = np.exp(-T) * np.cos(30 * T)
+    (plot,) = fa.decay(T, x).plot().axes
+    signal, found, *envelope = plot.get_lines()
+    assert np.array_equal(signal.get_ydata(), x)
+    assert found.get_ydata() == pytest.approx(x, abs=1e-9)
+    assert [each.get_ydata()[-1] for each in envelope] == pytest.approx([np.exp(-T[-1]), -np.exp(-T[-1])], rel=1e-6)
+    assert plot.get_ylabel() == "x"

@@ -141,7 +141,7 @@ def spectrum(
     samples = given(t, x, LEAST)
     found = _spectrum(samples, window, scaling, trend)
     late = found.amplitude[found.frequency > NEAR * found.frequency[-1]]
-    _warn(samples.name, found, float(late.max(initial=0.0)), "close to half the sampling rate")
+    _warn(samples.name, found, float(late.max(initial=0.0)), "close to half the sampling rate", 3)
     return found
 
 
@@ -193,12 +193,13 @@ def _spectrum(samples: Recorded, window: str, scaling: str, trend: str) -> Spect
     )
 
 
-def _warn(name: str, found: Spectrum, beyond: float, where: str) -> None:
+def _warn(name: str, found: Spectrum, beyond: float, where: str, level: int = 4) -> None:
     top = float(found.amplitude[1:].max(initial=0.0))
     share = beyond / max(top, beyond, np.finfo(float).tiny)
     if share > MINDED:
         warnings.warn(
-            f"'{name}' has content {where} ({found.frequency[-1]:.4g} Hz), {share:.0%} of the largest: it shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",
+            f"'{name}' has content {where} ({found.frequency[-1]:.4g} Hz), {share:.0%} of the largest: it "
+            f"shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",
             ValidityWarning,
-            stacklevel=4,
+            stacklevel=level,
         )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from flexarm.analysis.decays import Decay
+    from flexarm.analysis.decays import Method as DecayMethod
     from flexarm.analysis.spectra import Scaling, Spectrum, Trend, Window
     from flexarm.show.animate import Animation
 
@@ -289,6 +291,25 @@ class Run:
         from flexarm.analysis.spectra import run_spectrum
 
         return run_spectrum(self, name, after, before, sample, window, scaling, trend)
+
+    def decay(
+        self,
+        name: str,
+        *,
+        after: float,
+        before: float | None = None,
+        sample: float | None = None,
+        modes: int = 1,
+        method: DecayMethod = "matrix-pencil",
+    ) -> Decay:
+        """Frequencies and damping ratios of the `modes` strongest vibrations of a quantity by `name`, from the time
+        `after` on, when nothing drives it any more, to `before` (s; the end unless given).
+
+        sample: time between samples (s), that of the run unless given. method: as in `fa.decay`.
+        """
+        from flexarm.analysis.decays import run_decay
+
+        return run_decay(self, name, after, before, sample, modes, method)
 
     @overload
     def animate(self, path: None = None, **options: Any) -> Animation: ...

@@ -9,6 +9,7 @@ import numpy as np
 from flexarm.show.style import STYLES, Picture, grid, line, plain
 
 if TYPE_CHECKING:
+    from flexarm.analysis.decays import Decay
     from flexarm.analysis.spectra import Spectrum
 
 RANGE = 1e-6  # of the highest: what is lower is not drawn
@@ -41,4 +42,24 @@ def spectrum_figure(spectrum: Spectrum) -> Picture:
     plot.set_title(plain(spectrum.name), fontsize=10)
     plot.set_xlim(0, float(np.asarray(spectrum.frequency)[-1]))
     grid(plot)
+    return figure
+
+
+def decay_figure(decay: Decay) -> Picture:
+    """A signal over time and what its vibrations add up to, with their envelope where there is one only."""
+    figure = Picture(figsize=(7.0, 3.8))
+    plot = figure.add_subplot()
+    line(plot, 0, decay.times, decay.values, decay.name)
+    line(plot, 1, decay.times, decay(decay.times), f"found (fit {decay.fit:.5g})")
+    if len(decay.frequencies) == 1:
+        s = decay.times - decay.times[0]
+        size = decay.amplitudes[0] * np.exp(-decay.damping_ratios[0] * 2 * np.pi * decay.frequencies[0] * s)
+        for sign in (1, -1):
+            plot.plot(decay.times, decay.offset + sign * size, color="0.6", linewidth=0.8, linestyle=":")
+    said = [f"{f:.4g} Hz, ratio {zeta:.3g}" for f, zeta in zip(decay.frequencies, decay.damping_ratios)]
+    plot.set_title("; ".join(said), fontsize=10)
+    plot.set_ylabel(plain(f"{decay.name} ({decay.unit})" if decay.unit not in ("", "1") else decay.name))
+    plot.set_xlabel("time (s)")
+    grid(plot)
+    plot.legend(fontsize=8, frameon=False)
     return figure
