@@ -105,6 +105,13 @@ def shaken() -> fa.Run:
 
 
 @cache
+def pushed() -> fa.Run:
+    """The arm, its first joint shaken a little."""
+    push = fa.chirp(1.0, 10.0, 100.0, 0.05)
+    return fa.simulate(arm(), 0.1, torque={"a": push}, method="rk4", dt=1e-3, sample=1e-3, native=False)
+
+
+@cache
 def mode_set() -> fa.ModeSet:
     return fa.modes(arm())
 
@@ -635,6 +642,9 @@ def results() -> Iterator[Call]:
     swings = {"modes": (1, (*COUNT, 0)), "method": ("matrix-pencil", CHOICE)}
     stretch = {**STRETCH, "before": (0.1, (*optional(POSITIVE), 9.0)), "sample": (1e-3, (*optional(POSITIVE), 1.0))}
     yield Call("Run.decay", lambda **given: shaken().decay(**given), {"name": ("tip.y", NAME), **stretch, **swings})
+    frequencies = ("text", NAN, -1.0, 0.0, 1e6, [], ["a"], [NAN], [1j], [[1.0]], {}, THING, True)
+    signals = {"input": ("a.q''", NAME), "output": ("tip.y", NAME), "f": ([40.0], frequencies)}
+    yield Call("Run.frf", lambda **given: pushed().frf(**given), {**signals, **stretch})
     yield Call("decay", fa.decay, {**SIGNAL, **swings})
     yield Call("spectrum", fa.spectrum, {**SIGNAL, **WEIGHTS})
     yield Call("Run.plot", lambda what, other: run().plot(what, other=other), {"what": ("a.q", NAME), "other": other})
@@ -728,8 +738,9 @@ HUGE_CASES = [
     for value in HUGE
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
-NOT_CALLED = {"ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy", "Linearization",
-              "Method", "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "Spectrum", "StateSpace",
+NOT_CALLED = {"ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy",
+              "FrequencyResponse", "Linearization", "Method", "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal",
+              "Spectrum", "StateSpace",
               "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from flexarm.analysis.decays import Decay, decay
     from flexarm.analysis.inverse_kinematics import inverse_kinematics
     from flexarm.analysis.linear import linearize
+    from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.analysis.spectra import Spectrum, spectrum
@@ -84,6 +85,7 @@ _LATER = {
     "flexarm.analysis.decays": ("Decay", "decay"),
     "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
     "flexarm.analysis.linear": ("linearize",),
+    "flexarm.analysis.measured": ("FrequencyResponse",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.analysis.spectra": ("Spectrum", "spectrum"),
@@ -169,6 +171,7 @@ __all__ = [
     "Feedback",
     "FixedPrismatic",
     "Flexible",
+    "FrequencyResponse",
     "GeneralizedAlpha",
     "Linearization",
     "Link",

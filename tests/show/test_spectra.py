@@ -36,3 +36,15 @@ def test_a_decay_is_drawn_over_its_signal():
     assert found.get_ydata() == pytest.approx(x, abs=1e-9)
     assert [each.get_ydata()[-1] for each in envelope] == pytest.approx([np.exp(-T[-1]), -np.exp(-T[-1])], rel=1e-6)
     assert plot.get_ylabel() == "x"
+
+
+def test_a_response_is_drawn_beside_a_linear_model():
+    robot = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)])
+    run = fa.simulate(robot, 3.0, torque={"rod": fa.chirp(0.01, 0.5, 5.0, 2.5)}, native=False)
+    found = run.frf("rod", "rod.q", np.linspace(1, 4, 20))
+    upper, _, lower = found.plot(fa.linearize(robot, outputs=["rod.q"])).axes
+    own, model = upper.get_lines()
+    assert own.get_ydata() == pytest.approx(model.get_ydata(), rel=1e-2)
+    assert lower.get_lines()[0].get_ydata() == pytest.approx(found.coherence)
+    with pytest.raises(TypeError, match="must be a linear model"):
+        found.plot(3)

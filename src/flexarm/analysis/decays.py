@@ -20,7 +20,7 @@ Method = Literal["matrix-pencil", "log-decrement"]
 
 METHODS = ("matrix-pencil", "log-decrement")
 LEAST = 8  # samples
-COLUMNS = 250  # of the pencil at the most: more take long and tell little
+COLUMNS = 160  # of the pencil at the most: more take long and tell little
 NOTHING = 1e-11  # of the largest singular value: rounding
 MORE = 4  # vibrations beyond those asked for that may be in the signal, so that they do not blur them
 EXTREMES = 4  # that a decrement needs
@@ -140,24 +140,10 @@ def _found(samples: Recorded, modes: int, method: str) -> Decay:
 def _pencil(samples: Recorded, modes: int) -> tuple[Any, Any]:
     """Rates (1/s, positive imaginary parts) of the strongest vibrations, and of the others that are in the signal.
 
-    Rows of samples, each shifted by one, span what z^k of all motions spans; the shift within that space has the z as
-    eigenvalues. A constant is a motion with z = 1.
+    A constant is a motion that neither decays nor swings.
     """
-    x, count = samples.values, len(samples.values)
-    width = min(count // 2, COLUMNS)
-    rows = np.lib.stride_tricks.sliding_window_view(x, width + 1)
-    triangle = np.linalg.qr(rows, mode="r") if len(rows) > width + 1 else rows
-    _, sizes, space = np.linalg.svd(triangle, full_matrices=False)
-    rank = min(int((sizes > NOTHING * sizes[0]).sum()), 2 * (modes + MORE) + 1, width)
-    space = space[:rank].T
-    z = np.linalg.eigvals(np.linalg.lstsq(space[:-1], space[1:], rcond=None)[0])
-    z = z[np.abs(z) > np.finfo(float).eps]
-    rates = np.log(z) / samples.sample
-    # how much of the signal each is: amplitudes by least squares
-    s = np.arange(count) * samples.sample
-    columns = np.exp(np.multiply.outer(s, rates))
-    norms = np.linalg.norm(columns, axis=0)
-    strength = np.abs(np.linalg.lstsq(columns / norms, x.astype(complex), rcond=None)[0])
+    rates, _, strength = motions(samples, 2 * (modes + MORE) + 1)
+    z = np.exp(rates * samples.sample)
     swings = np.flatnonzero((z.imag > 1e-9 * np.abs(z)) & (np.abs(z.imag) > 0))
     swings = swings[np.argsort(-strength[swings], kind="stable")]
     if len(swings) < modes:
@@ -167,6 +153,29 @@ def _pencil(samples: Recorded, modes: int) -> tuple[Any, Any]:
         )
     still = np.flatnonzero((np.abs(z.imag) <= 1e-9 * np.abs(z)) & (np.abs(z - 1) > 1e-6) & (z.real > 0))
     return rates[swings[:modes]], np.concatenate([rates[swings[modes:]], rates[still]])
+
+
+def motions(samples: Recorded, most: int) -> tuple[Any, Any, Any]:
+    """Rates (1/s) of the sum of exponentials that a signal is, at `most` so many; their complex sizes at the first
+    sample, and how much of the signal each is.
+
+    Rows of samples, each shifted by one, span what z^k of all motions spans; the shift within that space has the z as
+    eigenvalues.
+    """
+    x, count = samples.values, len(samples.values)
+    width = min(count // 2, COLUMNS)
+    rows = np.lib.stride_tricks.sliding_window_view(x, width + 1)
+    triangle = np.linalg.qr(rows, mode="r") if len(rows) > width + 1 else rows
+    _, sizes, space = np.linalg.svd(triangle, full_matrices=False)
+    rank = min(int((sizes > NOTHING * sizes[0]).sum()), most, width)
+    space = space[:rank].T
+    z = np.linalg.eigvals(np.linalg.lstsq(space[:-1], space[1:], rcond=None)[0])
+    z = z[np.abs(z) > np.finfo(float).eps].astype(complex)
+    rates = np.log(z) / samples.sample
+    columns = np.exp(np.multiply.outer(np.arange(count) * samples.sample, rates))
+    norms = np.linalg.norm(columns, axis=0)
+    parts = np.linalg.lstsq(columns / norms, x.astype(complex), rcond=None)[0]
+    return rates, parts / norms, np.abs(parts)
 
 
 def _decrement(samples: Recorded) -> complex:

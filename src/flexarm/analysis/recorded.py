@@ -64,25 +64,25 @@ def recorded(
 ) -> list[Recorded]:
     """Quantities of a run from a time to another, that excluded; at equal distances `sample`, each divided by `finer`
     where the run can be read between its samples."""
-    first, last, step = _stretch(run, after, before, sample)
+    first, last, step = stretch(run, after, before, sample)
     own = run.array("time")
     if run.continuous:
         count = _count(first, last, step / finer, least)
         times = np.asarray(first + step / finer * np.arange(count), dtype=float)
-        read = run.at(np.minimum(times, own[-1]))
+        at = run.at(np.minimum(times, own[-1]))
     else:
         here = (own >= first - EVEN * step) & (own < last - EVEN * step)
-        times, read = own[here], run
+        times, at = own[here], run
         if sample is not None or len(times) < least or np.ptp(np.diff(times)) > EVEN * step:
             raise ValueError(
                 "this run can be read at its samples only, so that these must be equally far apart and sample=... be "
                 f"left out (and there are {len(times)} of them from {first:g} to {last:g} s)"
             )
-        return [_read(read, name, times, here) for name in names]
-    return [_read(read, name, times, np.ones(len(times), dtype=bool)) for name in names]
+        return [read(at, name, times, here) for name in names]
+    return [read(at, name, times) for name in names]
 
 
-def _stretch(run: Run, after: Any, before: Any, sample: Any) -> tuple[float, float, float]:
+def stretch(run: Run, after: Any, before: Any, sample: Any) -> tuple[float, float, float]:
     own = run.array("time")
     end = float(own[-1])
     first = 0.0 if after is None else real_number("after", after, "s", least=0)
@@ -114,7 +114,7 @@ def _count(first: float, last: float, step: float, least: int) -> int:
 # --- names ---
 
 
-def _read(run: Run, name: str, times: Array, here: Any) -> Recorded:
+def read(run: Run, name: str, times: Array, here: Any = slice(None)) -> Recorded:
     if not isinstance(name, str):
         raise TypeError(f"{shown(name)}: must be the name of a quantity of the run")
     if name in run.names:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from flexarm.analysis.decays import Decay
     from flexarm.analysis.decays import Method as DecayMethod
+    from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.spectra import Scaling, Spectrum, Trend, Window
     from flexarm.show.animate import Animation
 
@@ -143,6 +144,11 @@ class Run:
     def continuous(self) -> bool:
         """Whether `at` can read it between its samples."""
         return not isinstance(self._dense, str)
+
+    @property
+    def jumps(self) -> Array:
+        """Times (s) at which inputs may have jumped, the start among them; none of a run that `at` cannot read."""
+        return np.zeros(0) if isinstance(self._dense, str) else self._dense.nodes.jumps
 
     @property
     def names(self) -> list[str]:
@@ -310,6 +316,28 @@ class Run:
         from flexarm.analysis.decays import run_decay
 
         return run_decay(self, name, after, before, sample, modes, method)
+
+    def frf(
+        self,
+        input: str,
+        output: str,
+        f: Any = None,
+        *,
+        after: float | None = None,
+        before: float | None = None,
+        sample: float | None = None,
+    ) -> FrequencyResponse:
+        """The frequency response from an `input` (an actuator by its link, or the acceleration of a driven joint,
+        `upper.q''`) to an `output` (as in `fa.linearize`), as this run tells it: to be compared with `lin.frf`.
+
+        f: frequencies (Hz); those that the input excites unless given. It should be broad, `fa.chirp`, and small.
+        after, before: the part of the run that counts (s; all unless given). It must begin at rest, and should end
+        some periods after the input, so that what still vibrates can be told.
+        sample: how long the pieces are in which it is integrated (s), the distance of samples unless given.
+        """
+        from flexarm.analysis.measured import run_frf
+
+        return run_frf(self, input, output, f, after, before, sample)
 
     @overload
     def animate(self, path: None = None, **options: Any) -> Animation: ...

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.analysis.state_space import StateSpace
+from flexarm.foundation.sentences import shown
 from flexarm.show.style import STYLES, Picture, grid, line, plain
 
 if TYPE_CHECKING:
     from flexarm.analysis.decays import Decay
+    from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.spectra import Spectrum
 
 RANGE = 1e-6  # of the highest: what is lower is not drawn
@@ -62,4 +65,31 @@ def decay_figure(decay: Decay) -> Picture:
     plot.set_xlabel("time (s)")
     grid(plot)
     plot.legend(fontsize=8, frameon=False)
+    return figure
+
+
+def response_figure(found: FrequencyResponse, other: Any = None) -> Picture:
+    """Magnitude, phase and coherence over frequency, with a linear model beside it."""
+    if other is not None and not isinstance(other, StateSpace):
+        raise TypeError(f"other = {shown(other)}: must be a linear model, as fa.linearize gives it")
+    f = found.frequency
+    figure = Picture(figsize=(7.0, 6.4))
+    upper, middle, lower = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 1])
+    line(upper, 0, f, found.magnitude, "run")
+    line(middle, 0, f, np.degrees(found.phase), "run")
+    if other is not None:
+        model = other[found.output, found.input].frf(f)[:, 0, 0]
+        line(upper, 1, f, np.abs(model), "linear model")
+        line(middle, 1, f, np.degrees(np.unwrap(np.angle(model))), "linear model")
+    line(lower, 2, f, found.coherence, "coherence")
+    upper.set_yscale("log")
+    upper.set_ylabel(plain(f"magnitude ({found.unit})"))
+    upper.set_title(plain(f"from {found.input} to {found.output}"), fontsize=10)
+    middle.set_ylabel("phase (degrees)")
+    lower.set_ylabel("coherence")
+    lower.set_ylim(0, 1.05)
+    lower.set_xlabel("frequency (Hz)")
+    for plot in (upper, middle, lower):
+        grid(plot)
+    upper.legend(fontsize=8, frameon=False)
     return figure
