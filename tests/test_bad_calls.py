@@ -474,6 +474,30 @@ def systems() -> Iterator[Call]:
         fa.modes,
         {"robot": (Made(arm), ROBOT), "q": STATES["q"], "v": ({"b.q": 1.0}, STATE), "joints": ("free", joints)},
     )
+    many = {
+        "modes": (1, (*COUNT, 0)),
+        "q": STATES["q"],
+        "joints": ("locked", joints),
+        "progress": (False, optional(FLAG)),
+    }
+    rising = (None, 1.0, "text", NAN, [], [1.0, 0.0], ["a"], [NAN], [1j], [[1.0]], {}, THING)
+    yield Call(
+        "campbell",
+        fa.campbell,
+        {"robot": (Made(arm), ROBOT), "joint": ("a", NAME), "speeds": ([0.0, 1.0], rising), **many},
+    )
+    nowhere = (None, "text", 3, NAN, [], {}, THING, {"nobody.q": [1.0]}, {"a.bend_y[1]": [0.1]}, {3: [1.0]})
+    values = tuple({"b.q": each} for each in rising)
+    yield Call(
+        "frequency_map",
+        fa.frequency_map,
+        {
+            "robot": (Made(arm), ROBOT),
+            "over": ({"b.q": [0.0, 1.0]}, (*nowhere, *values)),
+            "sagging": (False, FLAG),
+            **many,
+        },
+    )
     short = {"robot": (Made(arm), ROBOT), "duration": (0.01, POSITIVE), "more": (1, (*COUNT, 0, 101))}
     yield Call("convergence", lambda **given: fa.convergence(**given, method="rk4", dt=5e-3, native=False), short)
     place = {"link": ("b", optional(NAME)), "x": (0.5, (*optional(NUMBER), -1.0, 2.0)), "q0": (Q, STATE)}
@@ -738,9 +762,9 @@ HUGE_CASES = [
     for value in HUGE
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
-NOT_CALLED = {"ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy",
-              "FrequencyResponse", "Linearization", "Method", "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal",
-              "Spectrum", "StateSpace",
+NOT_CALLED = {"Campbell", "ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy",
+              "FrequencyMap", "FrequencyResponse", "Linearization", "Method", "ModeSet", "Profile", "RigidTorques",
+              "Shaper", "Signal", "Spectrum", "StateSpace",
               "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)

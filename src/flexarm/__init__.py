@@ -8,11 +8,13 @@ from flexarm._version import __version__
 if TYPE_CHECKING:
     from flexarm.analysis.convergence import Convergence, convergence
     from flexarm.analysis.decays import Decay, decay
+    from flexarm.analysis.frequency_maps import FrequencyMap, frequency_map
     from flexarm.analysis.inverse_kinematics import inverse_kinematics
     from flexarm.analysis.linear import linearize
     from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
+    from flexarm.analysis.rotation import Campbell, campbell
     from flexarm.analysis.spectra import Spectrum, spectrum
     from flexarm.analysis.state_space import Signal, StateSpace
     from flexarm.control.shapers import Shaper, shaper
@@ -83,11 +85,13 @@ if TYPE_CHECKING:
 _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
     "flexarm.analysis.decays": ("Decay", "decay"),
+    "flexarm.analysis.frequency_maps": ("FrequencyMap", "frequency_map"),
     "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
     "flexarm.analysis.linear": ("linearize",),
     "flexarm.analysis.measured": ("FrequencyResponse",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
+    "flexarm.analysis.rotation": ("Campbell", "campbell"),
     "flexarm.analysis.spectra": ("Spectrum", "spectrum"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
     "flexarm.control.shapers": ("Shaper", "shaper"),
@@ -159,6 +163,7 @@ _HOME = {name: module for module, names in _LATER.items() for name in names}
 __all__ = [
     "Animation",
     "Baumgarte",
+    "Campbell",
     "ClosedForm",
     "Convergence",
     "Damping",
@@ -171,6 +176,7 @@ __all__ = [
     "Feedback",
     "FixedPrismatic",
     "Flexible",
+    "FrequencyMap",
     "FrequencyResponse",
     "GeneralizedAlpha",
     "Linearization",
@@ -209,12 +215,14 @@ __all__ = [
     "Weld",
     "__version__",
     "bang_bang",
+    "campbell",
     "chirp",
     "convergence",
     "cycloid",
     "decay",
     "equations",
     "equilibrium",
+    "frequency_map",
     "inverse_kinematics",
     "library",
     "linearize",
