@@ -262,7 +262,7 @@ def descriptions() -> Iterator[Call]:
     yield Call("SlidingPrismatic.mount", fa.SlidingPrismatic, {"mount": mount})
     yield Call("FixedPrismatic", fa.FixedPrismatic, {"rear": ("flexible", CHOICE), **SLIDE})
     yield Call("Sleeve", fa.Sleeve, {"mouth": (0.5, optional(NUMBER)), **JOINT})
-    yield Call("Splines", fa.Splines, {})
+    yield Call("Splines", fa.Splines, {"degree": (5, (*COUNT, 0, 1, 4, 7))})
     yield Call("FixedPrismatic.mount", fa.FixedPrismatic, {"mount": mount})
     yield Call("Weld", fa.Weld, {"mount": mount})
     yield Call(
