@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from flexarm.mechanics.system import System
     from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
     from flexarm.motion.inputs import (
-        Profile,
         bang_bang,
         chirp,
         cycloid,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from flexarm.motion.loads import PointLoad
     from flexarm.motion.methods import Method
     from flexarm.motion.point_to_point import minimum_jerk, rest_to_rest, s_curve, trapezoid
+    from flexarm.motion.profiles import Profile
     from flexarm.motion.run import Run
     from flexarm.motion.runge_kutta import RungeKutta
     from flexarm.motion.simulate import simulate
@@ -101,7 +101,6 @@ _LATER = {
     "flexarm.mechanics.derivatives": ("Derivative",),
     "flexarm.mechanics.system": ("System",),
     "flexarm.motion.inputs": (
-        "Profile",
         "bang_bang",
         "chirp",
         "cycloid",
@@ -113,6 +112,7 @@ _LATER = {
         "table",
     ),
     "flexarm.motion.point_to_point": ("minimum_jerk", "rest_to_rest", "s_curve", "trapezoid"),
+    "flexarm.motion.profiles": ("Profile",),
     "flexarm.motion.laws": ("Feedback",),
     "flexarm.motion.generalized_alpha": ("GeneralizedAlpha", "Newmark"),
     "flexarm.motion.methods": ("Method",),

@@ -18,10 +18,10 @@ from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains, checked_gains
-from flexarm.motion.inputs import Profile
 from flexarm.motion.named import NamedSymbols, UnknownName, mismatch, named_array
 from flexarm.motion.outlook import Outlook, calm
 from flexarm.motion.probing import probed
+from flexarm.motion.profiles import Profile
 from flexarm.motion.tracing import Channel, tracing
 
 AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, rate=1000)"

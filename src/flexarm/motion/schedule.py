@@ -17,11 +17,13 @@ from flexarm.mechanics.coordinates import Actuator
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Ending, sentence_about
-from flexarm.motion.inputs import Profile, constant, profile
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.inputs import constant
 from flexarm.motion.laws import DigitalLaw, Replay, TracedLaw, feedback_of
 from flexarm.motion.loads import loads_of
 from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
+from flexarm.motion.profiles import Profile
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.stepper import Given
 
