@@ -100,7 +100,10 @@ def frequency_map(
     if not isinstance(sagging, bool):
         raise ValueError(f"sagging = {shown(sagging)}: must be True or False")
     ranges = _ranges(system, over)
-    start = system.posture(q)
+    if both := [name for name in q if name in ranges] if isinstance(q, Mapping) else []:
+        raise ValueError(f"q: gives {shown(both[0])}, over which the map goes")
+    first = {name: float(values[0]) for name, values in ranges.items()}  # a slide may have to be somewhere
+    start = system.posture({**q, **first} if isinstance(q, Mapping) else first if q is None else q)
     if start.ndim != 1:
         raise ValueError(f"q has shape {start.shape}: must be one posture")
     shape = tuple(len(values) for values in ranges.values())

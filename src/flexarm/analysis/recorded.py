@@ -104,7 +104,8 @@ def _count(first: float, last: float, step: float, least: int) -> int:
     count = int(np.floor(ratio + EVEN)) if ratio < MOST + 1 else MOST + 1
     if count < least:
         raise ValueError(
-            f"sample = {step:.4g}: leaves {count} samples from {first:g} to {last:g} s, and at least {least} are needed"
+            f"sample: from {first:g} to {last:g} s there are {count} samples, {step:.4g} s apart, and at least {least} are "
+            "needed; give a shorter one, or take a longer part"
         )
     if count > MOST:
         raise ValueError(f"sample = {step:.4g}: makes more than {MOST} samples")
@@ -134,7 +135,8 @@ def _output(run: Run, name: str) -> tuple[Array, str]:
     try:
         found = signals.output(name)
     except KeyError:
-        run[name]  # says what is there
+        run[name]  # says what is there;
+        named(run.data, name)  # a point has parts
         raise
     states = [run.array(each) for each in "qva"]
     if found.path is not None:

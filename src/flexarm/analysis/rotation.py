@@ -172,8 +172,10 @@ class _Turning:
         turned = [q + angle * np.eye(system.nq)[place] for angle in (0.0, *TURNS)]
         weights = [system.gravity(each)[kept] * system.sizes[kept] for each in turned]
         masses = [(system.mass_matrix(each) * np.outer(system.sizes, system.sizes))[here] for each in turned]
-        for what, values in (("its weight", weights), ("the inertia of what carries it", masses)):
-            size = max(float(np.abs(each).max(initial=0.0)) for each in values)
+        robot = system.robot
+        heavy = float(np.linalg.norm(robot.gravity)) * robot.total_mass * sum(link.length for link in robot.links)
+        inert = max(float(np.abs(each).max(initial=0.0)) for each in masses)
+        for what, values, size in (("its weight", weights, heavy), ("the inertia of what carries it", masses, inert)):
             if any(np.abs(each - values[0]).max(initial=0.0) > SAME * size for each in values):
                 raise ValueError(
                     f"joint = {self.joint!r}: {what} changes as it turns, so that there is no steady rotation; turn "
