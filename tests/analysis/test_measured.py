@@ -57,7 +57,7 @@ def test_a_driven_joint_is_an_input(system):
     motion = {"beam": lambda t: 1e-4 * (1 - np.cos(2 * np.pi * (0.5 + 0.4 * t) * t))}
     shaken = fa.simulate(system, 6.0, motion=motion, rtol=1e-9, sample=0.02, native=False)
     model = fa.linearize(system, inputs=["beam.q''"], outputs=["deflection.beam.y"])
-    with pytest.warns(fa.ValidityWarning, match="acts until the end"):
+    with pytest.warns(fa.ValidityWarning, match="still moves at the end"):
         found = shaken.frf("beam.q''", "deflection.beam.y", [2.0])
     assert found.unit == "m/(rad/s2)"
     assert np.abs(found.response / model.frf([2.0])[:, 0, 0] - 1).max() < 0.5
@@ -73,13 +73,48 @@ def test_feedback_is_borne(system, lin):
     assert np.abs(found.response / wanted - 1).max() < 1e-2
 
 
+def test_what_holds_the_robot_is_no_input(system):
+    """Under its weight, held by a torque, bent: the response is that about this state."""
+    heavy = fa.System(system.robot.with_({"gravity": (0, -0.2, 0)}), native=False)
+    q0 = fa.equilibrium(heavy)
+    hold, sweep = float(heavy.inverse_dynamics(q0, None, None)[0]), fa.chirp(0.02, 0.2, 8.0, 8.0)
+    run = fa.simulate(
+        heavy, 10.0, torque={"beam": lambda t: hold + sweep(t)}, q0=q0, rtol=1e-9, sample=0.02, native=False
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = run.frf("beam", "beam.strain(1, 0.01, 0)", np.linspace(1, 7, 40))
+    with pytest.warns(fa.ValidityWarning, match="no equilibrium"):
+        about = fa.linearize(heavy, q0, inputs=["beam"], outputs=["beam.strain(1, 0.01, 0)"])
+    assert np.abs(found.response / about.frf(found.frequency)[:, 0, 0] - 1).max() < 1e-2
+    loose = fa.simulate(heavy, 2.0, torque={"beam": lambda t: hold + sweep(t)}, native=False)
+    with pytest.warns(fa.ValidityWarning, match="links are not in equilibrium"):
+        loose.frf("beam", "tip.y")
+
+
+def test_other_inputs_are_told():
+    arm, sweep = fa.System(fa.library.two_link_arm(damping=1e-3), native=False), fa.chirp(1e-3, 1.0, 10.0, 1.5)
+    both = fa.simulate(arm, 2.0, torque={"upper": sweep, "fore": lambda t: 0.5 * sweep(t)}, native=False)
+    with pytest.warns(fa.ValidityWarning, match="fore: act in this run, too"):
+        both.frf("upper", "tip.y''")
+    push = [fa.PointLoad("fore", force=(0, lambda t: 1e-3 * np.sin(t), 0))]
+    with pytest.warns(fa.ValidityWarning, match="loads: act in this run, too"):
+        fa.simulate(arm, 2.0, torque={"upper": sweep}, loads=push, native=False).frf("upper", "tip.y''")
+    held = fa.simulate(arm, 2.0, torque={"upper": sweep}, motion={"fore": 0.0}, rtol=1e-8, native=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = held.frf("upper", "tip.y''", [2.0, 4.0, 7.0])
+    lin = fa.linearize(arm, inputs=["upper", "fore.q''"], outputs=["tip.y''"])
+    assert found.response == pytest.approx(lin["tip.y''", "upper"].frf(found.frequency)[:, 0, 0], rel=1e-2)
+
+
 def test_what_is_not_linear_is_seen_in_the_coherence(system, run):
     far = chirped(system, 20.0, 2.0)
     assert far.frf("beam", "tip.y''").coherence.mean() < 0.95 < 0.99 < run.frf("beam", "tip.y''").coherence.mean()
 
 
 def test_ends_and_starts_that_blur_are_told(system):
-    with pytest.warns(fa.ValidityWarning, match="acts until the end"):
+    with pytest.warns(fa.ValidityWarning, match="still moves at the end"):
         chirped(system, 0.05, 0.0).frf("beam", "tip.y")
     run = chirped(system, 0.05, 2.0)
     with pytest.warns(fa.ValidityWarning, match="the robot moves at t = 2 s"):
