@@ -93,7 +93,8 @@ def test_what_holds_the_robot_is_no_input(system):
 
 
 def test_other_inputs_are_told():
-    arm, sweep = fa.System(fa.library.two_link_arm(damping=1e-3), native=False), fa.chirp(1e-3, 1.0, 10.0, 1.5)
+    links = [fa.Link(name, 1.0, mass=1.0) for name in ("upper", "fore")]
+    arm, sweep = fa.System(fa.Robot(links=links), native=False), fa.chirp(1e-3, 1.0, 10.0, 1.5)
     both = fa.simulate(arm, 2.0, torque={"upper": sweep, "fore": lambda t: 0.5 * sweep(t)}, native=False)
     with pytest.warns(fa.ValidityWarning, match="fore: act in this run, too"):
         both.frf("upper", "tip.y''")

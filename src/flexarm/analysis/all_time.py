@@ -100,8 +100,8 @@ class AllTime:
             left = float(np.abs(values[late]).max() / max(np.abs(values).max(), np.finfo(float).tiny))
             if missed * left > GOES_ON:
                 warnings.warn(
-                    f"'{output}' still moves at the end ({left:.1%} of its largest), and not in free motions alone: the "
-                    "response is blurred; let the run go on for some periods after the input has ended",
+                    f"'{output}' still moves at the end ({left:.1%} of its largest), and not in free motions alone: "
+                    "the response is blurred; let the run go on for some periods after the input has ended",
                     ValidityWarning,
                     stacklevel=4,
                 )

@@ -165,7 +165,7 @@ def motions(samples: Recorded, most: int) -> tuple[Any, Any, Any]:
     x, count = samples.values, len(samples.values)
     width = min(count // 2, COLUMNS)
     rows = np.lib.stride_tricks.sliding_window_view(x, width + 1)
-    triangle = np.linalg.qr(rows, mode="r") if len(rows) > width + 1 else rows
+    triangle = np.linalg.qr(rows, mode="r") if len(rows) > 3 * width else rows
     _, sizes, space = np.linalg.svd(triangle, full_matrices=False)
     rank = min(int((sizes > NOTHING * sizes[0]).sum()), most, width)
     space = space[:rank].T

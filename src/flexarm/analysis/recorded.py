@@ -104,8 +104,8 @@ def _count(first: float, last: float, step: float, least: int) -> int:
     count = int(np.floor(ratio + EVEN)) if ratio < MOST + 1 else MOST + 1
     if count < least:
         raise ValueError(
-            f"sample: from {first:g} to {last:g} s there are {count} samples, {step:.4g} s apart, and {least} are needed; "
-            "give a shorter one, or take a longer part"
+            f"sample: from {first:g} to {last:g} s there are {count} samples, {step:.4g} s apart, and {least} are "
+            "needed; give a shorter one, or take a longer part"
         )
     if count > MOST:
         raise ValueError(f"sample = {step:.4g}: makes more than {MOST} samples")

@@ -60,7 +60,7 @@ class Campbell:
     @property
     def unstable(self) -> Any:
         """(speeds, modes): which of them grow."""
-        return (self.eigenvalues.real > 1e-9 * np.abs(self.eigenvalues)) | (self.damping_ratios < 0)
+        return (self.eigenvalues.real > 1e-9 * np.abs(self.eigenvalues)) | (self.damping_ratios < -1e-9)
 
     def critical(self, order: float = 1.0) -> list[tuple[float, float]]:
         """Speeds (rad/s) at which some mode has `order` vibrations a turn, and its frequency (Hz) there: squares of
