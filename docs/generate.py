@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import flexarm
-from flexarm.motion.inputs import PROFILES
+from flexarm.motion.given_profiles import PROFILES
 from flexarm.motion.method_names import METHODS, SUNDIALS
 
 PAGE = Path(__file__).parent / "format.md"

@@ -99,6 +99,19 @@ def run() -> fa.Run:
 
 
 @cache
+def shaken() -> fa.Run:
+    """The arm, let go with its first link bent."""
+    return fa.simulate(arm(), 0.1, q0=[0.0, 0.01, 0.0], method="rk4", dt=1e-3, sample=1e-3, native=False)
+
+
+@cache
+def pushed() -> fa.Run:
+    """The arm, its first joint shaken a little."""
+    push = fa.chirp(1.0, 10.0, 100.0, 0.05)
+    return fa.simulate(arm(), 0.1, torque={"a": push}, method="rk4", dt=1e-3, sample=1e-3, native=False)
+
+
+@cache
 def mode_set() -> fa.ModeSet:
     return fa.modes(arm())
 
@@ -144,6 +157,18 @@ SLIDE = {"angle": (0.1, NUMBER), "contact": ("continuous", CHOICE), **JOINT}
 ON_LINK = {"at": (0.5, optional(NONNEGATIVE)), "point": ([0, 0, 0], VECTOR), "name": ("c", optional(TEXT))}
 LENGTHS = (1.0, POSITIVE)
 TIMES = (None, "text", 1.0, NAN, [1.0, 0.5], ["a", "b"], [NAN, 1.0], [1j, 2.0], [True, 2.0], {}, THING)
+
+STRETCH = {
+    "after": (0.0, (*optional(NUMBER), -1.0, 9.0)),
+    "before": (0.01, (*optional(POSITIVE), 9.0)),
+    "sample": (2e-4, (*optional(POSITIVE), 1.0)),
+}
+WEIGHTS = {"window": ("hann", CHOICE), "scaling": ("amplitude", CHOICE), "trend": ("mean", CHOICE)}
+NOT_SAMPLES = (None, 1.0, "text", NAN, [1.0], [1.0] * 3, ["a"] * 20, [NAN] * 20, [1j] * 20, [[1.0] * 20], {}, THING)
+SIGNAL = {
+    "t": ([0.1 * k for k in range(20)], (*NOT_SAMPLES, [1.0] * 20, [k * k for k in range(20)])),
+    "x": ([float(k % 5) for k in range(20)], NOT_SAMPLES),
+}
 
 NOT_PLACES = (3, None, (), ("b",), ("nobody", 0.5), ("b", "text"), ("b", 2.0))
 
@@ -243,7 +268,7 @@ def descriptions() -> Iterator[Call]:
     yield Call("SlidingPrismatic.mount", fa.SlidingPrismatic, {"mount": mount})
     yield Call("FixedPrismatic", fa.FixedPrismatic, {"rear": ("flexible", CHOICE), **SLIDE})
     yield Call("Sleeve", fa.Sleeve, {"mouth": (0.5, optional(NUMBER)), **JOINT})
-    yield Call("Splines", fa.Splines, {})
+    yield Call("Splines", fa.Splines, {"degree": (5, (*COUNT, 0, 1, 4, 7))})
     yield Call("FixedPrismatic.mount", fa.FixedPrismatic, {"mount": mount})
     yield Call("Weld", fa.Weld, {"mount": mount})
     yield Call(
@@ -479,6 +504,30 @@ def systems() -> Iterator[Call]:
         "modes",
         fa.modes,
         {"robot": (Made(arm), ROBOT), "q": STATES["q"], "v": ({"b.q": 1.0}, STATE), "joints": ("free", joints)},
+    )
+    many = {
+        "modes": (1, (*COUNT, 0)),
+        "q": STATES["q"],
+        "joints": ("locked", joints),
+        "progress": (False, optional(FLAG)),
+    }
+    rising = (None, 1.0, "text", NAN, [], [1.0, 0.0], ["a"], [NAN], [1j], [[1.0]], {}, THING)
+    yield Call(
+        "campbell",
+        fa.campbell,
+        {"robot": (Made(arm), ROBOT), "joint": ("a", NAME), "speeds": ([0.0, 1.0], rising), **many},
+    )
+    nowhere = (None, "text", 3, NAN, [], {}, THING, {"nobody.q": [1.0]}, {"a.bend_y[1]": [0.1]}, {3: [1.0]})
+    values = tuple({"b.q": each} for each in rising)
+    yield Call(
+        "frequency_map",
+        fa.frequency_map,
+        {
+            "robot": (Made(arm), ROBOT),
+            "over": ({"b.q": [0.0, 1.0]}, (*nowhere, *values)),
+            "sagging": (False, FLAG),
+            **many,
+        },
     )
     short = {"robot": (Made(arm), ROBOT), "duration": (0.01, POSITIVE), "more": (1, (*COUNT, 0, 101))}
     yield Call("convergence", lambda **given: fa.convergence(**given, method="rk4", dt=5e-3, native=False), short)
@@ -751,6 +800,15 @@ def results() -> Iterator[Call]:
     yield of_run("moment", {"link": ("a", NAME), "x": ALONG})
     yield of_run("strain", {"link": ("a", NAME), "x": ALONG, "at": IN_SECTION})
     yield of_run("compare", {"other": (Made(run), RUN)})
+    yield of_run("spectrum", {"name": ("tip.y", NAME), **STRETCH, **WEIGHTS})
+    swings = {"modes": (1, (*COUNT, 0)), "method": ("matrix-pencil", CHOICE)}
+    stretch = {**STRETCH, "before": (0.1, (*optional(POSITIVE), 9.0)), "sample": (1e-3, (*optional(POSITIVE), 1.0))}
+    yield Call("Run.decay", lambda **given: shaken().decay(**given), {"name": ("tip.y", NAME), **stretch, **swings})
+    frequencies = ("text", NAN, -1.0, 0.0, 1e6, [], ["a"], [NAN], [1j], [[1.0]], {}, THING, True)
+    signals = {"input": ("a.q''", NAME), "output": ("tip.y", NAME), "f": ([40.0], frequencies)}
+    yield Call("Run.frf", lambda **given: pushed().frf(**given), {**signals, **stretch})
+    yield Call("decay", fa.decay, {**SIGNAL, **swings})
+    yield Call("spectrum", fa.spectrum, {**SIGNAL, **WEIGHTS})
     yield Call("Run.plot", lambda what, other: run().plot(what, other=other), {"what": ("a.q", NAME), "other": other})
     times = ("text", "", NAN, -1, 0, 1.5, True, 1j, ["a"], [NAN], [1j], [9.0], {}, THING)
     magnify = (1.0, NONNEGATIVE)
@@ -842,9 +900,10 @@ HUGE_CASES = [
     for value in HUGE
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
-NOT_CALLED = {"ClosedForm", "Convergence", "Derivative", "DescriptionError", "Energy", "Inversion", "Linearization",
-              "Method", "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "SimulationState",
-              "StateSpace", "StepError", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
+NOT_CALLED = {"Campbell", "ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy",
+              "FrequencyMap", "FrequencyResponse", "Inversion", "Linearization", "Method", "ModeSet", "Profile",
+              "RigidTorques", "Shaper", "Signal", "SimulationState", "Spectrum", "StateSpace", "StepError",
+              "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)
 # words of Python, numpy and pydantic about their own doings

@@ -7,10 +7,15 @@ from flexarm._version import __version__
 
 if TYPE_CHECKING:
     from flexarm.analysis.convergence import Convergence, convergence
+    from flexarm.analysis.decays import Decay, decay
+    from flexarm.analysis.frequency_maps import FrequencyMap, frequency_map
     from flexarm.analysis.inverse_kinematics import inverse_kinematics
     from flexarm.analysis.linear import linearize
+    from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
+    from flexarm.analysis.rotation import Campbell, campbell
+    from flexarm.analysis.spectra import Spectrum, spectrum
     from flexarm.analysis.state_space import Signal, StateSpace
     from flexarm.control.feedforward import feedforward
     from flexarm.control.filters import low_pass, notch
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
     from flexarm.motion.actuators import Actuator
     from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark
     from flexarm.motion.inputs import (
-        Profile,
         bang_bang,
         chirp,
         cycloid,
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from flexarm.motion.loads import PointLoad
     from flexarm.motion.methods import Method
     from flexarm.motion.point_to_point import minimum_jerk, rest_to_rest, s_curve, trapezoid
+    from flexarm.motion.profiles import Profile
     from flexarm.motion.run import Run
     from flexarm.motion.runge_kutta import RungeKutta
     from flexarm.motion.sensors import Sensor
@@ -91,10 +96,15 @@ if TYPE_CHECKING:
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
 _LATER = {
     "flexarm.analysis.convergence": ("Convergence", "convergence"),
+    "flexarm.analysis.decays": ("Decay", "decay"),
+    "flexarm.analysis.frequency_maps": ("FrequencyMap", "frequency_map"),
     "flexarm.analysis.inverse_kinematics": ("inverse_kinematics",),
     "flexarm.analysis.linear": ("linearize",),
+    "flexarm.analysis.measured": ("FrequencyResponse",),
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
+    "flexarm.analysis.rotation": ("Campbell", "campbell"),
+    "flexarm.analysis.spectra": ("Spectrum", "spectrum"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
     "flexarm.control.feedforward": ("feedforward",),
     "flexarm.control.filters": ("low_pass", "notch"),
@@ -113,7 +123,6 @@ _LATER = {
     "flexarm.mechanics.derivatives": ("Derivative",),
     "flexarm.mechanics.system": ("System",),
     "flexarm.motion.inputs": (
-        "Profile",
         "bang_bang",
         "chirp",
         "cycloid",
@@ -126,6 +135,7 @@ _LATER = {
     ),
     "flexarm.motion.point_to_point": ("minimum_jerk", "rest_to_rest", "s_curve", "trapezoid"),
     "flexarm.motion.actuators": ("Actuator",),
+    "flexarm.motion.profiles": ("Profile",),
     "flexarm.motion.laws": ("Feedback",),
     "flexarm.motion.sensors": ("Sensor",),
     "flexarm.motion.generalized_alpha": ("GeneralizedAlpha", "Newmark"),
@@ -178,9 +188,11 @@ __all__ = [
     "Actuator",
     "Animation",
     "Baumgarte",
+    "Campbell",
     "ClosedForm",
     "Convergence",
     "Damping",
+    "Decay",
     "Derivative",
     "DescriptionError",
     "Drive",
@@ -189,6 +201,8 @@ __all__ = [
     "Feedback",
     "FixedPrismatic",
     "Flexible",
+    "FrequencyMap",
+    "FrequencyResponse",
     "GeneralizedAlpha",
     "Inversion",
     "Linearization",
@@ -220,6 +234,7 @@ __all__ = [
     "SimulationState",
     "Sleeve",
     "SlidingPrismatic",
+    "Spectrum",
     "Splines",
     "StateSpace",
     "StepError",
@@ -230,12 +245,15 @@ __all__ = [
     "Weld",
     "__version__",
     "bang_bang",
+    "campbell",
     "chirp",
     "convergence",
     "cycloid",
+    "decay",
     "equations",
     "equilibrium",
     "feedforward",
+    "frequency_map",
     "gravity_torque",
     "inverse",
     "inverse_kinematics",
@@ -260,6 +278,7 @@ __all__ = [
     "shaper",
     "simulate",
     "sine",
+    "spectrum",
     "spin_up",
     "spline",
     "step",

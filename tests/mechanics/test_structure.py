@@ -181,7 +181,7 @@ FACTS = {
     "Damping": {"ratio"},
     "Modes": {"type"},
     "Elements": {"type", "order", "root"},
-    "Splines": {"type"},
+    "Splines": {"type", "degree"},
     "Reduced": {"type", "elements", "modes", "interface"},
     "PointMass": {"inertia", "at"},
     "Loop": {"type", "first", "second", "first_at", "second_at", "joint", "axis", "mount"},

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.motion.inputs import from_mapping, profile
+from flexarm.motion.given_profiles import from_mapping, profile
 from flexarm.motion.pieces import Formula, Opaque
 
 T = np.linspace(0.05, 9.95, 67)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.inputs import constant, profile
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.inputs import constant
 from flexarm.motion.outlook import EIGHTH
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from flexarm.motion.inputs import profile
+from flexarm.motion.given_profiles import profile
 from flexarm.motion.outlook import Pace
 
 

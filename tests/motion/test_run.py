@@ -254,3 +254,13 @@ def test_what_becomes_of_its_arrays_is_not_the_runs():
     angle = run["rod.q"]
     angle *= 57.3
     assert (run.array("q") == before).all()
+
+
+def test_a_run_knows_when_its_inputs_jumped():
+    robot = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)])
+    run = fa.simulate(robot, 0.5, torque={"rod": fa.bang_bang(0.1, (0.1, 0.3))}, native=False)
+    assert run.continuous
+    assert run.jumps == pytest.approx([0.0, 0.1, 0.3])
+    copy = fa.Run(run.data)
+    assert not copy.continuous
+    assert not len(copy.jumps)

@@ -1,10 +1,12 @@
 import inspect
 
+import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.inputs import PROFILES
+from flexarm.motion.given_profiles import PROFILES
 from flexarm.motion.simulation_file import FIELDS, simulation_options
+from flexarm.robot.files import read
 
 
 def test_a_file_orders_what_python_would():
@@ -24,6 +26,43 @@ def test_a_file_orders_what_python_would():
     assert isinstance(found["loads"][0], fa.PointLoad)
     assert found["points"] == {"elbow": ("upper", 1.0)}
     assert found["rtol"] == 1e-4
+
+
+POINT_TO_POINT = """\
+links:
+  - {name: upper, length: 1.0, mass: 1.0}
+  - {name: fore, length: 1.0, mass: 1.0}
+simulation:
+  duration: 1.0
+  motion:
+    upper: {profile: %s, start: 0.2, end: 1.2, %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "arguments"),
+    [
+        ("minimum-jerk", fa.minimum_jerk, {"duration": 0.8}),
+        ("rest-to-rest", fa.rest_to_rest, {"duration": 0.8, "smooth": 4}),
+        ("trapezoid", fa.trapezoid, {"speed": 2.0, "acceleration": 8.0}),
+        ("s-curve", fa.s_curve, {"speed": 2.0, "acceleration": 8.0, "jerk": 60.0}),
+    ],
+)
+def test_a_file_moves_from_rest_to_rest(tmp_path, name, function, arguments):
+    """As Python's functions do, and the run ends where the profile says."""
+    file = tmp_path / "arm.yaml"
+    file.write_text(POINT_TO_POINT % (name, ", ".join(f"{key}: {value}" for key, value in arguments.items())))
+    robot, section = read(file)
+    options = simulation_options(section, str(file), robot=robot)
+    own = function(0.2, 1.2, **arguments)
+    times = np.linspace(0, 1.0, 50)
+    for rate in range(3):
+        assert np.array_equal(options["motion"]["upper"](times, rate), own(times, rate))
+    run = fa.simulate(robot, **options, native=False)
+    assert run["upper.q"].values[-1] == pytest.approx(float(own(1.0)), abs=1e-6)
+    file.write_text(POINT_TO_POINT % (name, "jolt: 3"))
+    with pytest.raises(fa.DescriptionError, match=f"{name} takes start, end"):
+        simulation_options(read(file)[1], str(file))
 
 
 def test_a_file_chooses_how_constraints_are_kept():

@@ -12,8 +12,10 @@ import casadi as ca
 import numpy as np
 
 from flexarm.analysis.state_space import Signal, StateSpace
+from flexarm.analysis.transfer import SecondOrder
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.answers import Linearization
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.building import building
@@ -159,11 +161,17 @@ class SmallMotions:
         return kept, Z
 
     @cached_property
+    def slopes(self) -> tuple[Linearization, Array]:
+        """Of the tree of links, and its stiffness with that of the constraints' forces."""
+        small = self.system.linearization(self.q, self.v)
+        held = self.system.constraint_stiffness(self.q, self.constraint_forces) if len(self.J) else 0
+        return small, small.K + held
+
+    @cached_property
     def accelerations(self) -> tuple[Array, Array, Array]:
         """What displacements, speeds (nq) and inputs do to accelerations (nq) and constraint forces (rows)."""
-        system, nq, rows, free = self.system, self.system.nq, len(self.J), self.free
-        small = system.linearization(self.q, self.v)
-        K = small.K + (system.constraint_stiffness(self.q, self.constraint_forces) if rows else 0)
+        nq, rows, free = self.system.nq, len(self.J), self.free
+        small, K = self.slopes
         push, known = np.zeros((nq, len(self.given))), np.zeros((nq, len(self.given)))
         for k, each in enumerate(self.given):
             if each.driven is not None:
@@ -209,7 +217,19 @@ class SmallMotions:
             tuple(Signal(each.name, each.unit) for each in wanted),
             at=dict(zip(system.names, self.q.tolist())),
             held=self._held(),
+            made_from=self._second_order(),
         )
+
+    def _second_order(self) -> SecondOrder | None:
+        """The same in the independent coordinates; not of joints whose accelerations are inputs."""
+        if self.driven:
+            return None
+        (_, Z), (small, K) = self.independent, self.slopes
+        push = (
+            np.stack([np.asarray(each.force) for each in self.given], axis=1) if self.given else np.zeros((len(Z), 0))
+        )
+        M, D, K = (Z.T @ each @ Z for each in (small.M, small.G + small.D, K))
+        return SecondOrder(M, D, K, Z.T @ push)
 
     def _held(self) -> dict[str, float]:
         """What the actuators give, in their own units."""

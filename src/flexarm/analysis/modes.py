@@ -127,8 +127,8 @@ def modes(
     if rates.ndim != 1:
         raise ValueError(f"v has shape {rates.shape}: modes are those at one speed at a time")
     warn_of_posture(system, posture)
-    speed, held = _speeds(system, rates)
-    kept = _kept(system, joints, held)
+    speed, held = steady_speeds(system, rates)
+    kept = vibrating(system, joints, held)
     if system.constraints:
         return _constrained(system, posture, speed, kept)
     here = np.ix_(kept, kept)
@@ -175,7 +175,7 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
     return ModeSet(eigenvalues, shapes, ratios, imbalance, system, q)
 
 
-def _speeds(system: System, v: Array) -> tuple[Array, set[int]]:
+def steady_speeds(system: System, v: Array) -> tuple[Array, set[int]]:
     """Speeds of all coordinates, a motor turning with its joint, and the actuated coordinates that hold them."""
     speed, held, actuated = np.zeros(system.nq), set(), _actuated(system)
     for place in np.flatnonzero(v):
@@ -192,7 +192,7 @@ def _actuated(system: System) -> dict[str, int]:
     return {each.link: each.coordinate.index for each in system.actuators}
 
 
-def _kept(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
+def vibrating(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
     """Coordinates that may vibrate."""
     names = [link.name for link in system.robot.links]
     if not isinstance(joints, (str, Mapping)):

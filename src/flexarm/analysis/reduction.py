@@ -100,4 +100,4 @@ def _named(model: StateSpace, A: Array, B: Array, C: Array, D: Array, word: str)
     from flexarm.analysis.state_space import Signal
 
     states = tuple(Signal(f"{word}[{k + 1}]", "1") for k in range(len(A)))
-    return replace(model, A=A, B=B, C=C, D=D, states=states)
+    return replace(model, A=A, B=B, C=C, D=D, states=states, made_from=None)

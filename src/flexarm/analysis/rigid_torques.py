@@ -16,7 +16,8 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
-from flexarm.motion.inputs import Profile, spline
+from flexarm.motion.inputs import spline
+from flexarm.motion.profiles import Profile
 from flexarm.robot import Robot
 
 ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points

@@ -33,6 +33,7 @@ class StateSpace:
 
     states, inputs, outputs: signals with names and units. Poles and zeros are in rad/s, frequencies in Hz.
     at: the coordinates about which it holds, by name; held: what actuators give there, by name.
+    made_from: the equations of second order, where nothing but forces drives the robot; zeros are found from these.
     """
 
     A: Array
@@ -45,6 +46,7 @@ class StateSpace:
     dt: float | None = None
     at: dict[str, float] = field(default_factory=dict, repr=False)
     held: dict[str, float] = field(default_factory=dict, repr=False)
+    made_from: transfer.SecondOrder | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("A", "B", "C", "D"):
@@ -76,6 +78,7 @@ class StateSpace:
             D=self.D[np.ix_(rows, columns)],
             inputs=tuple(self.inputs[k] for k in columns),
             outputs=tuple(self.outputs[k] for k in rows),
+            made_from=None if self.made_from is None else self.made_from._replace(B=self.made_from.B[:, columns]),
         )
 
     @staticmethod
@@ -98,7 +101,7 @@ class StateSpace:
     @property
     def zeros(self) -> Array:
         """Where inputs do not come through (rad/s): transmission zeros, of as many outputs as inputs."""
-        return transfer.zeros(self.A, self.B, self.C, self.D)
+        return transfer.zeros(self.A, self.B, self.C, self.D, self.made_from)
 
     def frf(self, f: Any) -> Array:
         """Frequency response (len(f), outputs, inputs) at frequencies f (Hz), complex; (outputs, inputs) at one."""
@@ -135,7 +138,7 @@ class StateSpace:
             raise ValueError(f"discrete: the model is sampled already, every {self.dt:g} s")
         real_number("dt", dt, "s", above=0)
         A, B = transfer.held_inputs(self.A, self.B, float(dt))
-        return replace(self, A=A, B=B, dt=float(dt))
+        return replace(self, A=A, B=B, dt=float(dt), made_from=None)
 
     def to_scipy(self) -> Any:
         """As scipy.signal.StateSpace (which has no names)."""

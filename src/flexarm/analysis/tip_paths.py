@@ -17,7 +17,8 @@ import numpy as np
 from flexarm.analysis.places import require_frames
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
-from flexarm.motion.inputs import Profile, profile
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.profiles import Profile
 
 DEGREE = 5  # of the splines of positions
 FEWEST = DEGREE + 1

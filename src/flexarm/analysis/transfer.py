@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from flexarm.analysis.state_space import StateSpace
 
 STEP, IMPULSE = "step", "impulse"
+SAME = 1e-6  # against what is large: models that differ by less are one
+PUSHED = 1e-13  # of what c and b could do together: less is rounding
 RANK = 1e-11  # against what is large: below it a row of the scaled pencil says nothing
 PERIODS, SAMPLES = 8, 800  # of the slowest motion that are shown unless times are given
 MANY = 200  # frequencies that are solved for at once
@@ -23,8 +25,9 @@ def poles(A: Array) -> Array:
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
 
 
-def zeros(A: Array, B: Array, C: Array, D: Array) -> Array:
-    """Transmission zeros, by reducing the pencil to one without zeros at infinity (Emami-Naeini and Van Dooren)."""
+def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrder | None = None) -> Array:
+    """Transmission zeros: those of forces and displacements as motions in which the outputs rest, others by reducing
+    the pencil to one without zeros at infinity (Emami-Naeini and Van Dooren)."""
     from scipy.linalg import eigvals
 
     if B.shape[1] != C.shape[0]:
@@ -32,6 +35,8 @@ def zeros(A: Array, B: Array, C: Array, D: Array) -> Array:
             f"zeros are those of as many outputs as inputs, and here are {C.shape[0]} and {B.shape[1]}: "
             "take a part of the model, lin['tip.y', 'upper']"
         )
+    if (second := _second_order(A, B, C, D, made_from)) is not None:
+        return _of_displacements(second, C[:, : len(second.M)])
     A, B, C, D = _scaled(A, B, C, D)
     for _ in range(2):  # rows, then columns
         A, B, C, D = _without_infinite(A, B, C, D)
@@ -49,6 +54,74 @@ def zeros(A: Array, B: Array, C: Array, D: Array) -> Array:
     left, right = np.hstack([A, B]) @ seen, seen[:states]
     found = eigvals(left, right)
     found = found[np.isfinite(found)]
+    return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
+
+
+class SecondOrder(NamedTuple):
+    """M a + D v + K q = B u: what a model of first order was made from. It knows more digits."""
+
+    M: Array
+    D: Array
+    K: Array
+    B: Array
+
+
+def _second_order(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrder | None) -> SecondOrder | None:
+    """If outputs are displacements that forces push at once (C M^-1 B invertible, so that there are as many zeros as
+    states but two for each output)."""
+    n, inputs = len(A) // 2, B.shape[1]
+    if not inputs or len(A) != 2 * n or n <= inputs or D.any() or B[:n].any() or C[:, n:].any():
+        return None
+    if A[:n, :n].any() or not np.array_equal(A[:n, n:], np.eye(n)):
+        return None
+    sizes = np.outer(np.linalg.norm(C[:, :n], axis=1), np.linalg.norm(B[n:], axis=0))
+    if (sizes == 0).any() or np.linalg.svd(C[:, :n] @ B[n:] / sizes, compute_uv=False)[-1] < PUSHED:
+        return None
+    plain = SecondOrder(np.eye(n), -A[n:, n:], -A[n:, :n], B[n:])
+    return plain if made_from is None or not _agree(plain, made_from) else made_from
+
+
+def _agree(plain: SecondOrder, made_from: SecondOrder) -> bool:
+    """Whether a model is still the one that was made: its matrices may have been replaced."""
+    M = made_from.M
+    if [each.shape for each in plain] != [each.shape for each in made_from]:
+        return False
+    pairs = [(M @ one, other) for one, other in zip(plain[1:], made_from[1:])]
+    return all(_norm(one - other) <= SAME * max(_norm(one), _norm(other)) for one, other in pairs)
+
+
+def _of_displacements(of: SecondOrder, c: Array) -> Array:
+    """Where s^2 M q + s D q + K q = B u and c q = 0, as they stand: eliminating u and an unknown first would spoil
+    zeros from a hub to a tip, which are the roots of differences of large numbers.
+
+    Without damping the unknown is s^2; with it, s q is another one.
+    """
+    from scipy.linalg import eigvals
+
+    (n, inputs), own = of.B.shape, np.abs(np.diag(of.K)) / np.diag(of.M)
+    fast = float(np.sqrt(own[own > 0].min(initial=np.inf)))
+    fast = fast if np.isfinite(fast) else 1.0  # a unit of time
+    scale = 1 / np.sqrt(np.abs(np.diag(of.K)) + fast**2 * np.diag(of.M))
+    M, D, K = (each * scale * scale[:, None] for each in (fast**2 * of.M, fast * of.D, of.K))
+    b, c = of.B * scale[:, None], c * scale
+    b, c = b / np.abs(b).max(axis=0), c / np.abs(c).max(axis=1)[:, None]
+    damped = bool(D.any())
+    size = (2 if damped else 1) * n + inputs
+    left, right = np.zeros((2, size, size))
+    rows = slice(size - inputs - n, size - inputs)
+    left[rows, :n], left[rows, -inputs:], left[-inputs:, :n] = -K, b, c
+    right[rows, rows] = M
+    if damped:
+        left[:n, n : 2 * n], left[rows, n : 2 * n], right[:n, :n] = np.eye(n), -D, np.eye(n)
+    values = eigvals(left, right, homogeneous_eigvals=True)
+    share = np.abs(values[1]) / np.hypot(*np.abs(values))
+    wanted = size - (3 if damped else 2) * inputs
+    kept = np.argsort(-share, kind="stable")[:wanted]  # the others are infinite
+    found = values[0][kept] / values[1][kept]
+    if not damped:
+        roots = np.sqrt(found.astype(complex))
+        found = np.concatenate([roots, -roots])
+    found = np.asarray(found * fast, dtype=complex)
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
 
 

@@ -66,7 +66,7 @@ def shapes(
     if isinstance(basis, Elements):
         return meshed(family, mesh(family.steps, count), basis.order, clamped)
     if isinstance(basis, Splines):
-        return splines(mesh(family.steps, count), family.order)
+        return splines(mesh(family.steps, count), family.order, basis.degree - 2 + family.order)
     if isinstance(basis, Reduced):
         return reduced(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)

@@ -23,12 +23,12 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
 from flexarm.beam.shear import rotation
 from flexarm.foundation.numbers import Array
-from flexarm.robot import Reduced
+from flexarm.robot import Reduced, Splines
 
 # Directions of singular values below this are rounding: shapes of two families may be the same functions.
 DEPENDENT = 1e-9
 
-PER_ELEMENT = 3  # slopes of Hermite's cubics are quadratic
+PER_ELEMENT = 3  # slopes of Hermite's cubics are quadratic; those of splines have one degree less than they
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class LinkNodes:
     def per_piece(self) -> int:
         """Twice the shapes of a family, for their products make the shortening; that many meet all that is linear."""
         if self.meshed:
-            return PER_ELEMENT
+            basis = getattr(self._of.link.flexible, "basis", None)
+            return basis.degree if isinstance(basis, Splines) else PER_ELEMENT
         widths: dict[str, int] = {name: place.stop - place.start for name, place in self._of.columns.items()}
         bends = [widths[name] for name in ("bend_y", "bend_z") if name in widths] or [0]
         enough = 2 * max(bends) + (1 if len(bends) > 1 else 0)

@@ -9,12 +9,11 @@ from flexarm.beam.polynomials import PiecewisePolynomials
 from flexarm.foundation.numbers import Array
 
 
-def splines(nodes: Array, order: int) -> PiecewisePolynomials:
-    """Of degree order + 1, with `order` continuous derivatives; those that move or turn the clamped root left out.
+def splines(nodes: Array, order: int, degree: int) -> PiecewisePolynomials:
+    """Of a degree, with one continuous derivative less; those that move or (order 2) turn the clamped root left out.
 
-    Each lives on order + 2 neighbouring elements at the most.
+    Each lives on degree + 1 neighbouring elements at the most.
     """
-    degree = order + 1
     knots = np.concatenate([np.full(degree, nodes[0]), nodes, np.full(degree, nodes[-1])])
     points, _ = legendre.leggauss(degree + 1)
     fitted = np.linalg.inv(legendre.legvander(points, degree))

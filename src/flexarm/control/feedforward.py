@@ -16,7 +16,9 @@ from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
-from flexarm.motion.inputs import Profile, profile, spline
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.inputs import spline
+from flexarm.motion.profiles import Profile
 from flexarm.robot import Robot
 
 ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points

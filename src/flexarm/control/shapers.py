@@ -17,7 +17,8 @@ from flexarm.foundation.numbers import Array, real_array, real_number, whole_num
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.system import System
-from flexarm.motion.inputs import Profile, profile
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.profiles import Profile
 from flexarm.motion.shaped import copied
 from flexarm.robot import Robot
 

@@ -22,13 +22,14 @@ from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.choice import usual
 from flexarm.motion.held_stepper import HeldStepper
-from flexarm.motion.inputs import Profile, constant
+from flexarm.motion.inputs import constant
 from flexarm.motion.loads import warn_of_idle_loads
 from flexarm.motion.method_names import METHODS, SUNDIALS, chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.named import NamedArray, named_array
 from flexarm.motion.pieces import Wave
 from flexarm.motion.plan import tolerance_of
+from flexarm.motion.profiles import Profile
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state

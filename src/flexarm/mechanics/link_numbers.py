@@ -8,7 +8,7 @@ from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.numbers import Numbers
-from flexarm.robot import FixedPrismatic, MovingJoint, PointMass, Reduced, Revolute, Riding
+from flexarm.robot import FixedPrismatic, MovingJoint, PointMass, Reduced, Revolute, Riding, Splines
 from flexarm.robot.joints import Prismatic
 
 
@@ -131,4 +131,6 @@ def _add_flexibility(out: Numbers, body: Body) -> None:
     out.fact(where, "has the basis", basis.type)
     if isinstance(basis, Reduced):
         out.fact(where, "has modes of the interface", basis.interface)
+    if isinstance(basis, Splines):
+        out.fact(where, "has splines of degree", basis.degree)
     out.fact(where, "has stiffening =", body.link.stiffening)

@@ -1,92 +1,18 @@
-"""What drives a robot over time: profiles, tables, functions of t, feedback laws.
-
-A profile is made of smooth pieces; where one ends and the next begins the integration puts a step boundary. Profiles
-serve as torques, as loads and as motions of driven joints, for which their two rates are known.
-"""
+"""Profiles of the time: steps, ramps, sines, splines, tables."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array, real_array, real_number
+from flexarm.foundation.numbers import real_array, real_number
 from flexarm.foundation.sentences import shown
-from flexarm.motion.outlook import Outlook, calm, together
-from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Sweep, Wave, looked
+from flexarm.motion.pieces import Piece, Spline, Sweep, Wave
+from flexarm.motion.profiles import Profile
 from flexarm.motion.tables import TableSource, points
-from flexarm.motion.tracing import Channel, at_symbol, is_symbol, tracing
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Smooth pieces in a row; each begins at its start (the first one reaches back) and ends where the next begins."""
-
-    starts: tuple[float, ...]
-    pieces: tuple[Piece, ...]
-    name: str
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        """Times at which one piece gives way to the next."""
-        return self.starts[1:]
-
-    def jumps(self) -> list[tuple[float, float]]:
-        """Times at which the value itself jumps, and by how much."""
-        found = []
-        for time, before, after in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
-            sides = (before, np.nextafter(time, -np.inf)), (after, time)  # a function may be both pieces
-            left, right = (float(piece.value(np.array([at]), 0)[0]) for piece, at in sides)
-            if abs(right - left) > 1e-9 * max(1.0, abs(left), abs(right)):
-                found.append((time, right - left))
-        return found
-
-    def __call__(self, t: Any, rate: int = 0) -> Any:
-        """Value (or its first or second rate) at a time or an array of times; also at a symbol, inside a law."""
-        if rate not in (0, 1, 2):
-            raise ValueError(f"rate = {shown(rate)}: must be 0 (the value), 1 or 2")
-        if is_symbol(t):
-            return at_symbol(self, t, rate)
-        times = np.atleast_1d(real_array("t", t))
-        if np.isnan(times).any():
-            raise ValueError("t = nan: must be a time (s)")
-        which = np.searchsorted(np.array(self.breaks), times, side="right")
-        first, last = int(which.min(initial=len(self.breaks))), int(which.max(initial=0))
-        out = np.empty(times.shape)
-        for k in range(first, last + 1):
-            here = slice(None) if first == last else which == k
-            out[here] = self.pieces[k].value(times[here], rate)
-        return out if np.ndim(t) else float(out[0])
-
-    def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
-        """How fast it is from `begin` to `end`, up to this `rate`; and itself, with breaks where functions jump."""
-        starts: list[float] = []
-        pieces: list[Piece] = []
-        outlooks: list[Outlook] = []
-        for start, stop, piece in zip(self.starts, (*self.breaks, np.inf), self.pieces, strict=True):
-            first, last = max(start if starts else begin, begin), min(stop, end)
-            found, outlook = looked(piece, first, last, rate) if first < last else (piece, calm())
-            starts += [start, *outlook.jumps]
-            pieces += [found] * (1 + len(outlook.jumps))
-            outlooks.append(outlook)
-        return Profile(tuple(starts), tuple(pieces), self.name), together(outlooks)
-
-    def expression(self, t: Any, rate: int = 0) -> Any:
-        """The value (or its first or second `rate`) as a CasADi expression of a symbolic time t."""
-        import casadi as ca
-
-        s = ca.SX.sym("t")
-        out = self.pieces[0].expression(s, rate)
-        for start, piece in zip(self.breaks, self.pieces[1:], strict=True):
-            out = ca.if_else(s >= start, piece.expression(s, rate), out)
-        return ca.Function("profile", [s], [out])(t)
-
-    def __repr__(self) -> str:
-        return self.name
 
 
 def _pieces(name: str, *pieces: tuple[float, Piece]) -> Profile:
@@ -241,91 +167,6 @@ def table(source: TableSource, column: str | None = None) -> Profile:
     column: its name, needed where there are several.
     """
     return spline(*points(source, column))
-
-
-def profile(given: Any, where: str) -> Profile:
-    """A profile from whatever a user may give: a number, a profile, or a function of t."""
-    if isinstance(given, Profile):
-        return given
-    if isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
-        return constant(real_number(where, given))
-    if isinstance(given, Mapping):
-        return from_mapping(given, where)
-    if callable(given):
-        return _function_profile(given, where)
-    raise TypeError(
-        f"{where} = {shown(given)}: must be a number, a profile such as fa.bang_bang(...), or a function of t"
-    )
-
-
-PROBES = (0.0, 1e-6, 2.7e-6)  # s: where a function is tried: it may not be defined beyond the run
-
-
-def _function_profile(function: Function, where: str) -> Profile:
-    """A function of t: a formula, with the breaks of the profiles in it, if it can be traced; else called as it is."""
-    name = getattr(function, "__name__", "function")
-    try:
-        first, second = ([float(function(t)) for t in PROBES] for _ in range(2))
-    except Exception as error:
-        is_law = "required positional" in str(error)
-        hint = "; one law (t, q, v) is given for all actuators: torque=law" if is_law else ""
-        failed = f"calling the function at t = 0 failed ({type(error).__name__}: {error})"
-        raise TypeError(f"{where}: {failed}{hint}") from None
-    if not np.array_equal(first, second, equal_nan=True):
-        raise ValueError(
-            f"{where} = {shown(function)}: gives something else each time it is called; a run calls it in no certain "
-            "order, so draw random numbers before (fa.spline, fa.table)"
-        )
-    channels = _formula_channels(function, np.array(first))
-    if channels is None:
-        return Profile((0.0,), (Opaque(function),), name)
-    breaks = sorted({each for channel in channels for each in channel.breaks})
-    return Profile((-np.inf, *breaks), (Formula(function, channels),) * (len(breaks) + 1), name)
-
-
-def _formula_channels(function: Function, values: Array) -> tuple[Channel, ...] | None:
-    """Profiles inside the function; None if it is no formula that arrays may be put into."""
-    import casadi as ca
-
-    symbol = ca.SX.sym("t")
-    try:
-        with tracing(symbol) as trace:
-            ca.SX(function(symbol))
-        together = np.asarray(function(np.array(PROBES)), dtype=float)
-    except Exception:  # whatever it does inside, it cannot be traced: call it time by time
-        return None
-    if together.shape not in ((), values.shape) or not np.array_equal(np.broadcast_to(together, values.shape), values):
-        return None
-    return tuple(trace.channels)
-
-
-PROFILES: dict[str, Callable[..., Profile]] = {
-    "constant": constant,
-    "bang-bang": bang_bang,
-    "step": step,
-    "ramp": ramp,
-    "sine": sine,
-    "chirp": chirp,
-    "cycloid": cycloid,
-    "spin-up": spin_up,
-    "spline": spline,
-    "table": table,
-}
-
-
-def from_mapping(given: Mapping[str, Any], where: str) -> Profile:
-    """A profile from its YAML form: {profile: bang-bang, amplitude: 0.02, switch: [1, 2]}."""
-    fields = dict(given)
-    kind = fields.pop("profile", None)
-    if not isinstance(kind, str) or kind not in PROFILES:
-        raise ValueError(f"{where}.profile = {shown(kind)}: must be one of {', '.join(PROFILES)}")
-    try:
-        return PROFILES[kind](**fields)
-    except TypeError as error:
-        allowed = ", ".join(inspect.signature(PROFILES[kind]).parameters)
-        raise ValueError(f"{where}: {kind} takes {allowed} ({error})") from None
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
 
 
 def _ascending(name: str, values: Any) -> list[float]:

@@ -14,8 +14,8 @@ from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains
-from flexarm.motion.inputs import Profile
 from flexarm.motion.named import NamedArray, NamedSymbols, UnknownName, named_array
+from flexarm.motion.profiles import Profile
 from flexarm.motion.signals import Output, Signals
 
 NONE = Gains({}, "state")

@@ -15,9 +15,10 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
 from flexarm.motion.actuators import Actuator, checked_actuators
 from flexarm.motion.gains import checked_gains
-from flexarm.motion.inputs import Profile, profile
+from flexarm.motion.given_profiles import profile
 from flexarm.motion.law_answers import by_link
 from flexarm.motion.named import mismatch
+from flexarm.motion.profiles import Profile
 from flexarm.motion.sensors import Sensor, checked_sensors
 
 AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, rate=1000)"

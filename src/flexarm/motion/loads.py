@@ -13,7 +13,8 @@ from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
-from flexarm.motion.inputs import Profile, profile
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.profiles import Profile
 from flexarm.robot import Robot
 from flexarm.robot.picking import OUT_OF_PLANE
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array, real_number, whole_number
-from flexarm.motion.inputs import Profile
 from flexarm.motion.outlook import EIGHTH, Outlook, calm, steady
 from flexarm.motion.pieces import Piece, Wave
+from flexarm.motion.profiles import Profile
 
 MOST_SMOOTH = 6  # derivatives that vanish at the ends: polynomials of degree 15 and more are ill-conditioned
 

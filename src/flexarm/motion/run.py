@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from flexarm.analysis.decays import Decay
+    from flexarm.analysis.decays import Method as DecayMethod
+    from flexarm.analysis.measured import FrequencyResponse
+    from flexarm.analysis.spectra import Scaling, Spectrum, Trend, Window
     from flexarm.show.animate import Animation
 
 NO_STEPS = "it was made from data, or written by an earlier version, without its steps"
@@ -135,6 +139,16 @@ class Run:
                 "straight from sample to sample"
             )
         return Run(self._dense.at(t, self._records.attrs), self._dense)
+
+    @property
+    def continuous(self) -> bool:
+        """Whether `at` can read it between its samples."""
+        return not isinstance(self._dense, str)
+
+    @property
+    def jumps(self) -> Array:
+        """Times (s) at which inputs may have jumped, the start among them; none of a run that `at` cannot read."""
+        return np.zeros(0) if isinstance(self._dense, str) else self._dense.nodes.jumps
 
     @property
     def names(self) -> list[str]:
@@ -260,6 +274,70 @@ class Run:
         from flexarm.motion.residual import residual
 
         return residual(self, name, after)
+
+    # --- what it tells ---
+
+    def spectrum(
+        self,
+        name: str,
+        *,
+        after: float | None = None,
+        before: float | None = None,
+        sample: float | None = None,
+        window: Window = "hann",
+        scaling: Scaling = "amplitude",
+        trend: Trend = "mean",
+    ) -> Spectrum:
+        """The spectrum of a quantity by `name` (one of `run.names`, or an output as `fa.linearize` has it: `tip.y''`)
+        from the time `after` to `before` (s; the whole run unless given).
+
+        sample: time between samples (s), that of the run unless given; what they alias is warned of.
+        window, scaling, trend: as in `fa.spectrum`.
+        """
+        from flexarm.analysis.spectra import run_spectrum
+
+        return run_spectrum(self, name, after, before, sample, window, scaling, trend)
+
+    def decay(
+        self,
+        name: str,
+        *,
+        after: float,
+        before: float | None = None,
+        sample: float | None = None,
+        modes: int = 1,
+        method: DecayMethod = "matrix-pencil",
+    ) -> Decay:
+        """Frequencies and damping ratios of the `modes` strongest vibrations of a quantity by `name`, from the time
+        `after` on, when nothing drives it any more, to `before` (s; the end unless given).
+
+        sample: time between samples (s), that of the run unless given. method: as in `fa.decay`.
+        """
+        from flexarm.analysis.decays import run_decay
+
+        return run_decay(self, name, after, before, sample, modes, method)
+
+    def frf(
+        self,
+        input: str,
+        output: str,
+        f: Any = None,
+        *,
+        after: float | None = None,
+        before: float | None = None,
+        sample: float | None = None,
+    ) -> FrequencyResponse:
+        """The frequency response from an `input` (an actuator by its link, or the acceleration of a driven joint,
+        `upper.q''`) to an `output` (as in `fa.linearize`), as this run tells it: to be compared with `lin.frf`.
+
+        f: frequencies (Hz); those that the input excites unless given. It should be broad, `fa.chirp`, and small.
+        after, before: the part of the run that counts (s; all unless given). It must begin at rest, and should end
+        some periods after the input, so that what still vibrates can be told.
+        sample: how long the pieces are in which it is integrated (s), the distance of samples unless given.
+        """
+        from flexarm.analysis.measured import run_frf
+
+        return run_frf(self, input, output, f, after, before, sample)
 
     @overload
     def animate(self, path: None = None, **options: Any) -> Animation: ...

@@ -20,12 +20,14 @@ from flexarm.mechanics.system import System
 from flexarm.motion.controlled_plant import ControlledPlant, error_weights
 from flexarm.motion.digital_law import Commands, DigitalLaw, Replay
 from flexarm.motion.ending import Ending, sentence_about
-from flexarm.motion.inputs import Profile, constant, profile
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.inputs import constant
 from flexarm.motion.law_view import Instant
 from flexarm.motion.laws import feedback_of
 from flexarm.motion.loads import loads_of
 from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
+from flexarm.motion.profiles import Profile
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.stepper import Given
 from flexarm.motion.traced_law import TracedLaw

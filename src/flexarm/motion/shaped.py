@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.motion.inputs import Profile
 from flexarm.motion.outlook import Outlook, together
 from flexarm.motion.pieces import Opaque, Piece, Wave
+from flexarm.motion.profiles import Profile
 
 Copy = tuple[float, float, Profile]  # amplitude, delay (s), what is delayed
 

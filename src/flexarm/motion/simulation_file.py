@@ -15,9 +15,10 @@ from typing import Any
 from flexarm.foundation.numbers import Bounds
 from flexarm.foundation.sentences import suggestion, unknown
 from flexarm.mechanics.system import System
-from flexarm.motion.inputs import PROFILES, Profile, profile
+from flexarm.motion.given_profiles import PROFILES, profile
 from flexarm.motion.loads import PointLoad
 from flexarm.motion.method_names import METHODS, SUNDIALS
+from flexarm.motion.profiles import Profile
 from flexarm.motion.stabilization import Baumgarte
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.errors import Problem, join

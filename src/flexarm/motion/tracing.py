@@ -23,7 +23,7 @@ from flexarm.mechanics.building import building
 from flexarm.motion.outlook import Outlook
 
 if TYPE_CHECKING:
-    from flexarm.motion.inputs import Profile
+    from flexarm.motion.profiles import Profile
 
 NOTHING = np.zeros(0)
 

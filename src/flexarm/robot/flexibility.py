@@ -111,17 +111,20 @@ class Elements(Basis):
 
 
 class Splines(Basis):
-    """Elements whose curvature is continuous, too, so that joints may slide along them: cubic splines for bending,
-    quadratic ones for stretch and twist."""
+    """Elements whose curvature is continuous, too, so that joints may slide along them: splines of a `degree` for
+    bending, of one less for stretch and twist."""
 
     type: Literal["splines"] = Field("splines", description="kind of basis")
+    degree: Literal[3, 5] = Field(
+        3, description="degree of bending splines, 3 or 5 (no unit); those of 5 are smoother, and exact with far fewer"
+    )
 
     if TYPE_CHECKING:
 
-        def __init__(self) -> None: ...
+        def __init__(self, degree: Literal[3, 5] = 3) -> None: ...
 
     def coordinates(self, family: str, count: int) -> int:
-        return count + 1
+        return count + self.degree - 2
 
 
 class Reduced(Basis):

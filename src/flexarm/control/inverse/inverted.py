@@ -11,7 +11,8 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.mechanics.system import System
-from flexarm.motion.inputs import Profile, spline
+from flexarm.motion.inputs import spline
+from flexarm.motion.profiles import Profile
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.robot import Robot

@@ -21,7 +21,8 @@ from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.arguments import Vector
-from flexarm.motion.inputs import Profile, profile
+from flexarm.motion.given_profiles import profile
+from flexarm.motion.profiles import Profile
 
 REST = 1e-3  # of the largest rate of the path: what its samples may leave of it where it is at rest
 NEAR = 1e-5  # of the duration: how near to a kink one looks

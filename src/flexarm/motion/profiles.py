@@ -1,0 +1,85 @@
+"""What drives a robot over time, as smooth pieces.
+
+Where one ends and the next begins the integration puts a step boundary. Profiles serve as torques, as loads and as
+motions of driven joints, for which their two rates are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import real_array
+from flexarm.foundation.sentences import shown
+from flexarm.motion.outlook import Outlook, calm, together
+from flexarm.motion.pieces import Piece, looked
+from flexarm.motion.tracing import at_symbol, is_symbol
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Smooth pieces in a row; each begins at its start (the first one reaches back) and ends where the next begins."""
+
+    starts: tuple[float, ...]
+    pieces: tuple[Piece, ...]
+    name: str
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times at which one piece gives way to the next."""
+        return self.starts[1:]
+
+    def jumps(self) -> list[tuple[float, float]]:
+        """Times at which the value itself jumps, and by how much."""
+        found = []
+        for time, before, after in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
+            sides = (before, np.nextafter(time, -np.inf)), (after, time)  # a function may be both pieces
+            left, right = (float(piece.value(np.array([at]), 0)[0]) for piece, at in sides)
+            if abs(right - left) > 1e-9 * max(1.0, abs(left), abs(right)):
+                found.append((time, right - left))
+        return found
+
+    def __call__(self, t: Any, rate: int = 0) -> Any:
+        """Value (or its first or second rate) at a time or an array of times; also at a symbol, inside a law."""
+        if rate not in (0, 1, 2):
+            raise ValueError(f"rate = {shown(rate)}: must be 0 (the value), 1 or 2")
+        if is_symbol(t):
+            return at_symbol(self, t, rate)
+        times = np.atleast_1d(real_array("t", t))
+        if np.isnan(times).any():
+            raise ValueError("t = nan: must be a time (s)")
+        which = np.searchsorted(np.array(self.breaks), times, side="right")
+        first, last = int(which.min(initial=len(self.breaks))), int(which.max(initial=0))
+        out = np.empty(times.shape)
+        for k in range(first, last + 1):
+            here = slice(None) if first == last else which == k
+            out[here] = self.pieces[k].value(times[here], rate)
+        return out if np.ndim(t) else float(out[0])
+
+    def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
+        """How fast it is from `begin` to `end`, up to this `rate`; and itself, with breaks where functions jump."""
+        starts: list[float] = []
+        pieces: list[Piece] = []
+        outlooks: list[Outlook] = []
+        for start, stop, piece in zip(self.starts, (*self.breaks, np.inf), self.pieces, strict=True):
+            first, last = max(start if starts else begin, begin), min(stop, end)
+            found, outlook = looked(piece, first, last, rate) if first < last else (piece, calm())
+            starts += [start, *outlook.jumps]
+            pieces += [found] * (1 + len(outlook.jumps))
+            outlooks.append(outlook)
+        return Profile(tuple(starts), tuple(pieces), self.name), together(outlooks)
+
+    def expression(self, t: Any, rate: int = 0) -> Any:
+        """The value (or its first or second `rate`) as a CasADi expression of a symbolic time t."""
+        import casadi as ca
+
+        s = ca.SX.sym("t")
+        out = self.pieces[0].expression(s, rate)
+        for start, piece in zip(self.breaks, self.pieces[1:], strict=True):
+            out = ca.if_else(s >= start, piece.expression(s, rate), out)
+        return ca.Function("profile", [s], [out])(t)
+
+    def __repr__(self) -> str:
+        return self.name

@@ -1,0 +1,33 @@
+"""Work that is done piece by piece ends when the user wants it to, with what is done."""
+
+import pytest
+
+import flexarm as fa
+from flexarm.analysis.counting import one_by_one
+
+
+def test_all_is_done_in_order():
+    done = []
+    assert one_by_one([3, 1, 2], done.append, "pieces", False) == 3
+    assert done == [3, 1, 2]
+
+
+def test_an_interrupt_keeps_what_is_done():
+    done = []
+
+    def work(piece):
+        if piece == 2:
+            raise KeyboardInterrupt
+        done.append(piece)
+
+    with pytest.warns(fa.ValidityWarning, match="interrupted: 2 of 4 pieces are done"):
+        assert one_by_one([0, 1, 2, 3], work, "pieces", False) == 2
+    with pytest.raises(KeyboardInterrupt):
+        one_by_one([2, 3], work, "pieces", False)
+
+
+def test_errors_are_not_swallowed_and_the_bar_counts(capsys):
+    with pytest.raises(ZeroDivisionError):
+        one_by_one([1, 0], lambda piece: 1 / piece, "pieces", True)
+    with pytest.raises(ValueError, match="progress = 3"):
+        one_by_one([1], print, "pieces", 3)

@@ -1,0 +1,68 @@
+"""Frequencies over postures: those of `fa.modes` at each."""
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+
+ARM = fa.library.two_link_arm(damping=1e-4)
+FORE, UPPER = [0.0, 0.7, 1.5], [-0.3, 0.4]
+
+
+@pytest.mark.parametrize("joints", ["locked", "free", {"upper": "locked"}])
+def test_each_posture_has_the_frequencies_of_its_modes(joints):
+    found = fa.frequency_map(ARM, {"fore.q": FORE, "upper.q": UPPER}, modes=2, joints=joints)
+    assert found.frequencies.shape == (3, 2, 2)
+    for i, fore in enumerate(FORE):
+        wanted = fa.modes(ARM, {"fore.q": fore, "upper.q": UPPER[1]}, joints=joints)
+        kept = np.flatnonzero(~wanted.rigid)[:2]
+        assert found.frequencies[i, 1] == pytest.approx(wanted.frequencies[kept])
+        assert found.damping_ratios[i, 1] == pytest.approx(wanted.damping_ratios[kept])
+
+
+def test_the_data_are_labelled_and_ones_own():
+    found = fa.frequency_map(ARM, {"fore.q": FORE}, modes=2)
+    data = found.data
+    assert data["frequency"].dims == ("fore.q", "mode")
+    assert data["frequency"].sel({"fore.q": 0.7, "mode": 2}) == found.frequencies[1, 1]
+    assert data["fore.q"].attrs["units"] == "rad"
+    data["frequency"][:] = 0
+    assert found.frequencies.min() > 0
+
+
+def test_a_load_bends_links_before_they_vibrate():
+    robot = ARM.with_({"gravity": (0, -9.81, 0)})
+    q = fa.equilibrium(robot, {"fore.q": 0.7})
+    found = fa.frequency_map(robot, {"fore.q": [0.7]}, modes=2, sagging=True)
+    assert found.frequencies[0] == pytest.approx(fa.modes(robot, q, joints="locked").frequencies[:2])
+
+
+def test_slides_and_closed_loops():
+    bar = {"section": fa.Section.rectangle(0.02, 0.004), "material": fa.Material(7e10, 2700)}
+    boom = fa.Link("boom", 1.0, fa.FixedPrismatic(limits=(0.1, 0.9)), flexible=fa.Flexible(bend_y=3), **bar)
+    telescope = fa.Robot(links=[fa.Link("shoulder", 0.3, mass=1.0), boom])
+    found = fa.frequency_map(telescope, {"boom.q": [0.3, 0.6]}, modes=1)
+    assert found.units == {"boom.q": "m"}
+    for k, out in enumerate((0.3, 0.6)):
+        wanted = fa.modes(telescope, {"boom.q": out}, joints="locked").frequencies[0]
+        assert found.frequencies[k, 0] == pytest.approx(wanted)
+    links = [fa.Link("crank", 0.2, **bar), fa.Link("coupler", 0.5, flexible=fa.Flexible(bend_y=1), **bar)]
+    links.append(fa.Link("rocker", 0.4, fa.Revolute("z"), parent="ground", offset=(0.5, 0, 0), **bar))
+    loop = fa.Robot(links=links, constraints=[fa.Loop("coupler", "rocker")])
+    start, joints = {"coupler.q": -0.6, "rocker.q": 1.4}, {"crank": "locked"}
+    found = fa.frequency_map(loop, {"crank.q": [0.9, 1.0]}, q=start, joints=joints, modes=1)
+    wanted = fa.modes(loop, {"crank.q": 1.0, **start}, joints=joints).frequencies[0]
+    assert found.frequencies[1, 0] == pytest.approx(wanted)
+
+
+def test_what_does_not_vibrate_is_told():
+    rod = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)], gravity=(9.81, 0, 0))
+    with pytest.warns(fa.ValidityWarning, match="at 1 of 2 postures fewer"):
+        found = fa.frequency_map(rod, {"rod.q": [0.0, 3.0]}, modes=1, joints="free")
+    assert np.isnan(found.frequencies).tolist() == [[False], [True]]  # upright it falls
+    with pytest.raises(KeyError, match=r"did you mean 'rod\.q'"):
+        fa.frequency_map(rod, {"rod": [0.0]}, modes=1)
+    with pytest.raises(ValueError, match="over which the map goes"):
+        fa.frequency_map(ARM, {"fore.q": FORE}, q={"fore.q": 1.0})
+    with pytest.raises(ValueError, match="more than 1000000 postures"):
+        fa.frequency_map(ARM, {"fore.q": np.arange(2000.0), "upper.q": np.arange(2000.0)})

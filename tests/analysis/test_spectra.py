@@ -1,0 +1,78 @@
+"""Spectra: heights of sines, power of noise, peaks between lines, aliasing; the modes of a robot in its motion."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+
+T = np.arange(2000) / 200
+
+
+@pytest.mark.parametrize("window", ["hann", "hamming", "blackman", "flattop", "none"])
+def test_a_sine_of_whole_periods_is_a_line_of_its_amplitude(window):
+    found = fa.spectrum(T, 3 * np.sin(2 * np.pi * 5 * T + 0.3) + 7, window=window)
+    (peak,) = found.peaks()
+    assert peak == pytest.approx((5.0, 3.0), rel=1e-2 if window == "flattop" else 1e-4)
+    assert found.amplitude.max() == pytest.approx(3.0)
+    raw = fa.spectrum(T, 3 * np.sin(2 * np.pi * 5 * T) + 7, window=window, trend="none")
+    assert raw.amplitude[0] == pytest.approx(7.0)
+
+
+def test_peaks_lie_between_lines():
+    x = 2 * np.sin(2 * np.pi * 5.033 * T) + 0.3 * np.cos(2 * np.pi * 31.27 * T)
+    peaks = fa.spectrum(T, x).peaks()
+    assert len(peaks) == 2  # what leaks is none
+    assert peaks[0] == pytest.approx((5.033, 2.0), rel=1e-4)
+    assert peaks[1] == pytest.approx((31.27, 0.3), rel=1e-3)
+    assert fa.spectrum(T, x, window="none").peaks(most=1)[0].frequency == pytest.approx(5.033, rel=1e-2)
+    assert len(fa.spectrum(T, x).peaks(least=0.2)) == 1
+
+
+def test_the_density_adds_up_to_the_power():
+    noise = np.random.default_rng(1).normal(size=1001)
+    for count in (1000, 1001):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fa.ValidityWarning)  # white noise has no end
+            found = fa.spectrum(np.arange(count) * 0.01, noise[:count], window="none", scaling="density")
+        assert (found.density * found.frequency[1]).sum() == pytest.approx(noise[:count].var())
+
+
+def test_a_straight_line_is_taken_off():
+    assert fa.spectrum(T, 4 * T + np.sin(2 * np.pi * 20 * T), trend="line").peaks(1)[0].amplitude == pytest.approx(
+        1, rel=1e-2
+    )
+    assert fa.spectrum(T, np.zeros(2000)).peaks() == []
+
+
+def test_what_lies_close_to_half_the_sampling_rate_is_told():
+    with pytest.warns(fa.ValidityWarning, match="close to half the sampling rate"):
+        fa.spectrum(T, np.sin(2 * np.pi * 97.3 * T))
+
+
+@pytest.fixture(scope="module")
+def run():
+    robot = fa.library.rotating_beam(modes=2)
+    return fa.simulate(robot, 8.0, torque={"beam": fa.bang_bang(1.0, (0.5, 1.0))}, rtol=1e-6, native=False)
+
+
+def test_a_runs_spectrum_has_the_robots_frequencies(run):
+    wanted = fa.modes(run.robot).frequencies[1:]
+    found = run.spectrum("tip.y", after=1.0, trend="line")
+    assert found.unit == "m"
+    for f in wanted:
+        assert any(abs(each.frequency / f - 1) < 2e-3 for each in found.peaks())
+    # accelerations of the same lines are larger by the squares of their frequencies
+    fast, slow = run.spectrum("tip.y''", after=1.0).peaks()[0], found.peaks()
+    same = min(slow, key=lambda each: abs(each.frequency - fast.frequency))
+    assert fast.amplitude == pytest.approx(same.amplitude * (2 * np.pi * same.frequency) ** 2, rel=1e-2)
+
+
+def test_samples_that_are_too_far_apart_are_told(run):
+    highest = fa.modes(run.robot).frequencies[-1]
+    with pytest.warns(fa.ValidityWarning, match="above half the sampling rate"):
+        run.spectrum("tip.y''", after=1.0, sample=0.7 / highest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run.spectrum("tip.y''", after=1.0, sample=0.2 / highest)
