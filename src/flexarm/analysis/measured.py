@@ -144,10 +144,10 @@ def _signals(run: Run, system: System, input: object, output: object) -> tuple[s
 
 
 def _drifts(system: System, name: str) -> bool:
-    """Whether it may go on for ever: places and joints may, deflections do not."""
+    """Whether it may go on for ever: places and joints may, deflections and strains do not."""
     if name in system.names:
         return system.coordinates[system.index(name)].kind != "elastic"
-    return not name.startswith("deflection.")
+    return not (name.startswith("deflection.") or ".strain(" in name)
 
 
 def _rest(name: str, value: float) -> float:

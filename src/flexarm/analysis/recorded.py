@@ -151,12 +151,8 @@ def _output(run: Run, name: str) -> tuple[Array, str]:
 def _along(system: System, output: Output, states: list[Array]) -> Array:
     """Values of an expression, or of its rates, at many states."""
     e = system.equations
-    assert output.path is not None
     with building:
-        value = output.path()
-        for _ in range(output.rate):
-            value = ca.jtimes(value, e.q, e.v) + ca.jtimes(value, e.v, e.a)
-        function = ca.Function("output", [e.q, e.v, e.a, e.p], [value])
+        function = ca.Function("output", [e.q, e.v, e.a, e.p], [output.expression(e)])
     count = len(states[0])
     numbers = ca.repmat(ca.DM(system.numbers), 1, count)
     return np.asarray(function.map(count)(*(each.T for each in states), numbers).full().ravel())

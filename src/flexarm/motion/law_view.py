@@ -117,9 +117,7 @@ class TracedView(View):
                 f"'{output.name}' {what}, so a compiled law cannot read it; give it a sample rate, then it reads what "
                 "is there: fa.Feedback(law, rate=1000)"
             )
-        value = ca.SX(output.path())
-        equations = self._system.equations
-        return ca.jtimes(value, equations.q, equations.v) if output.rate else value
+        return output.expression(self._system.equations)
 
     def _stand_in(self, values: Array) -> Any:
         made = ca.SX.sym(f"place{len(self.symbols)}", len(values))
@@ -164,13 +162,9 @@ class Reader:
 
     def _function(self, output: Output) -> ca.Function:
         if output.name not in self._functions:
-            assert output.path is not None
             with building:
                 e = self.system.equations
-                value = ca.SX(output.path())
-                for rate in range(output.rate):
-                    value = ca.jtimes(value, e.q, e.v) + (ca.jtimes(value, e.v, e.a) if rate else 0)
-                self._functions[output.name] = ca.Function("signal", [e.q, e.v, e.a, e.p], [value])
+                self._functions[output.name] = ca.Function("signal", [e.q, e.v, e.a, e.p], [output.expression(e)])
         return self._functions[output.name]
 
 

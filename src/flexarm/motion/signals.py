@@ -19,6 +19,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
@@ -59,6 +60,14 @@ class Output:
     path: Callable[[], Any] | None = None
     read: Callable[..., Array] | None = None
     row: int | None = None
+
+    def expression(self, equations: Equations) -> Any:
+        """What has a path, with its rates, of the equations' q, v and a."""
+        assert self.path is not None
+        value, e = ca.SX(self.path()), equations
+        for _ in range(self.rate):
+            value = ca.jtimes(value, e.q, e.v) + ca.jtimes(value, e.v, e.a)
+        return value
 
 
 def as_they_are(values: Array) -> Any:
