@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from flexarm.analysis.modes import ModeSet, modes
     from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
     from flexarm.analysis.state_space import Signal, StateSpace
+    from flexarm.control.computed_torque import computed_torque
+    from flexarm.control.elastic_joints import elastic_joint_linearization
+    from flexarm.control.linear_controller import LinearController
+    from flexarm.control.loop_margins import Margins
+    from flexarm.control.lqg import lqg
+    from flexarm.control.lqr import lqr
+    from flexarm.control.robust_lqg import robust_lqg
     from flexarm.control.shapers import Shaper, shaper
     from flexarm.mechanics.answers import Energy, Linearization
     from flexarm.mechanics.derivatives import Derivative
@@ -86,6 +93,13 @@ _LATER = {
     "flexarm.analysis.modes": ("ModeSet", "modes"),
     "flexarm.analysis.rigid_torques": ("RigidTorques", "rigid_torques"),
     "flexarm.analysis.state_space": ("Signal", "StateSpace"),
+    "flexarm.control.computed_torque": ("computed_torque",),
+    "flexarm.control.elastic_joints": ("elastic_joint_linearization",),
+    "flexarm.control.linear_controller": ("LinearController",),
+    "flexarm.control.loop_margins": ("Margins",),
+    "flexarm.control.lqg": ("lqg",),
+    "flexarm.control.lqr": ("lqr",),
+    "flexarm.control.robust_lqg": ("robust_lqg",),
     "flexarm.control.shapers": ("Shaper", "shaper"),
     "flexarm.mechanics.equilibrium": ("equilibrium",),
     "flexarm.mechanics.reach": ("ValidityWarning",),
@@ -170,9 +184,11 @@ __all__ = [
     "FixedPrismatic",
     "Flexible",
     "GeneralizedAlpha",
+    "LinearController",
     "Linearization",
     "Link",
     "Loop",
+    "Margins",
     "Material",
     "Method",
     "ModeSet",
@@ -207,14 +223,18 @@ __all__ = [
     "__version__",
     "bang_bang",
     "chirp",
+    "computed_torque",
     "convergence",
     "cycloid",
+    "elastic_joint_linearization",
     "equations",
     "equilibrium",
     "inverse_kinematics",
     "library",
     "linearize",
     "load",
+    "lqg",
+    "lqr",
     "minimum_jerk",
     "modes",
     "plot_compare",
@@ -223,6 +243,7 @@ __all__ = [
     "reduced",
     "rest_to_rest",
     "rigid_torques",
+    "robust_lqg",
     "s_curve",
     "save",
     "schema",

@@ -80,7 +80,7 @@ def _continuous(task: Task, measured: list[str], K: Array, L: Array) -> tuple[Ma
         F=K[:, :n] @ goal + push,
         G=np.vstack([np.zeros((n, len(task.references))), own.G]),
         H=np.vstack([model.B - L @ D, np.zeros((count, m))]),
-        W=np.vstack([np.zeros((n, m)), own.unwound(K, task)]),
+        W=np.vstack([np.zeros((n, m)), own.unwound(K)]),
     )
     return matrices, {"estimate": n, **({"integral": count} if count else {})}
 
@@ -111,7 +111,7 @@ def _sampled(task: Task, measured: list[str], K: Array, L: Array) -> tuple[Matri
         F=Kx @ goal + push,
         G=np.vstack([zero((n, len(task.references))), own.G, zero((last, len(task.references)))]),
         H=np.vstack([model.B, zero((count, m)), np.eye(m)[:last]]),
-        W=np.vstack([zero((n, m)), own.unwound(K, task), zero((last, m))]),
+        W=np.vstack([zero((n, m)), own.unwound(K), zero((last, m))]),
     )
     parts = {"estimate": n, "integral": count, "last": last}
     return matrices, {name: size for name, size in parts.items() if size}

@@ -13,6 +13,8 @@ from flexarm.control.riccati import regulator
 from flexarm.control.weights import Cost, cost_of, rows, sampled_cost
 from flexarm.foundation.numbers import Array
 
+UNWINDING = 3.0  # how fast integrals follow what limits leave of a command, in rates of the slowest pole
+
 
 def lqr(
     lin: StateSpace, Q: Any, R: Any = 1.0, integral: Any = None, references: Any = None, rate: float | None = None
@@ -55,7 +57,7 @@ def lqr(
         F=K[:, :n] @ goal + push,
         G=own.G,
         H=np.zeros((count, m)),
-        W=own.unwound(K, continuous),
+        W=own.unwound(K),
     )
     own_states = {"integral": count} if count else {}
     return LinearController(model, measured, own_states, matrices, task.references, K=K, P=P)
@@ -101,14 +103,14 @@ class Integrals:
         """What is summed, of states and inputs."""
         return rows(self._task.model, list(self._task.integrals), "integral")
 
-    def unwound(self, K: Array, continuous: Task) -> Array:
-        """(integrals, inputs): what limits cut off drives the integrals back, as fast as the slowest pole decays."""
+    def unwound(self, K: Array) -> Array:
+        """(integrals, inputs): what limits cut off drives the integrals back, faster than the slowest pole decays."""
         if not self.count:
             return np.zeros((0, K.shape[0]))
         A, B = self._task.augmented
         poles = np.linalg.eigvals(A - B @ K)
         if self._dt is None:
-            share = float(np.abs(poles.real).min())
+            share = UNWINDING * float(np.abs(poles.real).min())
         else:
-            share = min(1.0, 1.0 - float(np.abs(poles).max()))
+            share = 1.0 - float(np.abs(poles).max()) ** UNWINDING
         return np.asarray(share * np.linalg.pinv(self._gain))

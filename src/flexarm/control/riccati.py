@@ -34,9 +34,10 @@ def regulator(
     require_moved(steered.T, seen, states, "has no weight in Q, so that nothing would be done about it", dt)
     library = python_control("lqr")
     solve = library.lqr if dt is None else library.dlqr
-    K, P, poles = _solved(solve, steered, B, seen, R)
+    size = float(np.abs(R).max())  # Schur's form is found more surely of a cost of this size
+    K, P, poles = _solved(solve, steered, B, seen / size, R / size)
     _require_decay(poles, dt)
-    return np.atleast_2d(K) + first, np.atleast_2d(P)
+    return np.atleast_2d(K) + first, np.atleast_2d(P) * size
 
 
 def observer(

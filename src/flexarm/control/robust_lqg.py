@@ -19,7 +19,7 @@ from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.reach import ValidityWarning
 
-SHARPNESS = (2.0, 8.0, 32.0, 128.0)  # of the smooth maximum, one after the other
+SHARPNESS = (2.0, 8.0, 32.0)  # of the smooth maximum, one after the other
 ITERATIONS = 200
 FASTEST = 20.0  # poles of the closed loops, against the fastest one of the models and of the first design
 EARLY, LATE = 50, 150  # moments at which responses are looked at, until they are to be settled, and for four times as long
