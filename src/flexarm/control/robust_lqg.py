@@ -63,6 +63,8 @@ def robust_lqg(
 def _family(start: Any, models: Any, impulse: Any, settled: Any, within: Any, limit: Any) -> Family:
     if not isinstance(start, LinearController) or start.L is None or start.dt is not None:
         raise TypeError(f"start = {shown(start)}: must be a design of fa.lqg in continuous time")
+    if "integral" in start.states:
+        raise ValueError("start: has integrals, which settle last; tune one without them")
     if not isinstance(models, Sequence) or not models or not all(isinstance(each, StateSpace) for each in models):
         raise TypeError(f"models = {shown(models)}: must be a list of linear models, from fa.linearize")
     within = real_number("within", within, "s", above=0)
@@ -130,10 +132,6 @@ class Family:
 
     @cached_property
     def _task(self) -> Task:
-        K = self.start.K
-        assert K is not None
-        if K.shape[1] > len(self.start.model.A):
-            raise TypeError("start: has integrals; tune one without them")
         return Task(self.start.model, {}, self.start.references)
 
     @cached_property
