@@ -17,7 +17,9 @@ def model(stiffness: float) -> fa.StateSpace:
 springs = np.linspace(0.5, 2.0, 16)
 noises = {"process": {"mass": 1.0, "tip.fx": 1.0}, "noise": {"mass.q": 1.0}}
 first = fa.lqg(model(1.6), {"mass.q": 0.02}, 1.0, **noises)
-design = fa.robust_lqg(first, [model(each) for each in springs], {"tip.fx": 1.0}, {"mass.q": 0.1}, within=15.0, limit=1.0)
+design = fa.robust_lqg(
+    first, [model(each) for each in springs], {"tip.fx": 1.0}, {"mass.q": 0.1}, within=15.0, limit=1.0
+)
 print(f"the worst requirement of all springs is met to {design.worst:.2f} of what is allowed")
 
 figure, axes = plt.subplots(2, sharex=True, layout="constrained")
@@ -32,7 +34,7 @@ for stiffness in np.linspace(0.5, 2.0, 31):  # between those of the design, too
         axis.plot(t, values, color=plt.cm.viridis((stiffness - 0.5) / 1.5), linewidth=0.8)
 print(f"after 15 s the second mass stays within {max(left):.3f} m; the force was {max(pushed):.2f} N at most")
 
-axes[0].axhspan(-0.1, 0.1, xmin=0, color="0.9", zorder=0)
-axes[0].set_ylabel("second mass (m)")
+axes[0].fill_between([15, 40], -0.1, 0.1, color="0.85", zorder=0)
+axes[0].set(ylabel="second mass (m)", title="from soft (dark) to stiff springs")
 axes[1].set(xlabel="t (s)", ylabel="force (N)")
 figure.savefig("two_masses.png")

@@ -11,9 +11,10 @@ import numpy as np
 from flexarm.analysis.state_space import StateSpace
 from flexarm.control.weights import by_name, rows
 from flexarm.foundation.numbers import Array, real_number
-from flexarm.foundation.sentences import shown, suggestion
+from flexarm.foundation.sentences import shown
 from flexarm.motion.inputs import Profile, profile
 
+FASTEST = 1e6  # Hz: of samples that are closer, rounding leaves little to tell them apart
 HELD = 1e-8  # what may be missing of a unit of a reference in the state that holds it
 
 
@@ -50,7 +51,7 @@ class Task:
         """(states, references) and (inputs, references): what holds outputs at a unit of their references."""
         model, names = self.model, list(self.references)
         C, D = rows(model, names, "references")
-        n, m = model.B.shape
+        n = len(model.A)
         A = model.A if model.dt is None else model.A - np.eye(n)
         block, wanted = np.block([[A, model.B], [C, D]]), np.vstack([np.zeros((n, len(names))), np.eye(len(names))])
         sizes = np.maximum(np.abs(block).max(axis=1, keepdims=True, initial=0.0), 1e-300)
@@ -60,7 +61,9 @@ class Task:
         for name, gap, drift in zip(names, missed, moving, strict=True):
             if gap > HELD or drift > HELD:
                 actors = " and ".join(repr(each) for each in self.inputs)
-                raise ValueError(f"references: {actors} cannot hold '{name}' at another value, with the others as they are")
+                raise ValueError(
+                    f"references: {actors} cannot hold '{name}' at another value, with the others as they are"
+                )
         return found[:n], found[n:]
 
 
@@ -68,7 +71,7 @@ def task_of(lin: Any, integral: Any, references: Any, rate: Any) -> Task:
     """With all checked; sampled at a `rate` (Hz) if there is one."""
     model = _controlled(lin)
     if rate is not None:
-        model = model.discrete(1 / real_number("rate", rate, "Hz", above=0))
+        model = model.discrete(1 / real_number("rate", rate, "Hz", above=0, most=FASTEST))
     integrals = _integrals(model, integral)
     return Task(model, integrals, _references(model, references))
 
@@ -83,7 +86,9 @@ def _controlled(lin: Any) -> StateSpace:
         raise ValueError(f"lin holds about a state that moves ({moving}); a design needs one about a posture at rest")
     inputs = [each.name for each in lin.inputs]
     if driven := [name for name in inputs if name.endswith("''")]:
-        raise ValueError(f"lin has the input {driven[0]!r}: a joint that is driven is not moved by torques; leave it out")
+        raise ValueError(
+            f"lin has the input {driven[0]!r}: a joint that is driven is not moved by torques; leave it out"
+        )
     actuators = [name for name in inputs if name in lin.held]
     if not actuators:
         raise ValueError(
@@ -123,6 +128,6 @@ def require_readable(model: StateSpace, coordinates: Sequence[str]) -> None:
     for each in model.states:
         if each.name.removesuffix("'") not in coordinates:
             raise ValueError(
-                f"lin: its state '{each.name}' cannot be read from the robot (the model is reduced); take fa.lqg, which "
-                f"estimates it from outputs{'' if coordinates else suggestion(each.name, coordinates)}"
+                f"lin: its state '{each.name}' cannot be read from the robot (the model is reduced); take fa.lqg, "
+                "which estimates it from outputs"
             )

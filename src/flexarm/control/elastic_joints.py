@@ -1,8 +1,8 @@
 """Feedback linearization of robots with rigid links and elastic drives (Spong 1987): chains of four integrators.
 
-With n(q, q', q'') = M(q) q'' + h(q, q') of the links, theirs is n = k (theta - q), and J theta'' + k (theta - q) = u of the
-motors: rotors spin relative to their own links only, so that no inertia couples the two. Then n' = k (theta' - q') and
-n'' = k (theta'' - q''), of which q'' and q''' follow from the state, and u from the q'''' that is wanted.
+With n(q, q', q'') = M(q) q'' + h(q, q') of the links, theirs is n = k (theta - q), and J theta'' + k (theta - q) = u of
+the motors: rotors spin relative to their own links only, so that no inertia couples the two. Then n' = k (theta' - q')
+and n'' = k (theta'' - q''), of which q'' and q''' follow from the state, and u from the q'''' that is wanted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from flexarm.control.joint_numbers import free_twin, joint_references
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.building import building
+from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.system import System
 from flexarm.motion.higher_rates import second_rate
 from flexarm.motion.laws import Feedback
@@ -66,25 +67,29 @@ def _require_elastic_joints(system: System) -> None:
     bent = [each.name for each in system.coordinates if each.kind == "elastic"]
     if bent:
         raise ValueError(
-            f"robot '{robot.name}': its links bend ({bent[0]}), and what bends is not moved by actuators of its own, so "
-            "that no feedback makes it linear; take fa.computed_torque with fast=..., or robot with rigid links"
+            f"robot '{robot.name}': its links bend ({bent[0]}), and what bends has no actuators of its own, so that no "
+            "feedback makes it linear; take fa.computed_torque with fast=..., or rigid links"
         )
     motors = {each.link for each in system.coordinates if each.kind == "motor"}
     for link in system.inputs:
-        drive = getattr(robot.link(link).joint, "drive", None)
-        if link not in motors:
-            raise ValueError(f"robot '{robot.name}': the drive of '{link}' is rigid; all joints must have elastic drives")
+        drive = elastic_drive(robot.link(link))
+        if link not in motors or drive is None:
+            raise ValueError(
+                f"robot '{robot.name}': the drive of '{link}' is rigid; all joints must have elastic drives"
+            )
         if drive.damping:
             raise ValueError(
-                f"robot '{robot.name}': the drive of '{link}' has damping = {drive.damping:g}: through it torques act on "
-                "the third rate of the joint, not on the fourth, and the chain of four integrators is not there; "
+                f"robot '{robot.name}': the drive of '{link}' has damping = {drive.damping:g}: through it torques act "
+                "on the third rate of the joint, not on the fourth, and the chain of four integrators is not there; "
                 "leave it out"
             )
     M = system.mass_matrix(np.linspace(0.3, 0.7, system.nq))
     at = [each.index for each in system.coordinates if each.kind == "motor"]
     others = [k for k in range(system.nq) if k not in at]
     if np.abs(M[np.ix_(at, others)]).max(initial=0.0) > COUPLED * np.abs(M).max():
-        raise ValueError(f"robot '{robot.name}': inertia couples motors and links, so that no static feedback linearizes it")
+        raise ValueError(
+            f"robot '{robot.name}': inertia couples motors and links, so that no static feedback linearizes it"
+        )
 
 
 def _coefficients(poles: Any, links: list[str]) -> Array:
@@ -187,6 +192,7 @@ def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Functio
 
 
 def _stiffness(system: System, link: str) -> float:
-    drive = getattr(system.robot.link(link).joint, "drive", None)
-    assert drive is not None and drive.stiffness is not None
+    drive = elastic_drive(system.robot.link(link))
+    assert drive is not None
+    assert drive.stiffness is not None
     return float(drive.stiffness)

@@ -48,7 +48,7 @@ def free_twin(robot: Any, what: str) -> Twin:
     twin = Twin(robot)
     if twin.system.constraints:
         raise ValueError(
-            f"robot '{twin.robot.name}' has constraints: which of its actuators would share the work is not determined; "
-            f"{what} is for robots without closed loops"
+            f"robot '{twin.robot.name}' has constraints: which of its actuators would share the work is not "
+            f"determined; {what} is for robots without closed loops"
         )
     return twin

@@ -74,7 +74,7 @@ class LinearController:
     ) -> Feedback:
         """The law on the robot, with what holds the posture added. Its observer knows of the `limit` (as in
         `fa.Feedback`), and its integrals do not wind up. `sensors` and `actuators` are those of `fa.Feedback`."""
-        law = _Law(self, _limits(limit, self.model))
+        law = _Law(self, limits_of(limit, self.model))
         return Feedback(
             law,
             rate=None if self.dt is None else 1 / self.dt,
@@ -88,8 +88,8 @@ class LinearController:
     # --- on linear models ---
 
     def closed_loop(self, model: StateSpace | None = None) -> StateSpace:
-        """From references to what is measured, of the `model` of the design or of another one (continuous, or sampled as
-        the design is) that has the same inputs and what is measured among its outputs or states."""
+        """From references to what is measured, of the `model` of the design or of another one (continuous, or sampled
+        as the design is) that has the same inputs and what is measured among its outputs or states."""
         plant, C, D = self._plant(model)
         own, n = self.matrices, len(plant.A)
         if self.dt is not None and D.any():  # what is read at a sample is due to the input before it
@@ -126,8 +126,8 @@ class LinearController:
         return self.closed_loop().poles
 
     def margins(self, model: StateSpace | None = None) -> dict[str, Margins]:
-        """By input, how far the loop opened there is from instability, the others closed; with the `model` of the design
-        or with another one."""
+        """By input, how far the loop opened there is from instability, the others closed; with the `model` of the
+        design or with another one."""
         plant, C, D = self._plant(model)
         if self.dt is not None and D.any():
             plant, C, D = _with_last_input(plant, C, D)
@@ -207,12 +207,14 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, ca.SX) else float(value)
 
 
-def _limits(limit: Any, model: StateSpace) -> dict[str, float]:
+def limits_of(limit: Any, model: StateSpace) -> dict[str, float]:
     """By actuator; `Feedback` has checked what is given, or will."""
     every = list(model.held)
     if limit is None:
         return {}
     if isinstance(limit, Mapping):
+        if not limit:
+            raise ValueError(f"limit = {shown(limit)}: is empty; leave it out for no limit")
         return {name: real_number(f"limit['{name}']", value, above=0) for name, value in limit.items()}
     if not np.ndim(limit):
         return dict.fromkeys(every, real_number("limit", limit, above=0))

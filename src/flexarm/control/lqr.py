@@ -45,7 +45,9 @@ def lqr(
     extra = [name for name in task.integrals if name not in states]
     n, m, count = *model.B.shape, len(task.integrals)
     measured = (*states, *extra)
-    pick = np.array([[float(name == each) for each in measured] for name in task.integrals]).reshape(count, len(measured))
+    pick = np.array([[float(name == each) for each in measured] for name in task.integrals]).reshape(
+        count, len(measured)
+    )
     reading = np.hstack([np.eye(n), np.zeros((n, len(extra)))])
     goal, push = task.targets()
     own = Integrals(task, K[:, n:])

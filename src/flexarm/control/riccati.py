@@ -46,7 +46,9 @@ def observer(
     """L of x' = A x + ... + L (y - C x); of a sampled model M, which corrects before the next period is foreseen."""
     shown = " and ".join(repr(each) for each in outputs)
     require_moved(A.T, C.T, states, f"is not seen in {shown}", dt)
-    require_moved(A, process, states, "is reached by no noise of `process`, so that an observer would not follow it", dt)
+    require_moved(
+        A, process, states, "is reached by no noise of `process`, so that an observer would not follow it", dt
+    )
     library = python_control("lqg")
     values, vectors = np.linalg.eigh(process)
     G = vectors * np.sqrt(np.maximum(values, 0.0))

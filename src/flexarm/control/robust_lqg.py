@@ -12,7 +12,7 @@ import numpy as np
 
 from flexarm.analysis.state_space import StateSpace
 from flexarm.control.design_model import Task
-from flexarm.control.linear_controller import LinearController, _limits
+from flexarm.control.linear_controller import LinearController, limits_of
 from flexarm.control.lqg import compensator
 from flexarm.control.weights import by_name, rows
 from flexarm.foundation.numbers import Array, real_number
@@ -22,7 +22,10 @@ from flexarm.mechanics.reach import ValidityWarning
 SHARPNESS = (2.0, 8.0, 32.0)  # of the smooth maximum, one after the other
 ITERATIONS = 200
 FASTEST = 20.0  # poles of the closed loops, against the fastest one of the models and of the first design
-EARLY, LATE = 50, 150  # moments at which responses are looked at, until they are to be settled, and for four times as long
+EARLY, LATE = (
+    50,
+    150,
+)  # moments at which responses are looked at, until they are to be settled, and for four times as long
 HUGE = 1e80
 PARTS = ("A", "B", "C", "watched", "x0")
 
@@ -45,8 +48,8 @@ def robust_lqg(
     exp(-t / (2 within)).
     limit: of actuators, as in `fa.Feedback`; commands stay within it, so that all remains linear.
 
-    `design.worst` tells the worst requirement of all as a part of what is allowed: one that is met is below 1. A warning
-    tells where it is not.
+    `design.worst` tells the worst requirement of all as a part of what is allowed: one that is met is below 1. A
+    warning tells where it is not.
     """
     family = _family(start, models, impulse, settled, within, limit)
     found, worst = _tuned(family)
@@ -69,7 +72,7 @@ def _family(start: Any, models: Any, impulse: Any, settled: Any, within: Any, li
         raise TypeError(f"models = {shown(models)}: must be a list of linear models, from fa.linearize")
     within = real_number("within", within, "s", above=0)
     pushes, bounds = _impulses(impulse), by_name("settled", settled)
-    limits = {} if limit is None else _limits(limit, start.model)
+    limits = {} if limit is None else limits_of(limit, start.model)
     actors = [each.name for each in start.model.inputs]
     for name in limits:
         if name not in start.model.held:
@@ -116,7 +119,9 @@ def _plant(
     C, D = rows(plain, start.measured, where)
     watched, direct = rows(plain, list(bounds), f"settled: {where}")
     if D.any() or direct.any():
-        raise ValueError(f"{where}: inputs act on its outputs at once (D is not zero); take models that are not reduced")
+        raise ValueError(
+            f"{where}: inputs act on its outputs at once (D is not zero); take models that are not reduced"
+        )
     return Plant(model.A, B, C, watched, x0)
 
 
@@ -135,15 +140,21 @@ class Family:
         return Task(self.start.model, {}, self.start.references)
 
     @cached_property
+    def _first(self) -> tuple[Array, Array]:
+        """K and L of the first design."""
+        K, L = self.start.K, self.start.L
+        assert K is not None
+        assert L is not None
+        return K, L
+
+    @cached_property
     def first(self) -> Array:
-        assert self.start.K is not None and self.start.L is not None
-        return np.concatenate([self.start.K.ravel(), self.start.L.ravel()])
+        return np.concatenate([each.ravel() for each in self._first])
 
     @cached_property
     def scales(self) -> Array:
         """What is a change of a gain worth the name, by gain."""
-        assert self.start.K is not None
-        parts = np.split(np.abs(self.first), [self.start.K.size])
+        parts = np.split(np.abs(self.first), [self._first[0].size])
         return np.concatenate([np.full(each.shape, each.max() or 1.0) for each in parts])
 
     @cached_property
@@ -157,9 +168,9 @@ class Family:
         return self.within * np.concatenate([np.linspace(0, 1, EARLY, endpoint=False), np.linspace(1, 5, LATE)])
 
     def gains(self, row: Array) -> tuple[Array, Array]:
-        assert self.start.K is not None and self.start.L is not None
-        K, L = np.split(row, [self.start.K.size])
-        return K.reshape(self.start.K.shape), L.reshape(self.start.L.shape)
+        K0, L0 = self._first
+        K, L = np.split(row, [K0.size])
+        return K.reshape(K0.shape), L.reshape(L0.shape)
 
     def design(self, row: Array) -> LinearController:
         return compensator(self._task, list(self.start.measured), *self.gains(row))
@@ -183,7 +194,9 @@ class Family:
     def _measured(self) -> Array:
         C, D = rows(self.start.model, self.start.measured, "start")
         if D.any():
-            raise ValueError("start: inputs act on its outputs at once (D is not zero); take a model that is not reduced")
+            raise ValueError(
+                "start: inputs act on its outputs at once (D is not zero); take a model that is not reduced"
+            )
         return C
 
     def _of(self, plants: Plant, K: Array, L: Array, inner: Array) -> Array:

@@ -11,6 +11,7 @@ from flexarm.analysis.state_space import StateSpace
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 
+LARGEST = 1e100  # of a weight: squares of larger ones are no floats
 SMALL_STEP = 0.5  # of a step of the quadrature times the fastest rate of a model
 Cost = tuple[Array, Array, Array]
 """Q, N, R of the integral of x'Q x + 2 x'N u + u'R u."""
@@ -38,14 +39,14 @@ def by_name(where: str, given: Any, known: Sequence[str] | None = None) -> dict[
     for name, value in given.items():
         if known is not None and name not in known:
             raise KeyError(f"{where}: there is no {shown(name)}{suggestion(name, known)}")
-        real_number(f"{where}['{name}']", value, above=0)
+        real_number(f"{where}['{name}']", value, above=0, most=LARGEST)
     return {str(name): float(value) for name, value in given.items()}
 
 
 def symmetric(where: str, given: Any, count: int) -> Array:
     """A matrix that is symmetric and has no negative eigenvalue."""
     matrix = real_array(where, given)
-    if matrix.shape != (count, count) or not np.isfinite(matrix).all():
+    if matrix.shape != (count, count) or not (np.abs(matrix) <= LARGEST).all():
         raise ValueError(f"{where} = {shown(given)}: must be finite numbers in {count} rows and columns, or by name")
     size = np.abs(matrix).max(initial=0.0)
     if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * size or np.linalg.eigvalsh(matrix).min() < -1e-9 * size:
@@ -67,7 +68,7 @@ def cost_of(model: StateSpace, Q: Any, R: Any) -> Cost:
         if np.linalg.eigvalsh(effort).min() <= 0:
             raise ValueError(f"R = {shown(R)}: must be positive definite; an input that costs nothing has no bounds")
     else:
-        effort = real_number("R", R, above=0) * np.eye(len(inputs))
+        effort = real_number("R", R, above=0, most=LARGEST) * np.eye(len(inputs))
     if isinstance(Q, Mapping):
         weights = by_name("Q", Q)
         C, D = rows(model, list(weights), "Q")
