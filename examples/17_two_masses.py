@@ -14,7 +14,7 @@ def model(stiffness: float) -> fa.StateSpace:
     return fa.linearize(fa.library.two_masses(stiffness), inputs=["mass", "tip.fx"], outputs=["mass.q"])
 
 
-springs = np.linspace(0.5, 2.0, 16)
+springs = np.linspace(0.5, 2.0, 8)
 noises = {"process": {"mass": 1.0, "tip.fx": 1.0}, "noise": {"mass.q": 1.0}}
 first = fa.lqg(model(1.6), {"mass.q": 0.02}, 1.0, **noises)
 design = fa.robust_lqg(

@@ -71,7 +71,7 @@ def task_of(lin: Any, integral: Any, references: Any, rate: Any) -> Task:
     """With all checked; sampled at a `rate` (Hz) if there is one."""
     model = _controlled(lin)
     if rate is not None:
-        model = model.discrete(1 / real_number("rate", rate, "Hz", above=0, most=FASTEST))
+        model = model.discrete(1 / real_number("rate", real_number("rate", rate, "Hz", above=0), "Hz", most=FASTEST))
     integrals = _integrals(model, integral)
     return Task(model, integrals, _references(model, references))
 

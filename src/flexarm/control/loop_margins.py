@@ -21,7 +21,7 @@ SPREAD = np.concatenate([-np.geomspace(30, 1e-2, 40), np.geomspace(1e-2, 30, 40)
 @dataclass(frozen=True)
 class Margins:
     """gain: by which factor the loop's gain may change before it is unstable (above 1: grow; below: fall; inf: any).
-    phase: by how much it may lag (rad). distance: of the loop's frequency response from -1, at the least."""
+    phase: by how much it may lag (rad; a negative one: lead). distance: of the loop's frequency response from -1, at the least."""
 
     gain: float
     phase: float

@@ -13,8 +13,9 @@ DECAYS = 1e-9  # of the fastest pole: a mode that decays more slowly does not
 
 
 def require_moved(A: Array, B: Array, names: Sequence[str], by: str, dt: float | None = None) -> None:
-    """A ValueError where a mode that does not decay is not reached; `by` ends the sentence, "cannot be moved by ..."
-    """"
+    """A ValueError where a mode that does not decay is not reached. The words `by` end the sentence, "cannot be moved
+    by 'fore'".
+    """
     for pole, state in _unreached(A, B, dt):
         raise ValueError(f"{told(pole, state, names, dt)} {by}")
 

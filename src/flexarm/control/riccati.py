@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -34,9 +34,9 @@ def regulator(
     require_moved(steered.T, seen, states, "has no weight in Q, so that nothing would be done about it", dt)
     library = python_control("lqr")
     solve = library.lqr if dt is None else library.dlqr
-    size = float(np.abs(R).max())  # Schur's form is found more surely of a cost of this size
-    K, P, poles = _solved(solve, steered, B, seen / size, R / size)
-    _require_decay(poles, dt)
+    # Schur's form is found more surely of costs of some sizes, and the gain does not depend on them
+    sizes = [float(np.abs(each).max()) for each in (R, seen)]
+    (K, P, _), size = _solved(lambda c: solve(steered, B, seen / c, R / c), sizes, dt)
     return np.atleast_2d(K) + first, np.atleast_2d(P) * size
 
 
@@ -53,28 +53,29 @@ def observer(
     values, vectors = np.linalg.eigh(process)
     G = vectors * np.sqrt(np.maximum(values, 0.0))
     solve = library.lqe if dt is None else library.dlqe
-    L, P, poles = _solved(solve, A, G, C, np.eye(len(A)), noise)
-    _require_decay(poles, dt)
+    every = np.eye(len(A))
+    sizes = [float(np.abs(process).max()), 1.0]
+    (L, P, _), size = _solved(lambda c: solve(A, G, C, every / c, noise / c), sizes, dt)
     if dt is None:
         return np.atleast_2d(L)
-    return np.asarray(np.linalg.solve(C @ P @ C.T + noise, C @ P).T)
+    return np.asarray(np.linalg.solve(C @ P @ C.T + noise / size, C @ P).T)
 
 
-def _solved(solve: Any, *matrices: Array) -> Any:
-    try:
-        return solve(*matrices)
-    except Exception as error:  # of LAPACK, SciPy or python-control, each in words of its own
-        raise ValueError(
-            "the Riccati equation of these weights has no solution that can be computed "
-            f"({str(error).splitlines()[0] if str(error) else type(error).__name__}); take weights that are less far "
-            "apart, or a model of fewer states (lin.reduce)"
-        ) from None
-
-
-def _require_decay(poles: Any, dt: float | None) -> None:
-    slowest = np.max(np.real(poles)) if dt is None else np.max(np.abs(poles)) - 1
-    if not slowest < 0:
-        raise ValueError(
-            "the Riccati equation was solved too inaccurately: not all poles decay; take weights that are less far "
-            "apart, or a model of fewer states (lin.reduce)"
-        )
+def _solved(solve: Callable[[float], Any], sizes: Sequence[float], dt: float | None) -> tuple[Any, float]:
+    """The first solution whose poles decay, and the size of the cost with which it was found."""
+    why = "not all poles decay"
+    for size in sizes:
+        if not size:
+            continue
+        try:
+            found = solve(size)
+        except Exception as error:  # of LAPACK, SciPy or python-control, each in words of its own
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            continue
+        poles = found[2]
+        if (np.max(np.real(poles)) if dt is None else np.max(np.abs(poles)) - 1) < 0:
+            return found, size
+    raise ValueError(
+        f"the Riccati equation of these weights has no solution that can be computed ({why}); take weights that are "
+        "less far apart, or a model of fewer states (lin.reduce)"
+    )

@@ -32,6 +32,10 @@ def rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Array, Ar
     return C, D
 
 
+def positive(where: str, value: Any) -> float:
+    return real_number(where, real_number(where, value, above=0), most=LARGEST)
+
+
 def by_name(where: str, given: Any, known: Sequence[str] | None = None) -> dict[str, float]:
     """Positive numbers by name."""
     if not isinstance(given, Mapping) or not given:
@@ -39,7 +43,7 @@ def by_name(where: str, given: Any, known: Sequence[str] | None = None) -> dict[
     for name, value in given.items():
         if known is not None and name not in known:
             raise KeyError(f"{where}: there is no {shown(name)}{suggestion(name, known)}")
-        real_number(f"{where}['{name}']", value, above=0, most=LARGEST)
+        positive(f"{where}['{name}']", value)
     return {str(name): float(value) for name, value in given.items()}
 
 
@@ -68,7 +72,7 @@ def cost_of(model: StateSpace, Q: Any, R: Any) -> Cost:
         if np.linalg.eigvalsh(effort).min() <= 0:
             raise ValueError(f"R = {shown(R)}: must be positive definite; an input that costs nothing has no bounds")
     else:
-        effort = real_number("R", R, above=0, most=LARGEST) * np.eye(len(inputs))
+        effort = positive("R", R) * np.eye(len(inputs))
     if isinstance(Q, Mapping):
         weights = by_name("Q", Q)
         C, D = rows(model, list(weights), "Q")
