@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from flexarm.control.linear_controller import Matrices
 
 DECADES = 3  # beyond the slowest and the fastest pole
-SPREAD = np.concatenate([-np.geomspace(30, 1e-2, 40), np.geomspace(1e-2, 30, 40)])  # around resonances, in widths
+_WIDTHS = np.geomspace(1e-2, 30, 40)
+SPREAD = np.concatenate([-_WIDTHS[::-1], _WIDTHS])  # around resonances, in their widths
 
 
 @dataclass(frozen=True)
