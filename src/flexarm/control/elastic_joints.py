@@ -175,9 +175,9 @@ def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Functio
     second = rate_of(first)
     inertia = ca.jacobian(needs, a)
     zero = ca.SX.zeros(n)
-    here = ca.solve(inertia, stiffness * (theta - q) - ca.substitute(needs, a, zero))
+    here = ca.densify(ca.solve(inertia, stiffness * (theta - q) - ca.substitute(needs, a, zero)))
     rest = stiffness * (spin - v) - ca.substitute(first, jerk, zero)
-    next_one = ca.solve(inertia, rest)  # still of a
+    next_one = ca.densify(ca.solve(inertia, rest))  # still of a
     goals, weights = [ca.SX.sym(f"r{k}", n) for k in range(ORDER + 1)], [ca.SX.sym(f"k{k}", n) for k in range(ORDER)]
     rates = (q, v, a, jerk)
     wanted = goals[ORDER] + sum((weights[k] * (goals[k] - rates[k]) for k in range(ORDER)), zero)
@@ -185,7 +185,7 @@ def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Functio
     forces = dynamics(whole(q, theta), whole(v, spin), whole(a, push))
     gears = {each.coordinate.index: each.gear for each in system.actuators}
     torques = ca.vertcat(*(forces[k] / gears[k] for k in behind))
-    torques = ca.substitute(torques, snap, wanted)
+    torques = ca.substitute(torques, snap, ca.densify(wanted))
     torques = ca.substitute(torques, jerk, next_one)
     torques = ca.substitute(torques, a, here)
     return ca.Function("torques", [q, theta, v, spin, *goals, *weights], [ca.cse(ca.densify(torques))])

@@ -22,7 +22,8 @@ SPREAD = np.concatenate([-_WIDTHS[::-1], _WIDTHS])  # around resonances, in thei
 @dataclass(frozen=True)
 class Margins:
     """gain: by which factor the loop's gain may change before it is unstable (above 1: grow; below: fall; inf: any).
-    phase: by how much it may lag (rad; a negative one: lead). distance: of the loop's frequency response from -1, at the least."""
+    phase: by how much it may lag (rad; a negative one: lead). distance: of the loop's frequency response from -1,
+    at the least."""
 
     gain: float
     phase: float
