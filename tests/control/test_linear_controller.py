@@ -53,5 +53,8 @@ def test_limits_in_every_form():
         run = fa.simulate(ROD, 3.0, torque=design().feedback(limit=limit), native=False)
         assert np.abs(run.torque.values).max() == pytest.approx(0.05)
         assert float(run["rod.q"][-1]) > 0.1
+    motor = {"rod": fa.Actuator(limit=0.05)}
+    limited = fa.simulate(ROD, 3.0, torque=design().feedback(actuators=motor), native=False)
+    assert_allclose(limited["rod.q"].values, run["rod.q"].values, atol=1e-9)
     with pytest.raises(ValueError, match="one for each of rod"):
         design().feedback(limit=[1.0, 2.0])

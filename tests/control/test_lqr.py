@@ -49,6 +49,15 @@ def test_the_cost_that_is_left_is_what_a_simulation_costs(hanging):
     assert cost == pytest.approx(x0 @ design.P @ x0, rel=2e-3)
 
 
+def test_a_sampled_design_knows_what_it_costs_between_samples():
+    """Of the integral, not of a sum at samples: at two samples a second."""
+    design = fa.lqr(fa.linearize(ROD), {"rod.q": 1.0}, 1.0, rate=2.0)
+    run = fa.simulate(ROD, 30.0, torque=design.feedback(), q0={"rod.q": 1.0}, sample=0.005, rtol=1e-9, native=False)
+    t, q, u = run.data["time"].values, run["rod.q"].values, run.torque.values[:, 0]
+    held = np.asarray(u[np.minimum((t * 2 + 1e-9).astype(int) * 100, len(u) - 1)])  # its value from the sample on
+    assert simpson(q**2, x=t) + (held[:-1:100] ** 2).sum() * 0.5 == pytest.approx(design.P[0, 0], rel=1e-6)
+
+
 def test_the_law_on_the_robot_has_the_poles_of_the_design(hanging):
     system, q, lin = hanging
     design = fa.lqr(lin, {"tip.y": 100.0}, 0.1, integral={"tip.y": 50.0})

@@ -73,8 +73,12 @@ class LinearController:
         actuators: Mapping[str, Any] | None = None,
     ) -> Feedback:
         """The law on the robot, with what holds the posture added. Its observer knows of the `limit` (as in
-        `fa.Feedback`), and its integrals do not wind up. `sensors` and `actuators` are those of `fa.Feedback`."""
-        law = _Law(self, limits_of(limit, self.model))
+        `fa.Feedback`) and of those of `actuators`, and its integrals do not wind up. `sensors` and `actuators` are
+        those of `fa.Feedback`."""
+        limits = limits_of(limit, self.model)
+        for name, motor in actuators.items() if isinstance(actuators, Mapping) else ():
+            limits[name] = min(limits.get(name, np.inf), getattr(motor, "limit", np.inf))
+        law = _Law(self, {name: each for name, each in limits.items() if np.isfinite(each)})
         return Feedback(
             law,
             rate=None if self.dt is None else 1 / self.dt,
