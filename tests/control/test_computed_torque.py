@@ -76,16 +76,18 @@ def test_the_fast_loop_damps_the_lowest_mode_and_leaves_the_slow_poles():
     robot, q = hubs(), {"a.q": 0.3, "b.q": 0.7}
     system = fa.System(robot, native=False)
     lin = fa.linearize(system, q)
-    ratios, slow = [], []
-    for fast in (0.0, 0.2, 0.5):
+    ratios, slow, slowest = [], [], []
+    for fast in (0.0, 0.2, 0.5, 50.0):
         law = fa.computed_torque(system, {"a.q": 0.3, "b.q": 0.7}, kp=4.0, kd=4.0, fast=fast)
         poles = closed_loop_poles(system, law, lin, q)
-        first = min(poles[poles.imag > 30], key=abs)
+        first = min(poles[poles.imag > 30], key=abs, default=-1.0)
         ratios.append(-first.real / abs(first))
         slow.append(np.sort(poles[np.abs(poles) < 5].real))
+        slowest.append(poles.real.max())
     assert ratios[1] > 1.5 * ratios[0]
     assert ratios[2] > 2.5 * ratios[0]
     assert_allclose(slow[1], slow[0], atol=0.5)
+    assert max(slowest[:3]) < 0 < slowest[3]  # too much of it reaches the slow motion
 
 
 def test_the_fast_loop_steadies_an_elastic_joint_that_is_unstable_without():

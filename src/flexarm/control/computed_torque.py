@@ -42,7 +42,8 @@ def computed_torque(
     kp, kd: of the error (1/s2) and its rate (1/s): one for all, one for each joint, or by link.
     fast: torque against the speed (N m s/rad or N s/m) with which joints recoil from links that bend and drives that
     wind up, given in the same ways: it damps them without changing where joints are to go. It reads the rates of
-    elastic coordinates, as strain gauges along the links would tell them. Zero leaves it out.
+    elastic coordinates, as strain gauges along the links would tell them. Zero leaves it out; too much of it makes
+    deflections so slow that they disturb the tracking.
     rate, limit: as in `fa.Feedback`. Gains are in `feedback.gains`, and other values of them compile nothing new.
 
     >>> from flexarm.robot import library

@@ -1,4 +1,4 @@
-"""LinearController: a linear law with states of its own about a posture, and what it does to a linear model."""
+"""LinearController: a linear law about a posture as a design, and what it does to linear models."""
 
 from __future__ import annotations
 
@@ -6,33 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from flexarm.analysis.state_space import Signal, StateSpace
+from flexarm.control.linear_law import LinearLaw, Matrices
 from flexarm.control.loop_margins import Margins, margins_of
 from flexarm.control.weights import rows
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.inputs import Profile
 from flexarm.motion.laws import Feedback
-
-
-@dataclass(frozen=True, eq=False)
-class Matrices:
-    """u = C s + D y + F r and s' = A s + B y + G r + H w + W (u - w), w what the limits leave of u.
-
-    In a sampled law the second gives the next states. All of y, r, u are against the posture.
-    """
-
-    A: Array
-    B: Array
-    C: Array
-    D: Array
-    F: Array
-    G: Array
-    H: Array
-    W: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +61,9 @@ class LinearController:
         limits = limits_of(limit, self.model)
         for name, motor in actuators.items() if isinstance(actuators, Mapping) else ():
             limits[name] = min(limits.get(name, np.inf), getattr(motor, "limit", np.inf))
-        law = _Law(self, {name: each for name, each in limits.items() if np.isfinite(each)})
+        finite = {name: each for name, each in limits.items() if np.isfinite(each)}
+        given = self.model, self.matrices, self.measured, list(self.references), self.states
+        law = LinearLaw(*given, finite, repr(self))
         return Feedback(
             law,
             rate=None if self.dt is None else 1 / self.dt,
@@ -153,62 +138,6 @@ class LinearController:
                 raise KeyError(f"model: has no input '{each.name}'{suggestion(each.name, names)}")
         plant = given.part(None, [each.name for each in self.model.inputs])
         return plant, *rows(plant, self.measured, "model")
-
-
-class _Law:
-    """law(t, x) of a controller. It remembers nothing."""
-
-    def __init__(self, design: LinearController, limits: dict[str, float]) -> None:
-        model = design.model
-        self._own, self._states = design.matrices, dict(design.states)
-        self._measured = [(name, operating_value(model, name)) for name in design.measured]
-        self._references = [(name, operating_value(model, name)) for name in design.references]
-        self._inputs = [each.name for each in model.inputs]
-        self._held, self._limits = dict(model.held), limits
-        self._name = repr(design)
-
-    def __repr__(self) -> str:
-        return self._name
-
-    def __deepcopy__(self, memo: Any) -> _Law:
-        return self
-
-    def __call__(self, t: Any, x: Any) -> Any:
-        own = self._own
-        y = ca.vertcat(*(x[name] - value for name, value in self._measured))
-        r = ca.vertcat(ca.DM(0, 1), *(x.reference(name) - value for name, value in self._references))
-        s = ca.vertcat(ca.DM(0, 1), *(ca.vertcat(x.state(name)) for name in self._states))
-        u = _times(own.C, s) + _times(own.D, y) + _times(own.F, r)
-        w = ca.vertcat(*(self._within(name, u[k]) for k, name in enumerate(self._inputs)))
-        torques = {**self._held, **{name: _plain(w[k]) + self._held[name] for k, name in enumerate(self._inputs)}}
-        if not self._states:
-            return torques
-        told = _times(own.A, s) + _times(own.B, y) + _times(own.G, r) + _times(own.H, w)
-        told += _times(own.W, u - w)
-        ends = np.cumsum([0, *self._states.values()]).tolist()
-        parts = {name: told[ends[k] : ends[k + 1]] for k, name in enumerate(self._states)}
-        return torques, {name: each if isinstance(each, ca.SX) else each.full().ravel() for name, each in parts.items()}
-
-    def _within(self, name: str, u: Any) -> Any:
-        if name not in self._limits:
-            return u
-        most, held = self._limits[name], self._held[name]
-        return ca.fmin(ca.fmax(u, -most - held), most - held)
-
-
-def operating_value(model: StateSpace, name: str) -> float:
-    """What an output or a state is in the posture of a model."""
-    if name in model.outputs_at:
-        return model.outputs_at[name]
-    return model.at.get(name, 0.0)  # rates are zero: models that move are refused
-
-
-def _times(matrix: Array, vector: Any) -> Any:
-    return ca.mtimes(ca.sparsify(ca.DM(matrix)), vector) if matrix.shape[1] else ca.DM.zeros(len(matrix), 1)
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, ca.SX) else float(value)
 
 
 def limits_of(limit: Any, model: StateSpace) -> dict[str, float]:

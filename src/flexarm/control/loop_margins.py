@@ -12,7 +12,7 @@ from flexarm.control.riccati import python_control
 from flexarm.foundation.numbers import Array
 
 if TYPE_CHECKING:
-    from flexarm.control.linear_controller import Matrices
+    from flexarm.control.linear_law import Matrices
 
 DECADES = 3  # beyond the slowest and the fastest pole
 _WIDTHS = np.geomspace(1e-2, 30, 40)

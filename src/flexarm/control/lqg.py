@@ -8,7 +8,8 @@ import numpy as np
 
 from flexarm.analysis.state_space import StateSpace
 from flexarm.control.design_model import Task, task_of
-from flexarm.control.linear_controller import LinearController, Matrices
+from flexarm.control.linear_controller import LinearController
+from flexarm.control.linear_law import Matrices
 from flexarm.control.lqr import Integrals, state_gain
 from flexarm.control.riccati import observer
 from flexarm.control.weights import accumulated, by_name, rows

@@ -8,7 +8,8 @@ import numpy as np
 
 from flexarm.analysis.state_space import StateSpace
 from flexarm.control.design_model import Task, require_readable, task_of
-from flexarm.control.linear_controller import LinearController, Matrices
+from flexarm.control.linear_controller import LinearController
+from flexarm.control.linear_law import Matrices
 from flexarm.control.riccati import regulator
 from flexarm.control.weights import Cost, cost_of, rows, sampled_cost
 from flexarm.foundation.numbers import Array
