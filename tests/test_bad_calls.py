@@ -180,6 +180,7 @@ def calls() -> Iterator[Call]:
     yield from systems()
     yield from motions()
     yield from controllers()
+    yield from designs()
     yield from results()
     yield from closed_forms()
 
@@ -363,6 +364,7 @@ def library() -> Iterator[Call]:
     )
     two = {"damping": (0.0, NONNEGATIVE), "modes": (1, (*COUNT, 0))}
     yield Call("library.de_luca_siciliano_arm", fa.library.de_luca_siciliano_arm, two)
+    yield Call("library.two_masses", fa.library.two_masses, {"stiffness": (1.0, POSITIVE)})
     yield Call("library.tokhi_azad_arm", fa.library.tokhi_azad_arm, {"payload": (0.1, NONNEGATIVE)})
     yield Call(
         "library.rrr_arm",
@@ -789,6 +791,87 @@ def controllers() -> Iterator[Call]:
     yield Call("low_pass", fa.low_pass, {**passing, "order": (1, (*NUMBER, 0, 3, 1.5))})
 
 
+LIN = (None, "text", 3, NAN, [], {}, THING)
+BY_NAME = (None, "text", "", 3, NAN, [], [1, 2], {}, THING, {"nobody": 1.0}, {"b.q": -1.0}, {"b.q": "text"},
+           {"b.q": NAN}, {3: 1.0})  # fmt: skip
+
+
+@cache
+def lin() -> fa.StateSpace:
+    return fa.linearize(ROD, inputs=["b", "tip.fy"], outputs=["b.q"])
+
+
+@cache
+def design() -> fa.LinearController:
+    return fa.lqg(lin(), {"b.q": 1.0}, 1.0, {"b": 1.0}, {"b.q": 1.0})
+
+
+def designs() -> Iterator[Call]:
+    goals = ({"b.q": 0.5}, (*("text", 3, NAN, [], {}, THING), {"nobody": 1.0}, {"b.q": "text"}, {"b.q": NAN}, {3: 1.0}))
+    rate = (100.0, optional(POSITIVE))
+    limit = (1.0, optional(POSITIVE))
+    weights = {
+        "lin": (Made(lin), LIN),
+        "Q": ({"b.q": 1.0}, BY_NAME),
+        "R": (1.0, (*POSITIVE, {"nobody": 1.0}, {"b": -1.0}, {"b": "text"}, [[NAN]], [[-1.0]])),
+        "integral": (["b.q"], (*("text", 3, NAN, [], {}, THING), ["nobody"], ["b.q", "b.q"], {"b.q": -1.0})),
+        "references": goals,
+        "rate": rate,
+    }
+    yield Call("lqr", fa.lqr, weights)
+    noises = {"process": ({"b": 1.0}, (*BY_NAME, {"b": NAN})), "noise": ({"b.q": 1.0}, BY_NAME)}
+    yield Call("lqg", fa.lqg, {**weights, **noises})
+    impulses = (None, "text", 3, NAN, [], {}, THING, {"nobody": 1.0}, {"b": "text"}, {"b": NAN}, {3: 1.0})
+    yield Call(
+        "robust_lqg",
+        fa.robust_lqg,
+        {
+            "start": (Made(design), LIN),
+            "models": (Made(lambda: [lin()]), (None, "text", 3, NAN, [], {}, THING, [3], [None])),
+            "impulse": ({"tip.fy": 1.0}, impulses),
+            "settled": ({"b.q": 0.1}, BY_NAME),
+            "within": (20.0, POSITIVE),
+            "limit": limit,
+        },
+    )
+    yield Call("LinearController.feedback", lambda limit: design().feedback(limit), {"limit": limit})
+    models = ("text", 3, NAN, [], {}, THING)
+    for name in ("closed_loop", "margins"):
+        yield Call(
+            f"LinearController.{name}",
+            lambda model, name=name: getattr(design(), name)(model),
+            {"model": (Made(lin), models)},
+        )
+    numbers = (*POSITIVE, [1.0, 2.0], {"nobody": 1.0}, {"b": "text"}, {"b": -1.0})
+    goals = (goals[0], (None, *goals[1]))
+    yield Call(
+        "computed_torque",
+        fa.computed_torque,
+        {
+            "robot": (ROD, ROBOT),
+            "references": goals,
+            "kp": (4.0, numbers),
+            "kd": (4.0, numbers),
+            "fast": (1.0, tuple(each for each in numbers if each != 0.0)),
+            "rate": rate,
+            "limit": limit,
+        },
+    )
+    soft = fa.Robot(links=[bar("b", joint=fa.Revolute(drive=fa.Drive(50.0, 0.0, 0.02)))])
+    poles = (None, "text", "", 3, NAN, [], {}, THING, [-1.0], [1.0] * 4, [NAN] * 4, ["a"] * 4, [True] * 4, {"b": 3})
+    yield Call(
+        "elastic_joint_linearization",
+        fa.elastic_joint_linearization,
+        {
+            "robot": (soft, ROBOT),
+            "references": goals,
+            "poles": ([-1.0, -2.0, -3.0, -4.0], poles),
+            "rate": rate,
+            "limit": limit,
+        },
+    )
+
+
 def results() -> Iterator[Call]:
     other = (Made(run), tuple(value for value in RUN if value is not None))
     yield Call("Run", fa.Run, {"data": (Made(lambda: run().data), RUN)})
@@ -901,9 +984,9 @@ HUGE_CASES = [
 ]
 # results, which nobody makes by hand, what is abstract, and what is raised or warned
 NOT_CALLED = {"Campbell", "ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy",
-              "FrequencyMap", "FrequencyResponse", "Inversion", "Linearization", "Method", "ModeSet", "Profile",
-              "RigidTorques", "Shaper", "Signal", "SimulationState", "Spectrum", "StateSpace", "StepError",
-              "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
+              "FrequencyMap", "FrequencyResponse", "Inversion", "LinearController", "Linearization", "Margins", "Method",
+              "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "SimulationState", "Spectrum", "StateSpace",
+              "StepError", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)
 # words of Python, numpy and pydantic about their own doings

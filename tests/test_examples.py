@@ -158,6 +158,15 @@ def test_16_inversion(example):
     assert Path("inversion.png").stat().st_size > 10_000
 
 
+def test_17_two_masses(example):
+    found = example("17_two_masses.py")
+    assert found["design"].worst < 0.95
+    assert len(found["left"]) == 31
+    assert max(found["left"]) <= 0.1
+    assert max(found["pushed"]) <= 1.0
+    assert Path("two_masses.png").exists()
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)

@@ -17,13 +17,20 @@ if TYPE_CHECKING:
     from flexarm.analysis.rotation import Campbell, campbell
     from flexarm.analysis.spectra import Spectrum, spectrum
     from flexarm.analysis.state_space import Signal, StateSpace
+    from flexarm.control.computed_torque import computed_torque
+    from flexarm.control.elastic_joints import elastic_joint_linearization
     from flexarm.control.feedforward import feedforward
     from flexarm.control.filters import low_pass, notch
     from flexarm.control.gravity import gravity_torque
     from flexarm.control.inverse.inversion import inverse
     from flexarm.control.inverse.inverted import Inversion
+    from flexarm.control.linear_controller import LinearController
+    from flexarm.control.loop_margins import Margins
+    from flexarm.control.lqg import lqg
+    from flexarm.control.lqr import lqr
     from flexarm.control.pd import pd
     from flexarm.control.pid import pid
+    from flexarm.control.robust_lqg import robust_lqg
     from flexarm.control.shapers import Shaper, shaper
     from flexarm.control.simulation import Simulation, SimulationState
     from flexarm.control.step_watch import StepError
@@ -113,6 +120,13 @@ _LATER = {
     "flexarm.control.pid": ("pid",),
     "flexarm.control.inverse.inversion": ("inverse",),
     "flexarm.control.inverse.inverted": ("Inversion",),
+    "flexarm.control.computed_torque": ("computed_torque",),
+    "flexarm.control.elastic_joints": ("elastic_joint_linearization",),
+    "flexarm.control.linear_controller": ("LinearController",),
+    "flexarm.control.loop_margins": ("Margins",),
+    "flexarm.control.lqg": ("lqg",),
+    "flexarm.control.lqr": ("lqr",),
+    "flexarm.control.robust_lqg": ("robust_lqg",),
     "flexarm.control.shapers": ("Shaper", "shaper"),
     "flexarm.control.simulation": ("Simulation", "SimulationState"),
     "flexarm.control.step_watch": ("StepError",),
@@ -205,9 +219,11 @@ __all__ = [
     "FrequencyResponse",
     "GeneralizedAlpha",
     "Inversion",
+    "LinearController",
     "Linearization",
     "Link",
     "Loop",
+    "Margins",
     "Material",
     "Method",
     "ModeSet",
@@ -247,9 +263,11 @@ __all__ = [
     "bang_bang",
     "campbell",
     "chirp",
+    "computed_torque",
     "convergence",
     "cycloid",
     "decay",
+    "elastic_joint_linearization",
     "equations",
     "equilibrium",
     "feedforward",
@@ -261,6 +279,8 @@ __all__ = [
     "linearize",
     "load",
     "low_pass",
+    "lqg",
+    "lqr",
     "minimum_jerk",
     "modes",
     "notch",
@@ -272,6 +292,7 @@ __all__ = [
     "reduced",
     "rest_to_rest",
     "rigid_torques",
+    "robust_lqg",
     "s_curve",
     "save",
     "schema",

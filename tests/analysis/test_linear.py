@@ -259,3 +259,23 @@ def test_a_closed_loop_that_one_crank_holds():
     slope = (weight(here + step)[0] - weight(here - step)[0]) / (2 * step)
     assert lin.A[1, 0] == pytest.approx(-slope / weight(here)[1], rel=1e-6)
     assert lin.held["crank"] == pytest.approx(weight(here)[0], rel=1e-9)
+
+
+def test_a_model_knows_where_its_outputs_are_and_what_moves():
+    arm = fa.library.two_link_arm()
+    q, v = {"upper.q": 0.3, "fore.q": 0.5, "fore.bend_y[1]": 0.01}, {"upper.q": 2.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.ValidityWarning)
+        lin = fa.linearize(
+            arm, q, v, inputs=["upper"], outputs=["tip.y", "tip.x'", "fore.strain(0.1)", "upper.moment(0)"]
+        )
+    system = fa.System(arm, native=False)
+    tip = system.tip(q)
+    J = system.jacobian("fore", None, q, axes="world")[3:]
+    forces = system.section_forces("upper", 0.0, q, v, None)
+    assert lin.speeds == {"upper.q": 2.0}
+    assert lin.outputs_at["tip.y"] == pytest.approx(tip[1])
+    assert lin.outputs_at["tip.x'"] == pytest.approx((J @ system.vector(v))[0])
+    assert lin.outputs_at["fore.strain(0.1)"] == pytest.approx(float(system.strain("fore", 0.1, q, at=(0.0025, 0.0))))
+    assert lin.outputs_at["upper.moment(0)"] == pytest.approx(float(forces[5]))
+    assert lin.reduce(4).outputs_at == lin.outputs_at == lin.discrete(0.01).outputs_at

@@ -218,6 +218,8 @@ class SmallMotions:
             at=dict(zip(system.names, self.q.tolist())),
             held=self._held(),
             made_from=self._second_order(),
+            speeds={name: rate for name, rate in zip(system.names, self.v.tolist()) if rate},
+            outputs_at=Readings(self).values(wanted),
         )
 
     def _second_order(self) -> SecondOrder | None:
@@ -273,11 +275,27 @@ class Readings:
         paths = iter(self._of_paths([each for each in wanted if each.path is not None]))
         return [next(paths) if each.path is not None else self._other(each) for each in wanted]
 
-    def _of_paths(self, wanted: list[Output]) -> list[tuple[Array, Array, Array, Array]]:
-        """Exact, from the expressions."""
-        if not wanted:
-            return []
-        system, e = self.of.system, self.of.system.equations
+    def values(self, wanted: list[Output]) -> dict[str, float]:
+        """What the outputs are in the state that is held, by name."""
+        of, still = self.of, np.zeros(self.of.system.nq)
+        forces = -of.constraint_forces if len(of.J) else None
+        out = {}
+        for each in wanted:
+            if each.row is not None:
+                assert forces is not None
+                out[each.name] = float(forces[each.row])
+            elif each.path is None:
+                assert each.read is not None
+                out[each.name] = float(each.read(of.q, of.v, still, (), forces))
+        paths = [each for each in wanted if each.path is not None]
+        if paths:
+            found = self._path_functions(paths)[0](of.q, of.v, still, of.system.numbers).full().ravel()
+            out |= dict(zip([each.name for each in paths], found.tolist(), strict=True))
+        return {each.name: out[each.name] for each in wanted}
+
+    def _path_functions(self, wanted: list[Output]) -> tuple[ca.Function, ca.Function]:
+        """(q, v, a, numbers) -> values, and their slopes by q, v, a."""
+        e = self.of.system.equations
         with building:
             values = []
             for each in wanted:
@@ -288,8 +306,16 @@ class Readings:
                 values.append(value)
             column = ca.vertcat(*values)
             slopes = [ca.densify(ca.jacobian(column, each)) for each in (e.q, e.v, e.a)]
-            function = ca.Function("outputs", [e.q, e.v, e.a, e.p], slopes)
-        found = [each.full() for each in function(self.of.q, self.of.v, np.zeros(system.nq), system.numbers)]
+            given = [e.q, e.v, e.a, e.p]
+            return ca.Function("outputs", given, [ca.densify(column)]), ca.Function("slopes", given, slopes)
+
+    def _of_paths(self, wanted: list[Output]) -> list[tuple[Array, Array, Array, Array]]:
+        """Exact, from the expressions."""
+        if not wanted:
+            return []
+        still = np.zeros(self.of.system.nq)
+        slopes = self._path_functions(wanted)[1]
+        found = [each.full() for each in slopes(self.of.q, self.of.v, still, self.of.system.numbers)]
         direct = np.zeros(len(self.of.given))
         return [(found[0][k], found[1][k], found[2][k], direct) for k in range(len(wanted))]
 

@@ -32,7 +32,8 @@ class StateSpace:
     """dx/dt = A x + B u, y = C x + D u of small motions about a state; with `dt`, x[k+1] = A x[k] + B u[k].
 
     states, inputs, outputs: signals with names and units. Poles and zeros are in rad/s, frequencies in Hz.
-    at: the coordinates about which it holds, by name; held: what actuators give there, by name.
+    at: the coordinates about which it holds, by name; speeds: their rates, where they move; held: what actuators give
+    there; outputs_at: what outputs are there, all by name.
     made_from: the equations of second order, where nothing but forces drives the robot; zeros are found from these.
     """
 
@@ -47,6 +48,8 @@ class StateSpace:
     at: dict[str, float] = field(default_factory=dict, repr=False)
     held: dict[str, float] = field(default_factory=dict, repr=False)
     made_from: transfer.SecondOrder | None = field(default=None, repr=False)
+    speeds: dict[str, float] = field(default_factory=dict, repr=False)
+    outputs_at: dict[str, float] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("A", "B", "C", "D"):

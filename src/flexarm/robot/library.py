@@ -10,7 +10,7 @@ from flexarm.foundation.sentences import shown
 
 from .drives import Drive
 from .flexibility import MOST_MODES, Flexible, Modes
-from .joints import Revolute
+from .joints import Revolute, SlidingPrismatic
 from .links import Link
 from .masses import PointMass
 from .materials import Material
@@ -166,3 +166,17 @@ def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
             link("fore", 3.5, Revolute("y", drive=drive), 0.0008, 5.37e-7, 1.07e-6),
         ],
     )
+
+
+def two_masses(stiffness: float = 1.0) -> Robot:
+    """Two masses of 1 kg on a line with a spring (`stiffness`, N/m) between them: the benchmark of Wie and Bernstein.
+
+    Wie & Bernstein, Benchmark problems for robust control design, Journal of Guidance, Control, and Dynamics 15, 1992:
+    the force acts on the first mass, here the motor of an elastic drive (`mass.motor`); the position of the second one
+    (`mass.q`) is measured; the spring is anywhere between 0.5 and 2 N/m.
+
+    >>> two_masses(stiffness=0.5).coordinates
+    2
+    """
+    spring = Drive(stiffness=real_number("stiffness", stiffness, "N/m", above=0), rotor_inertia=1.0)
+    return Robot(name="two masses", links=[Link("mass", length=0.1, mass=1.0, joint=SlidingPrismatic(drive=spring))])

@@ -1,0 +1,60 @@
+"""Linear controllers on linear models and on robots: the same law in both."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+
+ROD = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])
+
+
+def design(**given):
+    lin = fa.linearize(ROD, inputs=["rod"], outputs=["rod.q"])
+    given = {"references": {"rod.q": 0.2}, **given}
+    return fa.lqg(lin, {"rod.q": 1.0}, 1.0, {"rod": 1.0}, {"rod.q": 1.0}, **given)
+
+
+@pytest.mark.parametrize("rate", [None, 10.0])
+@pytest.mark.parametrize("integral", [None, {"rod.q": 0.5}])
+def test_a_run_is_the_step_response_of_the_closed_loop(rate, integral):
+    found = design(rate=rate, integral=integral)
+    closed = found.closed_loop()
+    times, wanted = closed.step(np.arange(0.0, 6.05, 0.1), "rod.q", "rod.q")
+    run = fa.simulate(ROD, 6.0, torque=found.feedback(), sample=0.1, rtol=1e-8, native=False)
+    assert_allclose(run["rod.q"].values, 0.2 * wanted.ravel()[: len(run["rod.q"])], atol=1e-6)
+    assert times[-1] == pytest.approx(6.0)
+
+
+def test_other_models_and_what_is_refused():
+    found = design(rate=10.0)
+    lin = fa.linearize(ROD)
+    assert same(found.closed_loop(lin).poles, found.poles)  # sampled as the design is
+    assert same(found.closed_loop(lin.discrete(0.1)).poles, found.poles)
+    for model, words in [
+        (lin.discrete(0.2), "sampled every 0.2 s"),
+        (fa.linearize(ROD, inputs=["tip.fy"]), "has no input 'rod'"),
+        (fa.linearize(fa.library.two_masses()), "has no input 'rod'"),
+        (3, "must be a StateSpace"),
+    ]:
+        with pytest.raises((ValueError, TypeError, KeyError), match=words):
+            found.closed_loop(model)
+    with pytest.raises(ValueError, match=r"sampled every 0\.1 s, the design is not"):
+        design().closed_loop(lin.discrete(0.1))
+    assert repr(found) == "LinearController of rod from rod.q, states: estimate (2), sampled every 0.1 s"
+
+
+def same(one, other):
+    return np.allclose(np.sort_complex(one), np.sort_complex(other))
+
+
+def test_limits_in_every_form():
+    for limit in (0.05, [0.05], {"rod": 0.05}):
+        run = fa.simulate(ROD, 3.0, torque=design().feedback(limit=limit), native=False)
+        assert np.abs(run.torque.values).max() == pytest.approx(0.05)
+        assert float(run["rod.q"][-1]) > 0.1
+    motor = {"rod": fa.Actuator(limit=0.05)}
+    limited = fa.simulate(ROD, 3.0, torque=design().feedback(actuators=motor), native=False)
+    assert_allclose(limited["rod.q"].values, run["rod.q"].values, atol=1e-9)
+    with pytest.raises(ValueError, match="one for each of rod"):
+        design().feedback(limit=[1.0, 2.0])
