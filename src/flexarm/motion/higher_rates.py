@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.motion.inputs import Profile
 from flexarm.motion.outlook import Outlook
 from flexarm.motion.pieces import Opaque, Piece, Spline, looked
+from flexarm.motion.profiles import Profile
 from flexarm.motion.shaped import Copies
 
 
