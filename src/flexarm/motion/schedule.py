@@ -30,6 +30,8 @@ from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.stepper import Given
 from flexarm.motion.traced_law import TracedLaw
 
+SAME = 1e-12  # of the run: times that are nearer than this are one stop
+
 
 class Schedule:
     """All inputs of one run: torques by profile or by a law, prescribed motions, loads."""
@@ -50,6 +52,7 @@ class Schedule:
         self._weights = np.zeros(0 if self.law is None else len(self.law.states))
         self.outlooks: dict[str, Outlook] = {}
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
+        self._late: list[tuple[float, float]] = []
 
     def look(self, duration: float, q: Array, v: Array) -> None:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
@@ -75,6 +78,7 @@ class Schedule:
             seen.append(("the feedback law", self.law.look(duration, q, v)))
         self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
         self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
+        self._late = self._late_jumps(duration)
         if self.law is not None and self.law.states:
             with building:
                 plant, numbers = self._robot_plant("projection"), self.given.numbers
@@ -177,9 +181,22 @@ class Schedule:
         jumps = {time for time in self.jumps if 0 < time < duration}
         last = 0.0
         for time in heapq.merge(sorted(jumps), self._ticks(duration), [duration]):
-            if time > last + 1e-12 * duration:  # a jump and a sample may be the same but for rounding
+            if time > last + SAME * duration:  # a jump and a sample may be the same but for rounding
                 last = min(time, duration)
                 yield last
+
+    def _late_jumps(self, duration: float) -> list[tuple[float, float]]:
+        """Jumps that are a stop but for rounding: (that stop, the last of them). Inputs are those after all of them."""
+        jumps = {time for time in self.jumps if 0 < time < duration}
+        rate = None if self.controller is None else self.controller.rate
+        ticks = set() if rate is None else {round(time * rate) / rate for time in jumps}
+        found, stop = dict[float, float](), 0.0
+        for time in sorted(jumps | ticks):
+            if time > stop + SAME * duration:
+                stop = time
+            elif time in jumps and time > stop:
+                found[stop] = time
+        return list(found.items())
 
     def _ticks(self, duration: float) -> Iterator[float]:
         """Samples of the digital controller inside the run: one by one, since there may be millions."""
@@ -189,6 +206,8 @@ class Schedule:
     def inputs(self, t: Array, held: Callable[[Array], Array] | Array | None = None) -> Array:
         """Rows of plant inputs at times t; `held` replaces the torques by a digital controller's."""
         rows, now = [t], held(t) if callable(held) else held
+        for stop, last in self._late:
+            t = np.where((t >= stop) & (t < last), last, t)
         rows += [np.full(t.shape, value) for value in now] if now is not None else [p(t) for p in self.torques]
         rows += [p(t) for _, parts in self.loads for p in parts]
         rows += [p(t, rate) for rate in range(3) for p in self.motions.values()]
