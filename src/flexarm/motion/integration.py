@@ -277,8 +277,18 @@ class Integration:
             what = f"changes too fast (the step fell to {self.step_size.dt:.2g} s)"
         q = np.abs(self.stepper.states[step, self.layout.q] / self.system.sizes)
         worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if len(q) else 0
-        name = self.system.names[worst]
-        return f"diverged at t = {self.t:.6g} s: '{name}' {what}{self._singularity()}"
+        name = self._failing_state(step) or f"'{self.system.names[worst]}'"
+        return f"diverged at t = {self.t:.6g} s: {name} {what}{self._singularity()}"
+
+    def _failing_state(self, step: int) -> str:
+        """The state of the law whose error is the largest, if it is one of these."""
+        count, law = self.layout.states, self.schedule.law
+        if law is None or not count or self.stepper.errors.shape[1] <= count:
+            return ""
+        errors = np.maximum(self.stepper.errors[step], self.stepper.left[step])
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        own = errors[-count:]
+        return f"the law's state '{law.states[int(own.argmax())]}'" if own.max() > errors[:-count].max() else ""
 
     def _singularity(self) -> str:
         """The end of a sentence about a failure where constraints, or a lack of inertia, are at fault."""

@@ -49,7 +49,7 @@ class Schedule:
         if self.feedback and digital:
             self.controller = DigitalLaw(self.feedback, system)
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
-        self._weights = np.zeros(0 if self.law is None else len(self.law.states))
+        self._weights = np.zeros(0 if self.law is None else 3 * len(self.law.states))
         self.outlooks: dict[str, Outlook] = {}
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
         self._late: list[tuple[float, float]] = []
@@ -82,7 +82,7 @@ class Schedule:
         if self.law is not None and self.law.states:
             with building:
                 plant, numbers = self._robot_plant("projection"), self.given.numbers
-            self._weights = error_weights(self.system, plant, self.law, numbers, (q, v)) / duration
+            self._weights = error_weights(self.system, plant, self.law, numbers, (q, v), duration)
             del self.given  # they are among its numbers
 
     def replayed(self, commands: Commands) -> Schedule:
@@ -150,7 +150,7 @@ class Schedule:
         """What the robot gives to the functions of the plant."""
         places = np.zeros(0) if self.law is None else np.array(self.law.places, dtype=float)
         numbers = np.concatenate([self.system.numbers, self._loaded.places.vector, places, self._weights])
-        return Given(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights))]))
+        return Given(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights) // 3)]))
 
     @property
     def _sources(self) -> list[tuple[str, Any]]:

@@ -23,6 +23,7 @@ from flexarm.motion.probing import probed
 from flexarm.motion.tracing import Channel, tracing
 
 ELSEWHERE = (0.0, 0.37, -0.23)  # of what is large for each coordinate, and that a second: where a law is looked at
+LOOKS = 9  # times in a run at which that is done
 KINKS = {
     ca.OP_FMIN,
     ca.OP_FMAX,
@@ -58,6 +59,8 @@ class TracedLaw:
         gains = np.zeros(0) if self._gains is None else self._gains.numbers()
         self.parameters = np.concatenate([gains, limits[self._limited]])
         self.states = [*(self._own or NONE).labels, *(f"motor.{name}" for name in self._motors)]
+        if twice := next((name for name in self.states if self.states.count(name) > 1), None):
+            raise ValueError(f"Feedback: two of its states would be called '{twice}' in a run; give one another name")
         motors = np.array([each.start for each in self._motors.values()])
         self.start = np.concatenate([(self._own or NONE).numbers(), motors])
         self.function, self.channels, self.places = self._trace()
@@ -71,8 +74,16 @@ class TracedLaw:
     @cached_property
     def abrupt(self) -> bool:
         """Whether it has kinks: limits, np.where, np.abs and the like."""
-        kinds = (self.function.instruction_id(k) for k in range(self.function.n_instructions()))
-        return any(kind in KINKS for kind in kinds)
+        return _has_kinks(self.function)
+
+    @cached_property
+    def abrupt_states(self) -> Array:
+        """One for each state whose rate has kinks, zero for the others."""
+        with building:
+            arguments = self.function.sx_in()
+            rates = self.function(*arguments)[1]
+            each = [ca.Function("rate", arguments, [rates[k]]) for k in range(len(self.states))]
+        return np.array([float(_has_kinks(one)) for one in each])
 
     @cached_property
     def reads(self) -> set[str]:
@@ -100,25 +111,42 @@ class TracedLaw:
         found = self.function(t[None, :], q.T, v.T, channels, self.parameters, states.T, *numbers)
         return np.asarray(found[0].full().T)
 
-    def torque_slopes(self, system: System, q: Array, v: Array) -> Array:
-        """(nu, states): the largest of several states, of torques by the states of the law. Where none reads a state,
-        of what it changes in a second (and so on)."""
+    def torque_slopes(self, duration: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """(nu, states): the largest that is found, of torques by the states of the law (where none reads a state, of
+        what it changes in a second, and so on); and what is large for each state. Looked at over the duration of a
+        run, about the state (q, v) in which it begins."""
         with building:
             arguments = self.function.sx_in()
             torques, rates = self.function(*arguments)
             by = arguments[5]
-            slopes = ca.Function("slopes", arguments, [ca.jacobian(torques, by), ca.jacobian(rates, by)])
-        channels = np.zeros(len(self.channels))
-        numbers = (system.numbers, np.array(self.places))
-        found = []
-        for share in ELSEWHERE:
-            state = (q + share * system.sizes, v + share * system.sizes)
-            found.append(slopes(0.0, *state, channels, self.parameters, self.start, *numbers))
-        direct, chain = (np.nanmax([np.abs(each[k].full()) for each in found], axis=0) for k in (0, 1))
+            slopes = [ca.densify(ca.jacobian(each, by)) for each in (torques, rates)]
+            function = ca.Function("slopes", arguments, [*slopes, rates])
+        t = np.repeat(np.linspace(0.0, duration, LOOKS), len(ELSEWHERE))
+        shares = np.tile(ELSEWHERE, LOOKS)[:, None]
+        state = (q + shares * self.system.sizes).T, (v + shares * self.system.sizes).T
+        channels = np.reshape([_tried(each, t) for each in self.channels], (len(self.channels), len(t)))
+        places, count = np.array(self.places), len(self.states)
+
+        def found(states: Array) -> list[Array]:
+            """Slopes of torques and of rates, and these, each the largest of all looks."""
+            given = (t[None, :], *state, channels, self.parameters, states, self.system.numbers, places)
+            shapes = (-1, count), (count, count), (count,)
+            sizes = (np.abs(np.split(each.full(), len(t), axis=1)) for each in function(*given))
+            return [
+                np.where(np.isfinite(each), each, 0.0).max(axis=0).reshape(shape)
+                for each, shape in zip(sizes, shapes, strict=True)
+            ]
+
+        start = np.repeat(self.start[:, None], len(t), axis=1)
+        _, chain, speeds = found(start)
+        quickest = np.maximum(np.diag(chain), 1 / duration)  # what follows something does not add it up
+        large = np.maximum(np.abs(self.start), speeds / quickest)
+        large = np.where(large > 0, large, 1.0)
+        direct, chain, _ = found(start + shares.T * large[:, None])
         for _ in self.states:
             unread = ~direct.any(axis=0)
             direct[:, unread] = (direct @ chain)[:, unread]
-        return np.asarray(direct)
+        return direct, large
 
     def look(self, duration: float, q: Array, v: Array) -> Outlook:
         """How fast the law's own formula of t is, in a state and two others (where what is zero in the first is not):
@@ -186,6 +214,14 @@ class TracedLaw:
         return commands, ca.vertcat(*symbols), ca.vertcat(*rates)
 
 
+def _tried(channel: Channel, t: Array) -> Array:
+    """Zeros where a function of the user's fails: a run that gets there tells."""
+    try:
+        return channel(t)
+    except Exception:
+        return np.zeros(t.shape)
+
+
 def copied(law: Any) -> Any:
     """A copy of a controller, or of what a function refers to, with a memory of its own (one that is traced would be
     filled with symbols)."""
@@ -221,6 +257,10 @@ def _why(error: Exception) -> str:
     if "not iterable" in str(error):
         return "it takes a vector apart by `for` or `*`: read entries by place or by name, q[0]"
     return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+
+
+def _has_kinks(function: ca.Function) -> bool:
+    return any(function.instruction_id(k) in KINKS for k in range(function.n_instructions()))
 
 
 def _has_nan(function: ca.Function) -> bool:
