@@ -211,9 +211,7 @@ def test_what_is_no_gain_is_refused_by_name(gains, sentence):
 def test_a_law_takes_gains_if_and_only_if_there_are_some():
     with pytest.raises(TypeError, match=r"must take \(t, q, v, gains\) or .*, but too many .* or leave gains out"):
         fa.Feedback(lambda t, q, v: [0.0], gains={"kp": 1.0})
-    with pytest.raises(
-        TypeError, match=r"must take \(t, q, v\) or .*, but missing .*'gains'; .*fa.Feedback\(law, gains="
-    ):
+    with pytest.raises(TypeError, match=r"must take .* or .*, but missing .*'gains'; .*fa.Feedback\(law, gains="):
         fa.Feedback(spring)
     with pytest.raises(TypeError, match=r"torque = .*missing .*'gains'; .*fa.Feedback\(law, gains="):
         run(spring)
