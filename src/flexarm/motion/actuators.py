@@ -38,7 +38,7 @@ class Actuator:
 
     def __post_init__(self) -> None:
         for name in ("limit", "slew"):
-            if getattr(self, name) != np.inf:
+            if not isinstance(getattr(self, name), float) or getattr(self, name) != np.inf:
                 real_number(f"Actuator: {name}", getattr(self, name), above=0)
         for name in ("lag", "delay"):
             real_number(f"Actuator: {name}", getattr(self, name), "s", least=0)

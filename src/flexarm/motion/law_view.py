@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -62,14 +62,14 @@ class View(ABC):
 
     def reference(self, name: str, rate: int = 0) -> Any:
         """What `Feedback(references={name: profile})` says now, or a `rate` (1 or 2) of it."""
-        if name not in self._references:
+        if _text(name) not in self._references:
             known = list(self._references)
             raise UnknownName(f"there is no reference {shown(name)}{suggestion(_text(name), known)}")
         return self._references[name](self._t, rate)
 
     def state(self, name: str) -> Any:
         """A state of the law's own, by its name in `Feedback(states={name: start})`."""
-        return self._states[name]
+        return self._states[_text(name)]
 
 
 class TracedView(View):
@@ -94,7 +94,7 @@ class TracedView(View):
         return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in "xyz")), ("x", "y", "z"))
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
+        if _text(name) not in self._known:
             self._known[name] = self._expression(_output(Signals(self._system, {}, self._stand_in), name))
         return self._known[name]
 
@@ -163,7 +163,7 @@ class Reader:
 
 
 class SampledView(View):
-    """Of numbers at one moment; `sensed` are signals as sensors show them."""
+    """Of numbers at one moment; `sensed` are signals as sensors show them, by name and by what they are."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class SampledView(View):
         reader: Reader,
         references: Mapping[str, Profile],
         states: Gains,
-        sensed: Mapping[str, float],
+        sensed: Mapping[Hashable, float],
         period: float,
     ) -> None:
         super().__init__(at.t, references, states)
@@ -198,9 +198,10 @@ class SampledView(View):
         return named_array(np.array([self[f"tip.{axis}"] for axis in "xyz"]), ("x", "y", "z"))
 
     def __getitem__(self, name: str) -> float:
-        if name in self._sensed:
+        if _text(name) in self._sensed:
             return self._sensed[name]
-        return self._reader(_text(name), self._at)
+        shown_as = self._reader.require(name).identity
+        return self._sensed[shown_as] if shown_as in self._sensed else self._reader(name, self._at)
 
 
 def _output(signals: Signals, name: object) -> Output:
