@@ -110,6 +110,8 @@ def test_shaped_commands_in_laws_and_figures():
         (lambda: fa.shaper("ei", frequency=1.0, residual=1.0), "must be below 1"),
         (lambda: fa.shaper("zv", fa.library.two_link_arm(), modes=99), "has .* modes that vibrate"),
         (lambda: fa.shaper("zv", frequency=1.0)(fa.shaper("zv", frequency=2.0)), "shapers together are"),
+        (lambda: fa.shaper("zv", frequency=1.0).insensitivity(mode=1), "mode = 1: the shaper is for 1 of them"),
+        (lambda: fa.shaper("zv", frequency=1.0).residual([[1.0, 2.0]]), r"frequency has shape \(1, 2\)"),
     ],
 )
 def test_what_cannot_be_is_said(call, sentence):
@@ -158,3 +160,13 @@ def test_functions_wait_where_they_are_at_zero():
         again = fa.shaper("zv", frequency=3.0)(shaped)
         t = np.linspace(-1, 2, 301)
         assert again(t) == pytest.approx(fa.shaper("zv", frequency=[2.0, 3.0])(rise)(t), abs=1e-12)
+
+
+def test_a_residual_wants_a_run_that_goes_on():
+    """A quarter of a period tells no amplitude; of several quantities there is none."""
+    run = fa.simulate(ROD, 3.0, torque=lambda t, q, v: [-((2 * np.pi) ** 2) * q[0]], q0={"a.q": 0.1}, native=False)
+    assert run.residual("a.q", after=1.6) == pytest.approx(0.1, rel=1e-3)
+    with pytest.warns(fa.ValidityWarning, match="does not go to and fro"):
+        run.residual("a.q", after=2.8)
+    with pytest.raises(ValueError, match="'q': is several quantities"):
+        run.residual("q", after=1.0)
