@@ -157,6 +157,7 @@ def test_which_laws_see_signals():
 
 
 def test_numbers_of_a_place_are_asked_for_once():
-    view = TracedView(None, fa.System(PLANAR, native=False), {}, Gains({}, "state"))
+    system = fa.System(PLANAR, native=False)
+    view = TracedView(None, system, {}, Gains({}, "state"), (system.equations.q, system.equations.v))
     assert view["tip.y"] is view["tip.y"]
     assert len(view.symbols) == 1

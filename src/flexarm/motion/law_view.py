@@ -75,19 +75,22 @@ class View(ABC):
 class TracedView(View):
     """Of symbols. Numbers of places on links become symbols, too: `places` are their values."""
 
-    def __init__(self, t: Any, system: System, references: Mapping[str, Profile], states: Gains) -> None:
+    def __init__(
+        self, t: Any, system: System, references: Mapping[str, Profile], states: Gains, state: tuple[Any, Any]
+    ) -> None:
+        """`state`: symbols for q and v, which stand for those of the system's equations."""
         super().__init__(t, references, states)
-        self._system, self._known = system, dict[str, Any]()
+        self._system, self._state, self._known = system, state, dict[str, Any]()
         self.places: list[float] = []
         self.symbols: list[Any] = []
 
     @property
     def q(self) -> NamedSymbols:
-        return NamedSymbols(self._system.equations.q, self._system.names)
+        return NamedSymbols(self._state[0], self._system.names)
 
     @property
     def v(self) -> NamedSymbols:
-        return NamedSymbols(self._system.equations.v, self._system.names)
+        return NamedSymbols(self._state[1], self._system.names)
 
     @property
     def tip(self) -> NamedSymbols:
@@ -107,7 +110,8 @@ class TracedView(View):
             )
         value = ca.SX(output.path())
         equations = self._system.equations
-        return ca.jtimes(value, equations.q, equations.v) if output.rate else value
+        value = ca.jtimes(value, equations.q, equations.v) if output.rate else value
+        return ca.substitute(value, ca.vertcat(equations.q, equations.v), ca.vertcat(*self._state))
 
     def _stand_in(self, values: Array) -> Any:
         made = ca.SX.sym(f"place{len(self.symbols)}", len(values))

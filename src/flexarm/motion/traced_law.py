@@ -168,12 +168,12 @@ class TracedLaw:
 
     def _trace(self) -> tuple[ca.Function, list[Channel], list[float]]:
         equations, names = self.system.equations, self.system.names
-        t, q, v = ca.SX.sym("t"), equations.q, equations.v
+        t, q, v = ca.SX.sym("t"), *map(_fresh, (equations.q, equations.v))
         gains, numbers = (Gains({}) if self._gains is None else self._gains).symbols()
         own, states = (self._own or NONE).symbols()
         try:
             with tracing(t, numbers, self.parameters[: numbers.numel()]) as trace:
-                view = TracedView(t, self.system, self._references, own)
+                view = TracedView(t, self.system, self._references, own, (q, v))
                 seen = (view,) if self._sees else (NamedSymbols(q, names), NamedSymbols(v, names))
                 more = () if self._gains is None else (gains,)
                 said, told = parted(self._law(t, *seen, *more), self._own, "rates")
@@ -212,6 +212,11 @@ class TracedLaw:
             symbols.append(torque)
             commands[k] = torque
         return commands, ca.vertcat(*symbols), ca.vertcat(*rates)
+
+
+def _fresh(symbols: Any) -> Any:
+    """Others of the same names: what a law has kept of an earlier trace is found out by its own."""
+    return ca.vertcat(ca.SX(0, 1), *(ca.SX.sym(each.name()) for each in symbols.elements()))
 
 
 def _tried(channel: Channel, t: Array) -> Array:
