@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from flexarm.motion.law_view import Instant
 from flexarm.motion.outlook import share
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
-from flexarm.motion.schedule import Schedule
+from flexarm.motion.schedule import SAME, Schedule
 from flexarm.motion.step_size import SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
@@ -87,8 +88,9 @@ class Integration:
                 self._listen()
                 self._jumped = True
                 self._brace()
-                while self.t < stop:
-                    self._advance(stop)
+                for end in self._stretches(stop):
+                    while self.t < end:
+                        self._advance(end)
         except Ending as ending:
             self.reason, self.status = str(ending), ending.status
         except BaseException as error:
@@ -99,6 +101,14 @@ class Integration:
 
     def interrupted(self) -> None:
         self.reason, self.status = f"interrupted at t = {self.t:.6g} s", "interrupted"
+
+    def _stretches(self, stop: float) -> Iterator[float]:
+        """Ends of what is smooth up to a stop: actuators whose torque has changed as fast as it may go on otherwise."""
+        kinks = () if self._held is None else self._held.kinks
+        for time in kinks:
+            if self.t + SAME * self.duration < time < stop - SAME * self.duration:
+                yield time
+        yield stop
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
