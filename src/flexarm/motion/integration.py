@@ -187,15 +187,18 @@ class Integration:
         at, held = self.layout, self._held
         parts = [self.state[part].copy() for part in (at.q, at.v, at.a, at.forces)]
         if held is None:  # accelerations are not known before the first command: those without torque
-            parts[2] = self._accelerations()
+            parts[2], *forces = self._accelerations()
+            parts[3:] = forces or parts[3:]
         return self.schedule.instant(self.t, *parts)
 
-    def _accelerations(self) -> Array:
+    def _accelerations(self) -> list[Array]:
+        """And the multipliers of the constraints, if there are any."""
         at = self.layout
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]))
         if failure is not None:
             raise failure
-        return self.stepper.start(self.state[at.every_q], self.state[at.every_v], inputs[0], 0.0)[0][: at.n]
+        a, _, _, *forces = self.stepper.start(self.state[at.every_q], self.state[at.every_v], inputs[0], 0.0)
+        return [a[: at.n], *forces]
 
     @property
     def _held(self) -> Held | None:
