@@ -212,6 +212,7 @@ def test_at_steady_speed_rotation_stiffens():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"points": ["camera"]}, "points = .*: must be a mapping"),
         ({"inputs": ["uper"]}, "there is no input 'uper'; did you mean 'upper'"),
         ({"outputs": ["tip.w"]}, "there is no output 'tip.w'"),
         ({"outputs": ["upper.q'''"]}, "has 3 primes"),

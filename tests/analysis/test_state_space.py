@@ -85,6 +85,11 @@ def test_modal_reduction_keeps_poles_and_what_is_at_rest():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
+        (
+            lambda _: diagonal((0.0, -1.0), (1.0, 1.0), (1.0, 1.0)).frf([0.0, 1.0]),
+            "f = 0 Hz: the model has a pole there",
+        ),
+        (lambda _: oscillator().frf(np.nan), "f = nan: must be frequencies"),
         (lambda lin: lin.reduce(16), "must be less than the 16 states"),
         (lambda lin: lin.reduce(5), "would keep one of a pair of poles"),
         (lambda lin: lin.reduce(4, "best"), "must be 'modal' or 'balanced'"),
@@ -135,3 +140,32 @@ def test_figures(damped):
     assert len(damped["tip.y", "upper"].pole_zero_map().axes) == 1
     with pytest.raises(ValueError, match="positive frequencies"):
         damped.bode([0.0, 1.0])
+
+
+def diagonal(poles, forces, seen):
+    states = tuple(Signal(f"x{k}", "1") for k in range(len(poles)))
+    one = (Signal("u", "1"),)
+    return StateSpace(np.diag(poles), np.reshape(forces, (-1, 1)), [seen], [[0.0]], states, one, one)
+
+
+@pytest.mark.parametrize(
+    ("poles", "forces", "gain"),
+    [
+        ((-1e-3, -1e6), (1e-3, 1e6), 2.0),  # slow and fast by nine orders
+        ((-1e-2, -1e3, -1e5), (1e-2, 0.0, 0.0), 1.0),
+        ((0.0, -1e-2, -1e5), (0.0, 1e-2, 1e5), 2.0),
+        ((0.0, -1.0), (1.0, 1.0), np.inf),
+    ],
+)
+def test_gains_at_rest_of_slow_motions_beside_fast_ones(poles, forces, gain):
+    model = diagonal(poles, forces, [1.0] * len(poles))
+    assert model.dc_gain[0, 0] == pytest.approx(gain, rel=1e-6)
+    assert model.discrete(0.01).dc_gain[0, 0] == pytest.approx(gain, rel=1e-6)
+
+
+def test_gains_at_rest_of_a_robot_that_may_drift():
+    """A torque turns it without end, but bends it by no more than its inertia does."""
+    arm = fa.linearize(fa.library.rotating_beam(), inputs=["beam"], outputs=["beam.q", "deflection.beam.y", "tip.y''"])
+    slow = arm.frf(1e-3)[:, 0].real
+    assert np.isinf(arm.dc_gain[0, 0])
+    assert arm.dc_gain[1:, 0] == pytest.approx(slow[1:], rel=1e-5)

@@ -1,5 +1,8 @@
 """Shapers: their theory, and what they do to a robot."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 
@@ -107,8 +110,63 @@ def test_shaped_commands_in_laws_and_figures():
         (lambda: fa.shaper("ei", frequency=1.0, residual=1.0), "must be below 1"),
         (lambda: fa.shaper("zv", fa.library.two_link_arm(), modes=99), "has .* modes that vibrate"),
         (lambda: fa.shaper("zv", frequency=1.0)(fa.shaper("zv", frequency=2.0)), "shapers together are"),
+        (lambda: fa.shaper("zv", frequency=1.0).insensitivity(mode=1), "mode = 1: the shaper is for 1 of them"),
+        (lambda: fa.shaper("zv", frequency=1.0).residual([[1.0, 2.0]]), r"frequency has shape \(1, 2\)"),
     ],
 )
 def test_what_cannot_be_is_said(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call()
+
+
+ROD = fa.Robot("rod", links=[fa.Link("a", 1.0, mass=3.0)])  # a joint of 1 kg m2
+
+
+@pytest.mark.parametrize(
+    ("kind", "frequency", "switch"),
+    [("zv", 4.4, (0.1, 0.9)), ("zvd", 1.5, (0.7, 1.0)), ("zvdd", 4.7, (0.1, 1.0)), ("ei", 2.0, (0.1, 0.6))],
+)
+@pytest.mark.parametrize("options", [{"dt": 0.01}, {"rtol": 1e-6}, {"method": "rk45"}])
+def test_jumps_of_a_shaped_command_are_met_exactly(kind, frequency, switch, options):
+    """t - delay tells only to rounding which side of a jump it is on. Constant pieces on a unit inertia: parabolas."""
+    found, push, end = fa.shaper(kind, frequency=frequency), fa.bang_bang(1.0, switch), 2.0
+    edges = sorted({0.0, end, *(e + d for e in (0.0, *switch) for d in found.delays)})
+    q = v = 0.0
+    for start, stop in itertools.pairwise(each for each in edges if each <= end):
+        a = sum(A * push((start + stop) / 2 - d) for A, d in zip(found.amplitudes, found.delays))
+        q, v = q + v * (stop - start) + a * (stop - start) ** 2 / 2, v + a * (stop - start)
+    for torque in ({"a": found(push)}, lambda t, q, v: [found(push)(t)]):
+        run = fa.simulate(ROD, end, torque=torque, native=False, sample=0.1, **options)
+        assert run["a.q"].values[-1] == pytest.approx(q, abs=1e-12)
+
+
+def test_jumps_of_a_shaped_function_are_met_exactly():
+    def push(t):
+        return 1.0 if t < 0.45 else 0.0
+
+    found = fa.shaper("zv", frequency=1.7)
+    late = found.delays[1] + 0.45
+    way = 0.5 * sum(1 / 2 - (1 - off) ** 2 / 2 for off in (0.45, late))  # the second copy waits at push(0)
+    for options in ({"dt": 0.01}, {"method": "rk45"}):
+        run = fa.simulate(ROD, 1.0, torque={"a": found(push)}, native=False, **options)
+        assert run["a.q"].values[-1] == pytest.approx(way, abs=1e-12)
+
+
+def test_functions_wait_where_they_are_at_zero():
+    found = fa.shaper("zv", frequency=2.0)
+    for rise in (lambda t: 1.0 + t, lambda t: 1.0 + math.sqrt(t) ** 2):  # a formula, and one that can only be called
+        shaped = found(rise)
+        assert [shaped(t) for t in (-1.0, 0.0, 0.1, 0.3)] == pytest.approx([1.0, 1.0, 1.05, 1.175])
+        again = fa.shaper("zv", frequency=3.0)(shaped)
+        t = np.linspace(-1, 2, 301)
+        assert again(t) == pytest.approx(fa.shaper("zv", frequency=[2.0, 3.0])(rise)(t), abs=1e-12)
+
+
+def test_a_residual_wants_a_run_that_goes_on():
+    """A quarter of a period tells no amplitude; of several quantities there is none."""
+    run = fa.simulate(ROD, 3.0, torque=lambda t, q, v: [-((2 * np.pi) ** 2) * q[0]], q0={"a.q": 0.1}, native=False)
+    assert run.residual("a.q", after=1.6) == pytest.approx(0.1, rel=1e-3)
+    with pytest.warns(fa.ValidityWarning, match="does not go to and fro"):
+        run.residual("a.q", after=2.8)
+    with pytest.raises(ValueError, match="'q': is several quantities"):
+        run.residual("q", after=1.0)

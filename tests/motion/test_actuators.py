@@ -1,5 +1,7 @@
 """Actuators make of commands what they are said to make."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -84,6 +86,7 @@ def test_a_quick_motor_is_seen_by_slow_laws():
     [
         (lambda: fa.Actuator(lag=-1.0), "lag"),
         (lambda: fa.Actuator(limit=0.0), "limit"),
+        (lambda: fa.Actuator(slew=np.array([1.0, 2.0])), "slew = .*: must be a number"),
         (lambda: run(steps, fa.Actuator(delay=0.04)), "needs a law with a sample rate"),
         (lambda: run(steps, fa.Actuator(slew=4.0)), "needs a lag"),
         (lambda: run(steps, fa.Actuator(delay=0.03), RATE), "whole number of the law's periods"),
@@ -99,3 +102,27 @@ def test_a_quick_motor_is_seen_by_slow_laws():
 def test_what_is_no_actuator_is_refused(make, sentence):
     with pytest.raises((TypeError, ValueError, KeyError), match=sentence):
         make()
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.01])
+@pytest.mark.parametrize("options", [{}, {"rtol": 1e-6}, {"method": "rk45"}])
+def test_torques_that_slew_end_it_between_steps(lag, options):
+    """Within a period of a slow law, which they cannot know."""
+    rate, slew = 10.0, 30.0
+    feedback = fa.Feedback(
+        lambda t, x: [1.0 if round(rate * t) % 2 else -1.0],
+        rate=rate,
+        actuators={"a": fa.Actuator(slew=slew, lag=lag)},
+    )
+    run = fa.simulate(ROD, 1.0, torque=feedback, native=False, **options)
+    q = v = torque = 0.0
+    for k in range(10):
+        held = Held(0.0, *(np.array([each]) for each in (torque, 1.0 if k % 2 else -1.0, lag, slew)))
+        edges = (0.0, *held.kinks, 1 / rate)
+        for start, stop in itertools.pairwise(edges):  # by Gauss's rule: exact for the ramps, nearly so for the lag
+            t, weights = ((stop - start) * each / 2 for each in np.polynomial.legendre.leggauss(12))
+            t += (start + stop) / 2
+            u = held(t)[0]
+            q, v = q + v * (stop - start) + weights @ (u * (stop - t)), v + weights @ u
+        torque = held(np.array([1 / rate]))[0, 0]
+    assert run["a.q"].values[-1] == pytest.approx(q, abs=options.get("rtol", 1e-4))

@@ -193,3 +193,79 @@ def test_digital_states_are_next_values():
         assert_allclose([each[0] for each in seen], np.arange(len(seen)) / 100, atol=1e-12)
         assert seen[0][1] == -1.0
         assert_allclose([each[1] for each in seen[1:]], run.at(np.arange(len(seen) - 1) / 100)["a.q"].values, atol=1e-9)
+
+
+W = 40.0
+
+
+def wave(x):
+    """Rates of a state p = cos(W t) that knows nothing of the robot."""
+    return {"p": x.state("s"), "s": -W * W * x.state("p")}
+
+
+WAVE = {"p": 1.0, "s": 0.0}
+
+
+@pytest.mark.parametrize("method", ["auto", "dop853", "rk45"])
+@pytest.mark.parametrize(
+    "torque",
+    [
+        lambda t, x: 0.01,
+        lambda t, x: np.where(t > 1, x.state("p"), 0.0),
+        lambda t, x: x.state("s") * x.reference("late"),
+    ],
+    ids=["none", "later", "by a reference that is zero"],
+)
+def test_states_are_followed_though_no_torque_reads_them_yet(torque, method):
+    feedback = fa.Feedback(lambda t, x: ([torque(t, x)], wave(x)), states=WAVE, references={"late": fa.step(1e-2, 1.0)})
+    run = fa.simulate(ROD, 1.5, torque=feedback, native=False, rtol=1e-6, method=method)
+    assert_allclose(run["law.p"].values, np.cos(W * run.time.values), atol=2e-4)
+
+
+def test_states_that_grow_are_followed_as_parts_of_themselves():
+    feedback = fa.Feedback(lambda t, x: ([1.0], {"p": 20 * x.state("p")}), states={"p": 1.0})
+    run = fa.simulate(ROD, 1.0, torque=feedback, native=False, rtol=1e-6)
+    assert run["law.p"].values[-1] == pytest.approx(np.exp(20), rel=1e-5)
+    assert run.statistics["steps"] < 200
+
+
+@pytest.mark.parametrize(
+    ("rate", "start"),
+    [(lambda p: p**2, 1.0), (lambda p: 300 * p, 1.0), (np.log, -1.0)],
+    ids=["escapes", "grows", "nan"],
+)
+def test_a_state_that_fails_is_named(rate, start):
+    feedback = fa.Feedback(lambda t, x: ([1.0], {"p": rate(x.state("p"))}), states={"p": start})
+    with pytest.warns(fa.ValidityWarning, match="diverged at t = .*: the law's state 'p'"):
+        fa.simulate(ROD, 2.0, torque=feedback, native=False)
+
+
+@pytest.mark.parametrize("lag", [1e-6, 1e-9])
+def test_a_filter_that_is_too_fast_to_follow_takes_an_implicit_method(lag):
+    def law(t, x):
+        return [20 * (1 - x["a.q"]) - 6 * x.state("rate")], {"rate": (x.rate("a.q") - x.state("rate")) / lag}
+
+    run = fa.simulate(ROD, 2.0, torque=fa.Feedback(law, states={"rate": 0.0}), native=False, rtol=1e-6, sample=0.2)
+    A = np.array([[0, 1, 0], [-20, -6, 20], [0, 0, 0]])
+    exact = [(expm(A * t) @ [0, 0, 1.0])[0] for t in run.time.values]
+    assert_allclose(run["a.q"].values, exact, atol=2 * lag + 1e-7)
+    assert run.statistics["steps"] < 1000
+
+
+def test_kinks_of_a_torque_are_none_of_the_states():
+    """Steps need not be short for the sake of a rate that is smooth."""
+    feedback = fa.Feedback(pid, references={"a.q": 1.0}, states={"sum": 0.0, "rate": 0.0}, limit=5.0)
+    law = Schedule(fa.System(ROD, native=False), feedback, None, ()).law
+    assert law.abrupt
+    assert not law.abrupt_states.any()
+    assert fa.simulate(ROD, 2.0, torque=feedback, native=False).statistics["steps"] < 250
+
+
+@pytest.mark.parametrize(
+    ("states", "name"), [({"motor.a": 0.0}, "motor.a"), ({"z": [0.0, 1.0], "z[2]": 0.0}, r"z\[2\]")]
+)
+def test_states_have_names_of_their_own(states, name):
+    """One would be lost in the run."""
+    feedback = fa.Feedback(lambda t, x: ([0.0], states), states=states, actuators={"a": fa.Actuator(lag=0.1)})
+    with pytest.raises(ValueError, match=f"two of its states would be called '{name}'"):
+        fa.simulate(ROD, 0.1, torque=feedback, native=False)

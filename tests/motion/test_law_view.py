@@ -157,6 +157,25 @@ def test_which_laws_see_signals():
 
 
 def test_numbers_of_a_place_are_asked_for_once():
-    view = TracedView(None, fa.System(PLANAR, native=False), {}, Gains({}, "state"))
+    system = fa.System(PLANAR, native=False)
+    view = TracedView(None, system, {}, Gains({}, "state"), (system.equations.q, system.equations.v))
     assert view["tip.y"] is view["tip.y"]
     assert len(view.symbols) == 1
+
+
+def test_forces_at_the_first_sample_are_those_without_torque():
+    """Of a constraint and of a joint behind it, as in a run that no law drives."""
+    links = [fa.Link("crank", 0.3, mass=1.0), fa.Link("coupler", 1.0, mass=1.0)]
+    slider = fa.Robot("slider", links=links, constraints=[fa.OnLine("coupler")], gravity=(0.0, -9.81, 0.0))
+    seen = []
+
+    def law(t, x):
+        seen.append([x["reaction.on-line[0].y"], x["reaction.coupler.fy"]])
+        return [0.0, 0.0]
+
+    start = {"crank.q": 0.7, "coupler.q": -np.arcsin(0.3 * np.sin(0.7)) - 0.7}
+    fa.simulate(slider, 0.1, torque=fa.Feedback(law, rate=20), q0=start, native=False)
+    free = fa.simulate(slider, 0.1, q0=start, native=False)
+    assert_allclose(
+        seen[0], [free["reaction.on-line[0].y"].values[0], free.reaction("coupler").values[0, 1]], rtol=1e-6
+    )

@@ -203,6 +203,25 @@ class Integrator:
         return [self.sum]
 
 
+class Latch:
+    """Holds the robot where it was when it was called first."""
+
+    def __init__(self):
+        self.start = None
+
+    def __call__(self, t, q, v):
+        if self.start is None:
+            self.start = q[0]
+        return [10 * (self.start - q[0])]
+
+
+class LatchOfSignals(Latch):
+    def __call__(self, t, x):
+        if self.start is None:
+            self.start = x
+        return [10 * (self.start["a.q"] - x["a.q"])]
+
+
 CURVE = CubicSpline([0, 1, 2], [0, 1, 0])
 
 
@@ -223,6 +242,8 @@ UNTRACEABLE = {
     "a conversion that is caught": _swallowed,
     "a change in place": _in_place,
     "a memory": Integrator(),
+    "a memory of the first state": Latch(),
+    "a memory of the first signals": LatchOfSignals(),
     "random numbers that sleep": lambda t, q, v: [np.where(t > 1.5, np.random.default_rng().uniform(), 0.0)],
     "random numbers": lambda t, q, v: [np.random.default_rng().uniform()],
     "a conversion by math": lambda t, q, v: [math.sin(t)],

@@ -40,3 +40,14 @@ def test_inputs_end_where_a_function_fails():
     assert "the torque of 'a' is not finite at t = 0.5 s" in str(failure)
     rows, failure = schedule.inputs_until_failure(np.linspace(0, 0.4, 5))
     assert (len(rows), failure) == (5, None)
+
+
+@pytest.mark.parametrize("options", [{"dt": 0.01}, {"rtol": 1e-6}, {"method": "rk45"}, {"method": "dop853"}])
+def test_jumps_that_are_one_but_for_rounding(options):
+    """0.3 and 0.1 + 0.2, on a joint of 1 / 3 kg m2; a sample of a controller may come before such a jump, too."""
+    early, late = fa.step(0.5, at=0.3), fa.step(0.5, at=0.1 + 0.2)
+    pushes = {"torque": {"a": early}, "loads": [fa.PointLoad("a", 0.0, torque=(0, 0, late))]}
+    sampled = {"torque": fa.Feedback(lambda t, q, v: [0.0], rate=10), "loads": 2 * pushes["loads"]}
+    for given in (pushes, sampled, {"torque": lambda t, q, v: [early(t) + late(t)]}):
+        found = fa.simulate(ROD, 1.0, native=False, **given, **options)
+        assert found["a.q"].values[-1] == pytest.approx(3 * 0.7**2 / 2, abs=1e-12)

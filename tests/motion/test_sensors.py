@@ -79,3 +79,47 @@ def test_a_rate_with_a_sensor_of_its_own():
 def test_what_is_no_sensor_is_refused(make, sentence):
     with pytest.raises((TypeError, ValueError, KeyError), match=sentence):
         make()
+
+
+BEAM = fa.Robot(
+    "beam",
+    links=[
+        fa.Link(
+            "a",
+            1.0,
+            material=fa.Material(2.1e11, 7850),
+            section=fa.Section.rectangle(0.02, 0.004),
+            flexible=fa.Flexible(bend_y=1),
+        )
+    ],
+)
+SAME = {
+    "a.strain(0.10)": lambda x: x.strain("a", 0.1),
+    "a.strain(0.1, 0.002, 0)": lambda x: x.strain("a", 0.1, (0.002, 0.0)),
+    "a.strain(0.1)": lambda x: x["a.strain(0.1, 0.01, 0)"],
+    "a.tip.y": lambda x: x.tip[1],
+    "a(1).y": lambda x: x["tip.y"],
+    "a.moment(0.2)": lambda x: x["a.moment_z(2e-1)"],
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_sensor_is_read_whatever_its_signal_is_called(name):
+    """Else a law would read what is true, and nobody would know."""
+    seen = []
+
+    def law(t, x):
+        seen.append(SAME[name](x))
+        return [0.0]
+
+    feedback = fa.Feedback(law, rate=RATE, sensors={name: fa.Sensor(bias=1000.0)})
+    fa.simulate(BEAM, 0.02, torque=feedback, native=False)
+    assert_allclose(seen, 1000.0, atol=1.0)
+
+
+def test_rates_of_a_signal_of_several_names():
+    law = fa.Feedback(lambda t, x: [1e-3 * x["a.tip.y'"]], rate=RATE, sensors={"tip.y": fa.Sensor(resolution=1e9)})
+    assert not fa.simulate(ROD, 0.1, v0={"a.q": 1.0}, torque=law, native=False).torque.values.any()
+    twice = fa.Feedback(lambda t, x: [0.0], rate=RATE, sensors={"tip.y": fa.Sensor(), "a.tip.y": fa.Sensor()})
+    with pytest.raises(ValueError, match=r"'a.tip.y' is the same signal as 'tip.y'"):
+        fa.simulate(ROD, 0.1, torque=twice, native=False)

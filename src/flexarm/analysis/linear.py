@@ -93,10 +93,12 @@ def _names(what: str, given: Sequence[str] | None, default: Sequence[str]) -> li
 
 
 def _points(system: System, points: Any) -> dict[str, tuple[str, float | None]]:
+    if points is not None and not isinstance(points, Mapping):
+        raise TypeError(f"points = {shown(points)}: must be a mapping, {{'camera': ('fore', 0.2)}}")
     found = {}
     for name, place in (points or {}).items():
-        if not isinstance(place, (tuple, list)) or len(place) != 2:
-            raise ValueError(f"points['{name}'] = {shown(place)}: must be (link, x), x in m from its root or None")
+        if not isinstance(name, str) or not isinstance(place, (tuple, list)) or len(place) != 2:
+            raise ValueError(f"points[{name!r}] = {shown(place)}: must be (link, x), x in m from its root or None")
         system.place(*place)
         found[name] = (place[0], place[1])
     return found

@@ -123,7 +123,8 @@ class StateSpace:
         return transfer.forced(self.part(output and [output], input and [input]), t, transfer.STEP)
 
     def impulse(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:
-        """The same after a unit impulse: times `t`, all signals or one `input` and one `output`."""
+        """The same after a unit impulse: times `t`, all signals or one `input` and one `output`. (Of an output that
+        answers at once, D, what follows the impulse itself.)"""
         return transfer.forced(self.part(output and [output], input and [input]), t, transfer.IMPULSE)
 
     # --- other models ---

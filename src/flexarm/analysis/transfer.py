@@ -15,6 +15,8 @@ STEP, IMPULSE = "step", "impulse"
 SAME = 1e-6  # against what is large: models that differ by less are one
 PUSHED = 1e-13  # of what c and b could do together: less is rounding
 RANK = 1e-11  # against what is large: below it a row of the scaled pencil says nothing
+STILL = 1e-13  # against the largest singular value: smaller ones are zero
+SIDE_BY_SIDE = 1e-9  # of vectors of size one: what they have in common beyond rounding
 PERIODS, SAMPLES = 8, 800  # of the slowest motion that are shown unless times are given
 MANY = 200  # frequencies that are solved for at once
 
@@ -167,6 +169,8 @@ def _norm(matrix: Array) -> float:
 
 def response(model: StateSpace, f: Array) -> Array:
     """(len(f), outputs, inputs)."""
+    if not np.isfinite(f).all():
+        raise ValueError(f"f = {f[~np.isfinite(f)][0]}: must be frequencies (Hz)")
     s = 2j * np.pi * f
     if model.dt is not None:
         s = np.exp(s * model.dt)
@@ -174,19 +178,43 @@ def response(model: StateSpace, f: Array) -> Array:
     identity = np.eye(len(model.A))
     for start in range(0, len(f), MANY):
         part = s[start : start + MANY, None, None] * identity - model.A
-        out[start : start + MANY] = model.C @ np.linalg.solve(
-            part, np.broadcast_to(model.B, (len(part), *model.B.shape))
-        )
+        try:
+            found = np.linalg.solve(part, np.broadcast_to(model.B, (len(part), *model.B.shape)))
+        except np.linalg.LinAlgError:
+            here = f[start : start + MANY][np.linalg.matrix_rank(part) < len(identity)]
+            at = f"f = {here[0]:g} Hz" if len(here) else "f"
+            raise ValueError(f"{at}: the model has a pole there, its response has no bound") from None
+        out[start : start + MANY] = model.C @ found
     return np.asarray(out + model.D)
 
 
 def dc_gain(model: StateSpace) -> Array:
-    """At frequencies that are slow against all that moves: where it still grows there, it has no bound."""
-    sizes = np.abs(np.linalg.eigvals(model.A) if model.dt is None else np.log(np.linalg.eigvals(model.A)) / model.dt)
-    moving = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
+    """At rest. Where some motions do not return, at frequencies that are slow against all others: what still grows
+    there has no bound."""
+    held = model.A if model.dt is None else model.A - np.eye(len(model.A))
+    lasting = _lasting(held)
+    if not lasting:
+        return np.asarray(model.D - model.C @ np.linalg.solve(held, model.B))
+    sizes = np.abs(np.linalg.eigvals(model.A) if model.dt is None else np.linalg.eigvals(held) / model.dt)
+    moving = np.sort(sizes)[lasting:]
     slow = 1e-4 * (float(moving.min()) if len(moving) else 1.0) / (2 * np.pi)
     there, slower = response(model, np.array([slow, slow / 10]))
     return np.where(np.abs(slower) > 5 * np.abs(there), np.inf, slower.real)
+
+
+def _lasting(A: Array) -> int:
+    """How many eigenvalues of A are zero, where none is so more than twice with one vector: q' = v, v' = 0."""
+    from scipy.linalg import matrix_balance
+
+    if not A.size:
+        return 0
+    balanced, _ = matrix_balance(A, permute=False, separate=True)
+    left, sizes, right = np.linalg.svd(balanced)
+    count = int((sizes <= STILL * sizes.max()).sum())
+    if not count:
+        return 0
+    met = left[:, -count:].T @ right[-count:].T
+    return 2 * count - int((np.linalg.svd(met, compute_uv=False) > SIDE_BY_SIDE).sum())
 
 
 def held_inputs(A: Array, B: Array, dt: float) -> tuple[Array, Array]:

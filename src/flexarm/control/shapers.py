@@ -99,6 +99,8 @@ class Shaper:
         """Vibration that is left of a mode of this `frequency` (Hz, one or many) and damping `ratio`, as a part of what
         the unshaped command would leave."""
         f = np.atleast_1d(real_array("frequency", frequency))
+        if f.ndim > 1:
+            raise ValueError(f"frequency has shape {f.shape}: must be one frequency (Hz), or a list of them")
         real_number("ratio", ratio, least=0)
         if ratio >= 1:
             raise ValueError(f"ratio = {ratio:g}: must be below 1; what is over-damped does not vibrate")
@@ -110,8 +112,10 @@ class Shaper:
 
     def insensitivity(self, residual: float = VIBRATION, mode: int = 0) -> float:
         """Width of the band of frequencies around a mode in which no more than this residual is left, as a part of
-        the mode's frequency."""
+        the mode's frequency. `mode` counts from 0, in the order of `frequencies`."""
         residual = real_number("residual", residual, above=0)
+        if whole_number("mode", mode, least=0) >= len(self.frequencies):
+            raise ValueError(f"mode = {mode}: the shaper is for {len(self.frequencies)} of them, 0 is the first")
         f0, ratio = self.frequencies[mode], self.ratios[mode]
         if self.residual(f0, ratio) > residual * (1 + 1e-9):
             return 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -38,7 +39,7 @@ class Actuator:
 
     def __post_init__(self) -> None:
         for name in ("limit", "slew"):
-            if getattr(self, name) != np.inf:
+            if not isinstance(getattr(self, name), float) or getattr(self, name) != np.inf:
                 real_number(f"Actuator: {name}", getattr(self, name), above=0)
         for name in ("lag", "delay"):
             real_number(f"Actuator: {name}", getattr(self, name), "s", least=0)
@@ -92,6 +93,19 @@ class Held:
         """Whether torques are what is commanded."""
         return bool((self.start == self.target).all())
 
+    @cached_property
+    def kinks(self) -> tuple[float, ...]:
+        """Times at which torques no longer change as fast as they may, ascending."""
+        ends = {
+            self.since + self._ramp(int(k)) for k in np.flatnonzero((self.slew < np.inf) & (self.start != self.target))
+        }
+        return tuple(sorted(end for end in ends if end > self.since))
+
+    def _ramp(self, k: int) -> float:
+        """How long the torque changes as fast as it may (s): within slew times lag of its target the lag is slower."""
+        gap = abs(self.target[k] - self.start[k])
+        return float(max(0.0, (gap - self.slew[k] * self.lag[k]) / self.slew[k])) if self.slew[k] < np.inf else 0.0
+
     def __call__(self, t: Array) -> Array:
         out = np.repeat(self.target[:, None], np.size(t), axis=1)
         if not self.still:
@@ -105,8 +119,7 @@ class Held:
         gap, lag, slew = self.target[k] - self.start[k], self.lag[k], self.slew[k]
         if not lag and slew == np.inf:
             return np.full(after.shape, self.target[k])
-        close = slew * lag if lag else 0.0  # within this the lag is slower
-        ramp = max(0.0, (abs(gap) - close) / slew) if slew < np.inf else 0.0
+        close, ramp = slew * lag if lag else 0.0, self._ramp(k)
         rising = self.start[k] + np.sign(gap) * slew * after if ramp else self.start[k]
         left = np.sign(gap) * min(abs(gap), close) if ramp else gap
         falling = left * np.exp(-np.maximum(after - ramp, 0.0) / lag) if lag else 0.0

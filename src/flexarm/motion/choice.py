@@ -70,9 +70,17 @@ def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: 
     kicks = np.stack([stepper.start(q, v, each, 0.0)[0][free] for each in inputs])
     mass = float(np.median([link.total_mass for link in robot.links if link.total_mass] or [1.0]))
     implicit_steps, explicit_steps = _steps(spectrum, v[free], kicks, mass, tolerance)
-    moving = spectrum.moving(v[free], np.abs(kicks).max(axis=0))
+    moving = spectrum.moving(v[free], _kicked(kicks, layout.states))
     stable = tolerance.horizon / (SAFELY * explicit.longest_step(moving.rates, tolerance.horizon))
     return explicit if DEARER * max(explicit_steps, stable) < implicit_steps else None
+
+
+def _kicked(kicks: Array, states: int) -> Array:
+    """The largest of each coordinate; the states of a law, which come last, move once the robot does."""
+    found = np.abs(kicks).max(axis=0)
+    if states:
+        found[-states:] = max(found.max(), 1.0)
+    return np.asarray(found)
 
 
 def _smooth(robot: Robot) -> bool:

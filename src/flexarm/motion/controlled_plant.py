@@ -11,16 +11,10 @@ from functools import cached_property
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
-from flexarm.foundation.numbers import Array
-from flexarm.mechanics.system import System
 from flexarm.motion.constraint_solver import ConstraintSolver
 from flexarm.motion.plant import Plant, WithNumbers
 from flexarm.motion.state import Layout
-from flexarm.motion.traced_law import TracedLaw
-
-ANSWERING = 1.0  # s: so long a torque that is wrong moves the robot, then its loop has answered; chosen
 
 
 class ControlledPlant(Plant):
@@ -106,12 +100,23 @@ class ControlledPlant(Plant):
 
     @cached_property
     def displacements(self) -> WithNumbers:
-        """An error of a state counts as what the torque that it makes would move."""
         (q,), changes = self._vectors("q"), [ca.MX.sym(name, len(self.free)) for name in "ef"]
-        few, weights = len(self.robot.free), self.robot.law_weights()
+        return self._named("displacements", [q, *changes], [*self.moved(q, ca.MX.zeros(self.n), *changes)])
+
+    def moved(self, q: Any, v: Any, e: Any, f: Any) -> Any:
+        return self._moved(q, v, e, f)
+
+    @cached_property
+    def _moved(self) -> WithNumbers:
+        """An error of a state counts as what the torque that it makes would move; and one as large as the state is, or
+        gets, as the length of the robot at least: states are results, too."""
+        q, v = self._vectors("qv")
+        changes = [ca.MX.sym(name, len(self.free)) for name in "ef"]
+        few, (weights, least, large) = len(self.robot.free), self.robot.law_weights()
+        counts = ca.fmax(weights, least * large / ca.fmax(large, ca.fabs(v[self.robot.n :])))
         moved = self.robot.displacements(*self._split(q), *(each[:few] for each in changes))
-        both = [ca.vertcat(robot, weights * ca.fabs(each[few:])) for robot, each in zip(moved, changes, strict=True)]
-        return self._named("displacements", [q, *changes], both)
+        both = [ca.vertcat(robot, counts * ca.fabs(each[few:])) for robot, each in zip(moved, changes, strict=True)]
+        return self._named("moved", [q, v, *changes], both)
 
     @cached_property
     def abrupt(self) -> WithNumbers | None:
@@ -120,7 +125,8 @@ class ControlledPlant(Plant):
         q, v, u = self._vectors("qvu")
         seen = self._seen(v, u)
         robot = self.robot.abrupt(*self._split(q, v), seen)
-        own = -self.robot.law_rates(*self._split(q, v), seen) * float(self.robot.law_is_abrupt)
+        assert self.law is not None
+        own = -self.robot.law_rates(*self._split(q, v), seen) * self.law.abrupt_states
         return self._named("abrupt", [q, v, u], [ca.vertcat(robot, own)])
 
     @cached_property
@@ -189,15 +195,3 @@ class ControlledConstraints(ConstraintSolver):
         J, G, inverse = self.robot.constrained(*plant._split(q), plant._factors(factors)[0])
         none = ca.MX.zeros(self.count, plant.count)
         return plant._named("constrained", [q, factors], [ca.horzcat(J, none), ca.vertcat(G, none.T), inverse])
-
-
-def error_weights(system: System, plant: Plant, law: TracedLaw, numbers: Array, state: tuple[Array, Array]) -> Array:
-    """How far an error of one in each state of the law moves the robot (m): what its torque does in the time that a
-    loop takes to answer. A state that no torque reads counts by the states that it changes."""
-    slopes = law.torque_slopes(system, *state)
-    q, free = state[0], plant.free
-    M = system.mass_matrix(q)[np.ix_(free, free)]
-    push = (system.input_matrix @ slopes)[free]
-    changes = np.linalg.lstsq(M, push, rcond=1e-12)[0] * ANSWERING**2 / 2
-    moved = [plant.displacements.function(q, each, 0 * each, numbers)[0].full().max() for each in changes.T]
-    return np.asarray(np.nan_to_num(np.array(moved, dtype=float).reshape(len(law.states))))

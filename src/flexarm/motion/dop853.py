@@ -11,6 +11,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.newton import TINY
 from flexarm.motion.plant import Plant
 from flexarm.motion.runge_kutta import RungeKutta
+from flexarm.motion.state import State
 
 C = (
     0.0,
@@ -149,7 +150,7 @@ class Dop853(RungeKutta):
         *A, b = (_dense(row) for row in ROWS)
         super().__init__(8, 8, A, b, C, _dense(FIFTH))
 
-    def _missed(self, plant: Plant, q: Any, e: Array, rates: list[Any], last: tuple[Any, Any], dt: Any) -> Any:
-        fifth = super()._missed(plant, q, e, rates, last, dt)
-        third = super()._missed(plant, q, _dense(THIRD), rates, last, dt)
+    def _missed(self, plant: Plant, at: State, e: Array, rates: list[Any], last: tuple[Any, Any], dt: Any) -> Any:
+        fifth = super()._missed(plant, at, e, rates, last, dt)
+        third = super()._missed(plant, at, _dense(THIRD), rates, last, dt)
         return [five**2 / ca.sqrt(five**2 + 0.01 * three**2 + TINY) for five, three in zip(fifth, third, strict=True)]

@@ -120,7 +120,7 @@ class Esdirk(Method):
         error = self._error(plant, stages, dt)
         none = ca.MX.zeros(len(plant.free))
         undone = newton.LASTING * plant.horizon * _along(none, A[-1, 1:], [each.left for each in solutions], dt)
-        of_error, left = plant.displacements(state.q, error, undone)
+        of_error, left = plant.moved(state.q, state.v, error, undone)
         return after, of_error + self._abrupt(plant, stages, at, last, dt), left
 
     @staticmethod
@@ -175,7 +175,7 @@ class Esdirk(Method):
         factors = plant.factor(end.q, end.v, last.u, 0, 0)
         rates = (plant.substitute(factors, _along(none, weights, forces, dt)) for weights in ABRUPT)
         seen = (plant.resolved(last.factors, end.q, each, last.stiff, last.damp) for each in rates)
-        first, second = plant.displacements(end.q, *seen)
+        first, second = plant.moved(end.q, end.v, *seen)
         return MANY * plant.horizon * (first + second)
 
 

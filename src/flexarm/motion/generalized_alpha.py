@@ -72,7 +72,7 @@ class GeneralizedAlpha(Method):
         if constrained is not None and constrained.constraint_solver.projects and not plant.nodal_slides:
             error = error + plant.of_free(q_next - drifted)  # across the constraints it is what projection took away
         undone = newton.LASTING * plant.horizon * dt * solved.left
-        return after, *plant.displacements(state.q, plant.horizon / dt * error, undone)
+        return after, *plant.moved(state.q, state.v, plant.horizon / dt * error, undone)
 
     @staticmethod
     def _energies(plant: Plant, state: State, after: tuple[Any, ...], before: Any, u: Any) -> tuple[Any, ...]:

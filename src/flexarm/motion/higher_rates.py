@@ -53,9 +53,8 @@ def second_rate(profile: Profile, where: str) -> Profile:
 
 def _require_smooth(piece: Piece, where: str, profile: Profile) -> None:
     if isinstance(piece, Copies):
-        for _, _, inner in piece.copies:
-            for each in inner.pieces:
-                _require_smooth(each, where, profile)
+        for each in piece.copies:
+            _require_smooth(each.piece, where, profile)
     if isinstance(piece, (Opaque, Spline)):
         why = "a function that can only be called" if isinstance(piece, Opaque) else "a cubic spline"
         raise ValueError(

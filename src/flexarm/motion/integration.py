@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from flexarm.motion.law_view import Instant
 from flexarm.motion.outlook import share
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
-from flexarm.motion.schedule import Schedule
+from flexarm.motion.schedule import SAME, Schedule
 from flexarm.motion.step_size import SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
@@ -87,8 +88,9 @@ class Integration:
                 self._listen()
                 self._jumped = True
                 self._brace()
-                while self.t < stop:
-                    self._advance(stop)
+                for end in self._stretches(stop):
+                    while self.t < end:
+                        self._advance(end)
         except Ending as ending:
             self.reason, self.status = str(ending), ending.status
         except BaseException as error:
@@ -99,6 +101,14 @@ class Integration:
 
     def interrupted(self) -> None:
         self.reason, self.status = f"interrupted at t = {self.t:.6g} s", "interrupted"
+
+    def _stretches(self, stop: float) -> Iterator[float]:
+        """Ends of what is smooth up to a stop: actuators whose torque has changed as fast as it may go on otherwise."""
+        kinks = () if self._held is None else self._held.kinks
+        for time in kinks:
+            if self.t + SAME * self.duration < time < stop - SAME * self.duration:
+                yield time
+        yield stop
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
@@ -177,15 +187,18 @@ class Integration:
         at, held = self.layout, self._held
         parts = [self.state[part].copy() for part in (at.q, at.v, at.a, at.forces)]
         if held is None:  # accelerations are not known before the first command: those without torque
-            parts[2] = self._accelerations()
+            parts[2], *forces = self._accelerations()
+            parts[3:] = forces or parts[3:]
         return self.schedule.instant(self.t, *parts)
 
-    def _accelerations(self) -> Array:
+    def _accelerations(self) -> list[Array]:
+        """And the multipliers of the constraints, if there are any."""
         at = self.layout
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]))
         if failure is not None:
             raise failure
-        return self.stepper.start(self.state[at.every_q], self.state[at.every_v], inputs[0], 0.0)[0][: at.n]
+        a, _, _, *forces = self.stepper.start(self.state[at.every_q], self.state[at.every_v], inputs[0], 0.0)
+        return [a[: at.n], *forces]
 
     @property
     def _held(self) -> Held | None:
@@ -277,8 +290,18 @@ class Integration:
             what = f"changes too fast (the step fell to {self.step_size.dt:.2g} s)"
         q = np.abs(self.stepper.states[step, self.layout.q] / self.system.sizes)
         worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if len(q) else 0
-        name = self.system.names[worst]
-        return f"diverged at t = {self.t:.6g} s: '{name}' {what}{self._singularity()}"
+        name = self._failing_state(step) or f"'{self.system.names[worst]}'"
+        return f"diverged at t = {self.t:.6g} s: {name} {what}{self._singularity()}"
+
+    def _failing_state(self, step: int) -> str:
+        """The state of the law whose error is the largest, if it is one of these."""
+        count, law = self.layout.states, self.schedule.law
+        if law is None or not count or self.stepper.errors.shape[1] <= count:
+            return ""
+        errors = np.maximum(self.stepper.errors[step], self.stepper.left[step])
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        own = errors[-count:]
+        return f"the law's state '{law.states[int(own.argmax())]}'" if own.max() > errors[:-count].max() else ""
 
     def _singularity(self) -> str:
         """The end of a sentence about a failure where constraints, or a lack of inertia, are at fault."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -70,22 +70,25 @@ class View(ABC):
 
     def reference(self, name: str, rate: int = 0) -> Any:
         """What `Feedback(references={name: profile})` says now, or a `rate` (1 or 2) of it."""
-        if name not in self._references:
+        if _text(name) not in self._references:
             known = list(self._references)
             raise UnknownName(f"there is no reference {shown(name)}{suggestion(_text(name), known)}")
         return self._references[name](self._t, rate)
 
     def state(self, name: str) -> Any:
         """A state of the law's own, by its name in `Feedback(states={name: start})`."""
-        return self._states[name]
+        return self._states[_text(name)]
 
 
 class TracedView(View):
     """Of symbols. Numbers of places on links become symbols, too: `places` are their values."""
 
-    def __init__(self, t: Any, system: System, references: Mapping[str, Profile], states: Gains) -> None:
+    def __init__(
+        self, t: Any, system: System, references: Mapping[str, Profile], states: Gains, state: tuple[Any, Any]
+    ) -> None:
+        """`state`: symbols for q and v, which stand for those of the system's equations."""
         super().__init__(t, references, states)
-        self._system, self._known = system, dict[str, Any]()
+        self._system, self._state, self._known = system, state, dict[str, Any]()
         self.places: list[float] = []
         self.symbols: list[Any] = []
 
@@ -95,18 +98,18 @@ class TracedView(View):
 
     @property
     def q(self) -> NamedSymbols:
-        return NamedSymbols(self._system.equations.q, self._system.names)
+        return NamedSymbols(self._state[0], self._system.names)
 
     @property
     def v(self) -> NamedSymbols:
-        return NamedSymbols(self._system.equations.v, self._system.names)
+        return NamedSymbols(self._state[1], self._system.names)
 
     @property
     def tip(self) -> NamedSymbols:
         return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in "xyz")), ("x", "y", "z"))
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
+        if _text(name) not in self._known:
             self._known[name] = self._expression(_output(Signals(self._system, {}, self._stand_in), name))
         return self._known[name]
 
@@ -117,7 +120,9 @@ class TracedView(View):
                 f"'{output.name}' {what}, so a compiled law cannot read it; give it a sample rate, then it reads what "
                 "is there: fa.Feedback(law, rate=1000)"
             )
-        return output.expression(self._system.equations)
+        equations = self._system.equations
+        value = output.expression(equations)
+        return ca.substitute(value, ca.vertcat(equations.q, equations.v), ca.vertcat(*self._state))
 
     def _stand_in(self, values: Array) -> Any:
         made = ca.SX.sym(f"place{len(self.symbols)}", len(values))
@@ -169,7 +174,7 @@ class Reader:
 
 
 class SampledView(View):
-    """Of numbers at one moment; `sensed` are signals as sensors show them."""
+    """Of numbers at one moment; `sensed` are signals as sensors show them, by name and by what they are."""
 
     def __init__(
         self,
@@ -177,7 +182,7 @@ class SampledView(View):
         reader: Reader,
         references: Mapping[str, Profile],
         states: Gains,
-        sensed: Mapping[str, float],
+        sensed: Mapping[Hashable, float],
         period: float,
     ) -> None:
         super().__init__(at.t, references, states)
@@ -208,9 +213,10 @@ class SampledView(View):
         return named_array(np.array([self[f"tip.{axis}"] for axis in "xyz"]), ("x", "y", "z"))
 
     def __getitem__(self, name: str) -> float:
-        if name in self._sensed:
+        if _text(name) in self._sensed:
             return self._sensed[name]
-        return self._reader(_text(name), self._at)
+        shown_as = self._reader.require(name).identity
+        return self._sensed[shown_as] if shown_as in self._sensed else self._reader(name, self._at)
 
 
 def _output(signals: Signals, name: object) -> Output:

@@ -44,8 +44,21 @@ class Outlook:
         """That of the same input at scale t + shift."""
         ends = np.sort((self.stretches[:, :2] - shift) / scale, axis=1)
         stretches = np.column_stack([ends, self.stretches[:, 2] / abs(scale)])
-        jumps = tuple(sorted((each - shift) / scale for each in self.jumps))
+        jumps = tuple(sorted(_first_beyond(each, scale, shift) for each in self.jumps))
         return replace(self, stretches=stretches, jumps=jumps, resolution=self.resolution / abs(scale))
+
+
+def _first_beyond(jump: float, scale: float, shift: float) -> float:
+    """The first time t at which scale t + shift, as it is rounded, lies on the far side of a jump."""
+    near = (jump - shift) / scale
+    reach = 8 * float(np.spacing(max(abs(jump), abs(shift)))) / abs(scale)
+    before, beyond = near - reach, near + reach
+    while before < (middle := (before + beyond) / 2) < beyond:
+        if (scale * middle + shift >= jump) == (scale > 0):
+            beyond = middle
+        else:
+            before = middle
+    return beyond
 
 
 def calm() -> Outlook:

@@ -76,7 +76,7 @@ class Plant:
         self.law = law
         self._places = Symbols(self.loads.places, "places")
         self._law_places = ca.SX.sym("law_places", 0 if law is None else len(law.places))
-        self._weights = ca.SX.sym("weights", 0 if law is None else len(law.states))
+        self._weights = ca.SX.sym("weights", 0 if law is None else 3 * len(law.states))
         self._p = ca.vertcat(self.equations.p, self._places.column, self._law_places, self._weights)
         self.numbers = ca.MX.sym("numbers", self._p.numel())
         self.horizon, self.solved = ca.MX.sym("horizon"), ca.MX.sym("solved")
@@ -225,8 +225,9 @@ class Plant:
 
     @cached_property
     def law_weights(self) -> WithNumbers:
-        """() -> how far an error of each state of the law moves the robot (m for each of its units)."""
-        return self.function("law_weights", [], [self._weights])
+        """() -> how far an error of each state of the law moves the robot (m for each of its units), how much it counts
+        at least, and what is large for it."""
+        return self.function("law_weights", [], ca.vertsplit(self._weights, self._weights.numel() // 3))
 
     @cached_property
     def residual(self) -> WithNumbers:
@@ -326,6 +327,10 @@ class Plant:
             x, dx = chain.part(q, i), chain.part(dq, i)
             squares += energies.squared_displacements(body, ca.vertcat(*twist), x, dx)
         return squares
+
+    def moved(self, q: Any, v: Any, e: Any, f: Any) -> Any:
+        """The same about a state."""
+        return self.displacements(q, e, f)
 
     @property
     def measures(self) -> int:

@@ -43,7 +43,7 @@ class Profile:
 
     def __call__(self, t: Any, rate: int = 0) -> Any:
         """Value (or its first or second rate) at a time or an array of times; also at a symbol, inside a law."""
-        if rate not in (0, 1, 2):
+        if isinstance(rate, (bool, float)) or rate not in (0, 1, 2):
             raise ValueError(f"rate = {shown(rate)}: must be 0 (the value), 1 or 2")
         if is_symbol(t):
             return at_symbol(self, t, rate)

@@ -85,15 +85,15 @@ class RungeKutta(Method):
         free_v = v
         q, v = plant.projected(q, v, u)
         a, forces = plant.motion(q, v, u)
-        missed = self._missed(plant, state.q, self.e, rates, (free_v, a), dt)
+        missed = self._missed(plant, state, self.e, rates, (free_v, a), dt)
         error = missed[0] + self.adding_up * plant.horizon * missed[1]
         powers = (ca.dot(v, force) for force in plant.energy_forces(q, v, a, u, forces))
         return State(q, v, a, a, new[2], new[3], *powers, *[forces]), error, ca.MX.zeros(plant.measures)
 
-    def _missed(self, plant: Plant, q: Any, e: Array, rates: list[Any], last: tuple[Any, Any], dt: Any) -> Any:
+    def _missed(self, plant: Plant, at: State, e: Array, rates: list[Any], last: tuple[Any, Any], dt: Any) -> Any:
         """Errors of q and of v by these weights, as displacements of the links."""
         ends = ([*(rate[kind] for rate in rates), last[kind]][: len(e)] for kind in (0, 1))
-        return plant.displacements(q, *(plant.of_free(self._along(0 * q, e, each, dt)) for each in ends))
+        return plant.moved(at.q, at.v, *(plant.of_free(self._along(0 * at.q, e, each, dt)) for each in ends))
 
     @staticmethod
     def _along(start: Any, weights: Any, rates: list[Any], dt: Any) -> Any:

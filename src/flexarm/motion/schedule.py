@@ -17,7 +17,7 @@ from flexarm.mechanics.building import building
 from flexarm.mechanics.coordinates import Actuator
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
-from flexarm.motion.controlled_plant import ControlledPlant, error_weights
+from flexarm.motion.controlled_plant import ControlledPlant
 from flexarm.motion.digital_law import Commands, DigitalLaw, Replay
 from flexarm.motion.ending import Ending, sentence_about
 from flexarm.motion.given_profiles import profile
@@ -29,8 +29,11 @@ from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.profiles import Profile
 from flexarm.motion.stabilization import Stabilization
+from flexarm.motion.state_errors import error_weights
 from flexarm.motion.stepper import Given
 from flexarm.motion.traced_law import TracedLaw
+
+SAME = 1e-12  # of the run: times that are nearer than this are one stop
 
 
 class Schedule:
@@ -49,9 +52,10 @@ class Schedule:
         if self.feedback and digital:
             self.controller = DigitalLaw(self.feedback, system)
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
-        self._weights = np.zeros(0 if self.law is None else len(self.law.states))
+        self._weights = np.zeros(0 if self.law is None else 3 * len(self.law.states))
         self.outlooks: dict[str, Outlook] = {}
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
+        self._late: list[tuple[float, float]] = []
 
     def look(self, duration: float, q: Array, v: Array) -> None:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
@@ -77,10 +81,11 @@ class Schedule:
             seen.append(("the feedback law", self.law.look(duration, q, v)))
         self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
         self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
+        self._late = self._late_jumps(duration)
         if self.law is not None and self.law.states:
             with building:
                 plant, numbers = self._robot_plant("projection"), self.given.numbers
-            self._weights = error_weights(self.system, plant, self.law, numbers, (q, v)) / duration
+            self._weights = error_weights(self.system, plant, self.law, numbers, (q, v), duration)
             del self.given  # they are among its numbers
 
     def replayed(self, commands: Commands) -> Schedule:
@@ -148,7 +153,7 @@ class Schedule:
         """What the robot gives to the functions of the plant."""
         places = np.zeros(0) if self.law is None else np.array(self.law.places, dtype=float)
         numbers = np.concatenate([self.system.numbers, self._loaded.places.vector, places, self._weights])
-        return Given(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights))]))
+        return Given(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights) // 3)]))
 
     @property
     def _sources(self) -> list[tuple[str, Any]]:
@@ -179,9 +184,22 @@ class Schedule:
         jumps = {time for time in self.jumps if 0 < time < duration}
         last = 0.0
         for time in heapq.merge(sorted(jumps), self._ticks(duration), [duration]):
-            if time > last + 1e-12 * duration:  # a jump and a sample may be the same but for rounding
+            if time > last + SAME * duration:  # a jump and a sample may be the same but for rounding
                 last = min(time, duration)
                 yield last
+
+    def _late_jumps(self, duration: float) -> list[tuple[float, float]]:
+        """Jumps that are a stop but for rounding: (that stop, the last of them). Inputs are those after all of them."""
+        jumps = {time for time in self.jumps if 0 < time < duration}
+        rate = None if self.controller is None else self.controller.rate
+        ticks = set() if rate is None else {round(time * rate) / rate for time in jumps}
+        found, stop = dict[float, float](), 0.0
+        for time in sorted(jumps | ticks):
+            if time > stop + SAME * duration:
+                stop = time
+            elif time in jumps and time > stop:
+                found[stop] = time
+        return list(found.items())
 
     def _ticks(self, duration: float) -> Iterator[float]:
         """Samples of the digital controller inside the run: one by one, since there may be millions."""
@@ -191,6 +209,8 @@ class Schedule:
     def inputs(self, t: Array, held: Callable[[Array], Array] | Array | None = None) -> Array:
         """Rows of plant inputs at times t; `held` replaces the torques by a digital controller's."""
         rows, now = [t], held(t) if callable(held) else held
+        for stop, last in self._late:
+            t = np.where((t >= stop) & (t < last), last, t)
         rows += [np.full(t.shape, value) for value in now] if now is not None else [p(t) for p in self.torques]
         rows += [p(t) for _, parts in self.loads for p in parts]
         rows += [p(t, rate) for rate in range(3) for p in self.motions.values()]

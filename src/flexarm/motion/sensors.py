@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,17 +68,25 @@ class Senses:
 
     def __init__(self, sensors: Mapping[str, Sensor], reader: Reader, rate: float) -> None:
         self._reader, self._rate = reader, rate
+        self._signals: dict[str, tuple[tuple[object, ...], int]] = {}
         for name in sensors:
-            reader.require(name)
+            signal = reader.require(name).identity
+            if other := next((each for each, known in self._signals.items() if known == signal), None):
+                raise ValueError(f"Feedback: sensors: '{name}' is the same signal as '{other}'; give one of them")
+            self._signals[name] = signal
         self._channels = {name: _Channel(each, rate, name) for name, each in sensors.items()}
 
-    def __call__(self, at: Instant) -> dict[str, float]:
-        """Readings at the next sample, with rates of those that have no sensor for them."""
-        found: dict[str, float] = {}
+    def __call__(self, at: Instant) -> dict[Hashable, float]:
+        """Readings at the next sample, with rates of those that have no sensor for them; by the names that users gave
+        and by what they are, since a signal may have another name in a law."""
+        found: dict[Hashable, float] = {}
+        known = set(self._signals.values())
         for name, channel in self._channels.items():
+            what, rate = self._signals[name]
             found[name], change = channel(self._reader(name, at))
-            if f"{name}'" not in self._channels:
-                found[f"{name}'"] = change * self._rate
+            found[what, rate] = found[name]
+            if (changes := (what, rate + 1)) not in known:
+                found[f"{name}'"] = found[changes] = change * self._rate
         return found
 
 

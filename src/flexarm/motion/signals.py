@@ -52,6 +52,7 @@ class Output:
     the state (q, v, a, loads, constraint forces), or a row of the constraints.
 
     path: (q) -> value, as a CasADi expression of the equations' q. read: (q, v, a, loads, forces) -> array.
+    place: what it is of, where that has several names (`tip.y` and `fore(0.8).y`).
     """
 
     name: str
@@ -60,6 +61,12 @@ class Output:
     path: Callable[[], Any] | None = None
     read: Callable[..., Array] | None = None
     row: int | None = None
+    place: tuple[object, ...] = ()
+
+    @property
+    def identity(self) -> tuple[tuple[object, ...], int]:
+        """What it is of and how often differentiated: the same for all names of a signal."""
+        return self.place or _primes(self.name)[:1], self.rate
 
     def expression(self, equations: Equations) -> Any:
         """What has a path, with its rates, of the equations' q, v and a."""
@@ -153,7 +160,13 @@ class Signals:
         place, _, axis = base.rpartition(".")
         if axis not in tuple(AXES) or (found := self._place(place)) is None:
             return None
-        return Output(name, ("m", "m/s", "m/s2")[rate], rate, lambda: self._position(*found)[AXES.index(axis)])
+        return Output(
+            name,
+            ("m", "m/s", "m/s2")[rate],
+            rate,
+            lambda: self._position(*found)[AXES.index(axis)],
+            place=(*self.system.place(*found), axis),
+        )
 
     def _position(self, link: str, x: float | None) -> Any:
         """Of a place, as an expression of q."""
@@ -185,7 +198,14 @@ class Signals:
                 raise ValueError(
                     f"{name}: how fast strain changes is not known of a link that slides through its joint"
                 )
-            return Output(name, "1", rate, path, lambda q, v, a, loads, forces: system.strain(link, x, q, at=(y, z)))
+            return Output(
+                name,
+                "1",
+                rate,
+                path,
+                lambda q, v, a, loads, forces: system.strain(link, x, q, at=(y, z)),
+                place=(link, what, x, y, z),
+            )
         if rate:
             return None
         if what == "moment":
@@ -199,7 +219,7 @@ class Signals:
             found = system.section_forces(link, x, q, v, a, loads=loads, constraint_forces=forces)
             return np.asarray(found[..., SECTION[what]])
 
-        return Output(name, "N" if SECTION[what] < 3 else "N m", read=cut)
+        return Output(name, "N" if SECTION[what] < 3 else "N m", read=cut, place=(link, what, x))
 
     def _strain(self, link: str, x: float, at: tuple[float, float]) -> Any:
         """As an expression: it is linear in the coordinates of a link that does not slide through its joint."""

@@ -58,6 +58,8 @@ class TracedLaw:
         gains = np.zeros(0) if self._gains is None else self._gains.numbers()
         self.parameters = np.concatenate([gains, limits[self._limited]])
         self.states = [*(self._own or NONE).labels, *(f"motor.{name}" for name in self._motors)]
+        if twice := next((name for name in self.states if self.states.count(name) > 1), None):
+            raise ValueError(f"Feedback: two of its states would be called '{twice}' in a run; give one another name")
         motors = np.array([each.start for each in self._motors.values()])
         self.start = np.concatenate([(self._own or NONE).numbers(), motors])
         self.function, self.channels, self.places = self._trace()
@@ -71,8 +73,16 @@ class TracedLaw:
     @cached_property
     def abrupt(self) -> bool:
         """Whether it has kinks: limits, np.where, np.abs and the like."""
-        kinds = (self.function.instruction_id(k) for k in range(self.function.n_instructions()))
-        return any(kind in KINKS for kind in kinds)
+        return _has_kinks(self.function)
+
+    @cached_property
+    def abrupt_states(self) -> Array:
+        """One for each state whose rate has kinks, zero for the others."""
+        with building:
+            arguments = self.function.sx_in()
+            rates = self.function(*arguments)[1]
+            each = [ca.Function("rate", arguments, [rates[k]]) for k in range(len(self.states))]
+        return np.array([float(_has_kinks(one)) for one in each])
 
     @cached_property
     def reads(self) -> set[str]:
@@ -100,31 +110,6 @@ class TracedLaw:
         found = self.function(t[None, :], q.T, v.T, channels, self.parameters, states.T, *numbers)
         return np.asarray(found[0].full().T)
 
-    def torque_slopes(self, system: System, q: Array, v: Array) -> Array:
-        """(nu, states): the largest of several states, of torques by the states of the law. Where none reads a state,
-        of what it changes in a second (and so on), or the most that is felt of it meanwhile: a filter forgets."""
-        with building:
-            arguments = self.function.sx_in()
-            torques, rates = self.function(*arguments)
-            by = arguments[5]
-            slopes = ca.Function("slopes", arguments, [ca.jacobian(torques, by), ca.jacobian(rates, by)])
-        channels = np.zeros(len(self.channels))
-        numbers = (system.numbers, np.array(self.places))
-        found = []
-        for share in ELSEWHERE:
-            state = (q + share * system.sizes, v + share * system.sizes)
-            found.append(slopes(0.0, *state, channels, self.parameters, self.start, *numbers))
-        direct, chain = (np.nanmax([np.abs(each[k].full()) for each in found], axis=0) for k in (0, 1))
-        unread = ~direct.any(axis=0)
-        if not unread.any():
-            return np.asarray(direct)
-        most = np.max([_felt(*(part.full() for part in each)) for each in found], axis=0)
-        for _ in self.states:
-            still = ~direct.any(axis=0)
-            direct[:, still] = (direct @ chain)[:, still]
-        direct[:, unread] = np.fmin(direct, most)[:, unread]
-        return np.asarray(direct)
-
     def look(self, duration: float, q: Array, v: Array) -> Outlook:
         """How fast the law's own formula of t is, in a state and two others (where what is zero in the first is not):
         profiles in it tell of themselves."""
@@ -145,12 +130,12 @@ class TracedLaw:
 
     def _trace(self) -> tuple[ca.Function, list[Channel], list[float]]:
         equations, names = self.system.equations, self.system.names
-        t, q, v = ca.SX.sym("t"), equations.q, equations.v
+        t, q, v = ca.SX.sym("t"), *map(_fresh, (equations.q, equations.v))
         gains, numbers = (Gains({}) if self._gains is None else self._gains).symbols()
         own, states = (self._own or NONE).symbols()
         try:
             with tracing(t, numbers, self.parameters[: numbers.numel()]) as trace:
-                view = TracedView(t, self.system, self._references, own)
+                view = TracedView(t, self.system, self._references, own, (q, v))
                 seen = (view,) if self._sees else (NamedSymbols(q, names), NamedSymbols(v, names))
                 more = () if self._gains is None else (gains,)
                 said, told = parted(self._law(t, *seen, *more), self._own, "rates")
@@ -191,23 +176,9 @@ class TracedLaw:
         return commands, ca.vertcat(*symbols), ca.vertcat(*rates)
 
 
-def _felt(torques: Array, rates: Array) -> Array:
-    """The largest |torques exp(rates t)| within a second, at times that double, and between them."""
-    if not np.isfinite(rates).all():
-        return np.full(torques.shape, np.nan)
-    halvings = max(1, int(np.ceil(np.log2(max(2.0, 4 * np.abs(rates).sum(axis=1).max(initial=0.0))))))
-    short = rates / 2.0**halvings
-    step = term = np.eye(len(rates))
-    for k in range(1, 14):
-        term = term @ short / k
-        step = step + term
-    most = np.abs(torques)
-    with np.errstate(all="ignore"):  # what grows without bound is no bound
-        for _ in range(halvings):
-            twice = step @ step
-            most = np.fmax(most, np.fmax(np.abs(torques @ step), np.abs(torques @ twice @ step)))
-            step = twice
-        return np.asarray(np.fmax(most, np.abs(torques @ step)))
+def _fresh(symbols: Any) -> Any:
+    """Others of the same names: what a law has kept of an earlier trace is found out by its own."""
+    return ca.vertcat(ca.SX(0, 1), *(ca.SX.sym(each.name()) for each in symbols.elements()))
 
 
 def copied(law: Any) -> Any:
@@ -245,6 +216,10 @@ def _why(error: Exception) -> str:
     if "not iterable" in str(error):
         return "it takes a vector apart by `for` or `*`: read entries by place or by name, q[0]"
     return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+
+
+def _has_kinks(function: ca.Function) -> bool:
+    return any(function.instruction_id(k) in KINKS for k in range(function.n_instructions()))
 
 
 def _has_nan(function: ca.Function) -> bool:
