@@ -31,10 +31,17 @@ def test_the_file_format_has_every_kind_and_every_field_of_a_simulation():
         assert f"`{field}`" in text.partition("## The section `simulation`")[2]
 
 
-def test_the_tutorials_programs_print_what_it_says(tmp_path, monkeypatch):
+PICTURES = {
+    "tutorial.md": ("modes.png", "run.png", "trajectory.png", "arm.gif", "slow.gif", "arm.yaml"),
+    "control.md": ("control_bode.png", "control_moves.png"),
+}
+
+
+@pytest.mark.parametrize("page", PICTURES)
+def test_the_tutorials_programs_print_what_they_say(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
-    pairs = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", (DOCS / "tutorial.md").read_text(), re.S)
+    pairs = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", (DOCS / page).read_text(), re.S)
     assert len(pairs) >= 6
     for program, said in pairs:
         printed = io.StringIO()
@@ -43,7 +50,7 @@ def test_the_tutorials_programs_print_what_it_says(tmp_path, monkeypatch):
         if said:
             lines = [line.rstrip() for line in printed.getvalue().rstrip().splitlines()]
             assert lines == [line.rstrip() for line in said.rstrip().splitlines()]
-    for name in ("modes.png", "run.png", "trajectory.png", "arm.gif", "slow.gif", "arm.yaml"):
+    for name in PICTURES[page]:
         assert (tmp_path / name).exists()
 
 
