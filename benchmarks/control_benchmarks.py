@@ -12,15 +12,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT))  # for tests.oracles
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for tests.oracles
 
 from control_set import costs, hub_and_tip, inversion, shaping, two_link_arm, two_masses
 from control_set.part import Part, Row
 from flexarm.show.style import Picture, grid
 from page import table
 
-DOCS = ROOT / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 PARTS: dict[str, Callable[[], Part]] = {
     "linear": hub_and_tip.part,
     "shapers": shaping.part,
@@ -90,7 +89,9 @@ by 0.2 and 0.3 rad in 2.5 s, its first mode half way is shaped, and `run.residua
 
 `fa.library.de_luca_siciliano_arm`, from rest to a step of 0.5 rad of both joints. Gains so stiff nearly clamp the
 joints, and a joint that does not move takes no energy from what vibrates: poles are all on the left, but how long
-settling takes is decided by damping of the links, of which the problem says nothing. Damping here is Kelvin and Voigt's.
+settling takes is decided by damping of the links, of which the problem says nothing; here it is Kelvin and Voigt's.
+Joint 2 pushes against the slope of link 1, which has little inertia of its own at its tip: a digital PD with these
+gains must be fast.
 
 {pd}
 ## Wie and Bernstein's two masses
