@@ -1,7 +1,7 @@
 """Both joints of a flexible arm moved at once: five controllers follow the same motion, judged by the tip.
 
 Stiff PD leaves the tip to vibrate; without gravity a feedforward that knows of bending adds nothing. Computed torque
-yields to the first mode, and its fast loop, meant for faster ones, costs here a little. LQG calms the tip best, but lags.
+yields to the first mode, and its fast loop, meant for faster ones, costs a little here. LQG calms the tip, but lags.
 """
 
 import matplotlib.pyplot as plt
