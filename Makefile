@@ -42,6 +42,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/precision.py --plot
 	$(BIN)/python benchmarks/frontier.py --plot
 	$(BIN)/python benchmarks/deflection.py --plot
+	$(BIN)/python benchmarks/control_benchmarks.py
 
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers

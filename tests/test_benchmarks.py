@@ -17,6 +17,7 @@ from flexarm.motion.method_names import METHODS
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
+import control_benchmarks
 import deflection
 import first_call
 import growth
@@ -28,6 +29,8 @@ import shapes
 import stepping
 import verdicts
 import work
+from control_set import costs, hub_and_tip, shaping, two_link_arm
+from control_set.part import Part, Row, below
 from peers.result import Candidate, Failed, Result, lines
 from precision_cases import CASES
 
@@ -247,3 +250,57 @@ def test_the_page_tells_reach_and_cost() -> None:
     page = deflection.written(deflection.Findings(points, points, points, points, costs, costs))
     assert "| planar | 2 | 100 / 1000 | 100 / 1000 | 100 / 1000 |" in page
     assert "| a beam is spun up | 0.1 % | 3.2 % | 3.2 % | 3.2 % |" in page
+
+
+# --- control_benchmarks.py ---
+
+
+def held(*rows: Row) -> bool:
+    return all(row.holds is not False for row in rows)
+
+
+def test_what_shapes_do_not_resolve_does_not_hold() -> None:
+    holds = [row.holds for row in hub_and_tip.poles_and_zeros(count=8, modes=6).rows]
+    assert holds[2] is True  # they interlace all the same
+    assert holds[3] is False
+    assert held(hub_and_tip.reciprocity(), *shaping.table().rows)
+
+
+def test_an_arm_under_pd_is_said_to_settle_only_if_it_does() -> None:
+    assert held(*two_link_arm.clamped())
+    (settled,) = two_link_arm.settling(ratios=(0.2,)).rows
+    assert settled.holds
+    (cut,) = two_link_arm.settling(ratios=(0.05,), longest=5.0).rows
+    assert cut.holds is False
+    assert cut.found.startswith("not within 5 s")
+    assert "from 5000 Hz on" in two_link_arm.rate_needed().found
+
+
+def test_loops_end_in_the_same_place_whoever_closes_them() -> None:
+    ways = costs.loops(fa.System(fa.library.de_luca_siciliano_arm(damping=0.03)))
+    digital, by_hand = (next(way for name, way in ways.items() if word in name) for word in ("own", "by hand"))
+    assert digital() == pytest.approx(by_hand(), abs=1e-6)
+
+
+def test_python_control_is_found_beside_the_benchmarks() -> None:
+    """Which it would not be, were a file of theirs called control.py."""
+    control = pytest.importorskip("control")
+    assert "benchmarks" not in Path(control.__file__).parts
+
+
+def test_the_page_of_control_tells_what_does_not_hold(tmp_path: Path) -> None:
+    part = Part([below("small", 1e-3, 1e-2), below("smaller", 1e-3, 1e-4), Row("a number", "3")], [lambda plot: None])
+    found = control_benchmarks.written(dict.fromkeys(control_benchmarks.PARTS, part))
+    assert "6 of 12 demands hold. Not held: smaller; smaller" in found
+    assert "| smaller | 1.0e-03 | **no** |" in found
+    assert "| a number | 3 |  |" in found
+    control_benchmarks.draw(3 * part.panels, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", control_benchmarks.PARTS)
+def test_every_part_of_control_holds(name: str) -> None:
+    part = costs.part(rounds=2) if name == "costs" else control_benchmarks.PARTS[name]()
+    assert part.rows
+    assert held(*part.rows) or name == "costs"  # which is about times

@@ -167,6 +167,15 @@ def test_17_two_masses(example):
     assert Path("two_masses.png").exists()
 
 
+def test_19_two_joints(example):
+    found = example("19_two_joints.py")
+    worst, left = found["worst"], found["left"]
+    assert len(worst) == 5
+    assert left["LQG"] < 0.1 < left["computed torque, fast = 1"] < 1.0 < left["PD, rigid feedforward"]
+    assert max(worst[name] for name in worst if name != "LQG") < 30 < worst["LQG"]  # mm; which knows no accelerations
+    assert Path("two_joints.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)

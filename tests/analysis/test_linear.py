@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 import flexarm as fa
 from flexarm.mechanics.assembly import Assembly
 from tests.helpers import unit_link
+from tests.oracles import beam_on_hub
 
 HUB = 0.1  # kg m^2
 
@@ -21,26 +21,6 @@ def beam_on_a_hub(count, basis="modes", **more):
     return fa.Robot(links=[link])
 
 
-def wave(b, x):
-    """Values and three derivatives (4, 4) of cos, cosh, sin and sinh of b x."""
-    c, s, C, S = np.cos(b * x), np.sin(b * x), np.cosh(b * x), np.sinh(b * x)
-    rows = [[c, C, s, S], [-s, S, c, C], [-c, C, -s, S], [s, S, -c, C]]
-    return np.array(rows) * b ** np.arange(4)[:, None]
-
-
-def hinged_with_a_hub(b):
-    """Zero where the beam on its free hub vibrates: v = 0 and EI v'' + omega^2 J v' = 0 at the hub, a free tip."""
-    root, tip = wave(b, 0.0), wave(b, 1.0)
-    return np.linalg.det([root[0], root[2] + b**4 * HUB * root[1], tip[2], tip[3]]) / np.cosh(b)
-
-
-def roots(function, low, high, count=3000):
-    x = np.linspace(low, high, count)
-    values = [function(each) for each in x]
-    changes = [k for k in range(count - 1) if values[k] * values[k + 1] < 0]
-    return np.array([brentq(function, x[k], x[k + 1], xtol=1e-14) for k in changes])
-
-
 def frequencies(values, count):
     """The first so many of conjugate pairs on the imaginary axis."""
     found = np.sort(values.imag[values.imag > 1e-3])
@@ -50,20 +30,13 @@ def frequencies(values, count):
 @pytest.mark.parametrize(("count", "basis"), [(20, "modes"), (24, fa.Splines(5))])
 def test_poles_and_zeros_of_a_beam_on_a_hub(count, basis):
     lin = fa.linearize(beam_on_a_hub(count, basis), inputs=["beam"], outputs=["beam.q", "tip.y"])
-    poles = roots(hinged_with_a_hub, 0.5, 18.0)[:5] ** 2
-    clamped = roots(lambda b: np.cos(b) + 1 / np.cosh(b), 0.5, 18.0)[:5] ** 2
+    poles, clamped = beam_on_hub.poles(HUB), beam_on_hub.collocated_zeros()
     assert frequencies(lin.poles, 5) == pytest.approx(poles, rel=1e-6)
     collocated = lin["beam.q", "beam"].zeros
     assert frequencies(collocated, 5) == pytest.approx(clamped, rel=1e-6)
     assert np.abs(collocated.real).max() < 1e-4
     both = np.sort(np.concatenate([poles, clamped]))
     assert np.array_equal(both[0::2], clamped)  # they interlace, a zero first, since a pole is at rest
-
-
-def resting_tip(a):
-    """Zero where a torque turns the hub and the tip rests: no deflection at the hub; none, no moment, no shear at the
-    tip; s^2 = 4 a^4. The shape is a sum of products of sin, cos with sinh, cosh of a (1 - x): tan a = -tanh a."""
-    return np.sin(a) + np.tanh(a) * np.cos(a)
 
 
 def real_zeros(values):
@@ -75,7 +48,7 @@ def real_zeros(values):
 def test_a_tip_has_zeros_in_the_right_half_plane():
     """The first five to 1e-6, though the tip's response there is down to exp(-15) of what it is made of."""
     lin = fa.linearize(beam_on_a_hub(24, fa.Splines(5)), inputs=["beam"], outputs=["beam.q", "tip.y"])
-    exact = 2 * roots(resting_tip, 0.5, 18.0)[:5] ** 2
+    exact = beam_on_hub.tip_zeros()
     right, left = real_zeros(lin["tip.y", "beam"].zeros)
     assert right[:5] == pytest.approx(exact, rel=1e-6)
     assert left[:5] == pytest.approx(exact, rel=1e-6)
