@@ -19,6 +19,7 @@ from flexarm.motion.profiles import Profile
 from flexarm.motion.signals import Output, Signals
 
 NONE = Gains({}, "state")
+RATES = (("q", ""), ("v", "'"), ("a", "''"))
 
 
 class View(ABC):
@@ -148,6 +149,10 @@ class Reader:
         self.system, self._signals = system, Signals(system)
         self._outputs: dict[str, Output] = {}
         self._functions: dict[str, ca.Function] = {}
+        # coordinates and their rates are read as they stand: a call of a function takes much longer
+        self._coordinates = {
+            f"{name}{primes}": (k, part) for k, name in enumerate(system.names) for part, primes in RATES
+        }
 
     def require(self, name: str) -> Output:
         """The output of this name, or a sentence."""
@@ -156,6 +161,8 @@ class Reader:
         return self._outputs[name]
 
     def __call__(self, name: str, at: Instant) -> float:
+        if (found := self._coordinates.get(name)) is not None:
+            return float(getattr(at, found[1])[found[0]])
         output = self.require(name)
         if output.path is not None:
             return float(self._function(output)(at.q, at.v, at.a, self.system.numbers))
