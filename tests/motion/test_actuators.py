@@ -87,6 +87,7 @@ def test_a_quick_motor_is_seen_by_slow_laws():
         (lambda: fa.Actuator(lag=-1.0), "lag"),
         (lambda: fa.Actuator(limit=0.0), "limit"),
         (lambda: fa.Actuator(slew=np.array([1.0, 2.0])), "slew = .*: must be a number"),
+        (lambda: fa.Actuator(limit=2.0, start=0.5), "start = 0.5: is for one with a lag, a slew or a delay"),
         (lambda: run(steps, fa.Actuator(delay=0.04)), "needs a law with a sample rate"),
         (lambda: run(steps, fa.Actuator(slew=4.0)), "needs a lag"),
         (lambda: run(steps, fa.Actuator(delay=0.03), RATE), "whole number of the law's periods"),

@@ -25,7 +25,7 @@ class Actuator:
     lag: time constant of a first-order motor (s): torque' = (u - torque) / lag.
     slew: the fastest that its torque changes (N m/s or N/s). A law that is compiled needs a lag with it.
     delay: time from a command to its effect (s): a whole number of periods of a law with a rate.
-    start: its torque at the start, where it has a lag or a slew.
+    start: its torque at the start, until the first command takes effect: where it has a lag, a slew or a delay.
 
     >>> Actuator(limit=20.0, lag=0.005).lag
     0.005
@@ -43,7 +43,8 @@ class Actuator:
                 real_number(f"Actuator: {name}", getattr(self, name), above=0)
         for name in ("lag", "delay"):
             real_number(f"Actuator: {name}", getattr(self, name), "s", least=0)
-        real_number("Actuator: start", self.start)
+        if real_number("Actuator: start", self.start) and not (self.moves or self.delay):
+            raise ValueError(f"Actuator: start = {self.start:g}: is for one with a lag, a slew or a delay")
 
     @property
     def moves(self) -> bool:
