@@ -75,7 +75,7 @@ def checked_actuators(given: object, rate: float | None) -> dict[str, Actuator]:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldTorques:
     """What actuators make, from a time on, of commands that are held: torques (nu, ...) at later times."""
 
     since: float
@@ -85,9 +85,9 @@ class Held:
     slew: Array
 
     @staticmethod
-    def plain(since: float, target: Array) -> Held:
+    def plain(since: float, target: Array) -> HeldTorques:
         none = np.zeros(len(target))
-        return Held(since, target, target, none, none + np.inf)
+        return HeldTorques(since, target, target, none, none + np.inf)
 
     @property
     def still(self) -> bool:
@@ -138,14 +138,14 @@ class Motors:
         self._start = np.array([one.start for one in each])
         self._waits = [_periods(one.delay, rate, name) for one, name in zip(each, system.inputs, strict=True)]
         self._commands: list[Array] = []
-        self._last: Held | None = None
+        self._last: HeldTorques | None = None
 
     @property
     def quickest(self) -> float:
         """The shortest lag (s): steps must see it."""
         return float(np.where(self._lag > 0, self._lag, np.inf).min(initial=np.inf))
 
-    def __call__(self, t: float, command: Array) -> Held:
+    def __call__(self, t: float, command: Array) -> HeldTorques:
         """From the time of a command to the next one."""
         self._commands.append(command)
         arrived = len(self._commands) - 1 - np.array(self._waits, dtype=int)
@@ -154,7 +154,7 @@ class Motors:
         )
         del self._commands[: max(0, len(self._commands) - 1 - max(self._waits, default=0))]
         before = self._start if self._last is None else self._last(np.array([t]))[:, 0]
-        self._last = Held(t, np.where(self._moves, before, target), target, self._lag, self._slew)
+        self._last = HeldTorques(t, np.where(self._moves, before, target), target, self._lag, self._slew)
         return self._last
 
 
