@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.places import Twin
+from flexarm.analysis.places import Twin, require_tree
 from flexarm.analysis.posture_search import Component
 from flexarm.control.inverse.bounded_motion import METHODS, Search
 from flexarm.control.inverse.driven_motion import driven
@@ -78,11 +78,7 @@ def inverse(
     given = {name: _seconds(name, each) for name, each in (("before", before), ("after", after))}
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     twin = Twin(robot)
-    if twin.system.constraints:
-        raise ValueError(
-            f"robot '{twin.robot.name}' has constraints: which of its actuators would share the work is not "
-            "determined; torques for a path are those of robots without closed loops"
-        )
+    require_tree(twin.system, "inversion")
     place = _place(twin.system, output)
     interrupts = Interrupts()
     with interrupts.noticed():
