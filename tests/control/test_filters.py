@@ -107,6 +107,20 @@ def test_filters_of_feedbacks_with_states():
     assert run["a.motor"].values[-1] == pytest.approx(0.1, abs=2e-3)
 
 
+def test_controllers_on_a_model_tell_what_they_drive():
+    """A notch of depth 1 changes nothing."""
+    stiff = pendulum(fa.Drive(stiffness=1000.0, rotor_inertia=0.2))
+    for robot, law in (
+        (ARM, fa.computed_torque(ARM, {"a.q": 0.2}, 25.0, 10.0)),
+        (ARM, fa.lqr(fa.linearize(ARM), {"a.q": 1.0}, references={"a.q": 0.2}, rate=100.0).feedback()),
+        (stiff, fa.elastic_joint_linearization(stiff, {"a.q": 0.2}, [-5.0, -6.0, -7.0, -8.0])),
+    ):
+        through = fa.notch(law, 12.0, depth=1.0)
+        assert set(through.states) == {"notch.a"}
+        plain, filtered = (fa.simulate(robot, 0.5, torque=each, native=False, rtol=1e-7) for each in (law, through))
+        assert_allclose(filtered["a.q"].values, plain["a.q"].values, atol=1e-6)
+
+
 def test_links_are_those_that_are_driven():
     arm = fa.library.two_link_arm()
     controller = fa.pd(arm, 1.0, 1.0, {"upper": 0.0, "fore": 0.0})

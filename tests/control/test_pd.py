@@ -97,8 +97,10 @@ def test_what_is_missing_or_unknown_is_told():
         fa.pd(arm, 1.0, 1.0, {"a": 0.0})
     with pytest.raises(KeyError, match="kp: there is no actuator at 'c'; there are a, b"):
         fa.pd(arm, {"c": 1.0}, 1.0, {"a": 0.0})
-    with pytest.raises(KeyError, match="kd: there is no actuator at 'b'"):
+    with pytest.raises(ValueError, match="kd: names 'b', which gets no torque since kp does not name it"):
         fa.pd(arm, {"a": 1.0}, {"b": 1.0}, {"a": 0.0})
+    with pytest.raises(ValueError, match="ki: names 'b'"):
+        fa.pid(arm, {"a": 1.0}, 1.0, {"b": 1.0}, {"a": 0.0})
     with pytest.raises(ValueError, match="no joint that could be driven"):
         fa.pd(fa.Robot(links=[fa.Link("a", 1.0, fa.Weld(), mass=1.0)]), 1.0, 1.0, {"a": 0.0})
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import flexarm as fa
-from flexarm.motion.actuators import Held
+from flexarm.motion.actuators import HeldTorques
 
 ROD = fa.Robot("rod", links=[fa.Link("a", 1.0, mass=3.0)])  # 1 kg m2
 RATE = 50.0
@@ -40,7 +40,7 @@ def test_a_lag_is_first_order(rate):
 @pytest.mark.parametrize("lag", [0.0, 0.02])
 def test_lag_and_slew_of_held_commands_against_their_equation(lag):
     """The closed form between two commands, against an integration of it."""
-    held = Held(1.0, np.array([0.3]), np.array([2.0]), np.array([lag]), np.array([20.0]))
+    held = HeldTorques(1.0, np.array([0.3]), np.array([2.0]), np.array([lag]), np.array([20.0]))
     t = np.linspace(1.0, 1.3, 200)
     if lag:
         rate = lambda _, z: np.clip((2.0 - z) / lag, -20.0, 20.0)  # noqa: E731
@@ -87,6 +87,7 @@ def test_a_quick_motor_is_seen_by_slow_laws():
         (lambda: fa.Actuator(lag=-1.0), "lag"),
         (lambda: fa.Actuator(limit=0.0), "limit"),
         (lambda: fa.Actuator(slew=np.array([1.0, 2.0])), "slew = .*: must be a number"),
+        (lambda: fa.Actuator(limit=2.0, start=0.5), "start = 0.5: is for one with a lag, a slew or a delay"),
         (lambda: run(steps, fa.Actuator(delay=0.04)), "needs a law with a sample rate"),
         (lambda: run(steps, fa.Actuator(slew=4.0)), "needs a lag"),
         (lambda: run(steps, fa.Actuator(delay=0.03), RATE), "whole number of the law's periods"),
@@ -117,7 +118,7 @@ def test_torques_that_slew_end_it_between_steps(lag, options):
     run = fa.simulate(ROD, 1.0, torque=feedback, native=False, **options)
     q = v = torque = 0.0
     for k in range(10):
-        held = Held(0.0, *(np.array([each]) for each in (torque, 1.0 if k % 2 else -1.0, lag, slew)))
+        held = HeldTorques(0.0, *(np.array([each]) for each in (torque, 1.0 if k % 2 else -1.0, lag, slew)))
         edges = (0.0, *held.kinks, 1 / rate)
         for start, stop in itertools.pairwise(edges):  # by Gauss's rule: exact for the ramps, nearly so for the lag
             t, weights = ((stop - start) * each / 2 for each in np.polynomial.legendre.leggauss(12))

@@ -95,6 +95,13 @@ def test_what_both_have_must_be_the_same():
         one() + 3.0
 
 
+def test_rates_are_the_same_but_for_rounding():
+    """1 / (1 / 49) is not 49: the rate of a design, which knows its period, and one that is given."""
+    assert 1 / (1 / 49) != 49
+    both = fa.Feedback(by_order, rate=1 / (1 / 49)) + fa.Feedback(by_order, rate=49)
+    assert both.rate == pytest.approx(49, rel=1e-12)
+
+
 def test_wrong_counts_and_names_are_told():
     with pytest.raises(TypeError, match="1 torques; there are 2 actuators: a, b"):
         run(fa.Feedback(lambda t, q, v: [1.0]) + fa.Feedback(by_order))

@@ -111,3 +111,12 @@ def require_frames(name: str, frames: Array, single: bool = False) -> None:
                 f"{name if single else f'{name}[{k}]'} = {shown(frame.tolist())}: must be a frame, a rotation matrix "
                 "and a position above a row 0, 0, 0, 1"
             )
+
+
+def require_tree(system: System, what: str) -> None:
+    """Refuse closed loops, where what each actuator has to do is not determined."""
+    if system.constraints:
+        raise ValueError(
+            f"robot '{system.robot.name}' has constraints: which of its actuators would share the work is not "
+            f"determined; {what} is for robots without closed loops"
+        )

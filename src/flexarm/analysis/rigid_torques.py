@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flexarm.analysis.inverse_kinematics import STARTS, search_of
+from flexarm.analysis.places import require_tree
 from flexarm.analysis.posture_search import REACHED, Component, Search, Target
 from flexarm.analysis.tip_paths import TipPath, tip_path
 from flexarm.foundation.numbers import Array
@@ -110,11 +111,7 @@ def rigid_torques(
     poses = way.poses(way.times)
     search = search_of(robot, poses, q0, link, x, components, joints)
     rigid = search.twin.rigid
-    if rigid.constraints:
-        raise ValueError(
-            f"robot '{search.twin.robot.name}' has constraints: which of its actuators would share the work is not "
-            "determined; torques for a path are those of robots without closed loops"
-        )
+    require_tree(search.twin.system, "inverse dynamics along a path")
     times, states = Follower(search, way).followed()
     q, v, a, forces = (np.array(each) for each in zip(*states, strict=True))
     gears = np.array([each.gear for each in rigid.actuators])

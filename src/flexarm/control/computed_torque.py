@@ -73,14 +73,14 @@ class _Law:
 
     def __init__(self, twin: Twin, fast: bool) -> None:
         self._joints = list(twin.rigid.names)
-        self._links = list(twin.rigid.inputs)
+        self.links = tuple(twin.rigid.inputs)
         self._gears = [each.gear for each in twin.system.actuators]
         self._slow = twin.rigid.casadi["inverse_dynamics"]
         self._recoil = _recoil(twin) if fast else None
         self._names = list(twin.system.names)
 
     def __repr__(self) -> str:
-        return f"computed torque of {', '.join(self._links)}"
+        return f"computed torque of {', '.join(self.links)}"
 
     def __deepcopy__(self, memo: Any) -> _Law:
         return self

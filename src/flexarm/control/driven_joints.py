@@ -45,15 +45,6 @@ def driven_joints(system: System, side: Side = "motor") -> list[DrivenJoint]:
     ]
 
 
-def require_tree(system: System, what: str) -> None:
-    """Refuse closed loops, where what each actuator has to do is not determined."""
-    if system.constraints:
-        raise ValueError(
-            f"robot '{system.robot.name}' has constraints: which of its actuators would share the work is not "
-            f"determined; {what} is that of robots without closed loops"
-        )
-
-
 def numbers_by_link(name: str, given: Any, links: Sequence[str], unit: str = "") -> dict[str, float]:
     """A number for all links, or by link (those that are not named are left out); zero or positive."""
     if not isinstance(given, Mapping):

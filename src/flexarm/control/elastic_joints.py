@@ -122,11 +122,11 @@ class _Law:
 
     def __init__(self, system: System, joints: list[str], links: list[str]) -> None:
         self._joints, self._motors = joints, [f"{link}.motor" for link in links]
-        self._links = links
+        self.links = tuple(links)
         self._torques = _torques(system, joints, self._motors)
 
     def __repr__(self) -> str:
-        return f"feedback linearization of {', '.join(self._links)}"
+        return f"feedback linearization of {', '.join(self.links)}"
 
     def __deepcopy__(self, memo: Any) -> _Law:
         return self
@@ -141,7 +141,7 @@ class _Law:
         weights = [ca.vertcat(gains[f"k{k}"]) for k in range(ORDER)]
         torques = self._torques(*read, *goals, *weights)
         if isinstance(torques, ca.SX):
-            return [torques[k] for k in range(len(self._links))]
+            return [torques[k] for k in range(len(self.links))]
         return torques.full().ravel()
 
 

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flexarm.control.driven_joints import driven_joints, require_tree, system_of, values_by_link
+from flexarm.analysis.places import require_tree
+from flexarm.control.driven_joints import driven_joints, system_of, values_by_link
 from flexarm.control.quasi_static import quasi_static
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import casadi as ca
 
-from flexarm.control.driven_joints import DrivenJoint, driven_joints, require_tree, system_of, values_by_link
+from flexarm.analysis.places import require_tree
+from flexarm.control.driven_joints import DrivenJoint, driven_joints, system_of, values_by_link
 from flexarm.control.given_torques import given_torques
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown

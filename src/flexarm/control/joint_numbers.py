@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flexarm.analysis.places import Twin
+from flexarm.analysis.places import Twin, require_tree
 from flexarm.foundation.numbers import real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.given_profiles import profile
@@ -47,9 +47,5 @@ def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
 def free_twin(robot: Any, what: str) -> Twin:
     """A robot beside its rigid twin, without constraints."""
     twin = Twin(robot)
-    if twin.system.constraints:
-        raise ValueError(
-            f"robot '{twin.robot.name}' has constraints: which of its actuators would share the work is not "
-            f"determined; {what} is for robots without closed loops"
-        )
+    require_tree(twin.system, what)
     return twin

@@ -48,6 +48,7 @@ class LinearLaw:
         self._references = [(each, operating_value(model, each)) for each in references]
         self._inputs = [each.name for each in model.inputs]
         self._held, self._limits = dict(model.held), dict(limits)
+        self.links = tuple(self._held)  # actuators that are no inputs hold their torque
         self._name = name
 
     def __repr__(self) -> str:

@@ -82,6 +82,8 @@ def following(
     links = [each.link for each in joints]
     stiff = numbers_by_link("kp", kp, links, "N m/rad or N/m")
     chosen = [each for each in joints if each.link in stiff]
+    require_chosen("kd", kd, links, stiff)
+    require_chosen("references", references, links, stiff)
     damp = numbers_by_link("kd", kd, [each.link for each in chosen], "N m s/rad or N s/m")
     wanted = values_by_link("references", references, [each.link for each in chosen])
     gains = {f"kp.{link}": value for link, value in stiff.items()}
@@ -89,3 +91,10 @@ def following(
     aims = {each.signal: wanted[each.link] for each in chosen}
     law = ErrorLaw(tuple(chosen))
     return composed(law, [each.link for each in chosen], gains=gains, references=aims, **fields), law
+
+
+def require_chosen(name: str, given: Any, links: Sequence[str], chosen: Mapping[str, float]) -> None:
+    """Refuse what is given for a link that could have a torque, but gets none."""
+    for link in given if isinstance(given, Mapping) else ():
+        if link in links and link not in chosen:
+            raise ValueError(f"{name}: names '{link}', which gets no torque since kp does not name it; kp may be zero")

@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.control.driven_joints import Side, numbers_by_link, system_of
 from flexarm.control.given_torques import given_feedback
-from flexarm.control.pd import ErrorLaw, Gain, Limit, following
+from flexarm.control.pd import ErrorLaw, Gain, Limit, following, require_chosen
 from flexarm.foundation.numbers import real_number
 from flexarm.mechanics.system import System
 from flexarm.motion.actuators import Actuator
@@ -41,7 +41,8 @@ def pid(
     robot, kp, kd, references, feedforward, side, limit, rate, sensors, actuators: as in `fa.pd`.
     ki: N m/(rad s), or N/(m s) of a slide, one number for all or by link; zero for links that are not named.
     tracking_time: within which the integral follows what the limits (those of `actuators`, too) leave of the torque
-    (s); sqrt(kd / ki) unless given, or kp / ki without kd. It ends wind-up. A feedforward is inside the limits.
+    (s); sqrt(kd / ki) unless given, or kp / ki without kd. It ends wind-up. A feedforward is inside the limits; of
+    what is added later (`fa.pid(...) + other`, with its limit) the integral does not know.
 
     With a sample rate the integral grows once a period. `feedback.states` are the integrals, `integral.upper`, ..., in
     the actuators' units.
@@ -56,6 +57,7 @@ def pid(
     fields = {"limit": limit, "rate": rate, "sensors": sensors, "actuators": actuators}
     base, errors = following(system, kp, kd, references, side, fields)
     links = links_of(base) or ()
+    require_chosen("ki", ki, system.inputs, dict.fromkeys(links, 0.0))
     slopes = numbers_by_link("ki", ki, links, "N m/(rad s) or N/(m s)")
     if tracking_time is not None:
         _require_period(real_number("tracking_time", tracking_time, "s", above=0), rate)

@@ -25,7 +25,7 @@ class Actuator:
     lag: time constant of a first-order motor (s): torque' = (u - torque) / lag.
     slew: the fastest that its torque changes (N m/s or N/s). A law that is compiled needs a lag with it.
     delay: time from a command to its effect (s): a whole number of periods of a law with a rate.
-    start: its torque at the start, where it has a lag or a slew.
+    start: its torque at the start, until the first command takes effect: where it has a lag, a slew or a delay.
 
     >>> Actuator(limit=20.0, lag=0.005).lag
     0.005
@@ -43,7 +43,8 @@ class Actuator:
                 real_number(f"Actuator: {name}", getattr(self, name), above=0)
         for name in ("lag", "delay"):
             real_number(f"Actuator: {name}", getattr(self, name), "s", least=0)
-        real_number("Actuator: start", self.start)
+        if real_number("Actuator: start", self.start) and not (self.moves or self.delay):
+            raise ValueError(f"Actuator: start = {self.start:g}: is for one with a lag, a slew or a delay")
 
     @property
     def moves(self) -> bool:
@@ -74,7 +75,7 @@ def checked_actuators(given: object, rate: float | None) -> dict[str, Actuator]:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldTorques:
     """What actuators make, from a time on, of commands that are held: torques (nu, ...) at later times."""
 
     since: float
@@ -84,9 +85,9 @@ class Held:
     slew: Array
 
     @staticmethod
-    def plain(since: float, target: Array) -> Held:
+    def plain(since: float, target: Array) -> HeldTorques:
         none = np.zeros(len(target))
-        return Held(since, target, target, none, none + np.inf)
+        return HeldTorques(since, target, target, none, none + np.inf)
 
     @property
     def still(self) -> bool:
@@ -137,14 +138,14 @@ class Motors:
         self._start = np.array([one.start for one in each])
         self._waits = [_periods(one.delay, rate, name) for one, name in zip(each, system.inputs, strict=True)]
         self._commands: list[Array] = []
-        self._last: Held | None = None
+        self._last: HeldTorques | None = None
 
     @property
     def quickest(self) -> float:
         """The shortest lag (s): steps must see it."""
         return float(np.where(self._lag > 0, self._lag, np.inf).min(initial=np.inf))
 
-    def __call__(self, t: float, command: Array) -> Held:
+    def __call__(self, t: float, command: Array) -> HeldTorques:
         """From the time of a command to the next one."""
         self._commands.append(command)
         arrived = len(self._commands) - 1 - np.array(self._waits, dtype=int)
@@ -153,7 +154,7 @@ class Motors:
         )
         del self._commands[: max(0, len(self._commands) - 1 - max(self._waits, default=0))]
         before = self._start if self._last is None else self._last(np.array([t]))[:, 0]
-        self._last = Held(t, np.where(self._moves, before, target), target, self._lag, self._slew)
+        self._last = HeldTorques(t, np.where(self._moves, before, target), target, self._lag, self._slew)
         return self._last
 
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
-from flexarm.motion.actuators import Held, Motors
+from flexarm.motion.actuators import HeldTorques, Motors
 from flexarm.motion.gains import Gains
 from flexarm.motion.law_answers import parted, state_values, vector
 from flexarm.motion.law_view import NONE, Instant, Reader, SampledView
 from flexarm.motion.laws import Feedback, takes_view
 from flexarm.motion.sensors import Senses
 
-Commands = list[tuple[float, Held]]
+Commands = list[tuple[float, HeldTorques]]
 
 
 class DigitalLaw:
@@ -38,7 +38,7 @@ class DigitalLaw:
         """What steps must see of its actuators (s)."""
         return self._motors.quickest
 
-    def __call__(self, at: Instant) -> Held:
+    def __call__(self, at: Instant) -> HeldTorques:
         """Torques of all actuators from now on; a ValueError where one is not a number."""
         sensed = self._senses(at)
         view = SampledView(at, self._reader, self._references, self._states, sensed, 1 / self.rate)
@@ -61,7 +61,7 @@ class Replay:
     commands: Commands
     quickest: float
 
-    def __call__(self, at: Instant) -> Held:
+    def __call__(self, at: Instant) -> HeldTorques:
         spoken = min(round(at.t * self.rate), len(self.commands) - 1)
         return self.commands[spoken][1]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.assembly import Assembly
-from flexarm.motion.actuators import Held
+from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
 from flexarm.motion.ending import Ending, Status, sentence_about
@@ -201,7 +201,7 @@ class Integration:
         return [a[: at.n], *forces]
 
     @property
-    def _held(self) -> Held | None:
+    def _held(self) -> HeldTorques | None:
         return self.recorder.commands[-1][1] if self.recorder.commands else None
 
     def _rescaled(self, size: float) -> Array:

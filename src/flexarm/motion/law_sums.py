@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from math import isclose
 from typing import Any
 
 import casadi as ca
@@ -115,7 +116,7 @@ def added(first: Feedback, second: Feedback) -> Feedback:
 
 def joined(first: Feedback, second: Feedback) -> dict[str, Any]:
     """All but the law of two feedbacks that become one. A name that both have must mean the same."""
-    if first.rate != second.rate:
+    if not _same_rate(first.rate, second.rate):
         told = " and ".join("none" if each.rate is None else f"{each.rate:g} Hz" for each in (first, second))
         raise ValueError(f"feedbacks are added that have the same sample rate: these have {told}; give both the same")
     if both := set(first.states or {}) & set(second.states or {}):
@@ -144,6 +145,11 @@ def _joined(what: str, first: Mapping[str, Any] | None, second: Mapping[str, Any
                 f"{shown(other[name])} in the other; give one of them another name"
             )
     return {**one, **other} or None
+
+
+def _same_rate(one: float | None, other: float | None) -> bool:
+    """But for rounding: the rate of a sampled design is one over its period."""
+    return one == other if one is None or other is None else isclose(one, other, rel_tol=1e-12)
 
 
 def _same(one: Any, other: Any) -> bool:

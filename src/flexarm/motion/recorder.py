@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.motion.actuators import Held
+from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.nodes import ROUNDING, Keeper
 from flexarm.motion.sampling import between
 from flexarm.motion.state import Layout
@@ -51,7 +51,7 @@ class Recorder:
     order: int  # of the method
     statistics: Statistics = field(default_factory=Statistics)
     blocks: list[tuple[Array, Array]] = field(default_factory=list)  # times, and states then in rows
-    commands: list[tuple[float, Held]] = field(default_factory=list)  # of a digital controller
+    commands: list[tuple[float, HeldTorques]] = field(default_factory=list)  # of a digital controller
     jumps: list[float] = field(default_factory=list)  # times at which accelerations were computed anew
 
     def __post_init__(self) -> None:

@@ -274,6 +274,11 @@ def test_more_joints_than_a_pose_tells_are_refused():
         fa.inverse(arm, {name: fa.minimum_jerk(0.1, 0.3 + k, 1.0) for k, name in enumerate("abcd")}, 1.0)
 
 
+def test_joints_as_output_have_no_method():
+    with pytest.raises(ValueError, match="method = 'linear': joints as output are driven forwards in time"):
+        fa.inverse(single(), {"arm": MOVE}, 1.0, output="joints", method="linear")
+
+
 def test_closed_loops_are_refused():
     arm = fa.Robot(
         links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)], constraints=[fa.OnPlane("b", normal="y")]

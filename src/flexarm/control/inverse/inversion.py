@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.places import Twin
+from flexarm.analysis.places import Twin, require_tree
 from flexarm.analysis.posture_search import Component
 from flexarm.control.inverse.bounded_motion import METHODS, Search
 from flexarm.control.inverse.driven_motion import driven
@@ -59,6 +59,7 @@ def inverse(
     to which `tip` then belongs; or "joints": actuators move as those of the rigid twin, links as they like.
     method: "nonlinear" solves the equations of motion, "linear" those of small motions about the start (FFT, Bayo),
     "quasi-static" lets links deflect under gravity and the rigid twin's inertia at each time alone, for slow motions.
+    Joints as output have none.
     before, after: seconds of pre- and post-actuation; unless given, 12 time constants of the slowest zeros, and at most
     thirty times as long as the path.
     sample: seconds between the points at which torques are found; unless given they are refined until motions change
@@ -74,15 +75,11 @@ def inverse(
     >>> bool(found.before > 0.1), bool(found.missed(run).max() < 1e-3 * np.pi / 2)
     (True, True)
     """
-    _require_choices(method, progress)
+    _require_choices(method, output, progress)
     given = {name: _seconds(name, each) for name, each in (("before", before), ("after", after))}
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     twin = Twin(robot)
-    if twin.system.constraints:
-        raise ValueError(
-            f"robot '{twin.robot.name}' has constraints: which of its actuators would share the work is not "
-            "determined; torques for a path are those of robots without closed loops"
-        )
+    require_tree(twin.system, "inversion")
     place = _place(twin.system, output)
     interrupts = Interrupts()
     with interrupts.noticed():
@@ -101,9 +98,11 @@ def inverse(
             return Search(servo, method, given["before"], given["after"], sample, tell).found()
 
 
-def _require_choices(method: Any, progress: Any) -> None:
+def _require_choices(method: Any, output: Any, progress: Any) -> None:
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"method = {shown(method)}: must be one of {', '.join(METHODS)}{suggestion(method, METHODS)}")
+    if isinstance(output, str) and output == "joints" and method != METHODS[0]:
+        raise ValueError(f"method = {shown(method)}: joints as output are driven forwards in time; leave it out")
     if progress is not None and not isinstance(progress, bool):
         raise ValueError(f"progress = {shown(progress)}: must be True or False")
 
