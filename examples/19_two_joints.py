@@ -23,7 +23,7 @@ for model in ("rigid", "quasi-static"):
     laws[f"PD, {model} feedforward"] = fa.pd(arm, {"upper": 60.0, "fore": 20.0}, {"upper": 4.0, "fore": 1.0}, motion,
                                              feedforward=torque)  # fmt: skip
 for fast in (0.0, 1.0):
-    laws[f"computed torque, fast = {fast:g}"] = fa.computed_torque(arm, joints, kp=64.0, kd=16.0, fast=fast)
+    laws[f"computed torque, fast = {fast:g}"] = fa.computed_torque(arm, 64.0, 16.0, motion, fast=fast)
 pushed, gauges = [*motion, "tip.fy"], ["upper.strain(0.02)", "fore.strain(0.02)"]
 lin = fa.linearize(arm, inputs=pushed, outputs=[*joints, *gauges, "tip.y"])  # about the start
 noise = dict.fromkeys(joints, 1e-8) | dict.fromkeys(gauges, 1e-10)

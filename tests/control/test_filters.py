@@ -111,9 +111,9 @@ def test_controllers_on_a_model_tell_what_they_drive():
     """A notch of depth 1 changes nothing."""
     stiff = pendulum(fa.Drive(stiffness=1000.0, rotor_inertia=0.2))
     for robot, law in (
-        (ARM, fa.computed_torque(ARM, {"a.q": 0.2}, 25.0, 10.0)),
+        (ARM, fa.computed_torque(ARM, 25.0, 10.0, {"a": 0.2})),
         (ARM, fa.lqr(fa.linearize(ARM), {"a.q": 1.0}, references={"a.q": 0.2}, rate=100.0).feedback()),
-        (stiff, fa.elastic_joint_linearization(stiff, {"a.q": 0.2}, [-5.0, -6.0, -7.0, -8.0])),
+        (stiff, fa.elastic_joint_linearization(stiff, [-5.0, -6.0, -7.0, -8.0], {"a": 0.2})),
     ):
         through = fa.notch(law, 12.0, depth=1.0)
         assert set(through.states) == {"notch.a"}

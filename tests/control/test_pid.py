@@ -73,3 +73,17 @@ def test_gains_of_no_integral_do_nothing():
         fa.pid(arm, 0.0, 0.0, 5.0, aims, limit=3.0)
     with pytest.raises(ValueError, match=r"tracking_time = 0.001 s: must be at least the law's period, 0.01 s"):
         fa.pid(arm, 1.0, 1.0, 5.0, aims, tracking_time=1e-3, rate=100)
+
+
+def test_limits_that_come_later_are_refused():
+    """The integral would wind up behind them."""
+    arm = pendulum()
+    own = fa.pid(arm, 20.0, 2.0, 8.0, {"a": 1.0}, limit=5.0)
+    for other in (
+        fa.Feedback(lambda t, x: [0.0], limit=2.0),
+        fa.Feedback(lambda t, x: [0.0], actuators={"a": fa.Actuator(limit=2.0)}),
+    ):
+        for one, second in ((own, other), (other, own)):
+            with pytest.raises(ValueError, match=r"give the limits to the first, fa.pid"):
+                one + second
+    assert (own + fa.Feedback(lambda t, x: [0.0], limit=5.0)).limit == 5.0

@@ -12,6 +12,7 @@ never adds to it: w are speeds of drives' wind-up, and the rest is the speed at 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
@@ -22,32 +23,37 @@ from flexarm.control.joint_numbers import free_twin, joint_numbers, joint_refere
 from flexarm.foundation.numbers import real_number
 from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
+from flexarm.motion.actuators import Actuator
 from flexarm.motion.laws import Feedback
+from flexarm.motion.sensors import Sensor
 from flexarm.robot import Robot
 
 
 def computed_torque(
     robot: Robot | System,
-    references: Any,
     kp: Any,
     kd: Any,
+    references: Any,
+    *,
     fast: Any = 0.0,
-    rate: float | None = None,
     limit: Any = None,
+    rate: float | None = None,
+    sensors: Mapping[str, Sensor] | None = None,
+    actuators: Mapping[str, Actuator] | None = None,
 ) -> Feedback:
     """Computed torque of a robot's rigid twin along `references`, as a law for `simulate(torque=...)`.
 
     robot: with any links and drives; of a rigid one the error e obeys e'' + kd e' + kp e = 0.
-    references: by joint numbers, profiles or functions of t, {"upper.q": fa.minimum_jerk(0, 1, 2), "fore.q": 0.5}.
     kp, kd: of the error (1/s2) and its rate (1/s): one for all, one for each joint, or by link.
+    references: by link numbers, profiles or functions of t, {"upper": fa.minimum_jerk(0, 1, 2), "fore": 0.5}.
     fast: torque against the speed (N m s/rad or N s/m) with which joints recoil from links that bend and drives that
     wind up, given in the same ways: it damps them without changing where joints are to go. It reads the rates of
     elastic coordinates, as strain gauges along the links would tell them. Zero leaves it out; too much of it makes
     deflections so slow that they disturb the tracking.
-    rate, limit: as in `fa.Feedback`. Gains are in `feedback.gains`, and other values of them compile nothing new.
+    limit, rate, sensors, actuators: as in `fa.Feedback`. Gains are in `feedback.gains`; others compile nothing new.
 
     >>> from flexarm.robot import library
-    >>> law = computed_torque(library.two_link_arm(), {"upper.q": 0.5, "fore.q": 1.0}, kp=25.0, kd=10.0)
+    >>> law = computed_torque(library.two_link_arm(), kp=25.0, kd=10.0, references={"upper": 0.5, "fore": 1.0})
     >>> law.gains["kp"].tolist()
     [25.0, 25.0]
     """
@@ -65,7 +71,8 @@ def computed_torque(
     wanted = joint_references(references, names)
     with building:
         law = _Law(twin, "fast" in gains)
-    return Feedback(law, rate=rate, limit=limit, gains=gains, references=wanted)
+    more: Any = {"sensors": sensors, "actuators": actuators}
+    return Feedback(law, rate=rate, limit=limit, gains=gains, references=wanted, **more)
 
 
 class _Law:

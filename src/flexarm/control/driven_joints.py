@@ -60,10 +60,22 @@ def values_by_link(name: str, given: Any, links: Sequence[str]) -> dict[str, Any
     """What a user gives by link, for all of these links."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"{name} = {shown(given)}: must be a mapping by link, {{'{links[0]}': ...}}")
+    given = by_link(name, given, links)
     require_known(name, given, links)
     if missing := [link for link in links if link not in given]:
         raise ValueError(f"{name}: there is none for '{missing[0]}'; a number holds it there")
     return dict(given)
+
+
+def by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> dict[Any, Any]:
+    """The same by link, whether users write the link, `upper`, or the coordinate of its joint, `upper.q`."""
+    found: dict[Any, Any] = {}
+    for key, value in given.items():
+        link = key.removesuffix(".q") if isinstance(key, str) and key.removesuffix(".q") in links else key
+        if link in found:
+            raise ValueError(f"{name}: has one for '{link}' twice")
+        found[link] = value
+    return found
 
 
 def require_known(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> None:

@@ -19,8 +19,10 @@ from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.building import building
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.system import System
+from flexarm.motion.actuators import Actuator
 from flexarm.motion.higher_rates import second_rate
 from flexarm.motion.laws import Feedback
+from flexarm.motion.sensors import Sensor
 from flexarm.robot import Robot
 
 COUPLED = 1e-12  # inertia between motors and what they drive, against the largest
@@ -29,21 +31,28 @@ BEYOND = "{}, second rate"
 
 
 def elastic_joint_linearization(
-    robot: Robot | System, references: Any, poles: Any, rate: float | None = None, limit: Any = None
+    robot: Robot | System,
+    poles: Any,
+    references: Any,
+    *,
+    limit: Any = None,
+    rate: float | None = None,
+    sensors: Mapping[str, Sensor] | None = None,
+    actuators: Mapping[str, Actuator] | None = None,
 ) -> Feedback:
     """Feedback linearization of a robot with elastic drives: the errors of its links obey linear equations of order 4.
 
     robot: rigid links; every joint with an elastic drive without damping. What its model neglects is what Spong's does:
     rotors count with their spin relative to their own links. For this model the law is exact.
-    references: by joint numbers, profiles or formulas of t, {"arm.q": fa.rest_to_rest(0, 1, 2)}. One whose first three
-    rates do not jump is followed without error, from a start on it.
     poles: of the errors, four for all joints (1/s; complex ones in pairs), or four by link.
-    rate, limit: as in `fa.Feedback`.
+    references: by link numbers, profiles or formulas of t, {"arm": fa.rest_to_rest(0, 1, 2)}. One whose first three
+    rates do not jump is followed without error, from a start on it.
+    limit, rate, sensors, actuators: as in `fa.Feedback`.
 
     >>> import flexarm as fa
     >>> soft = fa.Revolute("z", drive=fa.Drive(stiffness=100.0, rotor_inertia=0.1))
     >>> arm = fa.Robot("arm", links=[fa.Link("arm", 1.0, soft, mass=3.0)])
-    >>> law = elastic_joint_linearization(arm, {"arm.q": 1.0}, poles=[-5, -5, -6, -6])
+    >>> law = elastic_joint_linearization(arm, [-5, -5, -6, -6], {"arm": 1.0})
     >>> law.gains["k0"].tolist(), law.gains["k3"].tolist()
     ([900.0], [22.0])
     """
@@ -59,7 +68,8 @@ def elastic_joint_linearization(
     further = {BEYOND.format(name): second_rate(each, f"references['{name}']") for name, each in wanted.items()}
     with building:
         law = _Law(system, names, links)
-    return Feedback(law, rate=rate, limit=limit, gains=gains, references={**wanted, **further})
+    more: Any = {"sensors": sensors, "actuators": actuators}
+    return Feedback(law, rate=rate, limit=limit, gains=gains, references={**wanted, **further}, **more)
 
 
 def _require_elastic_joints(system: System) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flexarm.analysis.places import Twin, require_tree
+from flexarm.control.driven_joints import values_by_link
 from flexarm.foundation.numbers import real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.given_profiles import profile
@@ -31,17 +32,10 @@ def joint_numbers(name: str, given: Any, links: list[str], least: float | None =
 
 
 def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
-    """A profile for each joint's coordinate."""
-    if not isinstance(given, Mapping) or not given:
-        raise TypeError(
-            f"references = {shown(given)}: must be numbers, profiles or functions of t by joint, {{'{names[0]}': ...}}"
-        )
-    for name in given:
-        if name not in names:
-            raise KeyError(f"references: there is no joint {shown(name)}{suggestion(name, names)}")
-    if missing := [name for name in names if name not in given]:
-        raise ValueError(f"references: there is none for '{missing[0]}'; a number holds it there")
-    return {name: profile(given[name], f"references['{name}']") for name in names}
+    """A profile for each joint's coordinate, given by link or by that."""
+    links = [name.removesuffix(".q") for name in names]
+    found = values_by_link("references", given, links)
+    return {name: profile(found[link], f"references['{link}']") for name, link in zip(names, links, strict=True)}
 
 
 def free_twin(robot: Any, what: str) -> Twin:

@@ -33,6 +33,8 @@ class Matrices:
 class LinearLaw:
     """law(t, x) of a controller. It remembers nothing."""
 
+    follows_limits = True  # its states do
+
     def __init__(
         self,
         model: StateSpace,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def pid(
     ki: N m/(rad s), or N/(m s) of a slide, one number for all or by link; zero for links that are not named.
     tracking_time: within which the integral follows what the limits (those of `actuators`, too) leave of the torque
     (s); sqrt(kd / ki) unless given, or kp / ki without kd. It ends wind-up. A feedforward is inside the limits; of
-    what is added later (`fa.pid(...) + other`, with its limit) the integral does not know.
+    torques that are added later (`fa.pid(...) + other`) the integral does not know, and limits are refused there.
 
     With a sample rate the integral grows once a period. `feedback.states` are the integrals, `integral.upper`, ..., in
     the actuators' units.
@@ -83,6 +83,8 @@ def pid(
 @dataclass(frozen=True)
 class IntegralLaw:
     """A PD law with integrals; `limited` are links whose torque has a limit."""
+
+    follows_limits: ClassVar[bool] = True
 
     errors: ErrorLaw
     feedforward: Part | None

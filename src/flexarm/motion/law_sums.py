@@ -109,9 +109,23 @@ def added(first: Feedback, second: Feedback) -> Feedback:
 
     A limit is what a motor can give: so each holds for the sum, the smaller one where both have one.
     """
+    for one, other in ((first, second), (second, first)):
+        _require_known_limits(one, other)
     known = [links_of(each) for each in (first, second)]
     links = None if None in known else [*dict.fromkeys(name for each in known if each is not None for name in each)]
     return composed(Sum((Part.of(first), Part.of(second))), links, **joined(first, second))
+
+
+def _require_known_limits(one: Feedback, other: Feedback) -> None:
+    """Integrals and observers follow what limits leave of a torque, so they must know them."""
+    law = getattr(one.law, "law", one.law)
+    follows = getattr(getattr(law, "answer", law), "follows_limits", False)
+    brings = other.limit is not None or any(np.isfinite(each.limit) for each in (other.actuators or {}).values())
+    if follows and brings and other.limit != one.limit:
+        raise ValueError(
+            "feedbacks are added of which one has integrals or an observer that follow its own limits, and the other "
+            "brings more: give the limits to the first, fa.pid(..., limit=...) or design.feedback(limit=...)"
+        )
 
 
 def joined(first: Feedback, second: Feedback) -> dict[str, Any]:

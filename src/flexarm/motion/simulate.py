@@ -80,7 +80,8 @@ def simulate(
         `fa.Baumgarte(gamma, beta)` (adams and bdf always take the latter). An initial state is moved onto the
         constraints first.
     rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
-        (adams and bdf read them as tolerances on each coordinate). dt fixes the step instead.
+        (adams and bdf read them as tolerances on each coordinate, and start anew at every sample of a digital law: take
+        esdirk there). dt fixes the step instead.
     sample: time between samples (s). Unless given, a thousandth of the duration, or a whole part of that where the
         robot vibrates so fast that it would not be seen. `run.at(t)` reads a run at any other time.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
