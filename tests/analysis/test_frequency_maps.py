@@ -66,3 +66,17 @@ def test_what_does_not_vibrate_is_told():
         fa.frequency_map(ARM, {"fore.q": FORE}, q={"fore.q": 1.0})
     with pytest.raises(ValueError, match="more than 1000000 postures"):
         fa.frequency_map(ARM, {"fore.q": np.arange(2000.0), "upper.q": np.arange(2000.0)})
+
+
+def test_motors_behind_springs_go_with_their_joints():
+    soft = fa.Drive(stiffness=50.0, rotor_inertia=0.01)
+    robot = ARM.with_({"links.upper.joint.drive": soft, "gravity": (0, -9.81, 0)})
+    for sagging in (True, False):
+        found = fa.frequency_map(robot, {"upper.q": [-0.5, 0.6]}, q={"fore.q": 0.3}, modes=2, sagging=sagging)
+        for k, upper in enumerate((-0.5, 0.6)):
+            posture = {"upper.q": upper, "fore.q": 0.3}
+            wanted = fa.modes(robot, fa.equilibrium(robot, posture) if sagging else posture, joints="locked")
+            kept = [each for each, kind in enumerate(wanted.kinds) if kind == "vibration"][:2]
+            assert found.frequencies[k] == pytest.approx(wanted.frequencies[kept], rel=1e-9)
+    held = fa.frequency_map(robot, {"upper.q": [0.1, 0.6]}, q={"upper.motor": 0.2}, modes=1, sagging=True)
+    assert held.frequencies[0] == pytest.approx(held.frequencies[1])  # where the motor is held, there the joint hangs

@@ -104,6 +104,8 @@ def test_shaped_commands_in_laws_and_figures():
     [
         (lambda: fa.shaper("zvx", frequency=1.0), "there is no such shaper; did you mean 'zv"),
         (lambda: fa.shaper("zv"), "give a robot, or frequency"),
+        (lambda: fa.shaper("zv", frequency=1.0, modes=2), "modes: is of a robot's modes"),
+        (lambda: fa.shaper("zv", fa.library.two_link_arm(), ratio=0.1), "ratio = 0.1: the robot's modes have theirs"),
         (lambda: fa.shaper("zv", frequency=-1.0), "frequency = -1.0: must be"),
         (lambda: fa.shaper("zv", frequency=1.0, ratio=1.2), "what is over-damped does not vibrate"),
         (lambda: fa.shaper("zv", frequency=[1.0, 2.0], ratio=[0.1]), "give one for each"),

@@ -444,3 +444,30 @@ def test_a_digital_law_says_which_torque_is_no_number():
     law = DigitalLaw(Feedback(lambda t, q, v: [0.0, np.inf], rate=10), fa.System(TWO, native=False))
     with pytest.raises(ValueError, match="it gave inf for 'b'"):
         law(Instant(0.0, *np.zeros((3, 2))))
+
+
+@pytest.mark.parametrize(
+    ("law", "given", "sentence"),
+    [
+        (
+            lambda t, x: ([-x.state("z")], {}),
+            {"states": {"z": 0.0}},
+            "the feedback law: it did not tell the rates of 'z'",
+        ),
+        (
+            lambda t, x: [-x.state("z")],
+            {"states": {"z": 0.0}},
+            "the feedback law: it gave .*returns torques and the rates",
+        ),
+        (lambda t, x: ([0.0], {"z": 0.0, "y": 0.0}), {"states": {"z": 0.0}}, "the feedback law: it has no state 'y'"),
+        (lambda t, x: [x["a.q''"]], {}, "the feedback law: .* depends on accelerations"),
+        (lambda t, x: [x["a(2.0).y"]], {}, "the feedback law: .* must lie on link 'a'"),
+        (lambda t, x: [math.sin(x["a.q"])], {}, "say np.sin, not math.sin"),
+        (lambda t, x: [x["v.a.q"]], {}, "there is no output .*v.a.q.*; did you mean .*a.q.*'"),
+        (lambda t, x, gains: [gains["kp"]], {}, "it takes gains, and there are none"),
+    ],
+)
+def test_mistakes_of_a_law_are_told_as_what_they_are(law, given, sentence):
+    with pytest.raises((TypeError, ValueError, KeyError), match=sentence) as told:
+        run(Feedback(law, **given))
+    assert "plain arithmetic" not in str(told.value) or "math" in sentence

@@ -1,5 +1,7 @@
 """Sensors show what they are said to show."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -123,3 +125,24 @@ def test_rates_of_a_signal_of_several_names():
     twice = fa.Feedback(lambda t, x: [0.0], rate=RATE, sensors={"tip.y": fa.Sensor(), "a.tip.y": fa.Sensor()})
     with pytest.raises(ValueError, match=r"'a.tip.y' is the same signal as 'tip.y'"):
         fa.simulate(ROD, 0.1, torque=twice, native=False)
+
+
+def test_a_sensor_that_no_law_looks_at_is_told():
+    elastic = ROD.with_({"links.a.joint.drive": fa.Drive(stiffness=50.0, rotor_inertia=0.01)})
+
+    def hold(sensors):
+        law = fa.pd(elastic, 1.0, 0.1, {"a": 0.1}, rate=RATE, sensors=sensors)
+        fa.simulate(elastic, 0.05, torque=law, native=False)
+
+    with pytest.warns(fa.ValidityWarning, match=r"sensors: the law has never looked at 'a\.q'"):
+        hold({"a.q": fa.Sensor.encoder(1000), "a.motor": fa.Sensor.encoder(1000)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hold({"a.motor": fa.Sensor.encoder(1000)})
+        readings({"a.q": fa.Sensor(bias=0.1)}, names=("a.q'",))  # a rate is read from it
+        readings({"a(1.0).y": fa.Sensor(bias=0.1)}, names=("tip.y",))  # by another name
+
+
+def test_a_sensor_of_a_signal_that_is_not_there_is_told():
+    with pytest.raises(KeyError, match=r"Feedback: sensors: there is no output 'a\.p'; did you mean 'a\.q'"):
+        readings({"a.p": fa.Sensor()})

@@ -1,5 +1,7 @@
 """One name, one quantity: in `run[...]`, in figures, in tables."""
 
+import re
+
 import pytest
 
 import flexarm as fa
@@ -56,3 +58,17 @@ def test_a_point_cannot_take_the_name_of_the_tip():
 def test_unknown_names_are_sentences(name):
     with pytest.raises(KeyError, match=r"there is no .* in this run"):
         two_link()[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("upper.q'", "did you mean 'v.upper.q'"),
+        ("upper.q''", "did you mean 'a.upper.q'"),
+        ("upper.strain(0.1)", r"that is run\.strain\('upper', 0\.1, at=\(y, z\)\)"),
+    ],
+)
+def test_names_of_laws_and_linear_models_lead_to_those_of_runs(name, sentence):
+    with pytest.raises(KeyError) as told:
+        two_link()[name]
+    assert re.search(sentence, told.value.args[0])

@@ -82,6 +82,8 @@ def frequency_map(
 ) -> FrequencyMap:
     """The frequencies of the slowest vibrations at all postures of joints `over` ranges, {"fore.q": np.linspace(0, 2)}.
 
+    Motors behind springs go with their joints.
+
     modes: how many. q: the other coordinates. joints: "locked", "free", or one of these by link, as in `fa.modes`.
     sagging: at each posture with links and drives where their load takes them (`fa.equilibrium`), not straight.
     progress: None shows a bar on a terminal only. Ctrl-C ends it, and postures that are left are nan.
@@ -110,10 +112,12 @@ def frequency_map(
     frequencies, ratios = np.full((2, *shape, count), np.nan)
     places = [system.index(name) for name in ranges]
     values = list(ranges.values())
+    moved = [*zip(places, range(len(places))), *_motors(system, places, q)]
 
     def work(place: tuple[int, ...]) -> None:
         posture = start.copy()
-        posture[places] = [each[k] for each, k in zip(values, place)]
+        for index, number in moved:
+            posture[index] += values[number][place[number]] - start[places[number]]
         found = modes_of(system, equilibrium(system, posture) if sagging else posture, joints=joints)
         kept = [k for k, kind in enumerate(found.kinds) if kind == "vibration"][:count]
         frequencies[place][: len(kept)] = found.frequencies[kept]
@@ -130,6 +134,17 @@ def frequency_map(
             stacklevel=2,
         )
     return FrequencyMap(ranges, {name: system.units[system.index(name)] for name in ranges}, frequencies, ratios)
+
+
+def _motors(system: System, places: list[int], q: Vector) -> list[tuple[int, int]]:
+    """Motors behind springs that go along with joints, each with the number of its joint: all that q does not name."""
+    named = q if isinstance(q, Mapping) else ()
+    joints = {system.coordinates[k].link: number for number, k in enumerate(places)}
+    return [
+        (k, joints[each.link])
+        for k, each in enumerate(system.coordinates)
+        if each.kind == "motor" and each.link in joints and each.name not in named
+    ]
 
 
 def _ranges(system: System, over: Any) -> dict[str, Array]:

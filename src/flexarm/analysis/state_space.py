@@ -152,7 +152,7 @@ class StateSpace:
         return ScipyModel(*matrices) if self.dt is None else ScipyModel(*matrices, dt=self.dt)
 
     def to_control(self) -> Any:
-        """As python-control's StateSpace, with the names of its signals."""
+        """As python-control's StateSpace, with the names of its signals (which cannot have dots there: `tip_y`)."""
         try:
             import control
         except ModuleNotFoundError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ def bode(
     sources: Annotated[list[str], typer.Option("--from", help="input: upper, upper.q'', tip.fy (repeatable)")],
     outputs: Annotated[list[str], typer.Option("--to", help="output: tip.y, fore.q, fore.strain(0.1) (repeatable)")],
     posture: Annotated[list[str], typer.Option("--q", help="posture: fore.q=0.5 (repeatable)")] = [],  # noqa: B006
+    sagging: Annotated[
+        bool, typer.Option("--sagging", help="links and drives where their load takes them, motors held at --q")
+    ] = False,
     changes: SET = [],  # noqa: B006
     plot: Annotated[str, typer.Option(help="draw magnitude and phase into this file")] = "bode.png",
 ) -> None:
@@ -28,18 +31,25 @@ def bode(
     robot = flexarm.load(file)
     if changes:
         robot = robot.with_(assignments("--set", changes))
-    model = flexarm.linearize(robot, q=assignments("--q", posture), inputs=sources, outputs=outputs)
+    q: Any = assignments("--q", posture)
+    if sagging:
+        q = flexarm.equilibrium(robot, q)
+    model = flexarm.linearize(robot, q=q, inputs=sources, outputs=outputs)
     print(model)
-    poles = model.poles[model.poles.imag >= -1e-9]
-    print("poles (Hz): " + _listed(np.abs(poles) / (2 * np.pi)))
+    print(f"poles (Hz): {_listed(np.abs(model.poles) / (2 * np.pi))}{_right(model.poles)}")
     for given in model.inputs:
         for each in model.outputs:
             zeros = model[each.name, given.name].zeros
-            right = zeros[zeros.real > 1e-6 * np.abs(zeros).max(initial=0.0)]
-            said = f", {len(right)} of them in the right half plane" if len(right) else ""
-            print(f"zeros from {given.name} to {each.name} (Hz): {_listed(np.abs(zeros) / (2 * np.pi))}{said}")
+            print(f"zeros from {given.name} to {each.name} (Hz): {_listed(np.abs(zeros) / (2 * np.pi))}{_right(zeros)}")
     draw(model.bode(), picture)
     print(f"frequency response drawn in {picture}")
+
+
+def _right(places: Any) -> str:
+    import numpy as np
+
+    count = int((places.real > 1e-6 * np.abs(places).max(initial=0.0)).sum())
+    return f", {count} of them in the right half plane" if count else ""
 
 
 def _listed(values: object, most: int = 6) -> str:

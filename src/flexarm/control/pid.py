@@ -42,7 +42,8 @@ def pid(
     ki: N m/(rad s), or N/(m s) of a slide, one number for all or by link; zero for links that are not named.
     tracking_time: within which the integral follows what the limits (those of `actuators`, too) leave of the torque
     (s); sqrt(kd / ki) unless given, or kp / ki without kd. It ends wind-up. A feedforward is inside the limits; of
-    torques that are added later (`fa.pid(...) + other`) the integral does not know, and limits are refused there.
+    torques that are added to the whole, `fa.pid(...) + other`, the integral does not know, so give those as feedforward
+    (limits are refused there).
 
     With a sample rate the integral grows once a period. `feedback.states` are the integrals, `integral.upper`, ..., in
     the actuators' units.

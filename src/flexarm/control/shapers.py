@@ -176,6 +176,11 @@ def shaper(
         raise ValueError(f"residual = {residual:g}: must be below 1, a part of the unshaped vibration")
     if (robot is None) == (frequency is None):
         raise ValueError("give a robot, or frequency=... (Hz): one of the two")
+    unread = {"modes": modes != 1, "q": q is not None, "joints": joints != "locked"} if robot is None else {}
+    for name in [name for name, said in unread.items() if said]:
+        raise ValueError(f"{name}: is of a robot's modes, and frequency tells what vibrates; give one of the two")
+    if robot is not None and np.any(np.asarray(ratio) != 0.0):
+        raise ValueError(f"ratio = {shown(ratio)}: the robot's modes have theirs; give it with frequency=... (Hz)")
     pairs = _given(frequency, ratio) if robot is None else _of_robot(robot, modes, q, joints)
     amplitudes, delays = np.ones(1), np.zeros(1)
     for f, zeta in pairs:

@@ -280,13 +280,21 @@ class Simulation:
         """The function that reads the number of that `name` from a simulation of this robot: for loops that want it
         often."""
         if not isinstance(name, str) or name not in self._readers:
-            raise KeyError(f"there is no {shown(name)} in this simulation{suggestion(name, list(self._readers))}")
+            raise KeyError(f"there is no {shown(name)} in this simulation{self._near(name)}")
         return self._readers[name]
 
     def __repr__(self) -> str:
         return f"Simulation({self.system.robot.name!r}, dt={self.dt:g}, t={self.t:g})"
 
     # --- inside ---
+
+    def _near(self, name: object) -> str:
+        """The end of a sentence about an unknown name; rates are known by what runs call them, not by primes."""
+        base = str(name).rstrip("'")
+        primes = len(str(name)) - len(base)
+        if base in self.system.names and primes in (1, 2):
+            return f"; did you mean '{'va'[primes - 1]}.{base}'?"
+        return suggestion(name, list(self._readers))
 
     @cached_property
     def _readers(self) -> dict[str, Callable[[Simulation], float]]:

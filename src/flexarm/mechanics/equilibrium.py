@@ -58,6 +58,10 @@ def _loaded(system: System, q: Array, loose: list[int]) -> Array:
     could be in, too, but never comes to."""
     out, load, step = q.copy(), 0.0, FIRST_SHARE
     out[np.intersect1d(loose, np.flatnonzero(system.elastic))] = 0.0
+    joints = {each.link: k for k, each in enumerate(system.coordinates) if each.kind == "joint"}
+    for k, each in enumerate(system.coordinates):
+        if each.kind == "motor":  # its spring is not wound up, either
+            out[joints[each.link]] = out[k]
     while load < 1.0:
         found = _settled(system, out, loose, min(load + step, 1.0))
         if found is not None:

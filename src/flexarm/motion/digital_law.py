@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,12 @@ class DigitalLaw:
         self._reader = Reader(system)
         self._senses = Senses(feedback.sensors or {}, self._reader, self.rate)
         self._motors = Motors(feedback.actuators or {}, system, self.rate)
+        self._looked: set[Hashable] = set()
+
+    @property
+    def unread(self) -> list[str]:
+        """Sensors at which it has not looked so far."""
+        return self._senses.unread(self._looked)
 
     @property
     def quickest(self) -> float:
@@ -41,7 +48,7 @@ class DigitalLaw:
     def __call__(self, at: Instant) -> HeldTorques:
         """Torques of all actuators from now on; a ValueError where one is not a number."""
         sensed = self._senses(at)
-        view = SampledView(at, self._reader, self._references, self._states, sensed, 1 / self.rate)
+        view = SampledView(at, self._reader, self._references, self._states, sensed, 1 / self.rate, self._looked)
         seen = (view,) if self._sees else (view.q, view.v)
         said, told = parted(self._law(at.t, *seen, *self._gains), self._own, "next values")
         torques = np.clip(vector(said, self.system), -self._limits, self._limits)

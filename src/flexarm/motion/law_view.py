@@ -22,6 +22,10 @@ NONE = Gains({}, "state")
 RATES = (("q", ""), ("v", "'"), ("a", "''"))
 
 
+class Unreadable(ValueError):
+    """A signal that there is, but that a law cannot read."""
+
+
 class View(ABC):
     """Signals by name, `x["fore.q"]`, `x["tip.y"]`, `x["fore.strain(0.1)"]`: whatever `fa.linearize` has as outputs.
 
@@ -111,7 +115,10 @@ class TracedView(View):
 
     def __getitem__(self, name: str) -> Any:
         if _text(name) not in self._known:
-            self._known[name] = self._expression(_output(Signals(self._system, {}, self._stand_in), name))
+            try:
+                self._known[name] = self._expression(_output(Signals(self._system, {}, self._stand_in), name))
+            except ValueError as error:  # a place beside its link, a gauge on an axis
+                raise Unreadable(str(error)) from None
         return self._known[name]
 
     def _expression(self, output: Output) -> Any:
@@ -191,9 +198,12 @@ class SampledView(View):
         states: Gains,
         sensed: Mapping[Hashable, float],
         period: float,
+        looked: set[Hashable],
     ) -> None:
+        """`looked`: at which of `sensed` the law has looked so far; what it looks at here is put in."""
         super().__init__(at.t, references, states)
         self._at, self._reader, self._sensed, self.period = at, reader, sensed, period
+        self._looked = looked
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -212,7 +222,7 @@ class SampledView(View):
         out = named_array(values, names)
         for k, name in enumerate(names):
             if f"{name}{prime}" in self._sensed:
-                out[k] = self._sensed[f"{name}{prime}"]
+                out[k] = self._shown(f"{name}{prime}")
         return out
 
     @property
@@ -221,9 +231,13 @@ class SampledView(View):
 
     def __getitem__(self, name: str) -> float:
         if _text(name) in self._sensed:
-            return self._sensed[name]
+            return self._shown(name)
         shown_as = self._reader.require(name).identity
-        return self._sensed[shown_as] if shown_as in self._sensed else self._reader(name, self._at)
+        return self._shown(shown_as) if shown_as in self._sensed else self._reader(name, self._at)
+
+    def _shown(self, key: Hashable) -> float:
+        self._looked.add(key)
+        return self._sensed[key]
 
 
 def _output(signals: Signals, name: object) -> Output:

@@ -30,7 +30,8 @@ class Feedback:
     gains).
 
     law: returns a torque for each actuator, in order or by link name. x knows signals by name: `x["fore.q"]`,
-        `x["tip.y"]`, `x.rate("fore.q")`, `x.tip`, `x.strain("upper", 0.1)`, `x.reference("fore.q")`, `x.state("sum")`.
+        `x["tip.y"]`, `x.rate("fore.q")`, `x.tip`, `x.strain("upper", 0.1)`, `x.reference("fore.q")`, `x.state("sum")`;
+        `x.q` and `x.v` are vectors of all coordinates and rates, `x.period` the time (s) to the next call.
         q and v are read by place or by name. Any callable: a function, a method, an object, a `functools.partial`.
     rate: without it the law is traced into the compiled step, anew for each run (plain arithmetic, numpy functions and
         profiles). With it (Hz) the law is called as a digital controller, its output held until the next sample; then
@@ -43,7 +44,7 @@ class Feedback:
     states: by name what the law remembers, numbers or lists of numbers with which it starts. Then it returns torques
         and, by name, the rates of its states, `torques, {"sum": error}`; with a sample rate, their next values. Every
         run starts anew.
-    sensors: by signal a `fa.Sensor`: what a law with a sample rate reads of it.
+    sensors: by signal a `fa.Sensor`: what a law with a sample rate reads of it. One that it never reads is warned of.
     actuators: by link a `fa.Actuator`: what becomes of its command.
 
     >>> def law(t, x, gains):
@@ -163,6 +164,11 @@ def _require_law(law: Any, where: str, gains: Mapping[str, Any] | None = None) -
     wanted = "(t, q, v) or (t, x)" if gains is None else "(t, q, v, gains) or (t, x, gains)"
     if not callable(law):
         raise TypeError(f"{where} = {shown(law)}: must be a function of {wanted}")
+    if gains is None and _wants_gains(law):
+        raise TypeError(
+            f"{where} = {shown(law)}: it takes gains, and there are none; give them: "
+            "fa.Feedback(law, gains={'kp': 20.0})"
+        )
     if takes_view(law, gains):
         return
     if wrong := mismatch(law, *given):
@@ -178,6 +184,15 @@ def _require_law(law: Any, where: str, gains: Mapping[str, Any] | None = None) -
             f"{where} = {shown(law)}: with gains it must take (t, q, v, gains), but its fourth argument, '{name}', is "
             f"for something else; read gains['{name}'] instead, or leave gains out"
         )
+
+
+def _wants_gains(law: Any) -> bool:
+    """law(t, x, gains), which without gains looks like one of (t, q, v)."""
+    try:
+        parameters = [*inspect.signature(law).parameters.values()]
+    except (TypeError, ValueError):  # a built-in does not tell
+        return False
+    return any(each.name == "gains" and each.default is each.empty for each in parameters[2:3])
 
 
 def _in_the_place_of_gains(law: Any) -> str:

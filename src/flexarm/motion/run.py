@@ -200,7 +200,8 @@ class Run:
 
     def strain(self, link: str, x: Any, at: Sequence[float] = (0.0, 0.0)) -> xr.DataArray:
         """Strain along a flexible `link` at x (m from its root; a number or a list) and at the point (y, z) of the
-        section (m), (time,) or (time, x): that of its shapes, u' - y v'' - z w''.
+        section (m), (time,) or (time, x): that of its shapes, u' - y v'' - z w''. On the axis, where it is unless
+        given, bending strains nothing; `fore.strain(0.1)` of laws and linear models is on the surface.
         """
         return self._forces.strain(link, x, at)
 

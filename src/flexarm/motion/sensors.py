@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.motion.law_view import Instant, Reader
+from flexarm.motion.named import UnknownName
 
 WHOLE = 1e-6  # of a period: delays are whole numbers of periods but for rounding
 
@@ -51,6 +54,16 @@ class Sensor:
         return Sensor(resolution=2 * np.pi / real_number("Sensor.encoder: counts", counts, above=0), delay=delay)
 
 
+def warn_of_unread_sensors(names: Sequence[str]) -> None:
+    """An encoder at a joint whose law reads the motor behind the spring changes nothing."""
+    if names:
+        warnings.warn(
+            f"sensors: the law has never looked at {', '.join(map(repr, names))}: what it reads has no such sensor",
+            ValidityWarning,
+            stacklevel=3,
+        )
+
+
 def checked_sensors(given: object) -> dict[str, Sensor]:
     """What a user gives, as it is now."""
     if not isinstance(given, Mapping) or not given:
@@ -70,7 +83,10 @@ class Senses:
         self._reader, self._rate = reader, rate
         self._signals: dict[str, tuple[tuple[object, ...], int]] = {}
         for name in sensors:
-            signal = reader.require(name).identity
+            try:
+                signal = reader.require(name).identity
+            except UnknownName as error:
+                raise KeyError(f"Feedback: sensors: {error.args[0]}") from None
             if other := next((each for each, known in self._signals.items() if known == signal), None):
                 raise ValueError(f"Feedback: sensors: '{name}' is the same signal as '{other}'; give one of them")
             self._signals[name] = signal
@@ -88,6 +104,14 @@ class Senses:
             if (changes := (what, rate + 1)) not in known:
                 found[f"{name}'"] = found[changes] = change * self._rate
         return found
+
+    def unread(self, looked: set[Hashable]) -> list[str]:
+        """Sensors at which a law has not looked: neither at what they show nor at its rate, by any name."""
+        return [
+            name
+            for name, (what, rate) in self._signals.items()
+            if looked.isdisjoint((name, f"{name}'", (what, rate), (what, rate + 1)))
+        ]
 
 
 class _Channel:

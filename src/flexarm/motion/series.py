@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 AXES = ("x", "y", "z")
+GAUGE = re.compile(r"(?P<link>[\w-]+)\.strain\((?P<x>[^,()]*).*\)")  # as laws and linear models have it
 ENERGY_WORDS = {
     "kinetic": "kinetic energy",
     "elastic": "elastic energy",
@@ -57,6 +59,11 @@ def _method(data: xr.Dataset, name: str) -> str:
     """The call that answers a name of a force inside the robot."""
     word, _, rest = name.partition(".")
     link = rest.partition(".")[0]
+    base = name.rstrip("'")
+    if base in _labels(data, "coordinate") and len(name) - len(base) in (1, 2):
+        return f"did you mean '{'va'[len(name) - len(base) - 1]}.{base}'?"
+    if match := GAUGE.fullmatch(name):
+        return f"that is run.strain('{match['link']}', {match['x']}, at=(y, z))"
     if link not in _labels(data, "link") or word not in ("reaction", "moment", "force", "strain"):
         return ""
     place = "" if word == "reaction" else ", x"

@@ -29,6 +29,7 @@ AXES = "xyz"
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 SECTION = {"axial": 0, "shear_y": 1, "shear_z": 2, "torsion": 3, "moment_y": 4, "moment_z": 5}
 PLACE = re.compile(r"(?P<link>[^().']+)\((?P<x>[^()]*)\)")
+RATES = {"v": "'", "a": "''"}  # as runs have them, before the name, and as here
 CUT = re.compile(r"(?P<link>[^().']+)\.(?P<what>\w+)\((?P<x>[^()]*)\)")
 
 
@@ -129,6 +130,9 @@ class Signals:
                 return found
         if rate == 0 and (found := self._reaction(name)) is not None:
             return found
+        word, _, rest = name.partition(".")
+        if word in RATES and rest in self.system.names:
+            raise KeyError(f'outputs: there is no output {shown(name)}; did you mean "{rest}{RATES[word]}"?')
         raise KeyError(f"outputs: there is no output {shown(name)}{suggestion(name, self.output_names)}")
 
     @property

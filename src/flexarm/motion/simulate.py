@@ -14,6 +14,7 @@ from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, require_seen_inputs, sample_times
+from flexarm.motion.digital_law import DigitalLaw
 from flexarm.motion.events import Watch
 from flexarm.motion.gains import Gains
 from flexarm.motion.integration import Integration
@@ -27,6 +28,7 @@ from flexarm.motion.readings import Points
 from flexarm.motion.results import results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
+from flexarm.motion.sensors import warn_of_unread_sensors
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
 from flexarm.motion.validity import warn_of_validity
@@ -142,6 +144,8 @@ def simulate(
     checked = _verified_unless_interrupted(plan, loop, q, v, progress) if verify else {}
     run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
     warn_of_validity(run, system)
+    if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
+        warn_of_unread_sensors(schedule.controller.unread)
     return run
 
 

@@ -15,7 +15,7 @@ from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains
 from flexarm.motion.law_answers import column, parted, require_links, state_column
-from flexarm.motion.law_view import NONE, TracedView
+from flexarm.motion.law_view import NONE, TracedView, Unreadable
 from flexarm.motion.laws import AWAY_OUT, Feedback, takes_view
 from flexarm.motion.named import NamedSymbols, UnknownName
 from flexarm.motion.outlook import Outlook, calm
@@ -138,14 +138,20 @@ class TracedLaw:
                 view = TracedView(t, self.system, self._references, own, (q, v))
                 seen = (view,) if self._sees else (NamedSymbols(q, names), NamedSymbols(v, names))
                 more = () if self._gains is None else (gains,)
-                said, told = parted(self._law(t, *seen, *more), self._own, "rates")
+                answer = self._law(t, *seen, *more)
         except UnknownName as error:
             raise KeyError(f"the feedback law: {error.args[0]}") from None
+        except Unreadable as error:
+            raise ValueError(f"the feedback law: {error}") from None
         except Exception as error:
             raise TypeError(
                 f"the feedback law cannot be traced ({_why(error)}); write it with plain arithmetic, numpy functions "
                 f"and profiles of t, q, v, or {AWAY_OUT}"
             ) from error
+        try:
+            said, told = parted(answer, self._own, "rates")
+        except (TypeError, KeyError, ValueError) as error:
+            raise type(error)(f"the feedback law: {error.args[0]}") from None
         torques = ca.densify(column(said, self.system))
         limits = ca.SX.sym("limits", len(self._limited))
         for place, k in enumerate(self._limited):
@@ -211,6 +217,8 @@ def _why(error: Exception) -> str:
         return "gains are read by name, gains['kp'], and cannot be changed"
     if "truth value" in str(error):
         return "it decides by `if`, `min`, `max` or `and` on t, q, v or gains: say np.where, np.minimum, np.maximum"
+    if "asks a symbol for its value" in str(error) and "float(" in str(error):
+        return "float(), or a function of `math`, asks a symbol for its value: say np.sin, not math.sin"
     if "to_int" in str(error):
         return "int() asks a symbol for its value; a number that decides which formula it is cannot be a gain"
     if "not iterable" in str(error):

@@ -62,6 +62,7 @@ def pole_zero_map(model: StateSpace) -> Picture:
         plot.axvline(0, color="0.6", linewidth=0.8, zorder=0)
         plot.set_xscale("symlog", linthresh=_small(poles.real))
         plot.set_yscale("symlog", linthresh=_small(poles.imag))
+        plot.margins(0.08)  # after the scales, or marks at the edges are cut
     unit = " (rad/s)" if model.dt is None else ""
     plot.set_xlabel(f"real part{unit}")
     plot.set_ylabel(f"imaginary part{unit}")
@@ -71,8 +72,9 @@ def pole_zero_map(model: StateSpace) -> Picture:
 
 
 def _small(values: Array) -> float:
+    """The power of ten below all of them that are not zero: a tick, between which and zero there is no other."""
     sizes = np.abs(values)[np.abs(values) > 1e-9 * np.abs(values).max(initial=1e-300)]
-    return float(sizes.min()) if len(sizes) else 1.0
+    return float(10 ** np.floor(np.log10(sizes.min()))) if len(sizes) else 1.0
 
 
 def _phase(values: Array) -> Array:

@@ -149,6 +149,15 @@ def test_torques_are_counted_where_the_drive_says():
     assert motor.torques == pytest.approx(joint.torques / 10)
 
 
+def test_a_function_is_as_smooth_as_profiles_are():
+    path = fa.rest_to_rest(0.0, 1.0, 1.0, smooth=5)
+    places = fa.inverse(
+        sprung(), lambda t: (np.cos(path(t)), np.sin(path(t)), 0.0), 1.0, components=["y"], sample=1 / 50
+    )
+    joints = fa.inverse(sprung(), {"arm": path}, 1.0, sample=1 / 50)
+    assert places.torques == pytest.approx(joints.torques, abs=1e-3 * np.abs(joints.torques).max())
+
+
 def test_a_motor_behind_a_spring_needs_a_smooth_path():
     with pytest.raises(ValueError, match=r"tip: the rate of its acceleration jumps at t = 0 s.*smooth=4"):
         fa.inverse(sprung(), {"arm": MOVE}, 1.0)

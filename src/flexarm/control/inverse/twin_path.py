@@ -31,7 +31,7 @@ SAMPLES = 1000  # at which a path is looked at between its breaks
 SEEN = 0.03  # of the extent, that lines between times may be off
 SINGULAR = 1e-6  # singular values below this, against the largest
 LONGEST = 1e9  # s, of a path
-FIRST_TIMES = 129  # at which a function is asked first, where only its end is given
+FIRST_TIMES = 513  # at which a function is asked first, where only its end is given; 257 do not tell its jerk
 POSITION, ROTATION = (0, 1, 2), (3, 4, 5)
 Place = tuple[str, float | None]
 KINDS = "joints by link {'arm': fa.minimum_jerk(0, 1.5, 1.0)}, or what fa.rigid_torques takes as a path"
@@ -118,7 +118,8 @@ class TwinPath:
         if np.abs(right - 2 * middle + left).max() > KINK * NEAR * fastest:
             raise ValueError(
                 f"tip: the rate of its acceleration jumps at t = {time:g} s; motors behind springs would have to jump "
-                "with it, so take a path with more smooth rates, such as fa.rest_to_rest(0, 1, 2, smooth=4)"
+                "with it, so take a path with more smooth rates, such as fa.rest_to_rest(0, 1, 2, smooth=4), in three "
+                "profiles x, y, z; a function, or samples, tell it at more times (500)"
             )
 
 
