@@ -90,10 +90,8 @@ OUTPUTS += ["upper.strain(0.1)", "upper.moment(0.1)", "upper.shear_y(0.2)", "rea
 
 def test_all_matrices_are_derivatives_of_the_robot(arm):
     q0 = fa.equilibrium(arm, {"upper.q": 0.3, "fore.q": -0.8})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # actuators hold it: it is an equilibrium
+    with pytest.warns(fa.ValidityWarning, match="held there by 2.86 N m at 'upper'"):
         lin = fa.linearize(arm, q0, inputs=["upper", "tip.fy", "fore(0.2).tz"], outputs=OUTPUTS)
-    assert lin.held["upper"] == pytest.approx(2.86, abs=0.005)
     hold, n = arm.inverse_dynamics(q0, None, None), arm.nq
     half = next(iter(arm.robot.link("upper").section.extents().values())) / 2
 
@@ -222,8 +220,8 @@ def test_a_closed_loop_that_one_crank_holds():
     links.append(fa.Link("rocker", 0.4, fa.Revolute("z"), bar, metal, parent="ground", offset=(0.5, 0, 0)))
     robot = fa.Robot(links=links, constraints=[fa.Loop("coupler", "rocker")], gravity=(0, -9.81, 0))
     system, start = fa.System(robot, native=False), {"crank.q": 1.0, "coupler.q": -0.6, "rocker.q": 1.4}
-    lin = fa.linearize(system, start, inputs=["crank"], outputs=["crank.q"])
-    assert lin.held["crank"] == pytest.approx(0.5195, abs=5e-5)
+    with pytest.warns(fa.ValidityWarning, match="held there by 0.5195 N m at 'crank'"):
+        lin = fa.linearize(system, start, inputs=["crank"], outputs=["crank.q"])
 
     def weight(crank):
         q = Assembly(system, [0]).posture(np.r_[crank, [lin.at[name] for name in system.names[1:]]])

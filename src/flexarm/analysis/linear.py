@@ -46,9 +46,8 @@ def linearize(
     `deflection.fore.y`; sections `fore.strain(0.1)`, `fore.moment(0.1)`; reactions `reaction.fore.fx`; all coordinates
     unless given.
     points: places of your own by name, {"camera": ("fore", 0.2)}.
-    On constraints the model is projected: its states are coordinates that are independent. What actuators give to
-    hold the posture is in `lin.held`. One that they alone cannot hold (links would hang lower) is linearized with the
-    forces that it takes, and a warning tells them: take the posture of `fa.equilibrium`.
+    On constraints the model is projected: its states are coordinates that are independent. A posture that is no
+    equilibrium is linearized with what it takes to hold it (`lin.held` tells it for actuators).
 
     >>> from flexarm.robot import library
     >>> lin = linearize(library.rotating_beam(), inputs=["beam"], outputs=["beam.q", "tip.y"])
@@ -242,25 +241,27 @@ class SmallMotions:
         return {each.link: float(forces[each.coordinate.index] / each.gear) for each in self.system.actuators}
 
     def _warn_of_holding(self) -> None:
-        """Say what holds a posture that is no equilibrium, not even with torques of the actuators."""
+        """Say what holds a posture that is no equilibrium."""
         system = self.system
         forces = self.hold + self.J.T @ self.constraint_forces
         parts = system.gravity(self.q), system.spring_forces(self.q), forces
         size = max(float(np.abs(each * system.sizes).max(initial=0.0)) for each in parts)
         holding = np.flatnonzero(np.abs(forces * system.sizes) > HELD * max(size, 1e-300)).tolist()
-        actuated = {each.coordinate.index: each for each in system.actuators}
-        bent = [system.names[k] for k in holding if k not in actuated]
-        if not bent:
+        if not holding:
             return
+        actuated = {each.coordinate.index: each for each in system.actuators}
         words = [
             f"{forces[k] / actuated[k].gear:.4g} {actuated[k].unit} at '{actuated[k].link}'"
             for k in holding
             if k in actuated
         ]
-        words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")
+        bent = [system.names[k] for k in holding if k not in actuated]
+        if bent:
+            words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")
+        way = "; fa.equilibrium gives the posture in which links hang under their load" if bent else ""
         warnings.warn(
             "the posture is no equilibrium: the linear model is that of the robot held there by "
-            f"{', '.join(words)}; fa.equilibrium gives the posture in which links hang under their load",
+            f"{', '.join(words)}{way}",
             ValidityWarning,
             stacklevel=4,
         )
