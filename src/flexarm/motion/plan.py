@@ -18,7 +18,7 @@ from flexarm.motion.recorder import Recorder, Statistics
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.step_size import Tolerance
-from flexarm.motion.stepper import Stepper
+from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.robot import Link, Robot
 from flexarm.robot.joints import Prismatic
 
@@ -60,14 +60,24 @@ class Plan:
             chooses = self.method == "auto" and self.radius is None and self.dt is None
             solver = Compiled(usual(schedule.system.robot), self.tolerance) if chooses else self.solver
             stepper = self._stepper(solver, schedule)
-            if chooses:
+            if chooses and isinstance(stepper, CompiledStepper):
                 other = better(stepper, schedule, q, v, self.tolerance)
                 if other is not None:
                     stepper = self._stepper(Compiled(other, self.tolerance), schedule)
+        return self.integration_with(stepper, schedule, wanted, watch, interrupts)
+
+    def integration_with(
+        self, stepper: Stepper, schedule: Schedule, wanted: Array, watch: Watch, interrupts: Interrupts
+    ) -> Integration:
+        """The same with a stepper that is chosen already."""
         size = self.solver.step_size(self.tolerance.horizon, self.dt, float(wanted[1]))
         statistics = Statistics(name_of(self.method, stepper))
         recorder = Recorder(wanted, stepper.plant.layout, stepper.order, statistics)
         return Integration(schedule, stepper, size, watch, recorder, interrupts, self.longest)
+
+    def stepper(self, method: Method, schedule: Schedule) -> Stepper:
+        """Of a method that was chosen for other robots of the structure."""
+        return self._stepper(Compiled(method, self.tolerance), schedule)
 
     def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
         chunk = CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.arguments import ROUNDING
@@ -123,7 +122,8 @@ class Batch:
         self._system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
         self.nodes = Nodes() if keep else None
         self.ends: dict[int, End] = {}
-        self.steps = self.unsolved = 0
+        self.alive = np.ones(len(crew), dtype=bool)  # members that have not ended
+        self.steps = 0
         links = len(self.plant.structure.equations.chain.bodies)
         self._peaks = Peaks(self.arrays, links, self.plant.nu, self.inputs.calm_after)
         self._sizes = self.arrays.packed(crew.sizes)
@@ -139,6 +139,7 @@ class Batch:
         rows = np.zeros((len(crew), at.size))
         rows[:, at.q], rows[:, at.v], rows[:, at.law_states] = crew.q, crew.v, crew.law_states
         self.t, self.state = 0.0, self.arrays.packed(rows)
+        self._jump = self.state
         self._stable, self._ahead, self._restrained = np.inf, FEW, self.state[:, at.q].copy()
         self._require_start()
         for stop in self.inputs.stops(self.duration):
@@ -151,11 +152,6 @@ class Batch:
                 self._advance(stop)
         for member in np.flatnonzero(self.alive).tolist():
             self.ends[member] = End(self.t, self.arrays.of(self.state, member).copy())
-
-    @property
-    def alive(self) -> NDArray[np.bool_]:
-        """Members that have not ended."""
-        return np.array([member not in self.ends for member in range(len(self.crew))], dtype=bool)
 
     def _require_start(self) -> None:
         """End members that cannot begin: with infinite accelerations, or with a condition that is met."""
@@ -338,7 +334,7 @@ class Batch:
 
     def _end(self, member: int, time: float, state: Array, reason: str, status: Status) -> None:
         """A member ends; its lane goes on with what another does."""
-        self.ends[member] = End(time, state.copy(), reason, status)
+        self.ends[member], self.alive[member] = End(time, state.copy(), reason, status), False
         group, lane = self.arrays.place(member)
         self._until[group, lane] = min(self._until[group, lane], time)
         living = np.flatnonzero(self.alive)
@@ -350,7 +346,7 @@ class Batch:
             lanes += range(len(self.crew), self.arrays.groups * self.arrays.lanes)
         for each in lanes:
             self.stepper.replace(each, twin)
-            for packed in (self.state, self._sizes, *self._bounds):
+            for packed in (self.state, self._jump, self._restrained, self._sizes, *self._bounds):
                 self.arrays.copy(packed, twin, each)
             group, lane = self.arrays.place(each)
             self._unusual[group, lane] = self._unusual[self.arrays.place(twin)]
@@ -390,8 +386,9 @@ class Batch:
         if here is None:
             return
         self._jump = here
-        before, after = (np.abs(each / self._sizes) for each in (here[:, self.layout.a] - self.state[:, self.layout.a], here[:, self.layout.a]))
-        if (before.max(axis=1, initial=0.0) > KICK * after.max(axis=1, initial=0.0)).any():
+        old, new = self.state[:, self.layout.a] / self._sizes, here[:, self.layout.a] / self._sizes
+        kick, largest = (np.abs(each).max(axis=1, initial=0.0) for each in (new - old, new))
+        if (kick > KICK * largest).any():
             self.step_size.restart()
         self._restrain(here)
 
