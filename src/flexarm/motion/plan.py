@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flexarm.foundation.numbers import Array
@@ -93,11 +94,19 @@ def tolerance_of(robot: Robot, rtol: float, atol: float, duration: float) -> Tol
 
 
 def _lightest(robot: Robot) -> float:
-    """Mass of the lightest link (kg), or of a motor as if at the tip of its link; what is next to nothing does not
-    count."""
-    masses = [link.total_mass for link in robot.links]
+    masses, motors = moving_masses(robot)
+    return lightest(masses, motors)
+
+
+def moving_masses(robot: Robot) -> tuple[list[float], list[float]]:
+    """Masses of the links (kg), and of motors as if at the tips of theirs."""
     drives = [(link, getattr(link.joint, "drive", None)) for link in robot.links]
     motors = [drive.reflected_inertia / _lever(link) ** 2 for link, drive in drives if drive and drive.elastic]
+    return [link.total_mass for link in robot.links], motors
+
+
+def lightest(masses: Sequence[float], motors: Sequence[float]) -> float:
+    """The least of them; what is next to nothing does not count."""
     return float(max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses)))
 
 

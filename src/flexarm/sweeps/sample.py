@@ -14,7 +14,7 @@ from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.motion.events import Watch
 from flexarm.motion.loads import loads_of
-from flexarm.motion.plan import tolerance_of
+from flexarm.motion.plan import lightest, moving_masses
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.start import initial_state
 from flexarm.motion.step_size import Tolerance
@@ -48,7 +48,6 @@ class Sampler:
         robot = changed_robot(self.robot, parts.robot)
         system = self.system if robot is self.robot else System(robot)
         q, v = initial_state(system, self.schedule, **changed_start(self.case, system, parts.state))
-        tolerance = tolerance_of(system.robot, self.tolerance.rtol, self.tolerance.atol, self.tolerance.horizon)
         links = system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
         watch = Watch(system, None)
@@ -58,7 +57,8 @@ class Sampler:
         every = [
             self._numbers(system),
             system.sizes,
-            [tolerance.length, tolerance.mass, mass * length**2],
+            [length, mass * length**2],
+            np.concatenate(moving_masses(system.robot)),
             limits.T.ravel(),
             watch._turn_of_each,
             [extent for _, extent in watch.ends.values()],
@@ -96,7 +96,8 @@ class Sampler:
     def _ends(self) -> list[int]:
         """Where parts of a row end."""
         n, limited, sliding = self.system.nq, len(self._watch.limits), len(self._watch.ends)
-        return np.cumsum([len(self.schedule.given.numbers), n, 3, 2 * limited, n, sliding, n, n]).tolist()
+        masses = sum(map(len, moving_masses(self.system.robot)))
+        return np.cumsum([len(self.schedule.given.numbers), n, 2, masses, 2 * limited, n, sliding, n, n]).tolist()
 
     @cached_property
     def scales(self) -> Any:
@@ -108,19 +109,20 @@ class Sampler:
         parts = np.diff(self._ends)
         next_one = len(entries) + rest
         for k, size in enumerate(parts.tolist()):
-            own = np.arange(size) if k in (1, 2, 4) else np.zeros(size, dtype=int)
+            own = np.arange(size) if k in (1, 2, 3, 5) else np.zeros(size, dtype=int)
             names.append(next_one + own)
             next_one += size
         return np.concatenate(names)
 
     def crew(self, rows: Array, solved_of: Tolerance) -> Crew:
         """The members of a batch from their rows."""
-        numbers, sizes, three, limits, turns, slideways, q, v = np.split(rows, self._ends[:-1], axis=1)
+        numbers, sizes, whole, masses, limits, turns, slideways, q, v = np.split(rows, self._ends[:-1], axis=1)
         lower, upper = np.split(limits, 2, axis=1)
-        length, mass, push = three.T
+        length, push = whole.T
+        links = len(self.system.robot.links)
         tolerances = [
-            Tolerance(solved_of.rtol, solved_of.atol, *pair, solved_of.horizon, own)
-            for pair, own in zip(length[:, None].tolist(), mass.tolist(), strict=True)
+            Tolerance(solved_of.rtol, solved_of.atol, own, solved_of.horizon, lightest(each[:links], each[links:]))
+            for own, each in zip(length.tolist(), masses.tolist(), strict=True)
         ]
         law = np.repeat(self.schedule.law_start[None], len(rows), axis=0)
         return Crew(

@@ -1,8 +1,9 @@
 """Rows of members as smooth functions of what is swept: polynomials in each field, put together entry by entry.
 
 To describe a robot takes longer than to run one in lanes. But its numbers are smooth in each field, and most of them
-are sums or products of what single fields do (a stiffness is that of the material times that of the section). Both are
-found by trial and checked against rows that were computed.
+are sums or products of what single fields do (a stiffness is that of the material times that of the section); of some
+the inverse is smoother (of a length to the minus third power). All this is found by trial, and checked against rows
+that were computed.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ Rows = Callable[[Array], Array]  # from a point, a number for each field, to a r
 
 @dataclass(frozen=True)
 class Axis:
-    """Of one field: rows at nodes along it, all other fields in the middle."""
+    """Of one field: rows at nodes along it, all other fields in the middle; which of their entries are inverted before
+    they are made polynomials."""
 
     low: float
     high: float
     rows: Array  # (nodes, entries)
+    inverted: Any
 
     def at(self, x: Array) -> Array:
         """(points, entries), by the barycentric formula."""
@@ -41,7 +44,16 @@ class Axis:
         met = away == 0
         shares = weights / np.where(met, 1.0, away)
         shares = np.where(met.any(axis=1)[:, None], met, shares)
-        return np.asarray(shares @ self.rows / shares.sum(axis=1)[:, None])
+        values = shares @ _inverted(self.rows, self.inverted) / shares.sum(axis=1)[:, None]
+        return _inverted(values, self.inverted)
+
+    def only(self, entries: Any) -> Axis:
+        return Axis(self.low, self.high, self.rows[:, entries], self.inverted[entries])
+
+
+def _inverted(values: Array, where: Any) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(where, 1 / values, values)
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,7 @@ class Surrogate:
         out = np.repeat(self.middle[None], len(points), axis=0)
         for axis, x in zip(self.axes, points.T, strict=True):
             moved = np.flatnonzero((axis.rows != self.middle).any(axis=0))
-            now = Axis(axis.low, axis.high, axis.rows[:, moved]).at(x)
+            now = axis.only(moved).at(x)
             middle, times = self.middle[moved], self.multiplied[moved]
             out[:, moved] = np.where(
                 times, out[:, moved] * (now / np.where(middle == 0, 1.0, middle)), out[:, moved] + (now - middle)
@@ -115,8 +127,9 @@ class _Known:
 
 def _axis(known: _Known, center: Array, k: int, low: float, high: float, scales: Any) -> Axis | None:
     """With as many nodes as it takes: those of the next level tell whether they are enough."""
+    none = np.zeros(len(known(center)), dtype=bool)
     if low == high:
-        return Axis(low, high, known(center)[None])
+        return Axis(low, high, known(center)[None], none)
 
     def rows(count: int) -> Array:
         found = []
@@ -126,13 +139,14 @@ def _axis(known: _Known, center: Array, k: int, low: float, high: float, scales:
             found.append(known(point))
         return np.stack(found)
 
-    axis = Axis(low, high, rows(LEVELS[0]))
-    for count in LEVELS[1:]:
-        finer = rows(count)
-        x = center[k] + _nodes(count) * (high - low) / 2
-        if _apart(axis.at(x), finer, scales) <= CLOSE / 10:
-            return axis if count == LEVELS[1] else Axis(low, high, finer)
-        axis = Axis(low, high, finer)
+    coarse = rows(LEVELS[0])
+    for level, count in enumerate(LEVELS[1:]):
+        fine, x = rows(count), center[k] + _nodes(count) * (high - low) / 2
+        plain, inverse = (_difference(Axis(low, high, coarse, each).at(x), fine, scales) for each in (none, ~none))
+        inverted = np.nan_to_num(inverse, nan=np.inf) < plain
+        if np.where(inverted, inverse, plain).max(initial=0.0) <= CLOSE / 10:
+            return Axis(low, high, coarse if not level else fine, inverted)
+        coarse = fine
     return None
 
 
@@ -144,9 +158,13 @@ def _nodes(count: int) -> Array:
 
 
 def _apart(found: Array, exact: Array, scales: Any) -> float:
-    """The largest difference, in shares of the largest entry with which each is compared."""
-    if not np.isfinite(found).all():
-        return np.inf
+    """The largest difference; infinite where there are no numbers."""
+    apart = _difference(found, exact, scales)
+    return float(apart.max(initial=0.0)) if np.isfinite(apart).all() else np.inf
+
+
+def _difference(found: Array, exact: Array, scales: Any) -> Array:
+    """The largest of each entry, in shares of the largest with which it is compared."""
     largest = np.zeros(int(scales.max()) + 1)
     np.maximum.at(largest, scales, np.abs(exact).max(axis=0))
-    return float((np.abs(found - exact) / np.maximum(largest[scales], TINY)).max(initial=0.0))
+    return np.asarray((np.abs(found - exact) / np.maximum(largest[scales], TINY)).max(axis=0))
