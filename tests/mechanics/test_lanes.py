@@ -77,7 +77,9 @@ def evaluated(library, name, *arguments):
 
 
 def alone(function, *arguments):
-    rows = [[part.full().ravel(order="F") for part in function.call([ca.DM(x) for x in row])] for row in zip(*arguments)]
+    rows = [
+        [part.full().ravel(order="F") for part in function.call([ca.DM(x) for x in row])] for row in zip(*arguments)
+    ]
     return [np.stack(each) for each in zip(*rows, strict=True)]
 
 

@@ -71,9 +71,7 @@ def stop_compilers() -> None:
         _kill(process)
 
 
-def compile_library(
-    compiler: tuple[str, ...], source: str, c_file: Path, flags: tuple[str, ...] = FLAGS
-) -> Path:
+def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags: tuple[str, ...] = FLAGS) -> Path:
     """Write the source to a file and make a library beside it; a compiler that fails or does not end is an error, and
     `Unwanted` one that was stopped since the program ends."""
     c_file.write_text(source)

@@ -83,6 +83,7 @@ _OF_TWO = """
 static inline casadi_real lane_{name}(casadi_real x, casadi_real y) {{
   casadi_real r; int k; for (k = 0; k < LANES; ++k) r[k] = {name}(x[k], y[k]); return r; }}"""
 
+
 def _turns() -> str:
     """Sine and cosine in vectors."""
     sines = [(-1) ** k / factorial(2 * k + 1) for k in range(1, 9)][::-1]

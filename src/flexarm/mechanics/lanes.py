@@ -23,7 +23,10 @@ _REWRITTEN = [
     (re.compile(r"(\? arg\[\d+\]\[\d+\] : )0;"), r"\1lane_all(0.);"),
     (re.compile(r"if \((arg\[\d+\] \? )casadi_to_int\((\*arg\[\d+\])\)"), r"if (\1lane_any(\2)"),
     (re.compile(r"(\*[xy]\+\+ = )0\.?;"), r"\1lane_all(0.);"),
-    (re.compile(r"(casadi_int n, )casadi_real alpha(\) \{.*?\*x\+\+ = )alpha;", re.S), r"\1double alpha\2lane_all(alpha);"),
+    (
+        re.compile(r"(casadi_int n, )casadi_real alpha(\) \{.*?\*x\+\+ = )alpha;", re.S),
+        r"\1double alpha\2lane_all(alpha);",
+    ),
     (re.compile(r"(casadi_real \w+ ?= ?)0;"), r"\1lane_all(0.);"),
     (re.compile(r"casadi_real (\w+_default_in)"), r"double \1"),
 ]

@@ -28,6 +28,7 @@ from flexarm.sweeps.measures import Peaks
 from flexarm.sweeps.shared_steps import shared_steps
 
 CHUNK = 64  # steps a call
+TOGETHER = 64  # samples that are read in a call
 ANSWERING = 0.1  # by so much the torques of actuators differ that a robot is pushed with
 
 
@@ -119,17 +120,18 @@ class Batch:
         self.plant, self.layout, self.arrays = self.stepper.plant, self.stepper.layout, self.stepper.arrays
         self.step_size = shared_steps(tolerance, self.duration, dt)
         self._wanted, self._with_steps = wanted, with_steps
-        self._system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
+        self.system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
         self.nodes = Nodes() if keep else None
         self.ends: dict[int, End] = {}
         self.alive = np.ones(len(crew), dtype=bool)  # members that have not ended
         self.steps = 0
         links = len(self.plant.structure.equations.chain.bodies)
-        self._peaks = Peaks(self.arrays, links, self.plant.nu, self.inputs.calm_after)
+        self._peaks = Peaks(self.arrays, links, self.plant.nu, self.inputs.calm_after(self.duration))
         self._sizes = self.arrays.packed(crew.sizes)
         self._unusual = np.full((self.arrays.groups, self.arrays.lanes), AT_LEAST)
         self._until = np.full((self.arrays.groups, self.arrays.lanes), np.inf)
         self._taken = 0  # samples
+        self._pending: list[tuple[Array, Array, Array]] = []  # times, those of inputs, rows
         self._bounds = [self.arrays.packed(each) for each in (crew.lower, crew.upper, crew.turns, crew.slideways)]
 
     # --- the loop ---
@@ -150,6 +152,7 @@ class Batch:
                 if self._cancelled():
                     raise Cancelled
                 self._advance(stop)
+        self._read()
         for member in np.flatnonzero(self.alive).tolist():
             self.ends[member] = End(self.t, self.arrays.of(self.state, member).copy())
 
@@ -193,7 +196,7 @@ class Batch:
         return np.where(np.isfinite(gained), gained, np.inf)
 
     def _singular(self, member: int, state: Array) -> str | None:
-        return self._system_of(member).singularity(self.arrays.of(state, member)[self.layout.q], self.plant.driven)
+        return self.system_of(member).singularity(self.arrays.of(state, member)[self.layout.q], self.plant.driven)
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
@@ -325,7 +328,7 @@ class Batch:
         fell = None if self.step_size.fixed else self.step_size.dt
         for member in np.flatnonzero(self.arrays.rows(bad[:, None])[:, 0] & self.alive).tolist():
             last, tried = (self.arrays.of(each, member) for each in (self.state, self.stepper.path[:, step + 1]))
-            sentence = divergence(self._system_of(member), self.plant, self.t, last, tried, fell)
+            sentence = divergence(self.system_of(member), self.plant, self.t, last, tried, fell)
             self._end(member, self.t, last, sentence, "failed")
         self.step_size.begin_anew()
         self._jumped = True
@@ -334,6 +337,7 @@ class Batch:
 
     def _end(self, member: int, time: float, state: Array, reason: str, status: Status) -> None:
         """A member ends; its lane goes on with what another does."""
+        self._read()
         self.ends[member], self.alive[member] = End(time, state.copy(), reason, status), False
         group, lane = self.arrays.place(member)
         self._until[group, lane] = min(self._until[group, lane], time)
@@ -428,14 +432,20 @@ class Batch:
         if not len(wanted):
             return
         wanted = np.maximum(wanted, times[0])
-        rows = self.stepper.between(times, good, wanted)
-        inputs, failures = self.inputs.at(np.minimum(wanted, np.nextafter(times[-1], -np.inf)))
-        if failures:  # steps happened not to ask there
-            known = inputs.shape[1]
-            wanted, rows = wanted[:known], np.ascontiguousarray(rows[:, :known])
-            if not known:
-                return
-        self._peaks.gather(wanted, self.stepper.read(rows, inputs), self._until)
+        asked = np.minimum(wanted, np.nextafter(times[-1], -np.inf))
+        self._pending.append((wanted, asked, self.stepper.between(times, good, wanted)))
+        if sum(len(each) for each, *_ in self._pending) >= TOGETHER:
+            self._read()
+
+    def _read(self) -> None:
+        """Read the samples that wait for it."""
+        if self._pending:
+            wanted, asked, rows = (
+                each[0] if len(each) == 1 else np.concatenate(each, axis=axis)
+                for each, axis in zip(zip(*self._pending, strict=True), (0, 0, 1))
+            )
+            self._pending = []
+            self._peaks.gather(wanted, self.stepper.read(rows, self.inputs.padded(asked)), self._until)
 
     def measures(self) -> list[dict[str, float | Array]]:
         """By member, what `measures.MEANINGS` tells. Lanes of members that ended are theirs again."""
@@ -449,4 +459,4 @@ class Batch:
         inputs = self.inputs.at_own_times(asked)
         readings = self.stepper.read(rows, inputs[:, None])[:, 0]
         end = self.arrays.packed(times[:, None])[:, 0]
-        return self._peaks.values(readings, states[:, at.work], states[:, at.lost], end)
+        return self._peaks.values(readings, states[:, at.work], states[:, at.lost], end, self.duration)

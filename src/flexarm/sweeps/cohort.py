@@ -21,13 +21,15 @@ from flexarm.motion.methods import Method
 from flexarm.motion.plan import Plan
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.spectrum import Spectrum
+from flexarm.motion.start import initial_state
 from flexarm.robot import MovingJoint, Robot
 from flexarm.sweeps.batch import Batch
-from flexarm.sweeps.changes import changed_inputs, changed_robot, law_parameters, parted
+from flexarm.sweeps.candidates import Candidate
+from flexarm.sweeps.changes import changed_inputs, changed_robot, changed_start, law_parameters
 from flexarm.sweeps.lane_code import LaneCode, lane_code_of
 from flexarm.sweeps.lane_inputs import LaneInputs
 from flexarm.sweeps.lane_stepper import LaneStepper
-from flexarm.sweeps.member import Case, Member
+from flexarm.sweeps.member import Case
 from flexarm.sweeps.sample import Sampler
 from flexarm.sweeps.settings import Settings
 
@@ -63,36 +65,33 @@ class Looker:
 
 
 class Cohort:
-    """Of a case with this robot, of which members change what is not in `fixed`.
+    """Of a case with this `robot`, of which members change numbers; `typical` is that of one of them, whose structure
+    is theirs."""
 
-    members: with only the changes that are numbers. rows: of all members, in order; or a surrogate for them and the
-    names of its fields.
-    """
-
-    def __init__(self, case: Case, robot: Robot, settings: Settings) -> None:
+    def __init__(self, case: Case, robot: Robot, typical: Robot, settings: Settings) -> None:
         self.case, self.robot, self.settings = case, robot, settings
-        self.system = System(robot, native=False)
+        self.system = System(typical, native=False)
         self.plan = settings.plan(self.system.robot, case.duration)
         with building:
             self.schedule = Schedule(self.system, case.torque, case.motion, case.loads)
-        self.sampler = Sampler(case, robot, self.system, self.schedule, self.plan.tolerance)
+        self.sampler = Sampler(case, robot, self.system, self.schedule)
 
-    def look(self, changes: Mapping[str, Any]) -> None:
-        """Learn how fast inputs are, in the state in which one member begins."""
-        row = self.sampler.row(changes)
-        n = self.system.nq
-        q, v = row[-2 * n : -n], row[-n:]
+    def look(self, one: Candidate) -> None:
+        """Learn how fast inputs are, in the state in which the typical member begins."""
+        try:
+            q, v = initial_state(self.system, self.schedule, **changed_start(self.case, self.system, one.state))
+        except (ValueError, TypeError, KeyError) as error:
+            raise one.about(error) from None
         self.schedule.look(self.case.duration, q, v)
         require_seen_inputs(self.schedule.outlooks, self.schedule.pace, self.case.duration, self.plan.dt)
 
     # --- whether lanes can run it ---
 
-    def require_lanes(self, changes: Mapping[str, Any]) -> None:
+    def require_lanes(self, one: Candidate) -> None:
         """`Alone` says why they cannot; else the code is ready, for the method that suits one of the members."""
         if why := self._why_alone():
             raise Alone(why)
-        row = self.sampler.row(changes)[None]
-        self.method = self._method(row)
+        self.method = self._method(one)
         self.code = self._code(self.method)
 
     def _why_alone(self) -> str:
@@ -117,12 +116,12 @@ class Cohort:
             raise Alone("there is no machine code for lanes")
         return code
 
-    def _method(self, row: Array) -> Method:
+    def _method(self, one: Candidate) -> Method:
         solver, chooses = self.plan.solver, self.settings.chooses
         assert isinstance(solver, Compiled)
         if not chooses:
             return solver.method
-        method = usual(self.system.robot)
+        method, row = usual(self.system.robot), self.sampler.row(one.smooth)[None]
         crew = self.sampler.crew(row, self.plan.tolerance)
         looker = Looker(self._stepper(self._code(method), row, 1))
         return better(looker, self.schedule, crew.q[0], crew.v[0], self.plan.tolerance) or method
@@ -173,11 +172,11 @@ class Cohort:
         return schedule
 
     def batch(
-        self, members: Sequence[Member], rows: Array, keep: bool, cancelled: Callable[[], bool] = lambda: False
+        self, these: Sequence[Candidate], rows: Array, keep: bool, cancelled: Callable[[], bool] = lambda: False
     ) -> Batch:
         """Members with their rows, ready to run."""
         crew = self.sampler.crew(rows, self.plan.tolerance)
-        changes = [parted(each.changes).inputs for each in members]
+        changes = [each.inputs for each in these]
         gains = self.schedule.law is not None and self._law_is_steady
         keys = [() if gains else tuple(sorted(each.items())) for each in changes]
         schedules: dict[tuple[Any, ...], Schedule] = {}
@@ -196,7 +195,7 @@ class Cohort:
         def inputs(stepper: LaneStepper) -> LaneInputs:
             return LaneInputs([*schedules.values()], which, parameters, stepper.plant, stepper.arrays)
 
-        people = People(self, members)
+        people = People(self, these)
         return Batch(
             self.code,
             crew,
@@ -217,15 +216,15 @@ class Cohort:
 class People:
     """Systems and watches of members, made when they are first asked for."""
 
-    def __init__(self, cohort: Cohort, members: Sequence[Member]) -> None:
-        self._cohort, self._members = cohort, members
+    def __init__(self, cohort: Cohort, these: Sequence[Candidate]) -> None:
+        self._cohort, self._these = cohort, these
         self._systems: dict[int, System] = {}
         self._watches: dict[int, Watch] = {}
 
     def system(self, place: int) -> System:
         if place not in self._systems:
-            changes = parted(self._members[place].changes).robot
-            self._systems[place] = System(changed_robot(self._cohort.robot, changes), native=False)
+            robot = changed_robot(self._cohort.robot, self._these[place].numbers)
+            self._systems[place] = System(robot, native=False)
         return self._systems[place]
 
     def watch(self, place: int) -> Watch:

@@ -52,24 +52,41 @@ class LaneInputs:
     def at(self, times: Array) -> tuple[Array, dict[int, Ending]]:
         """(groups or 1, times, entries, lanes) up to the first time at which a function of the user's fails, and what
         to say of that by the place of its schedule."""
-        found, failures = {}, {}
-        for place in np.unique(self.which).tolist():
-            rows, failure = self.schedules[place].inputs_until_failure(times)
-            found[place] = rows
-            if failure is not None:
-                failures[place] = failure
+        found, failures = self._found(times)
         first = min(map(len, found.values()))
         failures = {place: each for place, each in failures.items() if len(found[place]) == first}
+        return self._packed({place: rows[:first] for place, rows in found.items()}), failures
+
+    def padded(self, times: Array) -> Array:
+        """The same at all times, not numbers where a function fails."""
+        found, failures = self._found(times)
+        for place in failures:
+            rows = np.full((len(times), self.count), np.nan)
+            rows[: len(found[place])] = found[place]
+            found[place] = rows
+        return self._packed(found)
+
+    def _found(self, times: Array) -> tuple[dict[int, Array], dict[int, Ending]]:
+        found, failures = {}, {}
+        for place in np.unique(self.which).tolist() if len(self.schedules) > 1 else [0]:
+            found[place], failure = self.schedules[place].inputs_until_failure(times)
+            if failure is not None:
+                failures[place] = failure
+        return found, failures
+
+    def _packed(self, found: dict[int, Array]) -> Array:
+        """(groups or 1, times, entries, lanes)."""
         if not self.own:
             (rows,) = found.values()
-            return np.repeat(rows[None, :first, :, None], self._arrays.lanes, axis=3), failures
-        members = np.empty((self._arrays.members, first, self.count))
+            return np.repeat(rows[None, :, :, None], self._arrays.lanes, axis=3)
+        count = len(next(iter(found.values())))
+        members = np.empty((self._arrays.members, count, self.count))
         for place, rows in found.items():
-            members[self.which == place] = rows[:first]
+            members[self.which == place] = rows
         if self._parameters is not None:
             members[:, :, self._of_law] = self._parameters[:, None]
         packed = self._arrays.packed(members.reshape(len(members), -1))
-        return packed.reshape(self._arrays.groups, first, self.count, self._arrays.lanes), failures
+        return packed.reshape(self._arrays.groups, count, self.count, self._arrays.lanes)
 
     def at_own_times(self, times: Array) -> Array:
         """(groups, entries, lanes): of each member at a time of its own. Not numbers where a function fails."""
@@ -102,7 +119,6 @@ class LaneInputs:
         found = [each.pace.ahead(t, stop) for each in self.schedules]
         return min(longest for longest, _ in found), min(until for _, until in found)
 
-    @property
-    def calm_after(self) -> float:
-        """The time of the last jump of all inputs (s)."""
-        return max((time for each in self.schedules for time in each.jumps if time >= 0), default=0.0)
+    def calm_after(self, duration: float) -> float:
+        """The time of the last jump of all inputs within a run (s)."""
+        return max((time for each in self.schedules for time in each.jumps if 0 <= time < duration), default=0.0)

@@ -49,7 +49,9 @@ class Peaks:
         shape = (arrays.groups, arrays.lanes)
         self._deflection = np.zeros((arrays.groups, links, arrays.lanes))
         self._torque = np.zeros((arrays.groups, actuators, arrays.lanes))
-        self._low, self._high = np.full((2, arrays.groups, 3, arrays.lanes), np.inf) * np.array([1, -1])[:, None, None, None]
+        self._low, self._high = (
+            np.full((2, arrays.groups, 3, arrays.lanes), np.inf) * np.array([1, -1])[:, None, None, None]
+        )
         self._late = np.zeros(shape, dtype=int)
         self._first: Array | None = None  # energy at the start
 
@@ -74,20 +76,21 @@ class Peaks:
             self._high = np.fmax(self._high, _largest(tips, here))
             self._low = np.fmin(self._low, -_largest(-tips, here))
 
-    def values(self, readings: Array, work: Array, lost: Array, end: Array) -> list[dict[str, Any]]:
+    def values(self, readings: Array, work: Array, lost: Array, end: Array, duration: float) -> list[dict[str, Any]]:
         """By member all measures, with the readings (groups, entries, lanes) at its end; work and energy lost until
-        then, and when that was, (groups, lanes) each."""
+        then, and when that was, (groups, lanes) each. What vibrates on is not known of runs that ended early."""
         now = readings[:, None]
         self.gather(np.array([np.inf]), now, np.full(end.shape, np.inf))
         assert self._first is not None
         rows = self._arrays.rows
         energies = readings[:, :4]
         swing = np.sqrt(np.square((self._high - self._low) / 2).sum(axis=1))
-        residual = np.where(self._late >= LEAST, swing, np.nan)
+        residual = np.where((self._late >= LEAST) & (end >= duration), swing, np.nan)
         balance = energies.sum(axis=1) - self._first - work + lost
         single = np.stack([residual, *np.moveaxis(energies, 1, 0), work, lost, balance, end], axis=1)
         names = ("residual", *ENERGIES, "work", "dissipated", "balance", "end")
-        vectors = {"peak_deflection": rows(self._deflection), "tip": rows(readings[:, 4:7]), "peak_torque": rows(self._torque)}
+        tips = readings[:, 4:7]
+        vectors = {"peak_deflection": rows(self._deflection), "tip": rows(tips), "peak_torque": rows(self._torque)}
         return [
             {**{name: each[k] for name, each in vectors.items()}, **dict(zip(names, numbers))}
             for k, numbers in enumerate(rows(single).tolist())
@@ -96,16 +99,18 @@ class Peaks:
 
 def _largest(values: Array, here: Any) -> Array:
     """(groups, entries, lanes) of (groups, samples, entries, lanes), where the samples count."""
-    if here is None:
-        return np.asarray(values.max(axis=1))
-    return np.asarray(np.where(here[:, :, None], values, -np.inf).max(axis=1))
+    counted = values if here is None else np.where(here[:, :, None], values, -np.inf)
+    return np.asarray(np.fmax.reduce(counted, axis=1))
 
 
-def measures_of(run: Run, after: float) -> dict[str, Any]:
-    """The same of a run; `after` as in `Peaks`."""
+def measures_of(run: Run) -> dict[str, Any]:
+    """The same of a run; the tip's swing from the last time on at which its inputs jumped."""
+    after = 0.0 if isinstance(run._dense, str) else float(run._dense.nodes.jumps[-1])
     time, tip = run.array("time"), run.array("tip")
     late = tip[time >= after]
-    swing = float(np.linalg.norm(np.ptp(late, axis=0) / 2)) if len(late) >= LEAST else np.nan
+    swing = (
+        float(np.linalg.norm(np.ptp(late, axis=0) / 2)) if len(late) >= LEAST and run.status == "completed" else np.nan
+    )
     energies = {name: float(run.array(name)[-1]) for name in (*ENERGIES, "work", "dissipated", "balance")}
     return {
         "peak_deflection": np.linalg.norm(run.array("deflection"), axis=2).max(axis=0),

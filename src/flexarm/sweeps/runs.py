@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.mechanics.building import building
+from flexarm.mechanics.system import System
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.motion.events import Watch
 from flexarm.motion.interrupts import Interrupts
@@ -16,20 +17,18 @@ from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.simulate import asked, recorded_points, simulate
 from flexarm.sweeps.batch import Batch
-from flexarm.sweeps.changes import changed_inputs, changed_robot, changed_start, parted
+from flexarm.sweeps.candidates import Candidate
+from flexarm.sweeps.changes import changed_inputs, changed_robot, changed_start
 from flexarm.sweeps.cohort import Cohort
-from flexarm.sweeps.member import Case, Member
+from flexarm.sweeps.member import Case
 from flexarm.sweeps.settings import Settings
 
 
-def simulated(case: Case, settings: Settings, member: Member) -> Run:
+def simulated(case: Case, settings: Settings, one: Candidate) -> Run:
     """A member as `fa.simulate` runs it."""
-    from flexarm.mechanics.system import System
-
-    parts = parted(member.changes)
-    system = System(changed_robot(case.robot, parts.robot))
-    torque, motion = changed_inputs(case, parts.inputs)
-    start = changed_start(case, system, parts.state)
+    system = System(changed_robot(case.robot, one.robot))
+    torque, motion = changed_inputs(case, one.inputs)
+    start = changed_start(case, system, one.state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ValidityWarning)  # a run's status and reason tell what matters to a sweep
         return simulate(
@@ -37,11 +36,11 @@ def simulated(case: Case, settings: Settings, member: Member) -> Run:
         )
 
 
-def gathered(cohort: Cohort, batch: Batch, place: int, member: Member) -> Run:
+def gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
     """The run of a member of a batch that kept its steps."""
-    case, settings, parts = cohort.case, cohort.settings, parted(member.changes)
-    system = batch._system_of(place)
-    torque, motion = changed_inputs(case, parts.inputs)
+    case, settings = cohort.case, cohort.settings
+    system = batch.system_of(place)
+    torque, motion = changed_inputs(case, one.inputs)
     wanted = settings.samples(case.duration, system.nq)
     q, v = batch.crew.q[place], batch.crew.v[place]
     with building:
@@ -71,5 +70,3 @@ def gathered(cohort: Cohort, batch: Batch, place: int, member: Member) -> Run:
     options: dict[str, Any] = asked(schedule, case.loads, plan, settings.method, settings.sample)
     points = recorded_points(system, settings.points)
     return results(loop, points, {**options, "verify": False}, {"wall_time": 0.0})
-
-

@@ -31,22 +31,18 @@ class OtherStructure(ValueError):
 
 @dataclass(frozen=True)
 class Sampler:
-    """Rows of members whose robots are of the structure of `system`, driven as the `schedule` says.
-
-    robot: what members change.
-    """
+    """Rows of members that change a `robot` so that it is of the structure of `system`, driven as the `schedule`
+    says."""
 
     case: Case
     robot: Robot
     system: System
     schedule: Schedule
-    tolerance: Tolerance
 
     def row(self, changes: Mapping[str, Any]) -> Array:
         """All parts one after the other; `OtherStructure`, or another ValueError where there is no such robot."""
         parts = parted(changes)
-        robot = changed_robot(self.robot, parts.robot)
-        system = self.system if robot is self.robot else System(robot)
+        system = System(changed_robot(self.robot, parts.robot), native=False)
         q, v = initial_state(system, self.schedule, **changed_start(self.case, system, parts.state))
         links = system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
