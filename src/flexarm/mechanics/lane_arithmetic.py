@@ -31,7 +31,8 @@ static inline casadi_real lane_ne(casadi_real x, casadi_real y) {{ return lane_k
 static inline casadi_real lane_if(casadi_real x, casadi_real y) {{ return lane_kept(x != lane_all(0.), y); }}
 static inline casadi_real lane_not(casadi_real x) {{ return lane_eq(x, lane_all(0.)); }}
 static inline casadi_real lane_and(casadi_real x, casadi_real y) {{ return lane_if(x, lane_ne(y, lane_all(0.))); }}
-static inline casadi_real lane_or(casadi_real x, casadi_real y) {{ return lane_not(lane_and(lane_not(x), lane_not(y))); }}
+static inline casadi_real lane_or(casadi_real x, casadi_real y) {{
+  return lane_not(lane_and(lane_not(x), lane_not(y))); }}
 static inline int lane_any(casadi_real x) {{
   int k, any = 0; for (k = 0; k < LANES; ++k) any = any || x[k] != 0.; return any; }}
 static inline casadi_real lane_larger(casadi_real x, casadi_real y) {{
@@ -43,9 +44,9 @@ static inline casadi_real lane_smaller(casadi_real x, casadi_real y) {{
 static inline casadi_real lane_sign(casadi_real x) {{
   casadi_real r; int k; for (k = 0; k < LANES; ++k) r[k] = x[k] < 0 ? -1. : x[k] > 0 ? 1. : x[k]; return r; }}
 """
-# Quarter turns are taken off with pi/2 in three parts, the first two of 30 digits, so that their multiples are exact; what
-# is left is at most pi/4, where Taylor's series end below rounding, and what rounding took from it (the tail) is put
-# back. Angles of more than a million radians go lane by lane.
+# Quarter turns are taken off with pi/2 in three parts, the first two of 30 digits, so that their multiples are exact;
+# what is left is at most pi/4, where Taylor's series end below rounding, and what rounding took from it (the tail) is
+# put back. Angles of more than a million radians go lane by lane.
 _TURNS = """
 static inline casadi_real lane_sine(casadi_real x, casadi_real tail) {{
   casadi_real s = x * x, r = lane_all({sin[0]});

@@ -34,7 +34,8 @@ CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, long long groups,
     well = !lane_some(bad);
     idle = checked && !lane_some(big) ? idle + 1 : 0;
     if (checked && well) for (g = 0; g < groups; ++g) for (i = 0; i < width; ++i) {{
-      casadi_real *low = range + 2 * g * width + i, *high = low + width, now = out[0][k * out_stride[0] + g * out_across[0] + i];
+      casadi_real *low = range + 2 * g * width + i, *high = low + width;
+      casadi_real now = out[0][k * out_stride[0] + g * out_across[0] + i];
       *low = lane_smaller(*low, now);
       *high = lane_larger(*high, now);
     }}
@@ -68,7 +69,8 @@ static void lane_judge(long long width, long long checked, casadi_real** res, co
 # q, v and a, then those of (x, h dx) in energies, then h and the share of the way.
 _BETWEEN = """
 CASADI_SYMBOL_EXPORT void flexarm_between(long long count, long long groups, long long every, const long long* left,
-    const double* weights, const casadi_real* path, long long stride, long long across, casadi_real* rows, long long low) {
+    const double* weights, const casadi_real* path, long long stride, long long across, casadi_real* rows,
+    long long low) {
   long long k, g, j, r, c, width = 3 * every + 2;
   for (g = 0; g < groups; ++g) for (k = 0; k < count; ++k) {
     const double *w = weights + 24 * k, *e = w + 18, h = w[22], s = w[23];

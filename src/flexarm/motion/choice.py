@@ -54,7 +54,8 @@ def usual(robot: Robot) -> Method:
 class Looker(Protocol):
     """What the choice is made by: a robot's small motions, and how forces accelerate it."""
 
-    plant: Plant
+    @property
+    def plant(self) -> Plant: ...
 
     def spectrum(self, q: Array, v: Array, u: Array) -> Spectrum: ...
 

@@ -22,7 +22,6 @@ from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Swee
 from flexarm.motion.tables import TableSource, points
 from flexarm.motion.tracing import Channel, at_symbol, is_symbol, tracing
 
-
 Given = ParamSpec("Given")
 
 

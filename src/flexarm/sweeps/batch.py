@@ -164,8 +164,8 @@ class Batch:
             if first is not None:
                 for member in np.flatnonzero(self.alive).tolist():
                     if not np.isfinite(self.arrays.of(first, member)[self.layout.a]).all():
-                        said = self._singular(member, first) or TOO_LARGE
-                        self._end(member, 0.0, self.arrays.of(self.state, member), said, "failed")
+                        why = self._singular(member, first) or TOO_LARGE
+                        self._end(member, 0.0, self.arrays.of(self.state, member), why, "failed")
             if first is not None and len(self.ends) == before:
                 break
         if not self.alive.any() or first is None:

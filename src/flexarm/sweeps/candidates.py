@@ -47,12 +47,15 @@ def candidates(robot: Robot, members: Sequence[Member]) -> list[list[Candidate]]
     groups: dict[tuple[Any, ...], list[Candidate]] = {}
     for member in members:
         parts = parted(member.changes)
-        fixed, free = {}, {}
+        fixed, free = dict[str, Any](), dict[str, float]()
         for path, value in parts.robot.items():
             if path not in numbers:
                 numbers[path] = _is_number(robot, path)
             number = numbers[path] and isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            (free if number else fixed)[path] = float(value) if number else value
+            if number:
+                free[path] = float(value)
+            else:
+                fixed[path] = value
         key = tuple((path, repr(value)) for path, value in fixed.items())
         groups.setdefault(key, []).append(Candidate(member, fixed, free, parts.state, parts.inputs))
     return [*groups.values()]

@@ -18,7 +18,6 @@ from flexarm.motion.choice import better, usual
 from flexarm.motion.events import Watch
 from flexarm.motion.method_names import Compiled
 from flexarm.motion.methods import Method
-from flexarm.motion.plan import Plan
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.spectrum import Spectrum
 from flexarm.motion.start import initial_state
@@ -144,7 +143,7 @@ class Cohort:
         packed = stepper.arrays.packed(np.repeat(inputs, len(rows), axis=0))
         spectra = stepper.spectra(stepper.arrays.packed(states), packed)
         slowest = [each.frequencies[each.frequencies > SLOW * each.frequencies.max(initial=0.0)] for each in spectra]
-        return np.log(np.array([each.min(initial=1e300) for each in slowest]))
+        return np.asarray(np.log([float(each.min(initial=1e300)) for each in slowest]))
 
     # --- batches ---
 

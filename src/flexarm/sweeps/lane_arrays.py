@@ -29,7 +29,7 @@ class LaneArrays:
             rows = np.concatenate([rows, np.repeat(rows[:1], more, axis=0)])
         return np.ascontiguousarray(rows.reshape(self.groups, self.lanes, -1).swapaxes(1, 2))
 
-    def rows(self, packed: Array) -> Array:
+    def rows(self, packed: Any) -> Any:
         """(members, ..., entries) from (groups, ..., entries, lanes)."""
         moved = np.moveaxis(packed, -1, 1)
         return moved.reshape(self.groups * self.lanes, *moved.shape[2:])[: self.members]

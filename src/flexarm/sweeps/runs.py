@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from flexarm.mechanics.building import building
-from flexarm.mechanics.system import System
 from flexarm.mechanics.reach import ValidityWarning
+from flexarm.mechanics.system import System
 from flexarm.motion.events import Watch
 from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.results import results

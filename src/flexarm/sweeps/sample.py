@@ -93,7 +93,8 @@ class Sampler:
         """Where parts of a row end."""
         n, limited, sliding = self.system.nq, len(self._watch.limits), len(self._watch.ends)
         masses = sum(map(len, moving_masses(self.system.robot)))
-        return np.cumsum([len(self.schedule.given.numbers), n, 2, masses, 2 * limited, n, sliding, n, n]).tolist()
+        sizes = [len(self.schedule.given.numbers), n, 2, masses, 2 * limited, n, sliding, n, n]
+        return [int(each) for each in np.cumsum(sizes)]
 
     @cached_property
     def scales(self) -> Any:

@@ -44,7 +44,8 @@ class Axis:
         met = away == 0
         shares = weights / np.where(met, 1.0, away)
         shares = np.where(met.any(axis=1)[:, None], met, shares)
-        values = shares @ _inverted(self.rows, self.inverted) / shares.sum(axis=1)[:, None]
+        with np.errstate(invalid="ignore", over="ignore"):  # where an inverse is none, nobody takes it
+            values = shares @ _inverted(self.rows, self.inverted) / shares.sum(axis=1)[:, None]
         return _inverted(values, self.inverted)
 
     def only(self, entries: Any) -> Axis:
