@@ -1,6 +1,7 @@
 """Members grouped and checked before they run, then run in threads."""
 
 import itertools
+import pickle
 import threading
 import warnings
 
@@ -103,7 +104,11 @@ def test_a_law_with_a_sample_rate_and_a_stop_run_one_by_one():
 
 def test_without_a_compiler_members_run_one_by_one(monkeypatch, caplog):
     monkeypatch.setenv("CC", "no-such-compiler")
-    case = Case(ARM.with_({"links.upper.length": 1.1, "links.fore.flexible.bend_y": 2}), 0.02, options={"rtol": 1e-2, "method": "newmark"})
+    case = Case(
+        ARM.with_({"links.upper.length": 1.1, "links.fore.flexible.bend_y": 2}),
+        0.02,
+        options={"rtol": 1e-2, "method": "newmark"},
+    )
     found, sweep = ran(case, payloads([0.1]))
     assert "no machine code" in sweep.notes[0]
     assert found[0].status == "completed"
@@ -192,3 +197,19 @@ def test_threads_give_what_one_gives():
     three = {each.number: each for each in engine.run(CASE, these, threads=3, sweep=prepared(CASE, these))}
     for number, each in one.items():
         np.testing.assert_array_equal(each.values["tip"], three[number].values["tip"])
+
+
+# --- elsewhere ---
+
+
+def test_tasks_can_be_sent_to_another_process():
+    these = payloads(np.linspace(0.1, 0.5, 6))
+    sweep = prepared(CASE, these)
+    here = {each.number: each for task in sweep.tasks for each in sweep.compute(task)}
+    parts = [pickle.loads(pickle.dumps(sweep.part(task))) for task in sweep.tasks]
+    there = {each.number: each for part in parts for each in part.compute()}
+    for number, each in here.items():
+        np.testing.assert_array_equal(each.values["tip"], there[number].values["tip"])
+    alone = prepared(ALONE, these[:2])
+    (part,) = [pickle.loads(pickle.dumps(alone.part(task))) for task in alone.tasks]
+    assert [each.status for each in part.compute()] == ["completed", "completed"]

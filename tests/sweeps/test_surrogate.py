@@ -35,7 +35,9 @@ def test_few_rows_are_computed_of_what_is_simple():
     assert count <= 1 + 3 * 4 + 6
 
 
-@pytest.mark.parametrize("row", [lambda x, y, z: [x + y * z + x * y], lambda x, y, z: [abs(y)], lambda x, y, z: [np.sign(y)]])
+@pytest.mark.parametrize(
+    "row", [lambda x, y, z: [x + y * z + x * y], lambda x, y, z: [abs(y)], lambda x, y, z: [np.sign(y)]]
+)
 def test_what_polynomials_do_not_meet_is_not_claimed(row):
     assert made(row)[0] is None
 

@@ -68,7 +68,7 @@ class Cohort:
     is theirs."""
 
     def __init__(self, case: Case, robot: Robot, typical: Robot, settings: Settings) -> None:
-        self.case, self.robot, self.settings = case, robot, settings
+        self.case, self.robot, self.typical, self.settings = case, robot, typical, settings
         self.system = System(typical, native=False)
         self.plan = settings.plan(self.system.robot, case.duration)
         with building:
@@ -86,11 +86,12 @@ class Cohort:
 
     # --- whether lanes can run it ---
 
-    def require_lanes(self, one: Candidate) -> None:
-        """`Alone` says why they cannot; else the code is ready, for the method that suits one of the members."""
+    def require_lanes(self, one: Candidate, method: Method | None = None) -> None:
+        """`Alone` says why they cannot; else the code is ready, for this method, or for one that suits the member."""
         if why := self._why_alone():
             raise Alone(why)
-        self.method = self._method(one)
+        self._one = one
+        self.method = self._method(one) if method is None else method
         self.code = self._code(self.method)
 
     def _why_alone(self) -> str:
@@ -144,6 +145,10 @@ class Cohort:
         spectra = stepper.spectra(stepper.arrays.packed(states), packed)
         slowest = [each.frequencies[each.frequencies > SLOW * each.frequencies.max(initial=0.0)] for each in spectra]
         return np.asarray(np.log([float(each.min(initial=1e300)) for each in slowest]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sent elsewhere, it is made anew there, with the method that was chosen here."""
+        return _again, (self.case, self.robot, self.typical, self.settings, self._one, self.method)
 
     # --- batches ---
 
@@ -210,6 +215,13 @@ class Cohort:
             cancelled,
             own,
         )
+
+
+def _again(case: Case, robot: Robot, typical: Robot, settings: Settings, one: Candidate, method: Method) -> Cohort:
+    cohort = Cohort(case, robot, typical, settings)
+    cohort.look(one)
+    cohort.require_lanes(one, method)
+    return cohort
 
 
 class People:

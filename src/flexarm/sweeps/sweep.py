@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from flexarm.mechanics.lane_library import widest
@@ -51,6 +54,7 @@ class Sweep:
         self.tasks: list[Task] = []
         self._cohorts: list[tuple[Cohort, Sequence[Candidate], Rows]] = []
         self._alone: list[Candidate] = []
+        self._seeds: dict[int, bytes] = {}
 
     @property
     def count(self) -> int:
@@ -65,6 +69,21 @@ class Sweep:
         """Of a task."""
         everyone = self._alone if task.cohort is None else self._cohorts[task.cohort][1]
         return [everyone[place].member for place in task.places]
+
+    def part(self, task: Task) -> Part:
+        """A task by itself, to be sent to another process and computed there."""
+        if task.cohort is None:
+            return Part(self._own((), [self._alone[place] for place in task.places]), b"")
+        cohort, everyone, rows = self._cohorts[task.cohort]
+        these = [everyone[place] for place in task.places]
+        if task.cohort not in self._seeds:
+            self._seeds[task.cohort] = dumps(cohort)
+        found = Rows(rows.fields, rows.of(these, task.places))
+        return Part(self._own(((these, found),), []), self._seeds[task.cohort])
+
+    def _own(self, cohorts: tuple[Any, ...], alone: list[Candidate]) -> dict[str, Any]:
+        known = {"case": self.case, "settings": self.settings, "measures": self.measures, "keep_runs": self.keep_runs}
+        return {**known, "cohorts": cohorts, "alone": alone}
 
     # --- members ---
 
@@ -133,6 +152,49 @@ class Sweep:
                 reason = f"measure '{name}' failed ({type(error).__name__}: {error})"
                 return Outcome(number, values, "failed", reason, kept)
         return Outcome(number, values, run.status, run.reason, kept)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A task with all that it takes elsewhere: what its sweep knows, and the seed of its cohort, which is made anew in
+    each process once."""
+
+    known: Mapping[str, Any]
+    seed: bytes
+
+    def compute(self, cancelled: Callable[[], bool] = lambda: False) -> list[Outcome]:
+        """What comes of its members."""
+        known = self.known
+        sweep = Sweep(known["case"], known["settings"], known["measures"], known["keep_runs"])
+        if not self.seed:
+            sweep._alone = known["alone"]
+            return sweep.compute(Task(None, tuple(range(len(sweep._alone)))), cancelled)
+        ((these, rows),) = known["cohorts"]
+        sweep._cohorts = [(_grown(self.seed), these, rows)]
+        return sweep.compute(Task(0, tuple(range(len(these)))), cancelled)
+
+
+_lock = threading.Lock()
+
+
+def _grown(seed: bytes) -> Cohort:
+    with _lock:
+        return _cohort(seed)
+
+
+@lru_cache(maxsize=8)
+def _cohort(seed: bytes) -> Cohort:
+    found: Cohort = pickle.loads(seed)
+    return found
+
+
+def dumps(cohort: Cohort) -> bytes:
+    """With functions of the user's in it: cloudpickle's, where that is installed, takes any of them."""
+    try:
+        from cloudpickle import dumps as any_of_them
+    except ImportError:
+        return pickle.dumps(cohort)
+    return bytes(any_of_them(cohort))
 
 
 def _jumps(case: Case, one: Candidate) -> tuple[float, ...]:
