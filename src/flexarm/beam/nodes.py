@@ -185,6 +185,12 @@ class LinkNodes:
         return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", legendre.projection(degree), values))
 
 
+def nodes_of(integrals: LinkIntegrals) -> LinkNodes:
+    """The nodes of a link, made once: its numbers ask for them again and again."""
+    found: LinkNodes = vars(integrals).setdefault("_nodes", LinkNodes(integrals))
+    return found
+
+
 def _rank(values: Array) -> int:
     """Of the functions beside a constant."""
     if not values.size:

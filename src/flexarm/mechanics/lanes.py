@@ -2,8 +2,8 @@
 
 CasADi's C does arithmetic on `casadi_real`. Where that is a vector type of the compiler, sums and products need no
 other words; what C says of numbers only (a constant, a comparison, a function of the library) is rewritten here, so
-that each lane has the digits that it would have alone. Where a step asks whether to go on (an iteration, new factors), it goes on
-if any lane wants to: that costs the others time, not accuracy.
+that each lane has the digits that it would have alone. Where a step asks whether to go on (an iteration, new factors),
+it goes on if any lane wants to: that costs the others time, not accuracy.
 """
 
 from __future__ import annotations

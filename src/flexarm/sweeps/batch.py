@@ -3,6 +3,7 @@ alone."""
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -124,7 +125,7 @@ class Batch:
         self.nodes = Nodes() if keep else None
         self.ends: dict[int, End] = {}
         self.alive = np.ones(len(crew), dtype=bool)  # members that have not ended
-        self.steps = 0
+        self.steps, self.loop_time = 0, 0.0  # s in steps
         links = len(self.plant.structure.equations.chain.bodies)
         self._peaks = Peaks(self.arrays, links, self.plant.nu, self.inputs.calm_after(self.duration))
         self._sizes = self.arrays.packed(crew.sizes)
@@ -238,8 +239,10 @@ class Batch:
             return 0
         steps = inputs.shape[1] // len(nodes)
         inputs = inputs[:, : steps * len(nodes)].reshape(len(inputs), steps, -1, self.arrays.lanes)
-        least = self.step_size.least(dt, self.stepper.method.estimate)
-        return self.stepper(state, inputs, dt, steps, self.step_size.most, least)
+        least, begin = self.step_size.least(dt, self.stepper.method.estimate), clock.perf_counter()
+        taken = self.stepper(state, inputs, dt, steps, self.step_size.most, least)
+        self.loop_time += clock.perf_counter() - begin
+        return taken
 
     def _given(self, times: Array, least: int = 1) -> Array | None:
         """Inputs at these times, or the first of them; None where not even the `least` number of them is known: then

@@ -40,7 +40,8 @@ class Task:
 
 
 class Sweep:
-    """`tasks` are computed by `compute`, in any order and any thread; `notes` say how members are run.
+    """`tasks` are computed by `compute`, in any order and any thread; `notes` say how members are run, `loop_time` how
+    long all threads together were in the steps of lanes (s).
 
     measures: by name functions of a Run; None: those of `sweeps/measures.py`.
     keep_runs: whether outcomes have their Run.
@@ -55,6 +56,7 @@ class Sweep:
         self._cohorts: list[tuple[Cohort, Sequence[Candidate], Rows]] = []
         self._alone: list[Candidate] = []
         self._seeds: dict[int, bytes] = {}
+        self.loop_time = 0.0
 
     @property
     def count(self) -> int:
@@ -120,6 +122,8 @@ class Sweep:
         these = [everyone[place] for place in task.places]
         batch = cohort.batch(these, rows.of(these, task.places), self._wants_runs, cancelled)
         batch.run()
+        with _lock:
+            self.loop_time += batch.loop_time
         usual = batch.measures() if self.measures is None else [{}] * len(these)
         return [self._outcome(cohort, batch, place, one, usual[place]) for place, one in enumerate(these)]
 
