@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.building import building
@@ -94,8 +95,8 @@ def tolerance_of(robot: Robot, rtol: float, atol: float, duration: float) -> Tol
 
 
 def _lightest(robot: Robot) -> float:
-    masses, motors = moving_masses(robot)
-    return lightest(masses, motors)
+    masses, motors = map(np.array, moving_masses(robot))
+    return float(lightest(masses, motors))
 
 
 def moving_masses(robot: Robot) -> tuple[list[float], list[float]]:
@@ -105,9 +106,10 @@ def moving_masses(robot: Robot) -> tuple[list[float], list[float]]:
     return [link.total_mass for link in robot.links], motors
 
 
-def lightest(masses: Sequence[float], motors: Sequence[float]) -> float:
-    """The least of them; what is next to nothing does not count."""
-    return float(max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses)))
+def lightest(masses: Array, motors: Array) -> Array:
+    """The least of them along the first axis; what is next to nothing does not count."""
+    least = np.minimum(masses.min(axis=0, initial=np.inf), motors.min(axis=0, initial=np.inf))
+    return np.asarray(np.maximum(least, NEXT_TO_NOTHING * masses.sum(axis=0)))
 
 
 def _lever(link: Link) -> float:

@@ -163,10 +163,10 @@ class Batch:
             before = len(self.ends)
             first = self._restarted(0.0)
             if first is not None:
-                for member in np.flatnonzero(self.alive).tolist():
-                    if not np.isfinite(self.arrays.of(first, member)[self.layout.a]).all():
-                        why = self._singular(member, first) or TOO_LARGE
-                        self._end(member, 0.0, self.arrays.of(self.state, member), why, "failed")
+                wrong = ~np.isfinite(self.arrays.rows(first[:, self.layout.a])).all(axis=1)
+                for member in np.flatnonzero(self.alive & wrong).tolist():
+                    why = self._singular(member, first) or TOO_LARGE
+                    self._end(member, 0.0, self.arrays.of(self.state, member), why, "failed")
             if first is not None and len(self.ends) == before:
                 break
         if not self.alive.any() or first is None:

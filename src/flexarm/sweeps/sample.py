@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -111,16 +111,15 @@ class Sampler:
             next_one += size
         return np.concatenate(names)
 
-    def crew(self, rows: Array, solved_of: Tolerance) -> Crew:
-        """The members of a batch from their rows."""
+    def crew(self, rows: Array, of: Tolerance) -> Crew:
+        """The members of a batch from their rows; `of` the tolerance of one of them."""
         numbers, sizes, whole, masses, limits, turns, slideways, q, v = np.split(rows, self._ends[:-1], axis=1)
         lower, upper = np.split(limits, 2, axis=1)
         length, push = whole.T
         links = len(self.system.robot.links)
-        tolerances = [
-            Tolerance(solved_of.rtol, solved_of.atol, own, solved_of.horizon, lightest(each[:links], each[links:]))
-            for own, each in zip(length.tolist(), masses.tolist(), strict=True)
-        ]
+        least: Any = lightest(masses[:, :links].T, masses[:, links:].T)
+        lengths: Any = length
+        tolerance = replace(of, length=lengths, mass=least)
         law = np.repeat(self.schedule.law_start[None], len(rows), axis=0)
         return Crew(
             numbers,
@@ -128,9 +127,9 @@ class Sampler:
             q,
             v,
             law,
-            allowed=np.array([each.allowed for each in tolerances]),
-            share=np.array([each.share for each in tolerances]),
-            solved=np.array([each.solved for each in tolerances]),
+            allowed=np.asarray(tolerance.allowed),
+            share=np.asarray(tolerance.share),
+            solved=np.asarray(tolerance.solved),
             push=push,
             lower=lower,
             upper=upper,
