@@ -218,3 +218,25 @@ def test_runs_of_members_are_those_of_simulate():
         for name in ("tip", "q", "torque", "work"):
             np.testing.assert_allclose(run.array(name), expected.array(name), atol=2 * RTOL)
         np.testing.assert_allclose(run.at(0.123).array("tip"), expected.at(0.123).array("tip"), atol=2 * RTOL)
+
+
+def test_members_that_end_one_after_the_other():
+    """Lanes of those that have ended do what others do, and end with these."""
+    limited = ARM.with_({"links.upper.joint.limits": (-0.05, 0.01)})
+    case = Case(limited, 0.5, torque=PUSH, options={"rtol": RTOL, "sample": 0.01, "method": "esdirk"})
+    these = [Member(k, {"torque.upper.amplitude": each}) for k, each in enumerate((0.0, 0.1, 0.06, 0.04, 0.2))]
+    found = outcomes(case, these)
+    assert [each.status for each in found] == ["completed", *["stopped"] * 4]
+    ends = [each.values["end"] for each in found]
+    assert ends[4] < ends[1] < ends[2] < ends[3] < ends[0] == 0.5
+
+
+def test_members_that_diverge_one_after_the_other():
+    def law(t, q, v, gains):
+        return [gains["k"] * v[0] ** 3]
+
+    rod = fa.Robot(links=[fa.Link("a", 1.0, mass=3.0)])
+    case = Case(rod, 2.0, torque=fa.Feedback(law, gains={"k": 0.0}), v0={"a.q": 1.0}, options={"rtol": RTOL})
+    found = outcomes(case, [Member(k, {"gains.k": each}) for k, each in enumerate((1.0, 0.5, 0.0))])
+    assert [each.status for each in found] == ["failed", "failed", "completed"]
+    assert [each.reason[:17] for each in found[:2]] == ["diverged at t = 0", "diverged at t = 1"]

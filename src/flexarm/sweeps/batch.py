@@ -29,6 +29,7 @@ from flexarm.sweeps.measures import Peaks
 from flexarm.sweeps.shared_steps import shared_steps
 
 CHUNK = 64  # steps a call
+STRAGGLING = 1e-4  # of the longest step so far: members that want shorter ones are run by themselves
 TOGETHER = 64  # samples that are read in a call
 ANSWERING = 0.1  # by so much the torques of actuators differ that a robot is pushed with
 
@@ -89,7 +90,8 @@ class Nodes:
 
 
 class Batch:
-    """One batch. `run` computes it; then `ends` tell how each member ended, `measures` what came of it.
+    """One batch. `run` computes it; then `ends` tell how each member ended, `measures` what came of it. `stragglers`
+    must be run by themselves.
 
     wanted: times of samples (s); with_steps: whether what happens at the ends of steps is measured, too.
     system_of, watch_of: of a member's place, made only where something happens to it.
@@ -131,6 +133,8 @@ class Batch:
         self._sizes = self.arrays.packed(crew.sizes)
         self._unusual = np.full((self.arrays.groups, self.arrays.lanes), AT_LEAST)
         self._until = np.full((self.arrays.groups, self.arrays.lanes), np.inf)
+        self.stragglers: set[int] = set()  # members that were left out
+        self._longest = 0.0  # step so far (s)
         self._taken = 0  # samples
         self._pending: list[tuple[Array, Array, Array]] = []  # times, those of inputs, rows
         self._bounds = [self.arrays.packed(each) for each in (crew.lower, crew.upper, crew.turns, crew.slideways)]
@@ -224,8 +228,11 @@ class Batch:
         if verdict.good:
             self._accept(times, verdict.good)
             self._jumped, self._size = False, size
+            self._longest = max(self._longest, size)
         if not self.step_size.adapt(verdict, size, self.stepper.method.estimate):
             self._end_guilty(min(verdict.good, used - 1))
+        elif verdict.good < used and self.step_size.dt < STRAGGLING * self._longest:
+            self._leave_out(verdict.good)
         elif not self.step_size.fixed and self.steps > MOST_STEPS:
             sentence = f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol"
             for member in np.flatnonzero(self.alive).tolist():
@@ -323,20 +330,36 @@ class Batch:
 
     def _end_guilty(self, step: int) -> None:
         """End the members for which there is no way on, so that the others find one."""
+        fell = None if self.step_size.fixed else self.step_size.dt
+        for member in self._guilty(step):
+            last, tried = (self.arrays.of(each, member) for each in (self.state, self.stepper.path[:, step + 1]))
+            sentence = divergence(self.system_of(member), self.plant, self.t, last, tried, fell)
+            self._end(member, self.t, last, sentence, "failed")
+        self._go_on()
+
+    def _guilty(self, step: int) -> list[int]:
+        """Members for which a step of the last call is not good enough."""
         error, left = self.stepper.excess(step + 1)
         excess = np.maximum(error, left)[:, step]
         bad = ~np.isfinite(excess) if self.step_size.fixed else ~(excess <= 1)
         if not bad.any():
             bad = excess >= excess.max()
-        fell = None if self.step_size.fixed else self.step_size.dt
-        for member in np.flatnonzero(self.arrays.rows(bad[:, None])[:, 0] & self.alive).tolist():
-            last, tried = (self.arrays.of(each, member) for each in (self.state, self.stepper.path[:, step + 1]))
-            sentence = divergence(self.system_of(member), self.plant, self.t, last, tried, fell)
-            self._end(member, self.t, last, sentence, "failed")
+        found: list[int] = np.flatnonzero(self.arrays.rows(bad[:, None])[:, 0] & self.alive).tolist()
+        return found
+
+    def _go_on(self) -> None:
+        """Without those that have just ended."""
         self.step_size.begin_anew()
         self._jumped = True
         if self.alive.any():
             self._brace()
+
+    def _leave_out(self, step: int) -> None:
+        """Leave out members that want steps far shorter than all took so far: nobody should wait for them."""
+        for member in self._guilty(step):
+            self.stragglers.add(member)
+            self._end(member, self.t, self.arrays.of(self.state, member), "", "failed")
+        self._go_on()
 
     def _end(self, member: int, time: float, state: Array, reason: str, status: Status) -> None:
         """A member ends; its lane goes on with what another does."""
@@ -347,17 +370,15 @@ class Batch:
         living = np.flatnonzero(self.alive)
         if not len(living):
             return
-        twin = int(living[0])
-        lanes = [member]
-        if member == 0:  # lanes that are left over are its copies
-            lanes += range(len(self.crew), self.arrays.groups * self.arrays.lanes)
-        for each in lanes:
+        twin, left_over = int(living[0]), range(len(self.crew), self.arrays.groups * self.arrays.lanes)
+        idle = [*np.flatnonzero(~self.alive).tolist(), *left_over]  # they may have done what this one did
+        for each in idle:
             self.stepper.replace(each, twin)
             for packed in (self.state, self._jump, self._restrained, self._sizes, *self._bounds):
                 self.arrays.copy(packed, twin, each)
-            group, lane = self.arrays.place(each)
-            self._unusual[group, lane] = self._unusual[self.arrays.place(twin)]
-        self.inputs.replace(member, twin)
+            self._unusual[self.arrays.place(each)] = self._unusual[self.arrays.place(twin)]
+            if each < len(self.crew):
+                self.inputs.replace(each, twin)
 
     # --- where inputs jump ---
 

@@ -125,7 +125,12 @@ class Sweep:
         with _lock:
             self.loop_time += batch.loop_time
         usual = batch.measures() if self.measures is None else [{}] * len(these)
-        return [self._outcome(cohort, batch, place, one, usual[place]) for place, one in enumerate(these)]
+        return [
+            self._one(one, cancelled)
+            if place in batch.stragglers
+            else self._outcome(cohort, batch, place, one, usual[place])
+            for place, one in enumerate(these)
+        ]
 
     def _outcome(self, cohort: Cohort, batch: Batch, place: int, one: Candidate, usual: Mapping[str, Any]) -> Outcome:
         end, number = batch.ends[place], one.member.number
