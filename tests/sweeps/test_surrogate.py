@@ -23,7 +23,7 @@ def made(row, points=POINTS, scales=None):
 
 def test_sums_products_inverses_and_constants():
     def row(x, y, z):
-        return [7.0, x, x * np.exp(y) / z, x**2 + np.sin(y) - z, 1 / x**3, 0.0, 1e300, x / z]
+        return [7.0, x, x * np.exp(y) / z, x**2 + np.sin(y) - z, 1 / x**3, 0.0, 1e300, x / z, 1 / (x + z)]
 
     found, _ = made(row)
     assert isinstance(found, Surrogate)

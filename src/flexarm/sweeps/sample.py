@@ -53,7 +53,7 @@ class Sampler:
         every = [
             self._numbers(system),
             system.sizes,
-            [length, mass * length**2],
+            [length, mass],
             np.concatenate(moving_masses(system.robot)),
             limits.T.ravel(),
             watch._turn_of_each,
@@ -115,7 +115,7 @@ class Sampler:
         """The members of a batch from their rows; `of` the tolerance of one of them."""
         numbers, sizes, whole, masses, limits, turns, slideways, q, v = np.split(rows, self._ends[:-1], axis=1)
         lower, upper = np.split(limits, 2, axis=1)
-        length, push = whole.T
+        length, mass = whole.T
         links = len(self.system.robot.links)
         least: Any = lightest(masses[:, :links].T, masses[:, links:].T)
         lengths: Any = length
@@ -130,7 +130,7 @@ class Sampler:
             allowed=np.asarray(tolerance.allowed),
             share=np.asarray(tolerance.share),
             solved=np.asarray(tolerance.solved),
-            push=push,
+            push=mass * length**2,
             lower=lower,
             upper=upper,
             turns=turns,

@@ -2,8 +2,8 @@
 
 To describe a robot takes longer than to run one in lanes. But its numbers are smooth in each field, and most of them
 are sums or products of what single fields do (a stiffness is that of the material times that of the section); of some
-the inverse is smoother (of a length to the minus third power). All this is found by trial, and checked against rows
-that were computed.
+the inverse is simpler (of a length to the minus third power, of the inverse of a mass). All this is found by trial, and
+checked against rows that were computed.
 """
 
 from __future__ import annotations
@@ -57,13 +57,17 @@ def _inverted(values: Array, where: Any) -> Array:
         return np.where(where, 1 / values, values)
 
 
+ADDED, MULTIPLIED, IN_INVERSE = 0, 1, 2
+"""How fields work together in an entry: their changes add up, or multiply, or add up in the inverse of it."""
+
+
 @dataclass(frozen=True)
 class Surrogate:
     """Rows at any points within the ranges of the fields."""
 
     axes: Sequence[Axis]
     middle: Array
-    multiplied: Any  # by entry, whether fields multiply or add what they do
+    kinds: Any  # by entry, how fields work together
     points: Array  # at which rows were computed, and these
     rows: Array
 
@@ -71,12 +75,16 @@ class Surrogate:
         out = np.repeat(self.middle[None], len(points), axis=0)
         for axis, x in zip(self.axes, points.T, strict=True):
             moved = np.flatnonzero((axis.rows != self.middle).any(axis=0))
-            now = axis.only(moved).at(x)
-            middle, times = self.middle[moved], self.multiplied[moved]
-            out[:, moved] = np.where(
-                times, out[:, moved] * (now / np.where(middle == 0, 1.0, middle)), out[:, moved] + (now - middle)
-            )
+            out[:, moved] = _together(out[:, moved], axis.only(moved).at(x), self.middle[moved], self.kinds[moved])
         return out
+
+
+def _together(so_far: Array, now: Array, middle: Array, kinds: Any) -> Array:
+    """What a field adds to what others have done so far; not numbers where that cannot be."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        multiplied = so_far * (now / middle)
+        in_inverse = 1 / (1 / so_far + (1 / now - 1 / middle))
+    return np.where(kinds == ADDED, so_far + (now - middle), np.where(kinds == MULTIPLIED, multiplied, in_inverse))
 
 
 def surrogate(points: Array, row: Rows, scales: Any, generator: np.random.Generator) -> Surrogate | None:
@@ -98,11 +106,12 @@ def surrogate(points: Array, row: Rows, scales: Any, generator: np.random.Genera
     corners = np.stack([low, high])
     trials, checks = np.concatenate([chosen[:CHECKS], corners[:1]]), np.concatenate([chosen[CHECKS:], corners[1:]])
     exact = np.stack([known(each) for each in trials])
-    added, multiplied = (
-        Surrogate(axes, middle, np.full(middle.shape, times), trials, exact)(trials) for times in (False, True)
-    )
-    worse = np.abs(np.nan_to_num(multiplied, nan=np.inf) - exact).max(axis=0) > np.abs(added - exact).max(axis=0)
-    made = Surrogate(axes, middle, ~worse & (middle != 0), *known.all)
+    tried = [
+        _difference(Surrogate(axes, middle, np.full(middle.shape, kind), trials, exact)(trials), exact, scales)
+        for kind in (ADDED, MULTIPLIED, IN_INVERSE)
+    ]
+    kinds = np.argmin(np.nan_to_num(np.stack(tried), nan=np.inf), axis=0)
+    made = Surrogate(axes, middle, kinds, *known.all)
     if not (_apart(made(trials), exact, scales) <= CLOSE):
         return None
     return made if _apart(made(checks), np.stack([known(each) for each in checks]), scales) <= CLOSE else None
