@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from flexarm.mechanics import lane_library
+from flexarm.mechanics import code_cache, lane_library
 from flexarm.mechanics.compiler import find_compiler
 from flexarm.mechanics.lane_library import AVX2, AVX512, PAIRS, Between, LaneFunction, LaneLibrary, Width, widest
 from flexarm.mechanics.lanes import in_lanes
@@ -165,6 +165,7 @@ def test_each_width_has_a_library_of_its_own():
 
 def test_a_compiler_that_fails_says_so_once(caplog, monkeypatch, tmp_path):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(code_cache, "_said", set())
     broken = LaneLibrary(["halved"], lambda: [halved()], None, Width(2, ("-no-such-flag-at-all",)))
     assert broken.loaded is None
     assert "for 2 lanes failed" in caplog.text

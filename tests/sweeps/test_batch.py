@@ -59,7 +59,7 @@ TWO = Case(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "sample": 0.01})
 PAYLOADS = members(links__fore__payload__mass=[0.1, 0.15, 0.3], links__upper__material__E=[2e10, 3e10, 1.5e10])
 
 
-@pytest.mark.parametrize("method", ["esdirk", "generalized-alpha", "dop853"])
+@pytest.mark.parametrize("method", ["esdirk", "dop853", pytest.param("generalized-alpha", marks=pytest.mark.slow)])
 def test_members_are_what_they_are_alone(method):
     case = Case(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "sample": 0.01, "method": method})
     for member, found in zip(PAYLOADS, outcomes(case, PAYLOADS), strict=True):
@@ -98,7 +98,13 @@ def test_elastic_joints_in_space():
 
 def test_a_slide_that_reaches_the_end_of_its_link():
     robot, name = pair("R", "Pa", modes=1), "b"
-    case = Case(robot, 0.5, torque={name: 1.0}, q0={f"{name}.q": 0.2}, options={"rtol": RTOL, "sample": 0.01})
+    case = Case(
+        robot,
+        0.5,
+        torque={name: 1.0},
+        q0={f"{name}.q": 0.2},
+        options={"rtol": RTOL, "sample": 0.01, "method": "esdirk"},
+    )
     these = [Member(0, {f"torque.{name}": 2.0}), Member(1, {f"torque.{name}": 0.0}), Member(2, {f"torque.{name}": 3.0})]
     for member, found in zip(these, outcomes(case, these), strict=True):
         run = alone(case, Member(0, {}), torque={name: member.changes[f"torque.{name}"]})
@@ -106,11 +112,11 @@ def test_a_slide_that_reaches_the_end_of_its_link():
         assert found.reason.split(" at t")[0] == run.reason.split(" at t")[0]
 
 
-@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("driven", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_loop_stays_closed(driven):
-    robot = four_bar(beam(7e10, 1e-3), gravity=(0, -9.81, 0))
+    robot = four_bar(beam(7e10, 1e-3) | {"flexible": fa.Flexible(bend_y=1)}, gravity=(0, -9.81, 0))
     motion = {"crank": fa.cycloid(1.0, 1.5, 0.2)} if driven else None
-    case = Case(robot, 0.2, motion=motion, q0=at(1.0), options={"rtol": RTOL, "sample": 0.005})
+    case = Case(robot, 0.2, motion=motion, q0=at(1.0), options={"rtol": RTOL, "sample": 0.005, "method": "esdirk"})
     these = members(links__coupler__material__E=[7e10, 2e10])
     for member, found in zip(these, outcomes(case, these), strict=True):
         compared(found, alone(case, member), 1.1, RTOL)
@@ -124,7 +130,7 @@ def law(t, x, gains):
 def test_a_law_with_gains_and_states():
     rod = fa.Robot(links=[fa.Link("a", 1.0, mass=3.0)])
     control = fa.Feedback(law, gains={"kp": 20.0, "ki": 5.0}, references={"a.q": 1.0}, states={"sum": 0.0}, limit=15.0)
-    case = Case(rod, 1.0, torque=control, options={"rtol": RTOL, "sample": 0.01})
+    case = Case(rod, 1.0, torque=control, options={"rtol": RTOL, "sample": 0.01, "method": "esdirk"})
     these = members(gains__kp=[20.0, 10.0, 40.0], gains__ki=[5.0, 0.0, 9.0], links__a__mass=[3.0, 4.0, 2.0])
     for member, found in zip(these, outcomes(case, these), strict=True):
         gains = {"kp": member.changes["gains.kp"], "ki": member.changes["gains.ki"]}
@@ -147,11 +153,11 @@ def test_amplitudes_and_times_of_profiles():
 
 
 def test_hanging_still_by_member():
-    robot = ARM.with_(gravity=(0, -9.81, 0))
+    robot = ARM.with_(gravity=(0, -9.81, 0), links=ARM.links[1:])
     case = Case(robot, 0.1, q0="equilibrium", options={"rtol": RTOL, "method": "esdirk"})
     these = members(links__fore__payload__mass=[0.1, 0.2])
     for member, found in zip(these, outcomes(case, these), strict=True):
-        compared(found, alone(case, member), 1.5, RTOL)
+        compared(found, alone(case, member), 0.5, RTOL)
 
 
 # --- members that end early ---
@@ -197,7 +203,9 @@ def test_a_member_that_diverges_does_not_take_others_along():
         return [gains["k"] * v[0] ** 3]  # it runs away in finite time
 
     rod = fa.Robot(links=[fa.Link("a", 1.0, mass=3.0)])
-    case = Case(rod, 2.0, torque=fa.Feedback(law, gains={"k": 0.0}), v0={"a.q": 1.0}, options={"rtol": RTOL})
+    case = Case(
+        rod, 2.0, torque=fa.Feedback(law, gains={"k": 0.0}), v0={"a.q": 1.0}, options={"rtol": RTOL, "method": "esdirk"}
+    )
     still, away = outcomes(case, [Member(0, {"gains.k": 0.0}), Member(1, {"gains.k": 1.0})])
     assert still.status == "completed"
     np.testing.assert_allclose(still.values["tip"], [np.cos(2), np.sin(2), 0], atol=2 * RTOL)
@@ -236,7 +244,9 @@ def test_members_that_diverge_one_after_the_other():
         return [gains["k"] * v[0] ** 3]
 
     rod = fa.Robot(links=[fa.Link("a", 1.0, mass=3.0)])
-    case = Case(rod, 2.0, torque=fa.Feedback(law, gains={"k": 0.0}), v0={"a.q": 1.0}, options={"rtol": RTOL})
+    case = Case(
+        rod, 2.0, torque=fa.Feedback(law, gains={"k": 0.0}), v0={"a.q": 1.0}, options={"rtol": RTOL, "method": "esdirk"}
+    )
     found = outcomes(case, [Member(k, {"gains.k": each}) for k, each in enumerate((1.0, 0.5, 0.0))])
     assert [each.status for each in found] == ["failed", "failed", "completed"]
     assert [each.reason[:17] for each in found[:2]] == ["diverged at t = 0", "diverged at t = 1"]

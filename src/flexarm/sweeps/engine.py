@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from flexarm.mechanics.chain import remembered_links
 from flexarm.mechanics.lane_library import Width
 from flexarm.sweeps.candidates import Candidate, candidates
 from flexarm.sweeps.changes import changed_inputs, changed_robot
@@ -38,9 +37,8 @@ def prepare(
     width: of the lanes; None: what the processor has.
     """
     sweep = Sweep(case, Settings.of(case.options, width), measures, keep_runs)
-    with remembered_links():
-        for group in candidates(case.robot, members):
-            _add_group(sweep, group, threads or processors())
+    for group in candidates(case.robot, members):
+        _add_group(sweep, group, threads or processors())
     if sweep.structures > 1:
         sweep.notes.append(f"robots of {sweep.structures} structures run apart: they differ by more than numbers")
     return sweep
