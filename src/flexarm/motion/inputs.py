@@ -42,14 +42,6 @@ class Profile:
     name: str
     made: Made | None = field(default=None, compare=False, repr=False)
 
-    def changed(self, where: str, name: str, value: Any) -> Profile:
-        """The same with another number of those that made it; `where` is what a sentence calls it."""
-        if self.made is None:
-            raise ValueError(f"{where}.{name}: {self!r} has no numbers by name; fa.bang_bang and its like have")
-        if name not in self.made.given:
-            raise ValueError(f"{where}.{name}: {self!r} has no '{name}'{suggestion(name, list(self.made.given))}")
-        return self.made.function(**{**self.made.given, name: value})
-
     @property
     def breaks(self) -> tuple[float, ...]:
         """Times at which one piece gives way to the next."""
@@ -107,6 +99,15 @@ class Profile:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def with_number(given: Profile, where: str, name: str, value: Any) -> Profile:
+    """A profile with another number of those that made it; `where` is what a sentence calls it."""
+    if given.made is None:
+        raise ValueError(f"{where}.{name}: {given!r} has no numbers by name; fa.bang_bang and its like have")
+    if name not in given.made.given:
+        raise ValueError(f"{where}.{name}: {given!r} has no '{name}'{suggestion(name, list(given.made.given))}")
+    return given.made.function(**{**given.made.given, name: value})
 
 
 def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:

@@ -12,7 +12,7 @@ from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains
-from flexarm.motion.inputs import profile
+from flexarm.motion.inputs import Profile, profile, with_number
 from flexarm.motion.laws import Feedback
 from flexarm.robot import Robot
 from flexarm.sweeps.member import Case
@@ -94,8 +94,12 @@ def _with_number(given: Any, path: str, rest: str, value: float, which: str) -> 
     link, _, name = rest.partition(".")
     if link not in given:
         raise KeyError(f"{path}: {which} gives nothing for '{link}'{suggestion(link, list(given))}")
-    one = value if not name else profile(given[link], f"{which}.{link}").changed(f"{which}.{link}", name, value)
+    one = value if not name else _profile_with(given[link], f"{which}.{link}", name, value)
     return {**given, link: one}
+
+
+def _profile_with(given: Any, where: str, name: str, value: float) -> Profile:
+    return with_number(profile(given, where), where, name, value)
 
 
 def law_parameters(feedback: Feedback, system: System, changes: Mapping[str, float]) -> Any:
