@@ -250,3 +250,12 @@ def test_members_that_diverge_one_after_the_other():
     found = outcomes(case, [Member(k, {"gains.k": each}) for k, each in enumerate((1.0, 0.5, 0.0))])
     assert [each.status for each in found] == ["failed", "failed", "completed"]
     assert [each.reason[:17] for each in found[:2]] == ["diverged at t = 0", "diverged at t = 1"]
+
+
+def test_fixed_steps_that_are_far_too_long_are_told():
+    case = Case(ARM, 1.7, torque={"upper": 1.0}, options={"dt": 0.02, "method": "newmark", "sample": 0.1})
+    (found,) = outcomes(case, [Member(0, {})])
+    run = alone(case, Member(0, {}))
+    assert (found.status, run.status) == ("completed", "completed")
+    assert run.statistics["unsolved"]
+    assert f"did not converge in {run.statistics['unsolved']} of" in found.reason

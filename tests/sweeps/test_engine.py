@@ -213,3 +213,14 @@ def test_tasks_can_be_sent_to_another_process():
     alone = prepared(ALONE, these[:2])
     (part,) = [pickle.loads(pickle.dumps(alone.part(task))) for task in alone.tasks]
     assert [each.status for each in part.compute()] == ["completed", "completed"]
+
+
+def test_links_that_bend_too_far_are_counted():
+    shapes = fa.Flexible(bend_y=1, stiffening="shortening")
+    soft = Case(ARM.with_({"links.upper.flexible": shapes}), 0.3, torque={"upper": 0.5}, options=CASE.options)
+    these = [Member(k, {"links.upper.material.E": E}) for k, E in enumerate((2e9, 2e10, 2e12))]
+    _, sweep = ran(soft, these)
+    (said,) = sweep.doubts
+    assert said.startswith("in ")
+    assert "link 'upper' bends by" in said
+    assert "stiffening 'shortening' is meant for less than" in said

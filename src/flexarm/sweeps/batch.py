@@ -20,6 +20,7 @@ from flexarm.motion.inertia import AT_LEAST, UNUSUAL
 from flexarm.motion.integration import FEW, KICK, LOOK, NEAR
 from flexarm.motion.nodes import ROUNDING as SAME_TIME
 from flexarm.motion.outlook import share
+from flexarm.motion.recorder import HOPELESS
 from flexarm.motion.sampling import between
 from flexarm.motion.step_size import SAFELY, Tolerance
 from flexarm.sweeps.lane_code import LaneCode
@@ -135,6 +136,7 @@ class Batch:
         self._until = np.full((self.arrays.groups, self.arrays.lanes), np.inf)
         self.stragglers: set[int] = set()  # members that were left out
         self._longest = 0.0  # step so far (s)
+        self._unsolved = np.zeros((self.arrays.groups, self.arrays.lanes), dtype=int)  # steps of fixed size
         self._taken = 0  # samples
         self._pending: list[tuple[Array, Array, Array]] = []  # times, those of inputs, rows
         self._bounds = [self.arrays.packed(each) for each in (crew.lower, crew.upper, crew.turns, crew.slideways)]
@@ -159,7 +161,10 @@ class Batch:
                 self._advance(stop)
         self._read()
         for member in np.flatnonzero(self.alive).tolist():
-            self.ends[member] = End(self.t, self.arrays.of(self.state, member).copy())
+            end = self.ends[member] = End(self.t, self.arrays.of(self.state, member).copy())
+            if unsolved := int(self._unsolved[self.arrays.place(member)]):
+                doubt = f"Newton's iteration did not converge in {unsolved} of {self.steps} steps; take a shorter dt"
+                end.reason = f"{end.reason}, but {doubt}"
 
     def _require_start(self) -> None:
         """End members that cannot begin: with infinite accelerations, or with a condition that is met."""
@@ -226,6 +231,8 @@ class Batch:
         if verdict.good == steps:
             times[-1] = stop
         if verdict.good:
+            if self.step_size.fixed:
+                self._unsolved += (self.stepper.excess(verdict.good)[1] > HOPELESS).sum(axis=1)
             self._accept(times, verdict.good)
             self._jumped, self._size = False, size
             self._longest = max(self._longest, size)

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from flexarm.mechanics.lane_library import widest
+from flexarm.mechanics.reach import bends_far, reach
 from flexarm.motion.run import Run
+from flexarm.robot import Link
 from flexarm.sweeps.batch import Batch, Cancelled
 from flexarm.sweeps.candidates import Candidate
 from flexarm.sweeps.changes import changed_inputs
@@ -57,6 +59,8 @@ class Sweep:
         self._alone: list[Candidate] = []
         self._seeds: dict[int, bytes] = {}
         self.loop_time = 0.0
+        self._bent: dict[str, tuple[int, float]] = {}  # by link: members, and the worst share of its length
+        self._links: dict[str, Link] = {}
 
     @property
     def count(self) -> int:
@@ -122,14 +126,35 @@ class Sweep:
         these = [everyone[place] for place in task.places]
         batch = cohort.batch(these, rows.of(these, task.places), self._wants_runs, cancelled)
         batch.run()
+        usual = batch.measures() if self.measures is None else [{}] * len(these)
         with _lock:
             self.loop_time += batch.loop_time
-        usual = batch.measures() if self.measures is None else [{}] * len(these)
+            self._doubt(cohort, usual)
         return [
             self._one(one, cancelled)
             if place in batch.stragglers
             else self._outcome(cohort, batch, place, one, usual[place])
             for place, one in enumerate(these)
+        ]
+
+    def _doubt(self, cohort: Cohort, usual: Sequence[Mapping[str, Any]]) -> None:
+        """Count members whose links bend further than their model is meant for."""
+        for k, link in enumerate(cohort.system.robot.links):
+            far = [each["peak_deflection"][k] / link.length for each in usual if each]
+            if beyond := [each for each in far if each > reach(link)]:
+                count, most = self._bent.get(link.name, (0, 0.0))
+                self._bent[link.name] = count + len(beyond), max(most, *beyond)
+                self._links[link.name] = link
+
+    @property
+    def doubts(self) -> list[str]:
+        """What should be known of the members that were computed so far in lanes, in sentences."""
+        with _lock:
+            found = dict(self._bent)
+        return [
+            f"in {count} member{'s' * (count > 1)}: {sentence}"
+            for name, (count, most) in found.items()
+            for sentence in bends_far(self._links[name], float(most), " in one of them" if count > 1 else "")
         ]
 
     def _outcome(self, cohort: Cohort, batch: Batch, place: int, one: Candidate, usual: Mapping[str, Any]) -> Outcome:
