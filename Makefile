@@ -38,6 +38,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/changed.py
 	$(BIN)/python benchmarks/sharing.py
 	$(BIN)/python benchmarks/stepping.py
+	$(BIN)/python benchmarks/ensemble.py
 	$(BIN)/python benchmarks/tolerance.py
 	$(BIN)/python benchmarks/precision.py --plot
 	$(BIN)/python benchmarks/frontier.py --plot

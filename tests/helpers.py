@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import flexarm as fa
 from flexarm.beam.nodes import LinkNodes
+from flexarm.mechanics import link_models
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -39,6 +40,8 @@ def more_nodes(monkeypatch: Any, count: int = 6) -> None:
     few = LinkNodes.per_piece.fget
     assert few is not None
     monkeypatch.setattr(LinkNodes, "per_piece", property(lambda nodes: few(nodes) + count))
+    for name in ("exact", "exact_part", "sections"):  # links that are the same share their nodes
+        monkeypatch.setattr(f"{link_models.__name__}.{name}.nodes_of", LinkNodes)
 
 
 def omega(modes: fa.ModeSet) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import real_array, real_number
 from flexarm.foundation.sentences import shown
+from flexarm.motion.adjustable import adjustable
 from flexarm.motion.pieces import Piece, Spline, Sweep, Wave
 from flexarm.motion.profiles import Profile
 from flexarm.motion.tables import TableSource, points
@@ -19,6 +20,7 @@ def _pieces(name: str, *pieces: tuple[float, Piece]) -> Profile:
     return Profile(tuple(start for start, _ in pieces), tuple(piece for _, piece in pieces), name)
 
 
+@adjustable
 def constant(value: float) -> Profile:
     """Always `value`.
 
@@ -29,6 +31,7 @@ def constant(value: float) -> Profile:
     return _pieces(f"constant({value:g})", (0.0, Wave(value)))
 
 
+@adjustable
 def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
     """+amplitude until the first `switch` time (s), -amplitude until the second, and so on; zero after the last, and
     before t = 0 (where a delayed one comes from).
@@ -50,6 +53,7 @@ def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
     )
 
 
+@adjustable
 def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
     """`before` until time `at` (s), then `amplitude`.
 
@@ -64,6 +68,7 @@ def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
     return _pieces(f"step({amplitude:g}, at={at:g})", (0.0, Wave(before)), (at, Wave(amplitude)))
 
 
+@adjustable
 def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     """`start` until time `begin` (s), then straight to `end` at time `finish` (s), then `end`.
 
@@ -83,6 +88,7 @@ def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     )
 
 
+@adjustable
 def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> Profile:
     """offset + amplitude sin(2 pi frequency t + phase), `frequency` in Hz, `phase` in rad.
 
@@ -97,6 +103,7 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
     )
 
 
+@adjustable
 def chirp(amplitude: float, start: float, end: float, duration: float) -> Profile:
     """A sine of this `amplitude` whose frequency runs linearly from `start` to `end` (Hz) over `duration`; else zero.
 
@@ -113,6 +120,7 @@ def chirp(amplitude: float, start: float, end: float, duration: float) -> Profil
     )
 
 
+@adjustable
 def cycloid(start: float, end: float, duration: float) -> Profile:
     """From rest at `start` to rest at `end`: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)), T = `duration`.
 
@@ -129,6 +137,7 @@ def cycloid(start: float, end: float, duration: float) -> Profile:
     )
 
 
+@adjustable
 def spin_up(speed: float, duration: float) -> Profile:
     """An angle, 0 before t = 0, whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays.
 

@@ -6,7 +6,8 @@ motions of driven joints, for which their two rates are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,21 @@ from flexarm.motion.tracing import at_symbol, is_symbol
 
 
 @dataclass(frozen=True)
+class Made:
+    """How a profile was made: the function, and what it was given by name."""
+
+    function: Callable[..., Profile]
+    given: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Profile:
     """Smooth pieces in a row; each begins at its start (the first one reaches back) and ends where the next begins."""
 
     starts: tuple[float, ...]
     pieces: tuple[Piece, ...]
     name: str
+    made: Made | None = field(default=None, compare=False, repr=False)
 
     @property
     def breaks(self) -> tuple[float, ...]:

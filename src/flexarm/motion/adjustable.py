@@ -1,0 +1,36 @@
+"""Profiles that know how they were made, so that one of their numbers can be changed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any, ParamSpec
+
+from flexarm.foundation.sentences import suggestion
+from flexarm.motion.profiles import Made, Profile
+
+Given = ParamSpec("Given")
+
+
+def with_number(given: Profile, where: str, name: str, value: Any) -> Profile:
+    """A profile with another number of those that made it; `where` is what a sentence calls it."""
+    if given.made is None:
+        raise ValueError(f"{where}.{name}: {given!r} has no numbers by name; fa.bang_bang and its like have")
+    if name not in given.made.given:
+        raise ValueError(f"{where}.{name}: {given!r} has no '{name}'{suggestion(name, list(given.made.given))}")
+    return given.made.function(**{**given.made.given, name: value})
+
+
+def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
+    """A function that makes profiles which know how they were made."""
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def made(*arguments: Given.args, **named: Given.kwargs) -> Profile:
+        found, given = make(*arguments, **named), signature.bind(*arguments, **named)
+        given.apply_defaults()
+        return replace(found, made=Made(made, dict(given.arguments)))
+
+    return made
