@@ -97,6 +97,11 @@ class Schedule:
         return out
 
     @property
+    def law_weights(self) -> Array:
+        """What errors of its states are worth, among the numbers of the plant."""
+        return self._weights
+
+    @property
     def law_start(self) -> Array:
         """The states of the law with which a run begins."""
         return np.zeros(0) if self.law is None else self.law.start

@@ -78,8 +78,7 @@ class Sampler:
             assert self.schedule.feedback is not None
             more = np.array(TracedLaw(self.schedule.feedback, system).places, dtype=float)
         given = self.schedule.given.numbers
-        weights = given[len(given) - (0 if law is None else len(law.states)) :]
-        row = np.concatenate([own, places.vector, more, weights])
+        row = np.concatenate([own, places.vector, more, self.schedule.law_weights])
         if len(row) != len(given):
             raise OtherStructure("its loads act on places of another kind")
         return row
