@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,7 @@ from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Sweep, Wave, looked
+from flexarm.motion.recipes import Recipe, remembered
 from flexarm.motion.tables import TableSource, points
 from flexarm.motion.tracing import Channel, at_symbol, is_symbol, tracing
 
@@ -29,6 +30,7 @@ class Profile:
     starts: tuple[float, ...]
     pieces: tuple[Piece, ...]
     name: str
+    recipe: Recipe | None = field(default=None, compare=False, repr=False)  # of one that a function here made
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -93,6 +95,7 @@ def _pieces(name: str, *pieces: tuple[float, Piece]) -> Profile:
     return Profile(tuple(start for start, _ in pieces), tuple(piece for _, piece in pieces), name)
 
 
+@remembered
 def constant(value: float) -> Profile:
     """Always `value`.
 
@@ -103,6 +106,7 @@ def constant(value: float) -> Profile:
     return _pieces(f"constant({value:g})", (0.0, Wave(value)))
 
 
+@remembered
 def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
     """+amplitude until the first `switch` time (s), -amplitude until the second, and so on; zero after the last, and
     before t = 0 (where a delayed one comes from).
@@ -124,6 +128,7 @@ def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
     )
 
 
+@remembered
 def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
     """`before` until time `at` (s), then `amplitude`.
 
@@ -138,6 +143,7 @@ def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
     return _pieces(f"step({amplitude:g}, at={at:g})", (0.0, Wave(before)), (at, Wave(amplitude)))
 
 
+@remembered
 def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     """`start` until time `begin` (s), then straight to `end` at time `finish` (s), then `end`.
 
@@ -157,6 +163,7 @@ def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     )
 
 
+@remembered
 def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> Profile:
     """offset + amplitude sin(2 pi frequency t + phase), `frequency` in Hz, `phase` in rad.
 
@@ -171,6 +178,7 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
     )
 
 
+@remembered
 def chirp(amplitude: float, start: float, end: float, duration: float) -> Profile:
     """A sine of this `amplitude` whose frequency runs linearly from `start` to `end` (Hz) over `duration`; else zero.
 
@@ -187,6 +195,7 @@ def chirp(amplitude: float, start: float, end: float, duration: float) -> Profil
     )
 
 
+@remembered
 def cycloid(start: float, end: float, duration: float) -> Profile:
     """From rest at `start` to rest at `end`: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)), T = `duration`.
 
@@ -203,6 +212,7 @@ def cycloid(start: float, end: float, duration: float) -> Profile:
     )
 
 
+@remembered
 def spin_up(speed: float, duration: float) -> Profile:
     """An angle, 0 before t = 0, whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays.
 
@@ -216,6 +226,7 @@ def spin_up(speed: float, duration: float) -> Profile:
     return _pieces(f"spin_up({speed:g}, {T:g})", *pieces)
 
 
+@remembered
 def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
     """A cubic spline through `values` at `times` (not-a-knot ends), held at its end values outside.
 
@@ -234,6 +245,7 @@ def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
     return Profile((-np.inf, float(t[0]), float(t[-1])), (ends[0], inside, ends[1]), f"spline({len(t)} points)")
 
 
+@remembered
 def table(source: TableSource, column: str | None = None) -> Profile:
     """A spline through a `column` of a table.
 

@@ -35,10 +35,12 @@ class Member:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a member: values of the measures by name (numbers or arrays), and how its run ended."""
+    """What came of a member: values of the measures by name (numbers or arrays; none of a run that failed), how its run
+    ended, and what was warned of."""
 
     number: int
     values: Mapping[str, Any]
     status: str
     reason: str = ""
     run: Run | None = None
+    doubts: tuple[str, ...] = ()
