@@ -76,6 +76,10 @@ if TYPE_CHECKING:
     from flexarm.show.animate import Animation
     from flexarm.show.histories import plot_compare
     from flexarm.show.shapes import plot_modes
+    from flexarm.show.sweeps import plot_sweep
+    from flexarm.sweeps.monte_carlo import monte_carlo
+    from flexarm.sweeps.sensitivity import sensitivity
+    from flexarm.sweeps.sweep import sweep
     from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
@@ -150,6 +154,10 @@ _LATER = {
     "flexarm.show.animate": ("Animation",),
     "flexarm.show.histories": ("plot_compare",),
     "flexarm.show.shapes": ("plot_modes",),
+    "flexarm.show.sweeps": ("plot_sweep",),
+    "flexarm.sweeps.monte_carlo": ("monte_carlo",),
+    "flexarm.sweeps.sensitivity": ("sensitivity",),
+    "flexarm.sweeps.sweep": ("sweep",),
     "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
@@ -217,8 +225,10 @@ __all__ = [
     "load",
     "minimum_jerk",
     "modes",
+    "monte_carlo",
     "plot_compare",
     "plot_modes",
+    "plot_sweep",
     "ramp",
     "reduced",
     "rest_to_rest",
@@ -226,12 +236,14 @@ __all__ = [
     "s_curve",
     "save",
     "schema",
+    "sensitivity",
     "shaper",
     "simulate",
     "sine",
     "spin_up",
     "spline",
     "step",
+    "sweep",
     "table",
     "trapezoid",
 ]

@@ -3,10 +3,13 @@ what comes is kept at once."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time as clock
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.numbers import whole_number
@@ -29,6 +32,7 @@ from flexarm.sweeps.table import Table
 if TYPE_CHECKING:
     import xarray as xr
 
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "sensitivity study"}
 
 
@@ -57,8 +61,16 @@ class How:
             whole_number("threads", self.threads, least=1)
 
 
-def conducted(case: Case, plan: Plan, measure: Any, keep: Any, how: How, kind: str = "sweep") -> xr.Dataset:
-    """The results of all members, labelled."""
+def conducted(
+    case: Case,
+    plan: Plan,
+    measure: Any,
+    keep: Any,
+    how: How,
+    kind: str = "sweep",
+    completed: Callable[[xr.Dataset], xr.Dataset] = lambda data: data,
+) -> xr.Dataset:
+    """The results of all members, labelled. `completed`: adds to them what follows from them."""
     measures = checked_measures(measure)
     if keep is not None and not (isinstance(keep, str) and keep == "runs"):
         raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
@@ -67,7 +79,7 @@ def conducted(case: Case, plan: Plan, measure: Any, keep: Any, how: How, kind: s
     rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
     store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
     if store is not None and (finished := store.finished()) is not None:
-        return _with_runs(finished, store, plan, keep)
+        return completed(_with_runs(finished, store, plan, keep))
     table = Table(plan)
     begin = clock.perf_counter()
     try:
@@ -75,7 +87,7 @@ def conducted(case: Case, plan: Plan, measure: Any, keep: Any, how: How, kind: s
             table.add(outcome)
         ended = _gathered(case, table, measures, keep, how, workers, store)
         attributes = {"status": ended, "summary": table.summary(), "wall_time": clock.perf_counter() - begin}
-        data = table.dataset(case, kind, attributes)
+        data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
             store.finish(data.drop_vars("run", errors="ignore"))
     finally:
@@ -153,4 +165,8 @@ def _with_runs(data: xr.Dataset, store: Store, plan: Plan, keep: str | None) -> 
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, UserWarning, stacklevel=4)
+    """At the first line outside this package: the user's."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, UserWarning, stacklevel=level)
