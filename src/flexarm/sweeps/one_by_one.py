@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
 
+from flexarm.motion.laws import Feedback
 from flexarm.motion.simulate import simulate
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.heard import heard
@@ -41,7 +45,7 @@ def outcome(case: Case, member: Member, measures: Mapping[str, Measure], keep_ru
             found = simulate(
                 mine.robot,
                 mine.duration,
-                torque=mine.torque,
+                torque=_fresh(mine.torque),
                 motion=mine.motion,
                 loads=mine.loads,
                 q0=mine.q0,
@@ -59,3 +63,13 @@ def outcome(case: Case, member: Member, measures: Mapping[str, Measure], keep_ru
     doubts = tuple(each for each in said if not each.startswith("the run ended early"))  # its status says so
     reason = "" if found.status == "completed" else found.reason
     return Outcome(member.number, values, found.status, reason, found if keep_run else None, doubts)
+
+
+def _fresh(torque: Any) -> Any:
+    """A digital controller that is an object remembers what it said: each member begins with a copy of it."""
+    if not isinstance(torque, Feedback) or torque.rate is None:
+        return torque
+    try:
+        return replace(torque, law=deepcopy(torque.law))
+    except Exception:  # what cannot be copied is called as it is
+        return torque
