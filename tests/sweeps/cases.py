@@ -20,7 +20,7 @@ def angle(run):
 
 
 def slow_angle(run):
-    time.sleep(0.05)
+    time.sleep(0.03)
     return angle(run)
 
 

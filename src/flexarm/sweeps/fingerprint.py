@@ -94,8 +94,10 @@ def _parts(value: Any, level: int) -> Iterator[bytes]:
         yield from _parts([value.__func__, value.__self__], inner)
     elif is_dataclass(value) and not isinstance(value, type):
         yield from _parts({each.name: getattr(value, each.name) for each in fields(value) if each.compare}, inner)
-    elif isinstance(value, type) or not hasattr(value, "__dict__"):
-        yield getattr(value, "__qualname__", "").encode() or _pickled(value)
+    elif hasattr(value, "__qualname__"):  # classes, and functions that are not written in Python
+        yield f"{getattr(value, '__module__', '')}.{value.__qualname__}".encode()
+    elif not hasattr(value, "__dict__"):
+        yield _pickled(value)
     else:
         yield from _parts(vars(value), inner)
 
