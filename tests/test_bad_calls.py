@@ -697,8 +697,11 @@ def sweeps() -> Iterator[Call]:
 
     length = "links.b.length"
     names = (None, "text", 3, NAN, [], {}, THING, {3: [1.0]}, {"nobody": [1.0]}, {"links.c.length": [1.0]},
-             {"links.b.lenght": [1.0]}, {"torque.b.amplitude": [1.0]}, {"gains.kp": [1.0]}, {"q0.c.q": [1.0]})  # fmt: skip
-    columns = tuple({length: each} for each in (None, 3, NAN, "text", [], {}, THING, [NAN], [-1.0], [1j], ["a"], [True]))
+             {"links.b.lenght": [1.0]}, {"torque.b.amplitude": [1.0]}, {"gains.kp": [1.0]},
+             {"q0.c.q": [1.0]})  # fmt: skip
+    columns = tuple(
+        {length: each} for each in (None, 3, NAN, "text", [], {}, THING, [NAN], [-1.0], [1j], ["a"], [True])
+    )
     by_link = ("text", 3, NAN, [1, 2], THING, {"nobody": 1.0}, {"b": "text"}, {"b": NAN}, {3: 1.0})
     functions = ("text", 3, NAN, [], {}, THING, [3], {"a": 3}, {3: zero}, {"status": zero}, ["nothing"])
     given = {
@@ -720,7 +723,9 @@ def sweeps() -> Iterator[Call]:
         function = getattr(fa, name)
         return Call(name, lambda **own: function(**{**QUICKLY, **own}), {**given, **more})
 
-    yield call("sweep", over=({length: [1.0]}, (*names, *columns)), keep=("runs", optional(CHOICE)), together=(False, FLAG))
+    yield call(
+        "sweep", over=({length: [1.0]}, (*names, *columns)), keep=("runs", optional(CHOICE)), together=(False, FLAG)
+    )
     distributions = tuple({length: each} for each in (None, 3, NAN, "norm", [1.0], {}, THING, norm(-5.0, 0.1)))
     yield call(
         "monte_carlo",
@@ -735,7 +740,9 @@ def sweeps() -> Iterator[Call]:
     yield call("sensitivity", by=([length], fields), step=(1e-3, (*POSITIVE, 1.0)))
     quantities = ("nobody", "", 3, NAN, [], {}, THING, [3], ["nobody"])
     yield Call("plot_sweep", fa.plot_sweep, {"data": (Made(swept), ROBOT), "quantity": ("tip.y", quantities)})
-    yield Call("plot_sweep.at", lambda at: fa.plot_sweep(swept(), **at), {"at": ({}, ({"nobody": 1.0}, {"length": "a"}))})
+    yield Call(
+        "plot_sweep.at", lambda at: fa.plot_sweep(swept(), **at), {"at": ({}, ({"nobody": 1.0}, {"length": "a"}))}
+    )
 
 
 CALLS = list(calls())

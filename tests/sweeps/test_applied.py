@@ -66,7 +66,10 @@ def test_the_scale_multiplies_what_the_other_numbers_make(order):
 
 def test_functions_of_t_and_shaped_profiles_have_a_scale_only():
     case = Case(ARM, 1.0, torque={"upper": np.sin, "fore": fa.shaper("zv", frequency=2.0)(fa.cycloid(0, 1, 0.5))})
-    assert {name for name in known_names(case) if name.startswith("torque")} == {"torque.upper.scale", "torque.fore.scale"}
+    assert {name for name in known_names(case) if name.startswith("torque")} == {
+        "torque.upper.scale",
+        "torque.fore.scale",
+    }
     found = applied(case, {"torque.upper.scale": 3.0, "torque.fore.scale": -1.0})
     assert found.torque["upper"](T) == pytest.approx(3 * np.sin(T))
     assert found.torque["fore"](T) == pytest.approx(-case.torque["fore"](T))

@@ -68,7 +68,7 @@ def test_functions_of_a_notebook_are_sent_along(pool):
 def test_what_cannot_be_sent_is_told_by_name():
     lock = threading.Lock()
     job = Job(Case(BAR, 1.0), {"peak": lambda run: lock}, False)
-    with pytest.raises(TypeError, match="measure 'peak' = .* cannot be sent to other processes"):
+    with pytest.raises(TypeError, match=r"measure 'peak' = .* cannot be sent to other processes"):
         packed(job, by_value=True)
 
 

@@ -59,7 +59,8 @@ def test_a_digest_is_that_of_what_is_computed(pair):
 
 
 def test_it_is_the_same_in_another_process():
-    code = "from tests.sweeps.test_fingerprint import *; print(digest([law, made(1.0), Controller(2.0), np.sin, {'a', 'b'}]))"
+    things = "[law, made(1.0), Controller(2.0), np.sin, {'a', 'b'}]"
+    code = f"from tests.sweeps.test_fingerprint import *; print(digest({things}))"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "PYTHONHASHSEED": "7"}
     words = [sys.executable, "-c", code]
     said = subprocess.run(words, capture_output=True, text=True, check=True, env=environment).stdout.strip()

@@ -11,7 +11,9 @@ OVER = {"torque.bar": norm(1.0, 0.1), MASS: uniform(2.9, 0.2)}
 
 
 def studied(**given):
-    return fa.monte_carlo(BAR, OVER, 1.0, **{"torque": {"bar": 0.0}, "measure": angle, "progress": False, **QUICK, **given})
+    return fa.monte_carlo(
+        BAR, OVER, 1.0, **{"torque": {"bar": 0.0}, "measure": angle, "progress": False, **QUICK, **given}
+    )
 
 
 def test_quantiles_and_shares_are_those_of_the_formula():

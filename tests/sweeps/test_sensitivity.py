@@ -25,7 +25,7 @@ def test_a_turning_bar():
 
 
 def test_a_swinging_pendulum():
-    """Small swings, q0 cos(w t) with w^2 = 3 g / (2 l): d/dl = q0 sin(w t) w t / (2 l), d/dg = -q0 sin(w t) w t / (2 g)."""
+    """Small swings, q0 cos(w t) with w^2 = 3 g / (2 l): d/dl is q0 sin(w t) w t / (2 l), d/dg by -l / g of that."""
     robot = BAR.with_(gravity=(9.81, 0, 0))
     found = fa.sensitivity(
         robot, ["links.bar.length", "gravity.0"], 1.0, q0={"bar.q": 1e-3}, measure=angle, native=False, rtol=1e-10
@@ -88,7 +88,10 @@ def test_all_usual_measures_have_derivatives_that_a_second_run_confirms():
     options = {"torque": push, "native": False, "rtol": 1e-9}
     found = fa.sensitivity(arm, ["links.upper.material.E"], 0.25, **options)
     h = 2e7
-    ends = [fa.simulate(arm.with_({"links.upper.material.E": 2e10 + k * h}), 0.25, **options).tip.values[-1] for k in (-1, 1)]
+    ends = [
+        fa.simulate(arm.with_({"links.upper.material.E": 2e10 + k * h}), 0.25, **options).tip.values[-1]
+        for k in (-1, 1)
+    ]
     assert found["tip_derivative"].values[0] == pytest.approx((ends[1] - ends[0]) / (2 * h), rel=1e-3, abs=1e-18)
 
 

@@ -14,7 +14,7 @@ import xarray as xr
 import flexarm as fa
 from flexarm.sweeps import conduct
 from flexarm.sweeps.journal import Journal
-from tests.sweeps.cases import BAR, MASS, QUICK, angle, known, swept
+from tests.sweeps.cases import BAR, QUICK, angle, known, swept
 
 MASSES = np.linspace(1.0, 4.0, 20).tolist()
 ROOT = Path(__file__).parent.parent.parent
@@ -130,7 +130,7 @@ def test_what_is_no_sweep_is_refused_and_left_alone(tmp_path):
     (tmp_path / "text.nc").write_text("text")
     (tmp_path / "new.nc.part").write_text("somebody's notes\n")
     for name in ("run.nc", "text.nc", "new.nc"):
-        with pytest.raises(ValueError, match="no sweep of flexarm|cannot be read"):
+        with pytest.raises(ValueError, match=r"no sweep of flexarm|cannot be read"):
             swept([1.0], store=tmp_path / name)
     assert (tmp_path / "text.nc").read_text() == "text"
     assert (tmp_path / "new.nc.part").read_text() == "somebody's notes\n"

@@ -163,9 +163,7 @@ def test_driven_joints_and_loads():
         BAR, {"motion.bar.end": [0.5, 1.0]}, 1.0, motion={"bar": fa.cycloid(0.0, 0.1, 1.0)}, measure=angle, **QUICK
     )
     assert found["angle"].values == pytest.approx([0.5, 1.0])
-    found = fa.sweep(
-        BAR, {"loads.0.torque.2": [0.5, 1.0]}, 1.0, loads=[fa.PointLoad("bar")], measure=angle, **QUICK
-    )
+    found = fa.sweep(BAR, {"loads.0.torque.2": [0.5, 1.0]}, 1.0, loads=[fa.PointLoad("bar")], measure=angle, **QUICK)
     assert found["angle"].values == pytest.approx([0.25, 0.5])
 
 

@@ -46,7 +46,11 @@ def test_distributions_by_name(tmp_path):
         "  members: 64\n  seed: 3\n  sobol: true\n",
     )
     assert found.drawn
-    assert {name: found.options[name] for name in ("members", "seed", "sobol")} == {"members": 64, "seed": 3, "sobol": True}
+    assert {name: found.options[name] for name in ("members", "seed", "sobol")} == {
+        "members": 64,
+        "seed": 3,
+        "sobol": True,
+    }
     assert found.options["over"]["links.bar.mass"].mean() == pytest.approx(3.0)
     assert found.options["over"]["links.bar.length"].mean() == pytest.approx(0.4)
 

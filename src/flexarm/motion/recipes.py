@@ -34,7 +34,9 @@ class Recipe:
             if (number := real(value)) is not None:
                 yield name, number
             elif isinstance(value, tuple):
-                yield from ((f"{name}.{k}", number) for k, each in enumerate(value) if (number := real(each)) is not None)
+                yield from (
+                    (f"{name}.{k}", number) for k, each in enumerate(value) if (number := real(each)) is not None
+                )
 
     def with_(self, name: str, value: float) -> Profile:
         """The same profile with another number."""

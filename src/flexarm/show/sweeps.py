@@ -14,7 +14,6 @@ from flexarm.show.style import STYLES, Picture, grid, plain, wrapped
 
 if TYPE_CHECKING:
     import xarray as xr
-
     from matplotlib.figure import Figure
 
 MOST = 6  # panels
@@ -100,13 +99,17 @@ def _panels(data: xr.Dataset, quantity: Any) -> list[Part]:
         else:
             raise ValueError(f"quantity: there is no {name!r}{suggestion(name, [*_measures(data), *known])}")
     if len(found) > 4 * MOST:
-        raise ValueError(f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MOST} can be drawn; name some")
+        raise ValueError(
+            f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MOST} can be drawn; name some"
+        )
     return found
 
 
 def _measures(data: xr.Dataset) -> list[str]:
     made = ("_quantiles", "_first_order")
-    return [str(name) for name, each in data.data_vars.items() if each.dtype.kind == "f" and not str(name).endswith(made)]
+    return [
+        str(name) for name, each in data.data_vars.items() if each.dtype.kind == "f" and not str(name).endswith(made)
+    ]
 
 
 def _chosen(data: xr.Dataset) -> list[str]:
@@ -148,7 +151,11 @@ def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, wid
     figure = Picture(figsize=(max(width * columns, 6.0), 0.9 + height * rows))
     plots = [figure.add_subplot(rows, columns, k + 1) for k in range(count)]
     failed = int((data["status"].values == "failed").sum() + (data["status"].values == "missing").sum())
-    held = [f"{name} = {each.item():.4g}" for name, each in data.coords.items() if not each.dims and each.dtype.kind in "iuf"]
+    held = [
+        f"{name} = {each.item():.4g}"
+        for name, each in data.coords.items()
+        if not each.dims and each.dtype.kind in "iuf"
+    ]
     title = ", ".join([str(data.attrs.get("robot", "sweep")), *held])
     title += f" ({failed} of {data['status'].size} members failed or are missing)" if failed else ""
     figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize=11)

@@ -33,7 +33,9 @@ def applied(case: Case, changes: Mapping[str, Any]) -> Case:
     of_robot = {name: value for name, value in changes.items() if not is_of_case(name)}
     if of_robot:
         case = replace(case, robot=Robot.model_validate(robot_changed(case.robot, of_robot)))
-    for name in sorted((name for name in changes if name not in of_robot), key=_is_scale):  # which is of what the others made
+    for name in sorted(
+        (name for name in changes if name not in of_robot), key=_is_scale
+    ):  # which is of what the others made
         root, _, rest = name.partition(".")
         value = changes[name]
         if root in STATES:
@@ -88,7 +90,8 @@ def _with_start(case: Case, root: str, coordinate: str, value: Any) -> Case:
     if given is not None and not isinstance(given, Mapping):
         system = System(case.robot, native=False)
         given = dict(zip(system.names, system.vector(given, root).tolist(), strict=True))
-    return replace(case, **{root: {**(given or {}), coordinate: number}})
+    states = {**(given or {}), coordinate: number}
+    return replace(case, q0=states) if root == "q0" else replace(case, v0=states)
 
 
 def _require_no_equilibrium(given: Any, name: str) -> None:
@@ -181,4 +184,5 @@ def _with_number(case: Case, root: str, rest: str, value: Any) -> Case:
 def _with_part(loads: Sequence[PointLoad], k: int, kind: str, axis: int, new: Any) -> tuple[PointLoad, ...]:
     parts = list(getattr(loads[k], kind))
     parts[axis] = new
-    return (*loads[:k], replace(loads[k], **{kind: tuple(parts)}), *loads[k + 1 :])
+    changed = replace(loads[k], force=tuple(parts)) if kind == "force" else replace(loads[k], torque=tuple(parts))
+    return (*loads[:k], changed, *loads[k + 1 :])

@@ -134,9 +134,7 @@ def _gathered(
     return "completed"
 
 
-def _outcomes(
-    job: Job, parts: Sequence[Some], workers: Workers | None, threads: int | None
-) -> Iterator[Outcome]:
+def _outcomes(job: Job, parts: Sequence[Some], workers: Workers | None, threads: int | None) -> Iterator[Outcome]:
     if workers is not None:
         yield from spread(workers, job, parts)
         return

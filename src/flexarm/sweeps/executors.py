@@ -62,9 +62,8 @@ class Workers:
         if not isinstance(broken, ProcessPoolExecutor):
             raise RuntimeError(f"the executor {shown(broken)} broke; what was computed until then is kept in the store")
         self.close()
-        options = {"initializer": broken._initializer, "initargs": broken._initargs}  # type: ignore[attr-defined]
-        context = broken._mp_context  # type: ignore[attr-defined]
-        self._executor = self._replaced = ProcessPoolExecutor(self.count, mp_context=context, **options)
+        options: Any = {name: getattr(broken, f"_{name}") for name in ("mp_context", "initializer", "initargs")}
+        self._executor = self._replaced = ProcessPoolExecutor(self.count, **options)
 
     def close(self) -> None:
         """End what was started here; the user's own executor goes on."""

@@ -18,7 +18,7 @@ from flexarm.sweeps.member import Case
 
 @dataclass(frozen=True)
 class Field:
-    """One thing that varies: its unit (empty where it has none), what it is, and its value in the case if it has one."""
+    """One thing that varies: its unit (empty where it has none), what it is, and its value in the case, if any."""
 
     name: str
     unit: str

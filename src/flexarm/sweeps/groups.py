@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 from flexarm.mechanics.structure import numbers_of
@@ -42,7 +41,8 @@ def groups(case: Case, plan: Plan) -> list[list[int]]:
 def said(parts: Sequence[Sequence[int]]) -> str:
     """A sentence about more than one structure."""
     counts = ", ".join(str(len(each)) for each in parts[:6]) + (", ..." if len(parts) > 6 else "")
-    return f"the members are of {len(parts)} structures ({counts} members): they run group by group, each compiled by itself"
+    each = "they run group by group, each compiled by itself"
+    return f"the members are of {len(parts)} structures ({counts} members): {each}"
 
 
 def _structure(case: Case, plan: Plan, number: int) -> Any:

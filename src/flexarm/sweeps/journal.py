@@ -37,7 +37,8 @@ class Journal:
 
     def begin(self, head: Mapping[str, Any]) -> Iterator[Outcome]:
         """Open it to append: a new one with this head, or the one that is there, whose outcomes come back."""
-        self._stream = open(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        self._stream = os.fdopen(descriptor, "r+b")
         try:
             self._lock()
             if self.head() is None:

@@ -22,7 +22,7 @@ OWN = ("status", "reason", "doubts", "run", "member")  # names of what a sweep t
 
 @dataclass(frozen=True)
 class Usual:
-    """A measure that everybody wants: what it is of a run, its dimensions beyond those of the sweep, unit and meaning."""
+    """A measure that everybody wants: what it is of a run, dimensions beyond those of the sweep, unit and meaning."""
 
     function: Measure
     dimensions: tuple[str, ...]
@@ -38,11 +38,12 @@ def residual(run: Run) -> Array:
     """Half of how far the deflection of each link goes to and fro at last."""
     time = run.array("time")
     late = time >= time[0] + (1 - LAST) * (time[-1] - time[0])
-    return np.asarray(np.linalg.norm(np.ptp(run.array("deflection")[late], axis=0), axis=1) / 2)
+    swings: Array = np.ptp(run.array("deflection")[late], axis=0) / 2
+    return np.asarray(np.linalg.norm(swings, axis=1), dtype=float)
 
 
 def tip(run: Run) -> Array:
-    return run.array("tip")[-1]
+    return np.asarray(run.array("tip")[-1], dtype=float)
 
 
 def peak_torque(run: Run) -> Array:

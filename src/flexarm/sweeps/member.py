@@ -27,10 +27,12 @@ class Case:
 @dataclass(frozen=True)
 class Member:
     """One run: by name what it changes. Fields of the robot (`links.fore.payload.mass`), initial coordinates and rates
-    (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`), numbers of profiles (`torque.upper.amplitude`)."""
+    (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`), numbers of profiles (`torque.upper.amplitude`).
+
+    changes: numbers; whole numbers, words and truth values where a field of the robot takes these."""
 
     number: int
-    changes: Mapping[str, float]
+    changes: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ def monte_carlo(
     >>> from scipy.stats import uniform
     >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])
     >>> fields = {"torque.bar": uniform(1.0, 0.1), "links.bar.mass": uniform(3.0, 0.1)}
-    >>> found = monte_carlo(bar, fields, 0.5, members=16, sobol=True, torque={"bar": 1.0}, measure=["tip"], native=False)
+    >>> options = {"torque": {"bar": 1.0}, "measure": ["tip"], "native": False}
+    >>> found = monte_carlo(bar, fields, 0.5, members=16, sobol=True, **options)
     >>> found.sizes["member"], float(found["tip_first_order"].sel(axis="y", field="torque.bar")) > 0.5
     (16, True)
     """

@@ -86,9 +86,7 @@ class Plan(Sequence[Member]):
 def plan_of(case: Case, over: object, together: bool = False) -> Plan:
     """The plan that `over` asks for: values by name."""
     if not isinstance(over, Mapping) or not over:
-        raise TypeError(
-            f"over = {shown(over)}: must be values by name, {{'links.fore.payload.mass': [0.0, 0.1, 0.2]}}"
-        )
+        raise TypeError(f"over = {shown(over)}: must be values by name, {{'links.fore.payload.mass': [0.0, 0.1, 0.2]}}")
     fields, columns = [], []
     for name, given in over.items():
         column = values_of(name, given)
@@ -165,7 +163,7 @@ def _levels(column: Sequence[Value]) -> list[Value]:
     """The ends of numbers; of words and switches all that there are."""
     unique = sorted(set(column), key=str)
     if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in unique):
-        return [min(column), max(column)] if len(unique) > 1 else unique  # type: ignore[type-var]
+        return [min(column), max(column)] if len(unique) > 1 else unique
     return unique
 
 

@@ -43,7 +43,9 @@ def case_of(robot: Any, duration: Any, options: dict[str, Any], **inputs: Any) -
 def rehearse(case: Case, varied: Collection[str] = ()) -> None:
     """Refuse what `simulate` would refuse in every member. `varied`: names of fields whose values are the members'."""
     given = {name: each.default for name, each in inspect.signature(simulate).parameters.items()} | dict(case.options)
-    dt, sample = (None if given[name] is None else real_number(name, given[name], "s", above=0) for name in ("dt", "sample"))
+    dt, sample = (
+        None if given[name] is None else real_number(name, given[name], "s", above=0) for name in ("dt", "sample")
+    )
     rtol = real_number("rtol", real_number("rtol", given["rtol"], above=0), least=SMALLEST_RTOL)
     tolerance = tolerance_of(case.robot, rtol, real_number("atol", given["atol"], "m", least=0), case.duration)
     held = chosen_stabilization(given["stabilization"], given["method"])

@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 STEP = 1e-3  # of what is a large change of a field
 TIGHT = 1e-9  # rtol: what is left of it, divided by a step, is the error of a derivative
 STENCILS = ((-2, -1, 0, 1, 2), (0, 1, 2, 3, 4), (-4, -3, -2, -1, 0))  # to both sides, or to the one that there is
-COARSE = {(-2, -1, 0, 1, 2): (-1, 0, 1), (0, 1, 2, 3, 4): (0, 1, 2, 3), (-4, -3, -2, -1, 0): (-3, -2, -1, 0)}
+COARSE: dict[tuple[int, ...], tuple[int, ...]] = {
+    (-2, -1, 0, 1, 2): (-1, 0, 1),
+    (0, 1, 2, 3, 4): (0, 1, 2, 3),
+    (-4, -3, -2, -1, 0): (-3, -2, -1, 0),
+}
 SEEN = 1e-4  # of a measure: changes of less, by a large change of a field, are none
 DOUBTED = 0.01  # of the largest derivative of a measure: differences that agree no better are told
 
@@ -169,7 +173,11 @@ def _derivatives(
         rest, words = each.dims[1:], each.attrs.get("long_name", name)
         made[str(name)] = (rest, each.values[0], each.attrs)
         made[f"{name}_derivative"] = (("field", *rest), found, {"long_name": f"derivative of {words} by each field"})
-        made[f"{name}_derivative_error"] = (("field", *rest), errors, {"long_name": "estimated error of the derivative"})
+        made[f"{name}_derivative_error"] = (
+            ("field", *rest),
+            errors,
+            {"long_name": "estimated error of the derivative"},
+        )
         doubted += [
             f"{name} by {one.name}"
             for one, value, error, one_step in zip(fields, found, errors, steps, strict=True)
@@ -197,9 +205,7 @@ def _doubted(value: Array, slope: Array, error: Array, reach: float) -> bool:
     return off > DOUBTED * largest and off * reach > SEEN * float(np.nanmax(np.abs(value), initial=0.0))
 
 
-def _differences(
-    rows: Array, steps: Sequence[float], stencils: Sequence[tuple[int, ...]]
-) -> tuple[Array, Array]:
+def _differences(rows: Array, steps: Sequence[float], stencils: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
     """Derivatives by each field, and how far off they may be."""
     found, errors, place = [], [], 1
     for size, stencil in zip(steps, stencils, strict=True):

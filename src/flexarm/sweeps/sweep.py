@@ -40,8 +40,8 @@ def sweep(
 
     over: values by name. Names are fields of the robot (`links.fore.payload.mass`, as `robot.with_` has them), initial
         coordinates and rates (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`) and numbers of profiles:
-        `torque.upper` where that is a number, `torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.duration`,
-        `references.fore.q.end`, `loads.0.force.1`, and `scale` of any of them, which multiplies it.
+        `torque.upper` where that is a number, `torque.upper.amplitude`, `torque.upper.switch.0`,
+        `motion.upper.duration`, `references.fore.q.end`, `loads.0.force.1`, and `scale` of any, which multiplies it.
     torque, motion, loads, q0, v0: as in `fa.simulate`; so are `options` (rtol, method, dt, sample, stop, ...).
     measure: functions of a run by name, which give numbers or arrays, {"peak": lambda run: ...}, or one such function,
         or names of usual measures in a list. Without it all the usual ones: `peak_deflection` and `residual` vibration

@@ -1,4 +1,4 @@
-"""A sweep as a robot file asks for it: the `sweep:` section, checked. What is wrong is told with the lines of the file."""
+"""A sweep as a robot file asks for it: the `sweep:` section, checked; what is wrong is told with the file's lines."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def sweep_options(section: Mapping[str, Any], file: str) -> Asked:
 
 def _read(section: Mapping[str, Any]) -> Asked:
     problems = [
-        Problem(join(SWEEP, str(name)), ..., unknown("unknown field", name, FIELDS)) for name in section if name not in FIELDS
+        Problem(join(SWEEP, str(name)), ..., unknown("unknown field", name, FIELDS))
+        for name in section
+        if name not in FIELDS
     ]
     over: dict[str, Any] = {}
     given = section.get("over")
@@ -113,7 +115,9 @@ def _values(given: Any) -> Any:
     if isinstance(given, list):
         return given
     if not isinstance(given, Mapping):
-        raise ValueError("must be a list, {from: 0, to: 0.5, count: 11} or {distribution: norm, loc: 0.15, scale: 0.01}")
+        raise ValueError(
+            "must be a list, {from: 0, to: 0.5, count: 11} or {distribution: norm, loc: 0.15, scale: 0.01}"
+        )
     strangers = [str(name) for name in given if name not in RANGE]
     if strangers:
         raise ValueError(unknown(f"{strangers[0]} is unknown", strangers[0], RANGE))
@@ -139,7 +143,9 @@ def _distribution(given: Mapping[str, Any]) -> Any:
     name = given["distribution"]
     kind = getattr(stats, name, None) if isinstance(name, str) else None
     if not isinstance(kind, (stats.rv_continuous, stats.rv_discrete)):
-        known = [each for each in dir(stats) if isinstance(getattr(stats, each), (stats.rv_continuous, stats.rv_discrete))]
+        known = [
+            each for each in dir(stats) if isinstance(getattr(stats, each), (stats.rv_continuous, stats.rv_discrete))
+        ]
         raise ValueError(f"there is no distribution {shown(name)} in scipy.stats{suggestion(name, known)}")
     numbers = {str(key): real(value) for key, value in given.items() if key != "distribution"}
     if wrong := [key for key, value in numbers.items() if value is None]:

@@ -76,7 +76,8 @@ class Table:
             first = next(k for k in self.reasons if self.status[k] == "failed")
             told = "; ".join(f"{times} x {reason}" for reason, times in reasons.most_common(3))
             more = f" and {len(reasons) - 3} more reasons" if len(reasons) > 3 else ""
-            said.append(f"{failed} of {count} members failed ({told}{more}), the first is member {first} ({self.plan.words(first)})")
+            which = f"the first is member {first} ({self.plan.words(first)})"
+            said.append(f"{failed} of {count} members failed ({told}{more}), {which}")
         if self.doubts:
             sentence = next(iter(self.doubts.values()))[0]
             first = next(iter(self.doubts))
