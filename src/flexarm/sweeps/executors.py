@@ -20,7 +20,7 @@ from flexarm.sweeps.parcel import Job, packed, work
 
 TASKS = 4  # for each worker: so that all end at about the same time
 LARGEST = 256  # members of a batch
-LANES = 8  # batches of more are whole multiples
+LANES = 8  # large batches are whole multiples
 AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
 
 Batch = Sequence[Member]
@@ -125,7 +125,7 @@ def _halved(batch: Batch, suspects: deque[Batch]) -> Iterator[Outcome]:
 def batches(members: Sequence[Member], count: int, workers: int) -> Iterator[Batch]:
     """Of members of one structure, so many for all that each worker gets some batches."""
     size = min(max(1, -(-count // (TASKS * workers))), LARGEST)
-    if size > LANES:
+    if size >= 4 * LANES:  # smaller ones would be shared out unevenly
         size = -(-size // LANES) * LANES
     for start in range(0, len(members), size):
         yield members[start : start + size]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, overload
 
@@ -33,7 +34,7 @@ class Plan(Sequence[Member]):
     columns: tuple[tuple[Value, ...], ...]
     together: bool = False
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         lengths = tuple(len(column) for column in self.columns)
         return lengths[:1] if self.together else lengths
@@ -42,8 +43,12 @@ class Plan(Sequence[Member]):
     def dimensions(self) -> tuple[str, ...]:
         return ("member",) if self.together else tuple(each.name for each in self.fields)
 
-    def __len__(self) -> int:
+    @cached_property
+    def _count(self) -> int:
         return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self._count
 
     @overload
     def __getitem__(self, number: int) -> Member: ...
