@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from flexarm.show.sweeps import plot_sweep
     from flexarm.sweeps.monte_carlo import monte_carlo
     from flexarm.sweeps.sensitivity import sensitivity
-    from flexarm.sweeps.sweep import sweep
+    from flexarm.sweeps.sweeping import sweep
     from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
@@ -157,7 +157,7 @@ _LATER = {
     "flexarm.show.sweeps": ("plot_sweep",),
     "flexarm.sweeps.monte_carlo": ("monte_carlo",),
     "flexarm.sweeps.sensitivity": ("sensitivity",),
-    "flexarm.sweeps.sweep": ("sweep",),
+    "flexarm.sweeps.sweeping": ("sweep",),
     "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}

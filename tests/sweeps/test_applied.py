@@ -51,7 +51,7 @@ def test_numbers_of_profiles():
     found = applied(CASE, {"torque.upper.switch.1": 0.6, "torque.upper.amplitude": 0.5, "torque.fore": 3.0})
     assert (found.torque["upper"](T) == fa.bang_bang(0.5, (0.25, 0.6))(T)).all()
     assert found.torque["fore"](0.3) == 3.0
-    assert found.torque["fore"].recipe.numbers == {"value": 3.0}
+    assert found.torque["fore"].made.given == {"value": 3.0}
     found = applied(CASE, {"loads.0.force.1.frequency": 5.0, "loads.0.torque.2": 1.5})
     assert (found.loads[0].force[1](T) == fa.sine(1.0, 5.0)(T)).all()
     assert found.loads[0].torque[2](0.0) == 1.5
@@ -76,7 +76,7 @@ def test_functions_of_t_and_shaped_profiles_have_a_scale_only():
 
 
 def test_gains_and_references_of_a_law():
-    found = applied(FEEDBACK, {"gains.kp": 5.0, "gains.row.1": 7.0, "references.upper.q.end": 3.0}).torque
+    found = applied(FEEDBACK, {"gains.kp": 5.0, "gains.row[2]": 7.0, "references.upper.q.end": 3.0}).torque
     assert found.gains == {"kp": 5.0, "row": [1.0, 7.0]}
     assert found.references["upper.q"](2.0) == pytest.approx(3.0)
     assert found.law is law

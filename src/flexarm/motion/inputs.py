@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import pairwise
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, real_number
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Formula, Function, Opaque, Piece, Spline, Sweep, Wave, looked
-from flexarm.motion.recipes import Recipe, remembered
 from flexarm.motion.tables import TableSource, points
 from flexarm.motion.tracing import Channel, at_symbol, is_symbol, tracing
+
+Given = ParamSpec("Given")
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a profile was made: the function, and what it was given by name."""
+
+    function: Callable[..., Profile]
+    given: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,15 @@ class Profile:
     starts: tuple[float, ...]
     pieces: tuple[Piece, ...]
     name: str
-    recipe: Recipe | None = field(default=None, compare=False, repr=False)  # of one that a function here made
+    made: Made | None = field(default=None, compare=False, repr=False)
+
+    def changed(self, where: str, name: str, value: Any) -> Profile:
+        """The same with another number of those that made it; `where` is what a sentence calls it."""
+        if self.made is None:
+            raise ValueError(f"{where}.{name}: {self!r} has no numbers by name; fa.bang_bang and its like have")
+        if name not in self.made.given:
+            raise ValueError(f"{where}.{name}: {self!r} has no '{name}'{suggestion(name, list(self.made.given))}")
+        return self.made.function(**{**self.made.given, name: value})
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -91,11 +109,28 @@ class Profile:
         return self.name
 
 
+def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
+    """A function that makes profiles which know how they were made."""
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def made(*arguments: Given.args, **named: Given.kwargs) -> Profile:
+        found, given = make(*arguments, **named), signature.bind(*arguments, **named)
+        given.apply_defaults()
+        kept = {
+            name: tuple(each) if isinstance(each, (list, np.ndarray)) else each
+            for name, each in given.arguments.items()
+        }
+        return replace(found, made=Made(made, kept))  # what happens to a list later does not matter here
+
+    return made
+
+
 def _pieces(name: str, *pieces: tuple[float, Piece]) -> Profile:
     return Profile(tuple(start for start, _ in pieces), tuple(piece for _, piece in pieces), name)
 
 
-@remembered
+@adjustable
 def constant(value: float) -> Profile:
     """Always `value`.
 
@@ -106,7 +141,7 @@ def constant(value: float) -> Profile:
     return _pieces(f"constant({value:g})", (0.0, Wave(value)))
 
 
-@remembered
+@adjustable
 def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
     """+amplitude until the first `switch` time (s), -amplitude until the second, and so on; zero after the last, and
     before t = 0 (where a delayed one comes from).
@@ -128,7 +163,7 @@ def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
     )
 
 
-@remembered
+@adjustable
 def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
     """`before` until time `at` (s), then `amplitude`.
 
@@ -143,7 +178,7 @@ def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
     return _pieces(f"step({amplitude:g}, at={at:g})", (0.0, Wave(before)), (at, Wave(amplitude)))
 
 
-@remembered
+@adjustable
 def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     """`start` until time `begin` (s), then straight to `end` at time `finish` (s), then `end`.
 
@@ -163,7 +198,7 @@ def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     )
 
 
-@remembered
+@adjustable
 def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> Profile:
     """offset + amplitude sin(2 pi frequency t + phase), `frequency` in Hz, `phase` in rad.
 
@@ -178,7 +213,7 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
     )
 
 
-@remembered
+@adjustable
 def chirp(amplitude: float, start: float, end: float, duration: float) -> Profile:
     """A sine of this `amplitude` whose frequency runs linearly from `start` to `end` (Hz) over `duration`; else zero.
 
@@ -195,7 +230,7 @@ def chirp(amplitude: float, start: float, end: float, duration: float) -> Profil
     )
 
 
-@remembered
+@adjustable
 def cycloid(start: float, end: float, duration: float) -> Profile:
     """From rest at `start` to rest at `end`: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)), T = `duration`.
 
@@ -212,7 +247,7 @@ def cycloid(start: float, end: float, duration: float) -> Profile:
     )
 
 
-@remembered
+@adjustable
 def spin_up(speed: float, duration: float) -> Profile:
     """An angle, 0 before t = 0, whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays.
 
@@ -226,7 +261,6 @@ def spin_up(speed: float, duration: float) -> Profile:
     return _pieces(f"spin_up({speed:g}, {T:g})", *pieces)
 
 
-@remembered
 def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
     """A cubic spline through `values` at `times` (not-a-knot ends), held at its end values outside.
 
@@ -245,7 +279,6 @@ def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
     return Profile((-np.inf, float(t[0]), float(t[-1])), (ends[0], inside, ends[1]), f"spline({len(t)} points)")
 
 
-@remembered
 def table(source: TableSource, column: str | None = None) -> Profile:
     """A spline through a `column` of a table.
 

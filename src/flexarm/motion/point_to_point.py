@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array, real_number, whole_number
-from flexarm.motion.inputs import Profile
+from flexarm.motion.inputs import Profile, adjustable
 from flexarm.motion.outlook import EIGHTH, Outlook, calm, steady
 from flexarm.motion.pieces import Piece, Wave
-from flexarm.motion.recipes import remembered
 
 MOST_SMOOTH = 6  # derivatives that vanish at the ends: polynomials of degree 15 and more are ill-conditioned
 
@@ -46,7 +45,7 @@ class Polynomial:
         return out
 
 
-@remembered
+@adjustable
 def minimum_jerk(start: float, end: float, duration: float) -> Profile:
     """From rest at `start` to rest at `end` in `duration` (s) by the polynomial of degree 5 with the least mean square
     jerk.
@@ -57,7 +56,7 @@ def minimum_jerk(start: float, end: float, duration: float) -> Profile:
     return _polynomial("minimum_jerk", start, end, duration, 2)
 
 
-@remembered
+@adjustable
 def rest_to_rest(start: float, end: float, duration: float, smooth: int = 3) -> Profile:
     """From `start` to `end` in `duration` (s) by the polynomial whose first `smooth` derivatives vanish at both ends,
     of degree 2 smooth + 1: 1 a cubic, 2 minimum jerk, 3 continuous jerk, ...
@@ -81,7 +80,7 @@ def _polynomial(name: str, start: float, end: float, duration: float, smooth: in
     return _profile(f"{name}({start:g}, {end:g}, {T:g})", start, [(0.0, moving)], T, end)
 
 
-@remembered
+@adjustable
 def trapezoid(start: float, end: float, speed: float, acceleration: float) -> Profile:
     """From rest at `start` to rest at `end` with at most this `speed` and this `acceleration`, as fast as they allow;
     a way that is too short for the speed is a triangle.
@@ -101,7 +100,7 @@ def trapezoid(start: float, end: float, speed: float, acceleration: float) -> Pr
     return _driven(name, float(start), float(end), times, [acceleration, 0.0, -acceleration])
 
 
-@remembered
+@adjustable
 def s_curve(start: float, end: float, speed: float, acceleration: float, jerk: float) -> Profile:
     """From rest at `start` to rest at `end` with at most this `speed`, `acceleration` and `jerk`: seven stretches of
     constant jerk, fewer where the way is short.

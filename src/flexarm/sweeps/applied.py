@@ -1,7 +1,7 @@
 """A case with changes by name: what a member of a sweep is.
 
 Names lead to fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`,
-`v0.upper.q`), gains of a law (`gains.kp`, `gains.kp.0` of a list), numbers of profiles: of torques, motions, loads and
+`v0.upper.q`), gains of a law (`gains.kp`, `gains.kp[1]` of a list), numbers of profiles: of torques, motions, loads and
 references of a law (`torque.upper.amplitude`, `motion.upper.duration`, `loads.0.force.1`, `references.fore.q.end`).
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import suggestion
 from flexarm.mechanics.system import System
+from flexarm.motion.gains import Gains
 from flexarm.motion.laws import Feedback
 from flexarm.motion.loads import PointLoad
 from flexarm.robot import Robot
@@ -103,31 +104,18 @@ def _require_no_equilibrium(given: Any, name: str) -> None:
 
 
 def gains_of(case: Case) -> dict[str, float]:
-    """The numbers of the law by name; those of a list by `name.0`, `name.1`, ..."""
+    """The numbers of the law by name; those of a list by `name[1]`, `name[2]`, ..."""
     if not isinstance(case.torque, Feedback) or case.torque.gains is None:
         return {}
-    found: dict[str, float] = {}
-    for name, value in case.torque.gains.items():
-        if np.ndim(value):
-            found |= {f"{name}.{k}": float(each) for k, each in enumerate(np.asarray(value))}
-        else:
-            found[name] = float(value)  # type: ignore[arg-type]  # a number
-    return found
+    gains = Gains(case.torque.gains)
+    return dict(zip(gains.labels, gains.numbers().tolist(), strict=True))
 
 
 def _with_gain(case: Case, name: str, value: Any) -> Case:
     require_gain(case, name)
-    law = case.torque
-    gains = dict(law.gains)
-    number = real_number(f"gains.{name}", value)
-    if name in gains:
-        gains[name] = number
-    else:
-        whole, _, place = name.rpartition(".")
-        row = np.array(gains[whole], dtype=float)
-        row[int(place)] = number
-        gains[whole] = row
-    return replace(case, torque=replace(law, gains=gains))
+    numbers = {**gains_of(case), name: real_number(f"gains.{name}", value)}
+    changed = Gains(case.torque.gains).like(np.array(list(numbers.values())))
+    return replace(case, torque=replace(case.torque, gains=dict(changed)))
 
 
 def require_gain(case: Case, name: str) -> None:

@@ -20,7 +20,7 @@ from flexarm.sweeps import groups as structures
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.executors import Workers, spread
 from flexarm.sweeps.fingerprint import fingerprint
-from flexarm.sweeps.measures import Measure, checked_measures
+from flexarm.sweeps.kept import Measure, checked_measures
 from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.parcel import Job
 from flexarm.sweeps.plan import Plan, Some

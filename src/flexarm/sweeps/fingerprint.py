@@ -80,8 +80,8 @@ def _parts(value: Any, level: int) -> Iterator[bytes]:
             yield from _parts(each, inner)
     elif isinstance(value, (set, frozenset)):
         yield from sorted(digest(each).encode() for each in value)
-    elif isinstance(value, Profile) and value.recipe is not None:
-        yield from _parts([value.recipe.function.__name__, value.recipe.arguments], inner)
+    elif isinstance(value, Profile) and value.made is not None:
+        yield from _parts([value.made.function.__name__, value.made.given], inner)
     elif isinstance(value, FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
         yield from _parts([value.__qualname__, value.__defaults__, value.__kwdefaults__, cells, value.__code__], inner)

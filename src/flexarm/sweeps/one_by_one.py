@@ -11,7 +11,7 @@ from flexarm.motion.laws import Feedback
 from flexarm.motion.simulate import simulate
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.heard import heard
-from flexarm.sweeps.measures import Measure, MeasureFailed, measured, usual_measures
+from flexarm.sweeps.kept import Measure, MeasureFailed, measured, usual_measures
 from flexarm.sweeps.member import Case, Member, Outcome
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from flexarm.foundation.sentences import shown
-from flexarm.sweeps.measures import Measure
+from flexarm.sweeps.kept import Measure
 from flexarm.sweeps.member import Case, Member, Outcome
 from flexarm.sweeps.running import run
 

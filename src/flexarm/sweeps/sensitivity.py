@@ -19,7 +19,7 @@ from flexarm.robot import Robot
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.conduct import How, conducted
 from flexarm.sweeps.fields import Field, field
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.kept import USUAL
 from flexarm.sweeps.member import Case
 from flexarm.sweeps.plan import Plan
 from flexarm.sweeps.rehearsal import case_of

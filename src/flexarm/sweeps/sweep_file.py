@@ -14,7 +14,7 @@ from flexarm.robot import DescriptionError
 from flexarm.robot.errors import Problem, join
 from flexarm.robot.files import SWEEP
 from flexarm.robot.yaml_source import Source
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.kept import USUAL
 
 RANGE = ("from", "to", "count", "spacing")
 DRAWING = ("members", "seed", "sobol")

@@ -14,7 +14,7 @@ from flexarm._version import __version__
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.kept import USUAL
 from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.plan import Plan
 

@@ -16,7 +16,7 @@ from flexarm.motion.run import Run
 Measure = Callable[[Run], Any]
 Measures = Mapping[str, Measure]
 
-LAST = 0.25  # of the run, in which the vibration that is left is looked for
+LEAST = 3  # samples of which an amplitude is told
 OWN = ("status", "reason", "doubts", "run", "member")  # names of what a sweep tells of each member
 
 
@@ -34,12 +34,15 @@ def peak_deflection(run: Run) -> Array:
     return np.asarray(np.linalg.norm(run.array("deflection"), axis=2).max(axis=0))
 
 
-def residual(run: Run) -> Array:
-    """Half of how far the deflection of each link goes to and fro at last."""
-    time = run.array("time")
-    late = time >= time[0] + (1 - LAST) * (time[-1] - time[0])
-    swings: Array = np.ptp(run.array("deflection")[late], axis=0) / 2
-    return np.asarray(np.linalg.norm(swings, axis=1), dtype=float)
+def residual(run: Run) -> float:
+    """Half of how far the tip goes to and fro after the last time at which inputs jump; nan of a run that ended early,
+    which says nothing of what is left."""
+    after = 0.0 if isinstance(run._dense, str) else float(run._dense.nodes.jumps[-1])
+    late = run.array("tip")[run.array("time") >= after]
+    if len(late) < LEAST or run.status != "completed":
+        return float("nan")
+    swings: Array = np.ptp(late, axis=0) / 2
+    return float(np.linalg.norm(swings))
 
 
 def tip(run: Run) -> Array:
@@ -66,9 +69,7 @@ class AtEnd:
 
 USUAL: dict[str, Usual] = {
     "peak_deflection": Usual(peak_deflection, ("link",), "m", "largest deflection of each link's tip"),
-    "residual": Usual(
-        residual, ("link",), "m", "half of how far each link's tip goes to and fro in the last quarter of the run"
-    ),
+    "residual": Usual(residual, (), "m", "amplitude of the tip's vibration after the last jump of the inputs"),
     "tip": Usual(tip, ("axis",), "m", "position of the last link's tip at the end"),
     "peak_torque": Usual(peak_torque, ("input",), "", "largest torque or force of each actuator"),
     **{name: Usual(AtEnd(name), (), "J", f"{words}, at the end") for name, words in ENERGIES.items()},

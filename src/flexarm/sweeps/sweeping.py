@@ -44,8 +44,9 @@ def sweep(
         `motion.upper.duration`, `references.fore.q.end`, `loads.0.force.1`, and `scale` of any, which multiplies it.
     torque, motion, loads, q0, v0: as in `fa.simulate`; so are `options` (rtol, method, dt, sample, stop, ...).
     measure: functions of a run by name, which give numbers or arrays, {"peak": lambda run: ...}, or one such function,
-        or names of usual measures in a list. Without it all the usual ones: `peak_deflection` and `residual` vibration
-        (in the last quarter) of each link, `tip`, energies and time at the `end`, `peak_torque` of each actuator.
+        or names of usual measures in a list. Without it all the usual ones: `peak_deflection` of each link, `tip`,
+        energies and time at the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque`
+        of each actuator.
     keep: "runs" keeps the histories, in the variable `run`.
     together: True takes values side by side, one member for each place in the lists, instead of all combinations.
     executor: any `concurrent.futures.Executor` or a Dask `Client`: batches of members go to its workers, and workers
