@@ -127,9 +127,9 @@ def test_options_that_are_handed_on_are_refused_by_their_names_too():
         fa.Run.animate(None, nonsense=1)
     with pytest.raises(TypeError, match="nonsense"):
         fa.convergence(fa.library.rotating_beam(modes=1), 0.01, nonsense=1)
-    for many in (fa.sweep, fa.monte_carlo, fa.sensitivity):
+    for many, over in ((fa.sweep, {}), (fa.monte_carlo, {}), (fa.sensitivity, ["links.beam.length"])):
         with pytest.raises(TypeError, match="nonsense"):
-            many(fa.library.rotating_beam(modes=1), {"links.beam.length": [1.0]}, 0.01, nonsense=1)
+            many(fa.library.rotating_beam(modes=1), over, 0.01, nonsense=1)
     with pytest.raises(fa.DescriptionError, match="nonsense"):
         fa.library.two_link_arm().with_(nonsense=1)
 

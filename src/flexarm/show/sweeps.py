@@ -135,9 +135,9 @@ def _varies(part: xr.DataArray) -> bool:
     return bool(values.size and np.ptp(values) > STILL * np.abs(values).max())
 
 
-def _label(name: str, part: xr.DataArray) -> str:
+def _label(name: str, part: xr.DataArray, width: int = 18) -> str:
     unit = part.attrs.get("units") or (str(part["input_unit"].item()) if "input_unit" in part.coords else "")
-    return plain(fill(f"{name} ({unit})" if unit else name, 18, break_long_words=False))
+    return plain(fill(f"{name} ({unit})" if unit else name, width, break_long_words=False))
 
 
 def _axis_label(data: xr.Dataset, field: str) -> str:
@@ -189,7 +189,7 @@ def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Pic
             column = data[field].values
             if column.dtype.kind in "UOb":
                 ticks(np.arange(len(column)), [plain(str(each)) for each in column])
-        figure.colorbar(mesh, ax=plot, label=_label(name, part))
+        figure.colorbar(mesh, ax=plot, label=_label(name, part, 32))
         plot.set_xlabel(_axis_label(data, across))
         plot.set_ylabel(_axis_label(data, up))
     return figure
