@@ -37,6 +37,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/integrals.py
 	$(BIN)/python benchmarks/changed.py
 	$(BIN)/python benchmarks/sharing.py
+	$(BIN)/python benchmarks/ensemble.py
 	$(BIN)/python benchmarks/tolerance.py
 	$(BIN)/python benchmarks/precision.py --plot
 	$(BIN)/python benchmarks/frontier.py --plot

@@ -50,6 +50,7 @@ class LinkNodes:
 
     def __init__(self, integrals: LinkIntegrals) -> None:
         self._of = integrals
+        self._told: dict[int, int] = {}
 
     @cached_property
     def breaks(self) -> Array:
@@ -82,6 +83,11 @@ class LinkNodes:
 
     def _telling(self, count: int) -> int:
         """At least so many that they tell shapes apart whose slopes jump, at the nodes of the mesh that was reduced."""
+        if count not in self._told:
+            self._told[count] = self._found_telling(count)
+        return self._told[count]
+
+    def _found_telling(self, count: int) -> int:
         spaces = [(one, of) for of in self._of.shapes.values() for one in (of.derivative(), rotation(of))]
         finest = Grid(merged(self.breaks, *(of.breaks for _, of in spaces)), 2).x
         ends = [*zip(self.breaks[:-1].tolist(), self.breaks[1:].tolist(), strict=True)]
@@ -177,6 +183,12 @@ class LinkNodes:
         degree = max(only.count, *(space.degree for space in spaces))
         values = only.integral(Grid(breaks, degree + 1).x).reshape(len(breaks) - 1, degree + 1, only.count)
         return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", legendre.projection(degree), values))
+
+
+def nodes_of(integrals: LinkIntegrals) -> LinkNodes:
+    """The nodes of a link, made once: its numbers ask for them again and again."""
+    found: LinkNodes = vars(integrals).setdefault("_nodes", LinkNodes(integrals))
+    return found
 
 
 def _rank(values: Array) -> int:

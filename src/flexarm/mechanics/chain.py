@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.coordinates import Coordinates
@@ -11,6 +15,7 @@ from flexarm.robot import (
     Drive,
     Elements,
     FixedPrismatic,
+    Link,
     Loop,
     Modes,
     OnLine,
@@ -26,7 +31,7 @@ from flexarm.robot import (
     Stop,
     Weld,
 )
-from flexarm.robot.carried import carried, reference_loads
+from flexarm.robot.carried import Load, carried, reference_loads
 from flexarm.robot.constraints import Constraint
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint
@@ -71,10 +76,39 @@ def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals
     rear: list[LinkIntegrals | None] = []
     slid_along = _slid_along(robot)
     for link, loads in zip(robot.links, carried(robot), strict=True):
-        model = model_of(link)
-        front.append(model.integrals(link, link.name in slid_along, reference_loads(link, loads)))
-        rear.append(model.rear_integrals(link))
+        found = _link_integrals(link, link.name in slid_along, reference_loads(link, loads))
+        front.append(found[0])
+        rear.append(found[1])
     return front, rear
+
+
+_remembered: ContextVar[dict[tuple[object, ...], tuple[LinkIntegrals, LinkIntegrals | None]] | None]
+_remembered = ContextVar("remembered", default=None)
+MOST_REMEMBERED = 64  # links
+
+
+@contextmanager
+def remembered_links() -> Iterator[None]:
+    """Inside, links that are the same in many robots are integrated once."""
+    token = _remembered.set({})
+    try:
+        yield
+    finally:
+        _remembered.reset(token)
+
+
+def _link_integrals(link: Link, smooth: bool, loads: tuple[Load, ...]) -> tuple[LinkIntegrals, LinkIntegrals | None]:
+    """Of a link in front of its joint, and behind it."""
+    model, known = model_of(link), _remembered.get()
+    key = (link, smooth, loads)
+    if known is not None and key in known:
+        return known[key]
+    found = model.integrals(link, smooth, loads), model.rear_integrals(link)
+    if known is not None:
+        if len(known) >= MOST_REMEMBERED:
+            known.clear()
+        known[key] = found
+    return found
 
 
 def _slid_along(robot: Robot) -> set[str]:

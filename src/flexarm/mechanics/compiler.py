@@ -71,7 +71,7 @@ def stop_compilers() -> None:
         _kill(process)
 
 
-def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Path:
+def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags: tuple[str, ...] = FLAGS) -> Path:
     """Write the source to a file and make a library beside it; a compiler that fails or does not end is an error, and
     `Unwanted` one that was stopped since the program ends."""
     c_file.write_text(source)
@@ -82,7 +82,7 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path) -> Pat
         if _running.ending:
             raise Unwanted("the program ends")
         process = subprocess.Popen(
-            [*compiler, *FLAGS, str(c_file), "-o", str(built), "-lm"],
+            [*compiler, *flags, str(c_file), "-o", str(built), "-lm"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=log,

@@ -1,167 +1,57 @@
 """Generated C that computes several robots at once: each number becomes a vector of the processor, a lane a robot.
 
-CasADi's C does arithmetic on `casadi_real`. Where that is a vector type of the compiler, sums and products need no other
-words; what C says of numbers only (a constant, a comparison, a function of the library) is rewritten here, so that each
-lane has the digits that it would have alone. Where a step asks whether to go on (an iteration, new factors), it goes on
-if any lane wants to: that costs the others time, not accuracy.
+CasADi's C does arithmetic on `casadi_real`. Where that is a vector type of the compiler, sums and products need no
+other words; what C says of numbers only (a constant, a comparison, a function of the library) is rewritten here, so
+that each lane has the digits that it would have alone. Where a step asks whether to go on (an iteration, new factors),
+it goes on if any lane wants to: that costs the others time, not accuracy.
 """
 
 from __future__ import annotations
 
 import re
-from math import factorial, pi
 
-FUNCTIONS = (
-    "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log",
-    "sqrt", "floor", "ceil", "fabs", "log1p", "expm1", "erf",
-)  # fmt: skip
-OF_TWO = ("pow", "atan2", "fmod", "hypot", "copysign")
+from flexarm.mechanics.lane_arithmetic import FUNCTIONS, OF_TWO, arithmetic
 
-PARTS = (1.570796325802803, 9.920935791635221e-10, 5.170182981794105e-19)  # of pi / 2
-
-_HEAD = """
-typedef double casadi_real __attribute__((vector_size({bytes}), aligned(8)));
-typedef long long lane_bits __attribute__((vector_size({bytes}), aligned(8)));
-#define LANES {lanes}
-#define LANE_ALL(x) {{{copies}}}
-static inline casadi_real lane_all(double x) {{
-  casadi_real r; int k; for (k = 0; k < LANES; ++k) r[k] = x; return r; }}
-static inline casadi_real lane_kept(lane_bits where, casadi_real x) {{ return (casadi_real)(where & (lane_bits) x); }}
-static inline casadi_real lane_lt(casadi_real x, casadi_real y) {{ return lane_kept(x < y, lane_all(1.)); }}
-static inline casadi_real lane_le(casadi_real x, casadi_real y) {{ return lane_kept(x <= y, lane_all(1.)); }}
-static inline casadi_real lane_eq(casadi_real x, casadi_real y) {{ return lane_kept(x == y, lane_all(1.)); }}
-static inline casadi_real lane_ne(casadi_real x, casadi_real y) {{ return lane_kept(x != y, lane_all(1.)); }}
-static inline casadi_real lane_if(casadi_real x, casadi_real y) {{ return lane_kept(x != lane_all(0.), y); }}
-static inline casadi_real lane_not(casadi_real x) {{ return lane_eq(x, lane_all(0.)); }}
-static inline casadi_real lane_and(casadi_real x, casadi_real y) {{ return lane_if(x, lane_ne(y, lane_all(0.))); }}
-static inline casadi_real lane_or(casadi_real x, casadi_real y) {{ return lane_not(lane_and(lane_not(x), lane_not(y))); }}
-static inline int lane_any(casadi_real x) {{
-  int k, any = 0; for (k = 0; k < LANES; ++k) any = any || x[k] != 0.; return any; }}
-static inline casadi_real lane_larger(casadi_real x, casadi_real y) {{
-  lane_bits first = (x > y) | (y != y);
-  return (casadi_real)((first & (lane_bits) x) | (~first & (lane_bits) y)); }}
-static inline casadi_real lane_smaller(casadi_real x, casadi_real y) {{
-  lane_bits first = (x < y) | (y != y);
-  return (casadi_real)((first & (lane_bits) x) | (~first & (lane_bits) y)); }}
-static inline casadi_real lane_sign(casadi_real x) {{
-  casadi_real r; int k; for (k = 0; k < LANES; ++k) r[k] = x[k] < 0 ? -1. : x[k] > 0 ? 1. : x[k]; return r; }}
-"""
-# Quarter turns are taken off with pi/2 in three parts, the first two of 30 digits, so that their multiples are exact; what
-# is left is at most pi/4, where Taylor's series end below rounding. Angles of more than a million radians go lane by lane.
-_TURNS = """
-static inline casadi_real lane_sine(casadi_real x) {{
-  casadi_real s = x * x, r = lane_all({sin[0]});
-  {sin_terms}
-  return x + x * s * r; }}
-static inline casadi_real lane_cosine(casadi_real x) {{
-  casadi_real s = x * x, r = lane_all({cos[0]});
-  {cos_terms}
-  return lane_all(1.) - (s * lane_all(.5) - s * s * r); }}
-static inline int lane_far(casadi_real x) {{
-  int k, far = 0; for (k = 0; k < LANES; ++k) far = far || !(x[k] < 1e6 && x[k] > -1e6); return far; }}
-static casadi_real lane_turned(casadi_real x, casadi_real* ahead) {{
-  casadi_real shifted = x * lane_all({two_over_pi}) + lane_all(6755399441055744.);
-  casadi_real turns = shifted - lane_all(6755399441055744.);
-  casadi_real left = ((x - turns * lane_all({p1})) - turns * lane_all({p2})) - turns * lane_all({p3});
-  lane_bits quarter = (lane_bits) shifted, other = -(quarter & 1), sign = (quarter & 2) << 62;
-  lane_bits sign_ahead = ((quarter + 1) & 2) << 62;
-  lane_bits s = (lane_bits) lane_sine(left), c = (lane_bits) lane_cosine(left);
-  *ahead = (casadi_real)(((other & s) | (~other & c)) ^ sign_ahead);
-  return (casadi_real)(((other & c) | (~other & s)) ^ sign); }}
-static casadi_real lane_both(casadi_real x, casadi_real* cosine) {{
-  casadi_real r; int k;
-  if (!lane_far(x)) return lane_turned(x, cosine);
-  for (k = 0; k < LANES; ++k) {{ r[k] = sin(x[k]); (*cosine)[k] = cos(x[k]); }}
-  return r; }}
-static inline casadi_real lane_sin(casadi_real x) {{ casadi_real cosine; return lane_both(x, &cosine); }}
-static inline casadi_real lane_cos(casadi_real x) {{ casadi_real cosine; lane_both(x, &cosine); return cosine; }}
-"""
-_OF_ONE = """
-static inline casadi_real lane_{name}(casadi_real x) {{
-  casadi_real r; int k; for (k = 0; k < LANES; ++k) r[k] = {name}(x[k]); return r; }}"""
-_OF_TWO = """
-static inline casadi_real lane_{name}(casadi_real x, casadi_real y) {{
-  casadi_real r; int k; for (k = 0; k < LANES; ++k) r[k] = {name}(x[k], y[k]); return r; }}"""
-
-_LOOP = """
-CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, const casadi_real** first, const long long* stride,
-    casadi_real** out, const long long* out_stride, const double* limits, const casadi_real* dead, long long checked) {{
-  casadi_int sz_arg = {inputs}, sz_res = {outputs}, sz_iw = 0, sz_w = 0;
-  long long k, i, j, well = 1, idle = 0, small;
-  {name}_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
-  const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
-  casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
-  casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
-  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
-  k = -1;
-  if (arg && res && iw && w) for (k = 0; k < count && well; ++k) {{
-    for (i = 0; i < {inputs}; ++i) arg[i] = first[i] + k * stride[i];
-    for (i = 0; i < {outputs}; ++i) res[i] = out[i] + k * out_stride[i];
-    if ({name}(arg, res, iw, w, 0)) {{ k = -1; break; }}
-    for (i = 0, small = 1; i < checked; ++i) for (j = 0; j < LANES; ++j) if ((*dead)[j] == 0.) {{
-      well = well && res[1][i][j] <= limits[0] && res[2][i][j] <= limits[1];
-      small = small && res[1][i][j] < limits[2];
-    }}
-    idle = small && checked ? idle + 1 : 0;
-    well = well && (!checked || idle < limits[3]);
-  }}
-  free(arg); free(res); free(iw); free(w);
-  return k;
-}}
-"""
-
-_NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"-?(?:casadi_inf|casadi_nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_X = r"(\w+(?:\[i\])?|\(\*\w+\+\+\))"  # a variable, or an entry in a loop
+_COMPARED = {"<=": "le", "<": "lt", "==": "eq", "!=": "ne", "&&": "and", r"\|\|": "or"}
 _REWRITTEN = [
     (re.compile(rf"^(\s*(?:a|w)\d+\s*=\s*)\(?({_NUMBER})\)?;$", re.M), r"\1lane_all(\2);"),
-    (re.compile(r"(=\s*)\((\w+)<=(\w+)\);"), r"\1lane_le(\2,\3);"),
-    (re.compile(r"(=\s*)\((\w+)<(\w+)\);"), r"\1lane_lt(\2,\3);"),
-    (re.compile(r"(=\s*)\((\w+)==(\w+)\);"), r"\1lane_eq(\2,\3);"),
-    (re.compile(r"(=\s*)\((\w+)!=(\w+)\);"), r"\1lane_ne(\2,\3);"),
-    (re.compile(r"(=\s*)\((\w+)&&(\w+)\);"), r"\1lane_and(\2,\3);"),
-    (re.compile(r"(=\s*)\((\w+)\|\|(\w+)\);"), r"\1lane_or(\2,\3);"),
-    (re.compile(r"(=\s*)\(! ?(\w+) ?\);"), r"\1lane_not(\2);"),
-    (re.compile(r"(=\s*)\((\w+)\?(\w+):0\);"), r"\1lane_if(\2,\3);"),
+    *((re.compile(rf"(=\s*)\({_X}{sign}{_X}\);"), rf"\1lane_{name}(\2,\3);") for sign, name in _COMPARED.items()),
+    (re.compile(rf"(=\s*)\(! ?{_X} ?\);"), r"\1lane_not(\2);"),
+    (re.compile(rf"(=\s*)\({_X}\?{_X}:0\);"), r"\1lane_if(\2,\3);"),
     (re.compile(r"(\? arg\[\d+\]\[\d+\] : )0;"), r"\1lane_all(0.);"),
-    (re.compile(r"casadi_to_int\((\*arg\[\d+\])\)"), r"lane_any(\1)"),
+    (re.compile(r"if \((arg\[\d+\] \? )casadi_to_int\((\*arg\[\d+\])\)"), r"if (\1lane_any(\2)"),
     (re.compile(r"(\*[xy]\+\+ = )0\.?;"), r"\1lane_all(0.);"),
+    (
+        re.compile(r"(casadi_int n, )casadi_real alpha(\) \{.*?\*x\+\+ = )alpha;", re.S),
+        r"\1double alpha\2lane_all(alpha);",
+    ),
     (re.compile(r"(casadi_real \w+ ?= ?)0;"), r"\1lane_all(0.);"),
     (re.compile(r"casadi_real (\w+_default_in)"), r"double \1"),
 ]
+_UNKNOWN = re.compile(r"casadi_to_int\(\*")  # a choice between more than two, which lanes cannot share
 _CALL = re.compile(rf"(?<=[=(,*+/ -])({'|'.join(('sin', 'cos', *FUNCTIONS, *OF_TWO))})\(")
 _CONSTANT = re.compile(r"^static const casadi_real (casadi_c\d+)\[(\d+)\] = \{([^}]*)\};", re.M)
 _ASSIGNED = re.compile(r"^  (a\d+)=([^;]*);$")
 _TURN = re.compile(r"^lane_(sin|cos)\((a\d+)\)$")
 _HELPERS = {"fabs": "lane_fabs", "fmax": "lane_larger", "fmin": "lane_smaller", "sign": "lane_sign"}
-_HELPER = re.compile(r"^casadi_real casadi_(\w+)\([^)]*\) \{\n.*?^\}\n", re.M | re.S)
-
-
-def _turns() -> str:
-    """Sine and cosine in vectors."""
-    sines = [(-1) ** k / factorial(2 * k + 1) for k in range(1, 9)][::-1]
-    cosines = [(-1) ** k / factorial(2 * k) for k in range(2, 10)][::-1]
-    terms = (" ".join(f"r = r * s + lane_all({each!r});" for each in series[1:]) for series in (sines, cosines))
-    first, second, third = PARTS
-    return _TURNS.format(
-        sin=sines, cos=cosines, sin_terms=next(terms), cos_terms=next(terms),
-        two_over_pi=repr(2 / pi), p1=repr(first), p2=repr(second), p3=repr(third),
-    )  # fmt: skip
+_HELPER = re.compile(r"^casadi_real casadi_(\w+)\([^)]*\) \{(?:[^\n]*\}\n|\n.*?^\}\n)", re.M | re.S)
 
 
 def in_lanes(source: str, lanes: int) -> str:
-    """A program of CasADi's with a vector of numbers for each number."""
-    head = _HEAD.format(bytes=8 * lanes, lanes=lanes, copies=", ".join(["x"] * lanes))
-    head += _turns()
-    head += "".join(_OF_ONE.format(name=name) for name in FUNCTIONS)
-    head += "".join(_OF_TWO.format(name=name) for name in OF_TWO)
+    """A program of CasADi's with a vector of so many numbers for each number; a ValueError where that cannot be."""
     source = _HELPER.sub(_helper, source)
     source = _CONSTANT.sub(_constant, source)
     for pattern, words in _REWRITTEN:
         source = pattern.sub(words, source)
     source = _paired(_CALL.sub(r"lane_\1(", source))
     plain = "#ifndef casadi_real\n#define casadi_real double\n#endif\n"
+    if _UNKNOWN.search(source):
+        raise ValueError("lanes cannot share a choice between several functions")
     if plain not in source:
         raise ValueError("this C was not written by a CasADi that is known")
-    return source.replace(plain, head)
+    return source.replace(plain, arithmetic(lanes))
 
 
 def _paired(source: str) -> str:
@@ -194,11 +84,6 @@ def _paired(source: str) -> str:
         if call and not pair and call[2] != found[1]:
             seen[call[2]] = (number, call[1], found[1])
     return "\n".join(lines)
-
-
-def lane_loop(name: str, inputs: int, outputs: int) -> str:
-    """C that takes step after step, while all lanes that are not dead are well."""
-    return _LOOP.format(name=name, inputs=inputs, outputs=outputs)
 
 
 def _helper(found: re.Match[str]) -> str:

@@ -111,7 +111,7 @@ class Library:
 
     def _key(self, compiler: tuple[str, ...]) -> str:
         identity = [self._source] if self._depends is None else [*self._depends, *CODE]
-        return _key(identity, compiler)
+        return key_of(identity, compiler)
 
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
         return compile_library(compiler, self._source, folder / f"{self.names[0]}.c")
@@ -126,7 +126,8 @@ class Library:
             raise
 
 
-def _key(identity: Sequence[object], compiler: tuple[str, ...]) -> str:
+def key_of(identity: Sequence[object], compiler: tuple[str, ...]) -> str:
+    """Of a library, by all that decides it."""
     stat = os.stat(compiler[0])
     machine = (*FLAGS, *compiler, stat.st_size, stat.st_mtime_ns, platform.machine(), sys.platform)
     return hashlib.sha256("\0".join(map(str, [*identity, *machine])).encode()).hexdigest()[:32]

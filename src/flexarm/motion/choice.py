@@ -7,6 +7,7 @@ an implicit method follows only those that matter, an explicit one must follow a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from flexarm.motion.dop853 import Dop853
 from flexarm.motion.esdirk import Esdirk
 from flexarm.motion.generalized_alpha import GeneralizedAlpha
 from flexarm.motion.methods import Method
+from flexarm.motion.plant import Plant
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.spectrum import Spectrum
 from flexarm.motion.step_size import SAFELY, Tolerance
-from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.robot import Robot
 from flexarm.robot.joints import MovingJoint, Prismatic
 
@@ -50,11 +51,20 @@ def usual(robot: Robot) -> Method:
     return GeneralizedAlpha() if _on_mesh(robot) else Esdirk()
 
 
-def better(stepper: Stepper, schedule: Schedule, q: Array, v: Array, tolerance: Tolerance) -> Method | None:
+class Looker(Protocol):
+    """What the choice is made by: a robot's small motions, and how forces accelerate it."""
+
+    @property
+    def plant(self) -> Plant: ...
+
+    def spectrum(self, q: Array, v: Array, u: Array) -> Spectrum: ...
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
+
+
+def better(stepper: Looker, schedule: Schedule, q: Array, v: Array, tolerance: Tolerance) -> Method | None:
     """A method that takes less work than that of the `stepper`, which is implicit and of order 5, if there is one."""
     robot = schedule.system.robot
-    if not isinstance(stepper, CompiledStepper):
-        return None
     if schedule.controller is not None or not _smooth(robot) or _on_mesh(robot):
         return None
     inputs, _ = schedule.inputs_until_failure(_shaking_times(schedule, tolerance.horizon))

@@ -130,6 +130,12 @@ class ControlledPlant(Plant):
         return self._named("forces", [q, v, u, r], [ca.vertcat(each, ca.MX.zeros(self.count)) for each in found])
 
     @cached_property
+    def commanded(self) -> WithNumbers:
+        (q, v, u), driving = self._vectors("qvu"), ca.MX.sym("driving", len(self.driven))
+        found = self.robot.commanded(*self._split(q, v), self._seen(v, u), driving)
+        return self._named("commanded", [q, v, u, driving], [found])
+
+    @cached_property
     def slopes(self) -> WithNumbers:
         q, v, u = self._vectors("qvu")
         seen = self._seen(v, u)

@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.assembly import Assembly
 from flexarm.motion.actuators import Held
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
+from flexarm.motion.divergence import divergence
 from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
@@ -272,23 +272,5 @@ class Integration:
 
     def _failure(self, step: int) -> str:
         """Why there is no way on."""
-        what = "is not a number with this fixed step"
-        if not self.step_size.fixed:
-            what = f"changes too fast (the step fell to {self.step_size.dt:.2g} s)"
-        q = np.abs(self.stepper.states[step, self.layout.q] / self.system.sizes)
-        worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if len(q) else 0
-        name = self.system.names[worst]
-        return f"diverged at t = {self.t:.6g} s: '{name}' {what}{self._singularity()}"
-
-    def _singularity(self) -> str:
-        """The end of a sentence about a failure where constraints, or a lack of inertia, are at fault."""
-        if self.plant.constraint_solver is None:
-            q, driven = self.state[self.layout.q], self.plant.driven
-            found = self.system.singularity(q, driven, nearly=True)
-            if found is None:
-                return ""
-            if self.system.singularity(np.where(self.system.elastic, 0.0, q), driven, nearly=True) is None:
-                return "; links bend further there than their model bears: their mass matrix is nearly singular"
-            return f"; {found.replace('is singular', 'is nearly singular there')}"
-        names = Assembly(self.system, self.plant.driven).nearly_singular(self.state[self.layout.q])
-        return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""
+        fell = None if self.step_size.fixed else self.step_size.dt
+        return divergence(self.system, self.plant, self.t, self.state, self.stepper.states[step], fell)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
@@ -18,7 +20,7 @@ from flexarm.motion.recorder import Recorder, Statistics
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.step_size import Tolerance
-from flexarm.motion.stepper import Stepper
+from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.robot import Link, Robot
 from flexarm.robot.joints import Prismatic
 
@@ -60,14 +62,24 @@ class Plan:
             chooses = self.method == "auto" and self.radius is None and self.dt is None
             solver = Compiled(usual(schedule.system.robot), self.tolerance) if chooses else self.solver
             stepper = self._stepper(solver, schedule)
-            if chooses:
+            if chooses and isinstance(stepper, CompiledStepper):
                 other = better(stepper, schedule, q, v, self.tolerance)
                 if other is not None:
                     stepper = self._stepper(Compiled(other, self.tolerance), schedule)
+        return self.integration_with(stepper, schedule, wanted, watch, interrupts)
+
+    def integration_with(
+        self, stepper: Stepper, schedule: Schedule, wanted: Array, watch: Watch, interrupts: Interrupts
+    ) -> Integration:
+        """The same with a stepper that is chosen already."""
         size = self.solver.step_size(self.tolerance.horizon, self.dt, float(wanted[1]))
         statistics = Statistics(name_of(self.method, stepper))
         recorder = Recorder(wanted, stepper.plant.layout, stepper.order, statistics)
         return Integration(schedule, stepper, size, watch, recorder, interrupts, self.longest)
+
+    def stepper(self, method: Method, schedule: Schedule) -> Stepper:
+        """Of a method that was chosen for other robots of the structure."""
+        return self._stepper(Compiled(method, self.tolerance), schedule)
 
     def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
         chunk = CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER
@@ -83,12 +95,21 @@ def tolerance_of(robot: Robot, rtol: float, atol: float, duration: float) -> Tol
 
 
 def _lightest(robot: Robot) -> float:
-    """Mass of the lightest link (kg), or of a motor as if at the tip of its link; what is next to nothing does not
-    count."""
-    masses = [link.total_mass for link in robot.links]
+    masses, motors = map(np.array, moving_masses(robot))
+    return float(lightest(masses, motors))
+
+
+def moving_masses(robot: Robot) -> tuple[list[float], list[float]]:
+    """Masses of the links (kg), and of motors as if at the tips of theirs."""
     drives = [(link, getattr(link.joint, "drive", None)) for link in robot.links]
     motors = [drive.reflected_inertia / _lever(link) ** 2 for link, drive in drives if drive and drive.elastic]
-    return float(max(min([*masses, *motors]), NEXT_TO_NOTHING * sum(masses)))
+    return [link.total_mass for link in robot.links], motors
+
+
+def lightest(masses: Array, motors: Array) -> Array:
+    """The least of them along the first axis; what is next to nothing does not count."""
+    least = np.minimum(masses.min(axis=0, initial=np.inf), motors.min(axis=0, initial=np.inf))
+    return np.asarray(np.maximum(least, NEXT_TO_NOTHING * masses.sum(axis=0)))
 
 
 def _lever(link: Link) -> float:

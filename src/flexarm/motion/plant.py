@@ -204,6 +204,20 @@ class Plant:
         return torques, rates
 
     @cached_property
+    def commanded(self) -> WithNumbers:
+        """(q, v, u, forces at the driven coordinates) -> torques of all actuators: as given, as the law says, and what
+        drives the driven joints."""
+        q, v, _, u = self._symbols
+        driving = ca.SX.sym("driving", len(self.driven))
+        torques = self.split(u)[1] if self.law is None else self.split(u)[1] + self._commanded
+        torques = ca.densify(ca.SX(torques))
+        for column, actuator in enumerate(self.structure.coordinates.actuators):
+            place = actuator.coordinate.index
+            if place in self.driven:
+                torques[column] += driving[self.driven.index(place)] / self.equations.input_matrix[place, column]
+        return self.function("commanded", [q, v, u, driving], [ca.cse(torques)])
+
+    @cached_property
     def law_rates(self) -> WithNumbers:
         """(q, v, u) -> rates of the law's states."""
         q, v, _, u = self._symbols

@@ -106,7 +106,7 @@ def simulate(
     held = chosen_stabilization(stabilization, method)
     plan = Plan(method, radius, dt, tolerance, held, native)
     _require_switches(progress=progress, native=native, verify=verify)
-    recorded = _points(system, points)
+    recorded = recorded_points(system, points)
     interrupts = Interrupts()
     with interrupts.noticed(), building:
         schedule = Schedule(system, torque, motion, loads)
@@ -120,28 +120,35 @@ def simulate(
         require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)
         loop = plan.integration(schedule, q, v, wanted, watch, interrupts)
     _complete(loop, q, v, duration, progress)
-    options: dict[str, Any] = {
-        "duration": duration,
+    options = asked(schedule, loads, plan, method, sample)
+    checked = _verified_unless_interrupted(plan, loop, q, v, progress) if verify else {}
+    run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
+    warn_of_validity(run, system)
+    return run
+
+
+def asked(schedule: Schedule, loads: Any, plan: Plan, method: str | Method, sample: float | None) -> dict[str, Any]:
+    """How a run was asked for, as its results tell it."""
+    system, tolerance = schedule.system, plan.tolerance
+    out: dict[str, Any] = {
+        "duration": tolerance.horizon,
         "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
         "motion": repr({system.names[k]: each for k, each in schedule.motions.items()}),
         "loads": repr(list(loads or ())),
         **({"load_places": _load_places(schedule)} if schedule.loads else {}),
         "method": method if isinstance(method, str) else repr(method),
-        "radius": radius,
-        **({"stabilization": repr(held)} if system.constraints else {}),
-        "rtol": rtol,
-        "atol": atol,
-        "dt": dt,
+        "radius": plan.radius,
+        **({"stabilization": repr(plan.stabilization)} if system.constraints else {}),
+        "rtol": tolerance.rtol,
+        "atol": tolerance.atol,
+        "dt": plan.dt,
         "sample": sample,
     }
     if schedule.controller is not None:
-        options["rate"] = schedule.controller.rate
+        out["rate"] = schedule.controller.rate
     if schedule.feedback is not None and schedule.feedback.gains is not None:
-        options["gains"] = Gains(schedule.feedback.gains).plain()
-    checked = _verified_unless_interrupted(plan, loop, q, v, progress) if verify else {}
-    run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
-    warn_of_validity(run, system)
-    return run
+        out["gains"] = Gains(schedule.feedback.gains).plain()
+    return out
 
 
 def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
@@ -210,7 +217,7 @@ def _require_switches(**given: object) -> None:
             raise ValueError(f"{name} = {shown(value)}: must be {words}")
 
 
-def _points(system: System, points: Any) -> Points:
+def recorded_points(system: System, points: Any) -> Points:
     """Points to record, each known to lie on its link before any work is done."""
     if points is not None and not isinstance(points, Mapping):
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'elbow': ('upper', 1.0)}}")

@@ -16,7 +16,7 @@ from flexarm.motion.events import Watch
 from flexarm.motion.method_names import chosen_stabilization
 from flexarm.motion.plan import Plan, tolerance_of
 from flexarm.motion.schedule import Schedule
-from flexarm.motion.simulate import SHORTEST, SMALLEST_RTOL, _points, _require_switches, simulate
+from flexarm.motion.simulate import SHORTEST, SMALLEST_RTOL, _require_switches, recorded_points, simulate
 from flexarm.motion.start import initial_state
 from flexarm.robot import Robot
 from flexarm.sweeps.member import Case
@@ -52,7 +52,7 @@ def rehearse(case: Case, varied: Collection[str] = ()) -> None:
     Plan(given["method"], given["radius"], dt, tolerance, held, given["native"])
     _require_switches(native=given["native"], verify=given["verify"])
     system = System(case.robot, native=False)
-    _points(system, given["points"])
+    recorded_points(system, given["points"])
     with building, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # each member says it again
         schedule = Schedule(system, case.torque, case.motion, case.loads)

@@ -16,7 +16,7 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loads import Loads
-from flexarm.beam.nodes import LinkNodes
+from flexarm.beam.nodes import nodes_of
 from flexarm.beam.patterns import NEAR, Patterns
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.articulated import symmetric
@@ -56,7 +56,7 @@ class ExactLink(LinkModel):
 
     def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
         beam = body.integrals
-        nodes, patterns = LinkNodes(beam), Patterns(beam)
+        nodes, patterns = nodes_of(beam), Patterns(beam)
         add_mass(numbers, path, beam)
         add_strain(numbers, path, beam)
         frames_of(beam.columns).add_numbers(numbers, f"{path}.nodes", beam, nodes)
@@ -74,7 +74,7 @@ class ExactLink(LinkModel):
     def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         beam = body.integrals
         patterns = Patterns(beam)
-        x, nodes = x if anywhere else patterns.snapped(x), LinkNodes(beam)
+        x, nodes = x if anywhere else patterns.snapped(x), nodes_of(beam)
         inside = x > NEAR * beam.length
         reached = np.repeat(nodes.breaks[:-1] < x, nodes.per_piece) & inside
         numbers.add(f"{path}.x", "m", x, np.array(anywhere or inside))
@@ -83,7 +83,7 @@ class ExactLink(LinkModel):
 
     def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         frames = frames_of(body.integrals.columns)
-        frames.add_rail(numbers, path, body.integrals, LinkNodes(body.integrals), body.link.name)
+        frames.add_rail(numbers, path, body.integrals, nodes_of(body.integrals), body.link.name)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
         beam, eta = body.integrals, own[..., body.local.elastic]
@@ -222,7 +222,7 @@ class ExactLink(LinkModel):
 def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
     """(eta, numbers) -> directions of the axis at all nodes, one after the other; and the numbers."""
     numbers, frames, eta = Numbers(), frames_of(beam.columns), ca.SX.sym("eta", beam.count)
-    frames.add_numbers(numbers, "nodes", beam, LinkNodes(beam))
+    frames.add_numbers(numbers, "nodes", beam, nodes_of(beam))
     symbols = Symbols(numbers)
     nodes = frames.nodes(symbols.under("nodes"), Jet.slow(eta))
     found = ca.Function(
@@ -234,12 +234,12 @@ def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
 @lru_cache(maxsize=16)
 def _steps_between_nodes(beam: LinkIntegrals) -> Array:
     """(nodes + 1, 3, n): from the root to the first node, from one to the next, and to the tip."""
-    return np.diff(beam.rotation(np.array([0.0, *LinkNodes(beam).places, beam.length])), axis=0)
+    return np.diff(beam.rotation(np.array([0.0, *nodes_of(beam).places, beam.length])), axis=0)
 
 
 @lru_cache(maxsize=16)  # a film asks for the same places at every frame
 def _weights(beam: LinkIntegrals, x: tuple[float, ...]) -> Array:
-    nodes = LinkNodes(beam)
+    nodes = nodes_of(beam)
     return np.array([nodes.weights(each) for each in x])
 
 

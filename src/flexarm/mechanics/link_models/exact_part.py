@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.nodes import LinkNodes
+from flexarm.beam.nodes import nodes_of
 from flexarm.beam.sliding import SlidingIntegrals
 from flexarm.mechanics.jets import Jet, followed
 from flexarm.mechanics.link_models.beams import add_mass
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class ExactPart(PartKind):
     def add_numbers(self, numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
-        nodes, frames = LinkNodes(part), _frames(part.columns)
+        nodes, frames = nodes_of(part), _frames(part.columns)
         (piece,) = nodes.pieces
         add_mass(numbers, path, part)
         frames.add_numbers(numbers, f"{path}.nodes", part, nodes)
@@ -36,13 +36,13 @@ class ExactPart(PartKind):
         add_strain_by_family(numbers, path, part)
 
     def add_end(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        nodes = LinkNodes(part)
+        nodes = nodes_of(part)
         numbers.add(f"{path}.x", "m", part.length)
         numbers.add(f"{path}.weights", "m", nodes.weights(part.length))
         _frames(part.columns).add_place(numbers, path, part, nodes, part.length, anywhere=False)
 
     def add_rail(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        _frames(part.columns).add_rail(numbers, path, part, LinkNodes(part), part.link.name)
+        _frames(part.columns).add_rail(numbers, path, part, nodes_of(part), part.link.name)
 
     def kinetic(self, part: Part, omega: Any, v: Any) -> Any:
         """With the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material (nodes.py): its momentum is the

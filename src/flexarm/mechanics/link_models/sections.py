@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.nodes import LinkNodes
+from flexarm.beam.nodes import LinkNodes, nodes_of
 from flexarm.beam.patterns import Patterns
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.beams import add_section_inertia
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def add_sections(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
     patterns = Patterns(beam)
     if turning_sections(beam):
-        nodes = LinkNodes(beam)
+        nodes = nodes_of(beam)
         add_spin(numbers, path, nodes, patterns)
         for k, x in enumerate(nodes.places.tolist()):
             add_turn(numbers, f"{path}.nodes.{k}", beam, x)

@@ -1,0 +1,173 @@
+"""Functions as machine code of several robots at once: how wide, compiled, kept in the cache, and called.
+
+How many lanes there are is decided by the processor that runs them, and part of the library's key: a cache that several
+computers share has one for each width.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.code_cache import kept_library, say_once
+from flexarm.mechanics.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.mechanics.lane_loops import COMMON, loop
+from flexarm.mechanics.lanes import in_lanes
+from flexarm.mechanics.native import CODE, key_of
+from flexarm.mechanics.splitting import split
+
+CPU_INFO = Path("/proc/cpuinfo")
+ONE_BY_ONE = "robots are computed one by one"
+
+
+class Width(NamedTuple):
+    """Lanes, and what the compiler must be told."""
+
+    lanes: int
+    flags: tuple[str, ...] = ()
+
+
+AVX512 = Width(8, ("-mavx512f", "-mavx512dq", "-mprefer-vector-width=512"))
+AVX2 = Width(4, ("-mavx2",))
+PAIRS = Width(2)  # what every processor of 64 bits has: SSE2, or NEON
+
+
+@cache
+def widest() -> Width:
+    """What the processor has on which this runs. (Its name for 512 bits must come with whole numbers of 64.)"""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return PAIRS
+    try:
+        found = re.search(r"^flags\s*:(.*)$", CPU_INFO.read_text(), re.M)
+    except OSError:
+        return PAIRS
+    flags = set(found[1].split()) if found else set()
+    return AVX512 if {"avx512f", "avx512dq"} <= flags else AVX2 if "avx2" in flags else PAIRS
+
+
+class LaneLibrary:
+    """Functions compiled together for lanes. `depends`: all that decides what `make` gives."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        make: Callable[[], Sequence[ca.Function]],
+        depends: Sequence[object] | None,
+        width: Width | None = None,
+    ) -> None:
+        self.names, self._make, self._depends, self.width = names, make, depends, width or widest()
+
+    @cached_property
+    def functions(self) -> Sequence[ca.Function]:
+        return self._make()
+
+    @cached_property
+    def _source(self) -> str:
+        generator = ca.CodeGenerator(self.names[0], {"with_header": False})
+        generator.add_include("stdlib.h")
+        for function in self.functions:
+            generator.add(function)
+        loops = (loop(each.name(), each.n_in(), each.n_out()) for each in self.functions)
+        return in_lanes(split(generator.dump()), self.width.lanes) + COMMON + "".join(loops)
+
+    @cached_property
+    def loaded(self) -> ctypes.CDLL | None:
+        """The library, compiled if need be; None where it cannot be had (one line says why)."""
+        compiler = find_compiler()
+        if compiler is None:
+            say_once(f"no C compiler found (tried {tried()}); {ONE_BY_ONE}")
+            return None
+        try:
+            key = self._key(compiler)
+            library = kept_library(f"lanes{self.width.lanes}", key, partial(self._build, compiler))
+            return ctypes.CDLL(str(library))
+        except Unwanted:
+            return None
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or next(iter(str(error).strip().splitlines()), "")
+            say_once(f"compiling '{self.names[0]}' for {self.width.lanes} lanes failed ({reason}); {ONE_BY_ONE}")
+            return None
+
+    def _key(self, compiler: tuple[str, ...]) -> str:
+        identity = [self._source] if self._depends is None else [*self._depends, *CODE]
+        return key_of([*identity, "lanes", *self.width], compiler)
+
+    def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
+        flags = ("-O2", *FLAGS[1:], *self.width.flags)
+        return compile_library(compiler, self._source, folder / "lanes.c", flags)
+
+
+class LaneFunction:
+    """A function of a library over arrays (groups, rows, entries, lanes) that stay in place; an array of one group, or
+    of one row, is the same for all."""
+
+    def __init__(self, library: ctypes.CDLL, name: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        self._name, self._kept = name, (inputs, outputs)  # the pointers below point at these
+        self._loop = getattr(library, f"{name}_lanes")
+        self._loop.restype = ctypes.c_longlong
+        self._groups = max(each.shape[0] for each in outputs)
+        self._places = [*_places(inputs), *_places(outputs)]
+
+    def __call__(self, rows: int) -> None:
+        """Evaluate the first `rows`."""
+        self._run(rows, None, None, 0, 0, 0)
+
+    def steps(self, rows: int, limits: Array, ranges: Array, patience: int) -> int:
+        """The same for rows that are steps, as far as they are good in all lanes, and how many were taken.
+
+        limits: (groups, 3, lanes), the largest error, what may be left, and the error below which longer steps would
+            do if it is met for as many steps as `patience` says.
+        ranges: (groups, 2, entries, lanes), filled with the least and the largest of each entry of the first output.
+        """
+        entries, checked = ranges.shape[2], self._kept[1][1].shape[2]
+        return self._run(rows, limits, ranges, entries, checked, patience)
+
+    def _run(self, rows: int, limits: Any, ranges: Any, entries: int, checked: int, patience: int) -> int:
+        arrays = (None if each is None else ctypes.c_void_p(each.ctypes.data) for each in (limits, ranges))
+        numbers = map(ctypes.c_longlong, (entries, checked, patience))
+        counts = map(ctypes.c_longlong, (rows, self._groups))
+        done = int(self._loop(*counts, *self._places, *arrays, *numbers))
+        if done < 0:
+            raise RuntimeError(f"{self._name}: its machine code for lanes could not be run")
+        return done
+
+
+def _places(arrays: Sequence[Array]) -> list[Any]:
+    """Pointers, and how many vectors the next row, and the next group, are away."""
+    pointers = (ctypes.c_void_p * len(arrays))(*(each.ctypes.data for each in arrays))
+    strides = []
+    for axis in (1, 0):
+        vectors = (each.strides[axis] // (8 * each.shape[3]) if each.shape[axis] > 1 else 0 for each in arrays)
+        strides.append((ctypes.c_longlong * len(arrays))(*vectors))
+    return [pointers, *strides]
+
+
+class Between:
+    """States between nodes, in lanes."""
+
+    def __init__(self, library: ctypes.CDLL, every: int) -> None:
+        self._call, self._every = library.flexarm_between, every
+        self._call.restype = None
+
+    def __call__(self, path: Array, left: Any, weights: Array, low: bool) -> Array:
+        """Rows (groups, wanted, q v a work lost, lanes) from nodes (groups, nodes, entries, lanes): each wanted one
+        between the node `left` and the next, by its `weights` (wanted, 24); `low`: accelerations go straight."""
+        groups, _, _, lanes = path.shape
+        rows = np.empty((groups, len(left), 3 * self._every + 2, lanes))
+        left = np.ascontiguousarray(left, dtype=np.int64)
+        weights = np.ascontiguousarray(weights)
+        stride, across = (path.strides[axis] // (8 * lanes) for axis in (1, 0))
+        numbers = map(ctypes.c_longlong, (len(left), groups, self._every))
+        arrays = (ctypes.c_void_p(each.ctypes.data) for each in (left, weights, path))
+        steps = map(ctypes.c_longlong, (stride, across))
+        self._call(*numbers, *arrays, *steps, ctypes.c_void_p(rows.ctypes.data), ctypes.c_longlong(low))
+        return rows

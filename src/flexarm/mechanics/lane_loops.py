@@ -1,0 +1,112 @@
+"""Loops in C over rows of vectors: a function evaluated again and again, for several groups of lanes.
+
+Rows of all groups are computed one after the other, so that a chunk of steps ends for all where one lane needs it. The
+loops are called from Python without its lock.
+"""
+
+from __future__ import annotations
+
+_LOOP = """
+CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, long long groups,
+    const casadi_real** first, const long long* stride, const long long* across,
+    casadi_real** out, const long long* out_stride, const long long* out_across,
+    const casadi_real* limits, casadi_real* range, long long width, long long checked, long long patience) {{
+  casadi_int sz_arg = {inputs}, sz_res = {outputs}, sz_iw = 0, sz_w = 0;
+  long long k, g, i, well = 1, idle = 0;
+  lane_bits bad, big;
+  {name}_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
+  const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
+  casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
+  casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
+  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
+  k = -1;
+  if (checked) for (g = 0; g < groups; ++g) for (i = 0; i < width; ++i)
+    range[(2 * g) * width + i] = range[(2 * g + 1) * width + i] = first[0][g * across[0] + i];
+  if (arg && res && iw && w) for (k = 0; k < count && well; ++k) {{
+    bad = big = lane_none();
+    for (g = 0; g < groups; ++g) {{
+      for (i = 0; i < {inputs}; ++i) arg[i] = first[i] + k * stride[i] + g * across[i];
+      for (i = 0; i < {outputs}; ++i) res[i] = out[i] + k * out_stride[i] + g * out_across[i];
+      if ({name}(arg, res, iw, w, 0)) {{ k = -2; break; }}
+      if (checked) lane_judge(width, checked, res, limits + 3 * g, &bad, &big);
+    }}
+    if (k < 0) break;
+    well = !lane_some(bad);
+    idle = checked && !lane_some(big) ? idle + 1 : 0;
+    if (checked && well) for (g = 0; g < groups; ++g) for (i = 0; i < width; ++i) {{
+      casadi_real *low = range + 2 * g * width + i, *high = low + width;
+      casadi_real now = out[0][k * out_stride[0] + g * out_across[0] + i];
+      *low = lane_smaller(*low, now);
+      *high = lane_larger(*high, now);
+    }}
+    well = well && (!checked || idle < patience);
+  }}
+  free(arg); free(res); free(iw); free(w);
+  return k < 0 ? -1 : k;
+}}
+"""
+
+# What a step tells: its state (absurd where beyond any sense: its errors are then infinite), errors, what was left.
+_JUDGE = """
+static inline lane_bits lane_none(void) { return (lane_bits)(lane_all(0.)); }
+static inline int lane_some(lane_bits x) {
+  int k, any = 0; for (k = 0; k < LANES; ++k) any = any || x[k]; return any; }
+static void lane_judge(long long width, long long checked, casadi_real** res, const casadi_real* limits,
+    lane_bits* bad, lane_bits* big) {
+  long long i;
+  lane_bits sound = ~lane_none();
+  casadi_real most = lane_all(1e100);
+  for (i = 0; i < width; ++i) sound &= (res[0][i] < most) & (res[0][i] > -most);
+  for (i = 0; i < checked; ++i) {
+    res[1][i] = (casadi_real)((sound & (lane_bits) res[1][i]) | (~sound & (lane_bits) lane_all(INFINITY)));
+    *bad |= ~(res[1][i] <= limits[0]) | ~(res[2][i] <= limits[1]);
+    *big |= ~(res[1][i] < limits[2]);
+  }
+}
+"""
+
+# States between nodes, by the polynomials of motion/sampling.py: `weights` are those of (q, h v, h^2 a) at both ends in
+# q, v and a, then those of (x, h dx) in energies, then h and the share of the way.
+_BETWEEN = """
+CASADI_SYMBOL_EXPORT void flexarm_between(long long count, long long groups, long long every, const long long* left,
+    const double* weights, const casadi_real* path, long long stride, long long across, casadi_real* rows,
+    long long low) {
+  long long k, g, j, r, c, width = 3 * every + 2;
+  for (g = 0; g < groups; ++g) for (k = 0; k < count; ++k) {
+    const double *w = weights + 24 * k, *e = w + 18, h = w[22], s = w[23];
+    const casadi_real *x = path + g * across + left[k] * stride, *y = x + stride;
+    casadi_real* row = rows + (g * count + k) * width;
+    for (j = 0; j < every; ++j) {
+      casadi_real ends[6] = {x[j], x[every + j] * h, x[2 * every + j] * (h * h),
+                             y[j], y[every + j] * h, y[2 * every + j] * (h * h)};
+      casadi_real moved = ends[3] - ends[0], sum;
+      casadi_real first = 6. * moved - 4. * ends[1] - 2. * ends[4], last = -6. * moved + 2. * ends[1] + 4. * ends[4];
+      casadi_real thrown = lane_larger(lane_fabs(first - ends[2]), lane_fabs(last - ends[5]));
+      lane_bits off = thrown > 2. * (lane_fabs(moved) + (lane_fabs(ends[1]) + lane_fabs(ends[4])) * .5);
+      ends[2] = (casadi_real)((off & (lane_bits) first) | (~off & (lane_bits) ends[2]));
+      ends[5] = (casadi_real)((off & (lane_bits) last) | (~off & (lane_bits) ends[5]));
+      for (r = 0; r < 3; ++r) {
+        sum = w[6 * r] * ends[0];
+        for (c = 1; c < 6; ++c) sum += w[6 * r + c] * ends[c];
+        row[r * every + j] = r == 2 ? sum / (h * h) : r ? sum / h : sum;
+      }
+      if (low) row[2 * every + j] = x[2 * every + j] + s * (y[2 * every + j] - x[2 * every + j]);
+    }
+    for (j = 0; j < 2; ++j) {
+      const casadi_real *p = x + 4 * every + j, *q = y + 4 * every + j;
+      row[3 * every + j] = e[0] * p[0] + e[1] * h * p[2] + e[2] * q[0] + e[3] * h * q[2];
+    }
+  }
+}
+"""
+
+
+def loop(name: str, inputs: int, outputs: int) -> str:
+    """C that evaluates a function, with so many inputs and outputs, for rows of groups of lanes. Where rows are steps
+    (`checked` errors each), it ends as a chunk of steps does, by the limits of each lane, and tells how far the entries
+    of the first output went."""
+    return _LOOP.format(name=name, inputs=inputs, outputs=outputs)
+
+
+COMMON = _JUDGE + _BETWEEN
+"""What the loops of a library share."""

@@ -1,0 +1,465 @@
+"""A batch of members that run together: chunks of steps that all of them share, each member ending where it would
+alone."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.arguments import ROUNDING
+from flexarm.mechanics.system import TOO_LARGE, System
+from flexarm.motion.budget import MOST_STEPS
+from flexarm.motion.divergence import divergence
+from flexarm.motion.ending import Status
+from flexarm.motion.events import COILED, OVERRUN, Event, Watch
+from flexarm.motion.inertia import AT_LEAST, UNUSUAL
+from flexarm.motion.integration import FEW, KICK, LOOK, NEAR
+from flexarm.motion.nodes import ROUNDING as SAME_TIME
+from flexarm.motion.outlook import share
+from flexarm.motion.sampling import between
+from flexarm.motion.step_size import SAFELY, Tolerance
+from flexarm.sweeps.lane_code import LaneCode
+from flexarm.sweeps.lane_inputs import LaneInputs
+from flexarm.sweeps.lane_stepper import LaneStepper
+from flexarm.sweeps.measures import Peaks
+from flexarm.sweeps.shared_steps import shared_steps
+
+CHUNK = 64  # steps a call
+TOGETHER = 64  # samples that are read in a call
+ANSWERING = 0.1  # by so much the torques of actuators differ that a robot is pushed with
+
+
+class Cancelled(Exception):
+    """Whoever waits for a batch does not want it any more."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """The members of a batch: arrays with a row for each.
+
+    numbers: what the functions of the plant take; sizes: what is large for each coordinate.
+    q, v, law_states: where a run begins.
+    allowed, share, solved: of errors (m, m, J), see `Tolerance`.
+    push: a torque that turns the robot as a whole by about 1 rad/s2.
+    lower, upper: limits of the joints `limited`; turns: what each coordinate alone turns nodes of exact links by;
+    slideways: lengths along which the joints `sliding` go. far: deflections beyond reason, in sizes.
+    """
+
+    numbers: Array
+    sizes: Array
+    q: Array
+    v: Array
+    law_states: Array
+    allowed: Array
+    share: Array
+    solved: Array
+    push: Array
+    lower: Array
+    upper: Array
+    turns: Array
+    slideways: Array
+    limited: list[int]
+    sliding: list[int]
+    far: Array
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass
+class End:
+    """How a member ended."""
+
+    time: float
+    state: Array
+    reason: str = "completed"
+    status: Status = "completed"
+
+
+@dataclass
+class Nodes:
+    """The steps of all members, where they are kept: times, states (groups, nodes, entries, lanes), whether
+    accelerations were computed anew before the first."""
+
+    blocks: list[tuple[Array, Array, bool]] = field(default_factory=list)
+
+
+class Batch:
+    """One batch. `run` computes it; then `ends` tell how each member ended, `measures` what came of it.
+
+    wanted: times of samples (s); with_steps: whether what happens at the ends of steps is measured, too.
+    system_of, watch_of: of a member's place, made only where something happens to it.
+    watched: whether members have conditions that must be looked at all the time.
+    keep: whether steps are kept.
+    """
+
+    def __init__(
+        self,
+        code: LaneCode,
+        crew: Crew,
+        inputs: Callable[[LaneStepper], LaneInputs],
+        tolerance: Tolerance,
+        dt: float | None,
+        wanted: Array,
+        with_steps: bool,
+        system_of: Callable[[int], System],
+        watch_of: Callable[[int], Watch],
+        watched: bool,
+        keep: bool = False,
+        cancelled: Callable[[], bool] = lambda: False,
+        own_inputs: bool = True,
+    ) -> None:
+        self.crew, self.duration, self.tolerance = crew, tolerance.horizon, tolerance
+        self.stepper = LaneStepper(
+            code, CHUNK, crew.numbers, crew.share, crew.allowed, crew.solved, self.duration, own_inputs
+        )
+        self.inputs = inputs(self.stepper)
+        self.plant, self.layout, self.arrays = self.stepper.plant, self.stepper.layout, self.stepper.arrays
+        self.step_size = shared_steps(tolerance, self.duration, dt)
+        self._wanted, self._with_steps = wanted, with_steps
+        self.system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
+        self.nodes = Nodes() if keep else None
+        self.ends: dict[int, End] = {}
+        self.alive = np.ones(len(crew), dtype=bool)  # members that have not ended
+        self.steps, self.loop_time = 0, 0.0  # s in steps
+        links = len(self.plant.structure.equations.chain.bodies)
+        self._peaks = Peaks(self.arrays, links, self.plant.nu, self.inputs.calm_after(self.duration))
+        self._sizes = self.arrays.packed(crew.sizes)
+        self._unusual = np.full((self.arrays.groups, self.arrays.lanes), AT_LEAST)
+        self._until = np.full((self.arrays.groups, self.arrays.lanes), np.inf)
+        self._taken = 0  # samples
+        self._pending: list[tuple[Array, Array, Array]] = []  # times, those of inputs, rows
+        self._bounds = [self.arrays.packed(each) for each in (crew.lower, crew.upper, crew.turns, crew.slideways)]
+
+    # --- the loop ---
+
+    def run(self) -> None:
+        at, crew = self.layout, self.crew
+        rows = np.zeros((len(crew), at.size))
+        rows[:, at.q], rows[:, at.v], rows[:, at.law_states] = crew.q, crew.v, crew.law_states
+        self.t, self.state = 0.0, self.arrays.packed(rows)
+        self._jump = self.state
+        self._stable, self._ahead, self._restrained = np.inf, FEW, self.state[:, at.q].copy()
+        self._require_start()
+        for stop in self.inputs.stops(self.duration):
+            self._jumped = True
+            if self.alive.any() and self.t < stop:
+                self._brace()
+            while self.alive.any() and self.t < stop:
+                if self._cancelled():
+                    raise Cancelled
+                self._advance(stop)
+        self._read()
+        for member in np.flatnonzero(self.alive).tolist():
+            self.ends[member] = End(self.t, self.arrays.of(self.state, member).copy())
+
+    def _require_start(self) -> None:
+        """End members that cannot begin: with infinite accelerations, or with a condition that is met."""
+        while self.alive.any():
+            before = len(self.ends)
+            first = self._restarted(0.0)
+            if first is not None:
+                wrong = ~np.isfinite(self.arrays.rows(first[:, self.layout.a])).all(axis=1)
+                for member in np.flatnonzero(self.alive & wrong).tolist():
+                    why = self._singular(member, first) or TOO_LARGE
+                    self._end(member, 0.0, self.arrays.of(self.state, member), why, "failed")
+            if first is not None and len(self.ends) == before:
+                break
+        if not self.alive.any() or first is None:
+            return
+        answers = self.arrays.rows(self._answers(first)[:, None])[:, 0]
+        for member in np.flatnonzero(self.alive & ~(answers <= UNUSUAL)).tolist():
+            if (said := self._singular(member, first)) is not None:
+                self._end(member, 0.0, self.arrays.of(self.state, member), said, "failed")
+        if self._watched:
+            for member in np.flatnonzero(self.alive).tolist():
+                try:
+                    self._watch_of(member).require_at_start(self.arrays.of(first, member), self.layout)
+                except ValueError as error:
+                    self._end(member, 0.0, self.arrays.of(self.state, member), str(error), "failed")
+
+    def _answers(self, first: Array) -> Array:
+        """The largest acceleration that a torque at all actuators adds, against that of the robot as a whole."""
+        places, u = self.plant.input_places, np.zeros((self.arrays.groups, self.plant.input_count, self.arrays.lanes))
+        if self.plant.law is not None:
+            given, _ = self.inputs.at(np.zeros(1))
+            u[:, places[7]] = given[:, 0, places[7]]
+        pushed, push = u.copy(), self.arrays.packed(self.crew.push[:, None])
+        pushed[:, places[1]] = push * (1 + ANSWERING * np.arange(self.plant.nu))[:, None]
+        still = first.copy()
+        still[:, self.layout.every_v] = 0.0
+        without, under = (self.stepper.start(still, each, 0.0)[0][:, : self.layout.n] for each in (u, pushed))
+        gained = np.abs((under - without) / self._sizes).max(axis=1, initial=0.0)
+        return np.where(np.isfinite(gained), gained, np.inf)
+
+    def _singular(self, member: int, state: Array) -> str | None:
+        return self.system_of(member).singularity(self.arrays.of(state, member)[self.layout.q], self.plant.driven)
+
+    def _advance(self, stop: float) -> None:
+        """One chunk: those of its steps that lie before `stop` and count."""
+        if not self._jumped:
+            self._restrain(self.state)
+        longest = self._stable
+        if self.step_size.heeds_inputs:
+            seen, stop = self.inputs.ahead(self.t, stop)
+            longest = min(longest, seen * share(self.stepper.nodes))
+        most = min(self._ahead, self.stepper.count)
+        size, steps = self.step_size.plan(stop - self.t, most, longest)
+        before = self._anew(size) if self._jumped else self._rescaled(size)
+        if before is None:
+            return
+        used = self._compute(before, size, stop, min(steps, most))
+        if not used:
+            return
+        self._ahead = 2 * most if used == most else FEW
+        verdict = self.step_size.judge(self.stepper, used)  # type: ignore[arg-type]
+        self.steps += verdict.good
+        times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
+        if verdict.good == steps:
+            times[-1] = stop
+        if verdict.good:
+            self._accept(times, verdict.good)
+            self._jumped, self._size = False, size
+        if not self.step_size.adapt(verdict, size, self.stepper.method.estimate):
+            self._end_guilty(min(verdict.good, used - 1))
+        elif not self.step_size.fixed and self.steps > MOST_STEPS:
+            sentence = f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol"
+            for member in np.flatnonzero(self.alive).tolist():
+                self._end(member, self.t, self.arrays.of(self.state, member), sentence, "failed")
+
+    def _compute(self, state: Array, dt: float, stop: float, steps: int) -> int:
+        nodes = np.array(self.stepper.nodes)
+        times = (self.t + dt * (np.arange(steps)[:, None] + nodes)).ravel()
+        inputs = self._given(np.minimum(times, np.nextafter(stop, -np.inf)), len(nodes))
+        if inputs is None:
+            return 0
+        steps = inputs.shape[1] // len(nodes)
+        inputs = inputs[:, : steps * len(nodes)].reshape(len(inputs), steps, -1, self.arrays.lanes)
+        least, begin = self.step_size.least(dt, self.stepper.method.estimate), clock.perf_counter()
+        taken = self.stepper(state, inputs, dt, steps, self.step_size.most, least)
+        self.loop_time += clock.perf_counter() - begin
+        return taken
+
+    def _given(self, times: Array, least: int = 1) -> Array | None:
+        """Inputs at these times, or the first of them; None where not even the `least` number of them is known: then
+        the members whose functions failed have ended."""
+        inputs, failures = self.inputs.at(times)
+        if inputs.shape[1] >= least:
+            return inputs
+        for member in np.flatnonzero(self.alive).tolist():
+            if (failure := failures.get(int(self.inputs.which[member]))) is not None:
+                self._end(member, self.t, self.arrays.of(self.state, member), str(failure), failure.status)
+        return None
+
+    # --- what ends members ---
+
+    def _accept(self, times: Array, good: int) -> None:
+        """Take what these steps tell; members end where something that is watched happens to them."""
+        ended = self._events(times, good)
+        states = {}
+        for member, event in ended.items():
+            own = self.arrays.of(self.stepper.path[:, : good + 1], member)
+            found = between(times, own, np.array([event.time]), self.layout, self.stepper.method.order)[0]
+            states[member] = event.settled(found)
+            group, lane = self.arrays.place(member)
+            self._until[group, lane] = min(self._until[group, lane], event.time)
+        self._sample(times, good)
+        if self.nodes is not None:
+            self.nodes.blocks.append((times, self.stepper.path[:, : good + 1].copy(), self._jumped))
+        self.t, self.state = float(times[-1]), self.stepper.path[:, good].copy()
+        for member, event in ended.items():
+            self._end(member, event.time, states[member], event.sentence, event.status)
+        self._require_inertia()
+
+    def _events(self, times: Array, good: int) -> dict[int, Event]:
+        """The first event of each member to which one may have happened on the last steps."""
+        found = {}
+        for member in self._suspects(float(times[1] - times[0])):
+            own = self.arrays.of(self.stepper.path[:, : good + 1], member)
+            event = self._watch_of(member).first(
+                times, own, self.layout, self.crew.sizes[member], self.stepper.method.order, self.duration * LOOK
+            )
+            if event is not None:
+                found[member] = event
+        return found
+
+    def _suspects(self, h: float) -> list[int]:
+        """Members to which something may have happened, by how far their coordinates went: more than have an event."""
+        if self._watched:
+            return np.flatnonzero(self.alive).tolist()
+        at, (low, high) = self.layout, self.stepper.ranges.swapaxes(0, 1)
+        lower, upper, turns, slideways = self._bounds
+        furthest = np.maximum(np.abs(low[:, at.q]), np.abs(high[:, at.q]))
+        suspect = ~(furthest <= self.crew.far[:, None] * self._sizes).all(axis=1)
+        suspect |= (furthest * turns).sum(axis=1) > COILED
+        for k, place in enumerate(self.crew.limited):
+            reach = h * np.maximum(np.abs(low[:, at.v][:, place]), np.abs(high[:, at.v][:, place]))
+            slack = ROUNDING * (upper[:, k] - lower[:, k])
+            suspect |= low[:, place] - reach < lower[:, k] - slack
+            suspect |= high[:, place] + reach > upper[:, k] + slack
+        for k, place in enumerate(self.crew.sliding):
+            middle, half = slideways[:, k] / 2, slideways[:, k] * (0.5 + OVERRUN)
+            suspect |= np.maximum(np.abs(low[:, place] - middle), np.abs(high[:, place] - middle)) > half
+        if not suspect.any():
+            return []
+        return np.flatnonzero(self.arrays.rows(suspect[:, None])[:, 0] & self.alive).tolist()
+
+    def _require_inertia(self) -> None:
+        """End members whose accelerations have become absurd because their mass matrix is singular."""
+        at, (low, high) = self.layout, self.stepper.ranges.swapaxes(0, 1)
+        a = (np.maximum(np.abs(low[:, at.a]), np.abs(high[:, at.a])) / self._sizes).max(axis=1, initial=0.0)
+        if not (a > self._unusual).any():
+            return
+        for member in np.flatnonzero(self.arrays.rows((a > self._unusual)[:, None])[:, 0] & self.alive).tolist():
+            group, lane = self.arrays.place(member)
+            if (said := self._singular(member, self.state)) is not None:
+                sentence = f"diverged at t = {self.t:.6g} s: {said}"
+                self._end(member, self.t, self.arrays.of(self.state, member), sentence, "failed")
+            self._unusual[group, lane] = 10 * a[group, lane]
+
+    def _end_guilty(self, step: int) -> None:
+        """End the members for which there is no way on, so that the others find one."""
+        error, left = self.stepper.excess(step + 1)
+        excess = np.maximum(error, left)[:, step]
+        bad = ~np.isfinite(excess) if self.step_size.fixed else ~(excess <= 1)
+        if not bad.any():
+            bad = excess >= excess.max()
+        fell = None if self.step_size.fixed else self.step_size.dt
+        for member in np.flatnonzero(self.arrays.rows(bad[:, None])[:, 0] & self.alive).tolist():
+            last, tried = (self.arrays.of(each, member) for each in (self.state, self.stepper.path[:, step + 1]))
+            sentence = divergence(self.system_of(member), self.plant, self.t, last, tried, fell)
+            self._end(member, self.t, last, sentence, "failed")
+        self.step_size.begin_anew()
+        self._jumped = True
+        if self.alive.any():
+            self._brace()
+
+    def _end(self, member: int, time: float, state: Array, reason: str, status: Status) -> None:
+        """A member ends; its lane goes on with what another does."""
+        self._read()
+        self.ends[member], self.alive[member] = End(time, state.copy(), reason, status), False
+        group, lane = self.arrays.place(member)
+        self._until[group, lane] = min(self._until[group, lane], time)
+        living = np.flatnonzero(self.alive)
+        if not len(living):
+            return
+        twin = int(living[0])
+        lanes = [member]
+        if member == 0:  # lanes that are left over are its copies
+            lanes += range(len(self.crew), self.arrays.groups * self.arrays.lanes)
+        for each in lanes:
+            self.stepper.replace(each, twin)
+            for packed in (self.state, self._jump, self._restrained, self._sizes, *self._bounds):
+                self.arrays.copy(packed, twin, each)
+            group, lane = self.arrays.place(each)
+            self._unusual[group, lane] = self._unusual[self.arrays.place(twin)]
+        self.inputs.replace(member, twin)
+
+    # --- where inputs jump ---
+
+    def _rescaled(self, size: float) -> Array:
+        """States for a step of another size: auxiliary accelerations lead the others by a fraction of the step."""
+        if size == self._size:
+            return self.state
+        out, at = self.state.copy(), self.layout
+        ahead = out[:, at.every_aux] - out[:, at.every_a]
+        out[:, at.every_aux] = out[:, at.every_a] + ahead * (size / self._size)
+        return out
+
+    def _restarted(self, dt: float) -> Array | None:
+        """States with accelerations and powers computed anew; None if inputs fail here."""
+        given = self._given(np.array([self.t]))
+        if given is None:
+            return None
+        u, out, at, places = given[:, 0], self.state.copy(), self.layout, self.plant.input_places
+        for k, place in enumerate(self.plant.driven):
+            out[:, at.q][:, place], out[:, at.v][:, place] = u[:, places[3]][:, k], u[:, places[4]][:, k]
+        a, put_in, drained, *forces = self.stepper.start(out, u, dt)
+        out[:, at.every_a] = out[:, at.every_aux] = a
+        out[:, at.given], out[:, at.drained] = put_in[:, 0], drained[:, 0]
+        if forces:
+            out[:, at.forces] = forces[0]
+        return out
+
+    def _brace(self) -> None:
+        """Take shorter steps where inputs have jumped so that accelerations did."""
+        here = self._restarted(0.0)
+        while here is None and self.alive.any():
+            here = self._restarted(0.0)
+        if here is None:
+            return
+        self._jump = here
+        old, new = self.state[:, self.layout.a] / self._sizes, here[:, self.layout.a] / self._sizes
+        kick, largest = (np.abs(each).max(axis=1, initial=0.0) for each in (new - old, new))
+        if (kick > KICK * largest).any():
+            self.step_size.restart()
+        self._restrain(here)
+
+    def _anew(self, size: float) -> Array | None:
+        """States after a jump, for a step of this size."""
+        return self._restarted(size) if any(self.stepper.method.softening(1.0)) else self._jump
+
+    def _restrain(self, states: Array) -> None:
+        """Keep steps that an explicit method may choose stable, in these postures and those that are near."""
+        q = states[:, self.layout.q]
+        if self.step_size.fixed or not self.stepper.method.explicit:
+            return
+        if not self._jumped and (np.abs((q - self._restrained) / self._sizes) < NEAR).all():
+            return
+        self._restrained = q.copy()
+        given = self._given(np.array([self.t]))
+        if given is None:
+            return
+        free = self.plant.free
+        v, a = (self.arrays.rows(states[:, part]) for part in (self.layout.every_v, self.layout.every_a))
+        spectra = self.stepper.spectra(states, given[:, 0])
+        longest = [
+            self.stepper.method.longest_step(each.moving(v[k, free], a[k, free]).rates, self.duration)
+            for k, each in enumerate(spectra)
+        ]
+        self._stable = SAFELY * min(longest)
+
+    # --- what comes of it ---
+
+    def _sample(self, times: Array, good: int) -> None:
+        """Measure what happened at the samples between these nodes, those at the last node left to the next."""
+        until = int(np.searchsorted(self._wanted, times[-1] - SAME_TIME * self._wanted[-1]))
+        wanted = self._wanted[self._taken : until]
+        self._taken = max(self._taken, until)
+        if self._with_steps:
+            wanted = np.union1d(wanted, times[:-1])
+        if not len(wanted):
+            return
+        wanted = np.maximum(wanted, times[0])
+        asked = np.minimum(wanted, np.nextafter(times[-1], -np.inf))
+        self._pending.append((wanted, asked, self.stepper.between(times, good, wanted)))
+        if sum(len(each) for each, *_ in self._pending) >= TOGETHER:
+            self._read()
+
+    def _read(self) -> None:
+        """Read the samples that wait for it."""
+        if self._pending:
+            wanted, asked, rows = (
+                each[0] if len(each) == 1 else np.concatenate(each, axis=axis)
+                for each, axis in zip(zip(*self._pending, strict=True), (0, 0, 1))
+            )
+            self._pending = []
+            self._peaks.gather(wanted, self.stepper.read(rows, self.inputs.padded(asked)), self._until)
+
+    def measures(self) -> list[dict[str, float | Array]]:
+        """By member, what `measures.MEANINGS` tells. Lanes of members that ended are theirs again."""
+        at, ends = self.layout, [self.ends[member] for member in range(len(self.crew))]
+        self.stepper.restore(self.crew.numbers)
+        self.inputs.restore()
+        states = self.arrays.packed(np.stack([each.state for each in ends]))
+        times = np.array([each.time for each in ends])
+        asked = np.where(times > 0, np.nextafter(times, -np.inf), times)
+        rows = np.ascontiguousarray(states[:, None, : 3 * at.every])
+        inputs = self.inputs.at_own_times(asked)
+        readings = self.stepper.read(rows, inputs[:, None])[:, 0]
+        end = self.arrays.packed(times[:, None])[:, 0]
+        return self._peaks.values(readings, states[:, at.work], states[:, at.lost], end, self.duration)

@@ -1,0 +1,254 @@
+"""Members whose robots are of one structure: all that is prepared once, and the batches in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.building import building
+from flexarm.mechanics.system import System
+from flexarm.motion.budget import require_seen_inputs
+from flexarm.motion.choice import better, usual
+from flexarm.motion.events import Watch
+from flexarm.motion.method_names import Compiled
+from flexarm.motion.methods import Method
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.spectrum import Spectrum
+from flexarm.motion.start import initial_state
+from flexarm.robot import MovingJoint, Robot
+from flexarm.sweeps.batch import Batch
+from flexarm.sweeps.candidates import Candidate
+from flexarm.sweeps.changes import changed_inputs, changed_robot, changed_start, law_parameters
+from flexarm.sweeps.lane_code import LaneCode, lane_code_of
+from flexarm.sweeps.lane_inputs import LaneInputs
+from flexarm.sweeps.lane_stepper import LaneStepper
+from flexarm.sweeps.member import Case
+from flexarm.sweeps.sample import Sampler
+from flexarm.sweeps.settings import Settings
+
+SLOW = 1e-6  # of the fastest: frequencies below are those of rigid motions
+
+
+class Alone(Exception):
+    """Members cannot share their steps, and why."""
+
+
+@dataclass(frozen=True)
+class Looker:
+    """One member, as the choice of a method wants to see it."""
+
+    stepper: LaneStepper
+
+    @property
+    def plant(self) -> Any:
+        return self.stepper.plant
+
+    def _packed(self, q: Array, v: Array) -> Array:
+        at = self.stepper.layout
+        row = np.zeros(at.size)
+        row[at.every_q], row[at.every_v] = q, v
+        return self.stepper.arrays.packed(row[None])
+
+    def spectrum(self, q: Array, v: Array, u: Array) -> Spectrum:
+        return self.stepper.spectra(self._packed(q, v), self.stepper.arrays.packed(u[None]))[0]
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
+        found = self.stepper.start(self._packed(q, v), self.stepper.arrays.packed(u[None]), dt)
+        return [self.stepper.arrays.rows(each)[0] for each in found]
+
+
+class Cohort:
+    """Of a case with this `robot`, of which members change numbers; `typical` is that of one of them, whose structure
+    is theirs."""
+
+    def __init__(self, case: Case, robot: Robot, typical: Robot, settings: Settings) -> None:
+        self.case, self.robot, self.typical, self.settings = case, robot, typical, settings
+        self.system = System(typical, native=False)
+        self.plan = settings.plan(self.system.robot, case.duration)
+        with building:
+            self.schedule = Schedule(self.system, case.torque, case.motion, case.loads)
+        self.sampler = Sampler(case, robot, self.system, self.schedule)
+
+    def look(self, one: Candidate) -> None:
+        """Learn how fast inputs are, in the state in which the typical member begins."""
+        try:
+            q, v = initial_state(self.system, self.schedule, **changed_start(self.case, self.system, one.state))
+        except (ValueError, TypeError, KeyError) as error:
+            raise one.about(error) from None
+        self.schedule.look(self.case.duration, q, v)
+        require_seen_inputs(self.schedule.outlooks, self.schedule.pace, self.case.duration, self.plan.dt)
+
+    # --- whether lanes can run it ---
+
+    def require_lanes(self, one: Candidate, method: Method | None = None) -> None:
+        """`Alone` says why they cannot; else the code is ready, for this method, or for one that suits the member."""
+        if why := self._why_alone():
+            raise Alone(why)
+        self._one = one
+        self.method = self._method(one) if method is None else method
+        self.code = self._code(self.method)
+
+    def _why_alone(self) -> str:
+        if self.settings.verify:
+            return "verify=True runs each of them twice"
+        if self.settings.native is False:
+            return "native=False asks for CasADi's virtual machine"
+        if not isinstance(self.plan.solver, Compiled):
+            return f"{self.settings.method} chooses its own steps"
+        if self.schedule.controller is not None:
+            return "a law with a sample rate is called as it is"
+        if any(isinstance(link.joint, MovingJoint) and link.joint.stop for link in self.system.robot.links):
+            return "contacts with stops are looked for in each of them"
+        if any(_speed_jumps(each) for each in self.schedule.motions.values()):
+            return "the speed of a driven joint jumps"
+        return ""
+
+    def _code(self, method: Method) -> LaneCode:
+        with building:
+            code = lane_code_of(self.schedule.plant(self.plan.stabilization), method, self.settings.width)
+        if code.library is None:
+            raise Alone("there is no machine code for lanes")
+        return code
+
+    def _method(self, one: Candidate) -> Method:
+        solver, chooses = self.plan.solver, self.settings.chooses
+        assert isinstance(solver, Compiled)
+        if not chooses:
+            return solver.method
+        method, row = usual(self.system.robot), self.sampler.row(one.smooth)[None]
+        crew = self.sampler.crew(row, self.plan.tolerance)
+        looker = Looker(self._stepper(self._code(method), row, 1))
+        return better(looker, self.schedule, crew.q[0], crew.v[0], self.plan.tolerance) or method
+
+    def _stepper(self, code: LaneCode, rows: Array, count: int) -> LaneStepper:
+        crew = self.sampler.crew(rows, self.plan.tolerance)
+        tolerances = (crew.share, crew.allowed, crew.solved)
+        return LaneStepper(code, count, crew.numbers, *tolerances, self.case.duration, False)
+
+    def speeds(self, rows: Array) -> Array:
+        """By row, the logarithm of the frequency of the slowest vibration (of which there may be none): members that
+        are alike in it want steps of the same size."""
+        stepper = self._stepper(self.code, rows, 1)
+        crew, at = self.sampler.crew(rows, self.plan.tolerance), stepper.layout
+        states = np.zeros((len(rows), at.size))
+        states[:, at.q], states[:, at.v], states[:, at.law_states] = crew.q, crew.v, crew.law_states
+        inputs, _ = self.schedule.inputs_until_failure(np.zeros(1))
+        if not len(inputs):
+            return np.zeros(len(rows))
+        packed = stepper.arrays.packed(np.repeat(inputs, len(rows), axis=0))
+        spectra = stepper.spectra(stepper.arrays.packed(states), packed)
+        slowest = [each.frequencies[each.frequencies > SLOW * each.frequencies.max(initial=0.0)] for each in spectra]
+        return np.asarray(np.log([float(each.min(initial=1e300)) for each in slowest]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sent elsewhere, it is made anew there, with the method that was chosen here."""
+        return _again, (self.case, self.robot, self.typical, self.settings, self._one, self.method)
+
+    # --- batches ---
+
+    @cached_property
+    def _law_is_steady(self) -> bool:
+        """Whether a law has no formula of the time in it, whose speed gains might change."""
+        law, start = self.schedule.law, np.zeros(self.system.nq)
+        return law is None or law.look(self.case.duration, start, start).probes == 0
+
+    def schedule_of(self, inputs: Mapping[str, float], q: Array, v: Array) -> Schedule:
+        """Of a member with other profiles, or other gains of a law."""
+        if self.schedule.law is not None:
+            assert self.schedule.feedback is not None
+            schedule = copy(self.schedule)
+            schedule.law = copy(self.schedule.law)
+            schedule.law.parameters = law_parameters(self.schedule.feedback, self.system, inputs)
+            schedule.look(self.case.duration, q, v)
+            return schedule
+        torque, motion = changed_inputs(self.case, inputs)
+        with building:
+            schedule = Schedule(self.system, torque, motion, self.case.loads)
+        if any(_speed_jumps(each) for each in schedule.motions.values()):
+            raise ValueError("motion: the speed of a driven joint jumps")
+        schedule.look(self.case.duration, q, v)
+        return schedule
+
+    def batch(
+        self, these: Sequence[Candidate], rows: Array, keep: bool, cancelled: Callable[[], bool] = lambda: False
+    ) -> Batch:
+        """Members with their rows, ready to run."""
+        crew = self.sampler.crew(rows, self.plan.tolerance)
+        changes = [each.inputs for each in these]
+        gains = self.schedule.law is not None and self._law_is_steady
+        keys = [() if gains else tuple(sorted(each.items())) for each in changes]
+        schedules: dict[tuple[Any, ...], Schedule] = {}
+        for k, key in enumerate(keys):
+            if key not in schedules:
+                schedules[key] = self.schedule if not key else self.schedule_of(dict(key), crew.q[k], crew.v[k])
+        places = {key: place for place, key in enumerate(schedules)}
+        which = np.array([places[key] for key in keys], dtype=np.intp)
+        parameters = None
+        if gains and any(changes):
+            feedback = self.schedule.feedback
+            assert feedback is not None
+            parameters = np.stack([law_parameters(feedback, self.system, each) for each in changes])
+        own = len(schedules) > 1 or parameters is not None
+
+        def inputs(stepper: LaneStepper) -> LaneInputs:
+            return LaneInputs([*schedules.values()], which, parameters, stepper.plant, stepper.arrays)
+
+        people = People(self, these)
+        return Batch(
+            self.code,
+            crew,
+            inputs,
+            self.plan.tolerance,
+            self.plan.dt,
+            self.settings.samples(self.case.duration, self.system.nq),
+            self.settings.sample is None,
+            people.system,
+            people.watch,
+            self.settings.stop is not None or self.sampler.watched,
+            keep,
+            cancelled,
+            own,
+        )
+
+
+def _again(case: Case, robot: Robot, typical: Robot, settings: Settings, one: Candidate, method: Method) -> Cohort:
+    cohort = Cohort(case, robot, typical, settings)
+    cohort.look(one)
+    cohort.require_lanes(one, method)
+    return cohort
+
+
+class People:
+    """Systems and watches of members, made when they are first asked for."""
+
+    def __init__(self, cohort: Cohort, these: Sequence[Candidate]) -> None:
+        self._cohort, self._these = cohort, these
+        self._systems: dict[int, System] = {}
+        self._watches: dict[int, Watch] = {}
+
+    def system(self, place: int) -> System:
+        if place not in self._systems:
+            robot = changed_robot(self._cohort.robot, self._these[place].numbers)
+            self._systems[place] = System(robot, native=False)
+        return self._systems[place]
+
+    def watch(self, place: int) -> Watch:
+        if place not in self._watches:
+            self._watches[place] = Watch(self.system(place), self._cohort.settings.stop)
+        return self._watches[place]
+
+
+def _speed_jumps(motion: Any) -> bool:
+    """Whether the rate of a motion jumps within a run."""
+    for time in motion.breaks:
+        if time > 0:
+            before, after = (float(motion(t, 1)) for t in (np.nextafter(time, -np.inf), time))
+            if abs(after - before) > 1e-9 * max(1.0, abs(before), abs(after)):
+                return True
+    return False

@@ -1,0 +1,72 @@
+"""Runs of single members: from the steps of their batch, or one by one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from flexarm.mechanics.building import building
+from flexarm.mechanics.reach import ValidityWarning
+from flexarm.mechanics.system import System
+from flexarm.motion.events import Watch
+from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.results import results
+from flexarm.motion.run import Run
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.simulate import asked, recorded_points, simulate
+from flexarm.sweeps.batch import Batch
+from flexarm.sweeps.candidates import Candidate
+from flexarm.sweeps.changes import changed_inputs, changed_robot, changed_start
+from flexarm.sweeps.cohort import Cohort
+from flexarm.sweeps.member import Case
+from flexarm.sweeps.settings import Settings
+
+
+def simulated(case: Case, settings: Settings, one: Candidate) -> Run:
+    """A member as `fa.simulate` runs it."""
+    system = System(changed_robot(case.robot, one.robot))
+    torque, motion = changed_inputs(case, one.inputs)
+    start = changed_start(case, system, one.state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ValidityWarning)  # a run's status and reason tell what matters to a sweep
+        return simulate(
+            system, case.duration, torque=torque, motion=motion, loads=case.loads, **start, **settings.for_simulate()
+        )
+
+
+def gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
+    """The run of a member of a batch that kept its steps."""
+    case, settings = cohort.case, cohort.settings
+    system = batch.system_of(place)
+    torque, motion = changed_inputs(case, one.inputs)
+    wanted = settings.samples(case.duration, system.nq)
+    q, v = batch.crew.q[place], batch.crew.v[place]
+    with building:
+        schedule = Schedule(system, torque, motion, case.loads)
+    schedule.look(case.duration, q, v)
+    plan = settings.plan(system.robot, case.duration)
+    with building:
+        stepper = plan.stepper(cohort.method, schedule)
+    loop = plan.integration_with(stepper, schedule, wanted, Watch(system, None), Interrupts())
+    end, recorder = batch.ends[place], loop.recorder
+    assert batch.nodes is not None
+    for k, (times, path, jumped) in enumerate(batch.nodes.blocks):
+        if times[0] >= end.time:
+            break
+        states = batch.arrays.of(path, place)
+        if not k:
+            recorder.start(states[0])
+        recorder.record(times, states, min(end.time, float(times[-1])), jumped)
+        sizes = np.diff(times)
+        recorder.statistics.steps += len(sizes)
+        recorder.statistics.smallest_step = min(recorder.statistics.smallest_step, float(sizes.min()))
+        recorder.statistics.largest_step = max(recorder.statistics.largest_step, float(sizes.max()))
+    if not recorder.blocks:
+        raise ValueError(end.reason)
+    recorder.finish(end.time, end.state)
+    loop.reason, loop.status = end.reason, end.status
+    options: dict[str, Any] = asked(schedule, case.loads, plan, settings.method, settings.sample)
+    points = recorded_points(system, settings.points)
+    return results(loop, points, {**options, "verify": False}, {"wall_time": 0.0})

@@ -1,0 +1,146 @@
+"""What a member's robot gives to a batch: numbers, sizes, where it begins, what is watched; as one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.numbers import Numbers
+from flexarm.mechanics.system import System
+from flexarm.motion.events import Watch
+from flexarm.motion.loads import loads_of
+from flexarm.motion.plan import lightest, moving_masses
+from flexarm.motion.schedule import Schedule
+from flexarm.motion.start import initial_state
+from flexarm.motion.step_size import Tolerance
+from flexarm.motion.traced_law import TracedLaw
+from flexarm.robot import Robot
+from flexarm.sweeps.batch import Crew
+from flexarm.sweeps.changes import changed_robot, changed_start, parted
+from flexarm.sweeps.member import Case
+
+
+class OtherStructure(ValueError):
+    """A member's robot is of another structure than that of its cohort."""
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Rows of members that change a `robot` so that it is of the structure of `system`, driven as the `schedule`
+    says."""
+
+    case: Case
+    robot: Robot
+    system: System
+    schedule: Schedule
+
+    def row(self, changes: Mapping[str, Any]) -> Array:
+        """All parts one after the other; `OtherStructure`, or another ValueError where there is no such robot."""
+        parts = parted(changes)
+        system = System(changed_robot(self.robot, parts.robot), native=False)
+        q, v = initial_state(system, self.schedule, **changed_start(self.case, system, parts.state))
+        links = system.robot.links
+        length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
+        watch = Watch(system, None)
+        limits = np.array([bounds for bounds, _ in watch.limits.values()]).reshape(-1, 2)
+        if list(watch.limits) != list(self._watch.limits) or list(watch.ends) != list(self._watch.ends):
+            raise OtherStructure("other joints have limits")
+        every = [
+            self._numbers(system),
+            system.sizes,
+            [length, mass * length**2],
+            np.concatenate(moving_masses(system.robot)),
+            limits.T.ravel(),
+            watch._turn_of_each,
+            [extent for _, extent in watch.ends.values()],
+            q,
+            v,
+        ]
+        return np.concatenate([np.asarray(each, dtype=float) for each in every])
+
+    def _numbers(self, system: System) -> Array:
+        try:
+            own = self.system.structure.numbers.vector_of(
+                system._described[1], same=system.structure is self.system.structure
+            )
+        except ValueError as error:
+            raise OtherStructure(str(error)) from None
+        places = Numbers()
+        for k, (load, _) in enumerate(loads_of(system, self.case.loads)):
+            system.add_place(places, f"loads.{k}", load.link, load.x)
+        law, more = self.schedule.law, np.zeros(0)
+        if law is not None and law.places:
+            assert self.schedule.feedback is not None
+            more = np.array(TracedLaw(self.schedule.feedback, system).places, dtype=float)
+        given = self.schedule.given.numbers
+        weights = given[len(given) - (0 if law is None else len(law.states)) :]
+        row = np.concatenate([own, places.vector, more, weights])
+        if len(row) != len(given):
+            raise OtherStructure("its loads act on places of another kind")
+        return row
+
+    @cached_property
+    def _watch(self) -> Watch:
+        return Watch(self.system, None)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where parts of a row end."""
+        n, limited, sliding = self.system.nq, len(self._watch.limits), len(self._watch.ends)
+        masses = sum(map(len, moving_masses(self.system.robot)))
+        sizes = [len(self.schedule.given.numbers), n, 2, masses, 2 * limited, n, sliding, n, n]
+        return [int(each) for each in np.cumsum(sizes)]
+
+    @cached_property
+    def scales(self) -> Any:
+        """By entry of a row, a number of those with which it is compared: entries of a matrix, or of a part."""
+        entries = self.system._described[1].entries
+        owners = np.repeat(np.arange(len(entries)), [len(each.names) for each in entries])
+        rest = self._ends[0] - len(owners)
+        names = [owners, len(entries) + np.arange(rest)]
+        parts = np.diff(self._ends)
+        next_one = len(entries) + rest
+        for k, size in enumerate(parts.tolist()):
+            own = np.arange(size) if k in (1, 2, 3, 5) else np.zeros(size, dtype=int)
+            names.append(next_one + own)
+            next_one += size
+        return np.concatenate(names)
+
+    def crew(self, rows: Array, of: Tolerance) -> Crew:
+        """The members of a batch from their rows; `of` the tolerance of one of them."""
+        numbers, sizes, whole, masses, limits, turns, slideways, q, v = np.split(rows, self._ends[:-1], axis=1)
+        lower, upper = np.split(limits, 2, axis=1)
+        length, push = whole.T
+        links = len(self.system.robot.links)
+        least: Any = lightest(masses[:, :links].T, masses[:, links:].T)
+        lengths: Any = length
+        tolerance = replace(of, length=lengths, mass=least)
+        law = np.repeat(self.schedule.law_start[None], len(rows), axis=0)
+        return Crew(
+            numbers,
+            sizes,
+            q,
+            v,
+            law,
+            allowed=np.asarray(tolerance.allowed),
+            share=np.asarray(tolerance.share),
+            solved=np.asarray(tolerance.solved),
+            push=push,
+            lower=lower,
+            upper=upper,
+            turns=turns,
+            slideways=slideways,
+            limited=list(self._watch.limits),
+            sliding=list(self._watch.ends),
+            far=self._watch.far,
+        )
+
+    @property
+    def watched(self) -> bool:
+        """Whether robots have conditions that depend on where they are (supports, riders)."""
+        return bool(self._watch.conditions)

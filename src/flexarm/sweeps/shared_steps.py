@@ -1,0 +1,61 @@
+"""Steps that all members of a batch share: good where they are good enough in every lane."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.motion.step_size import FIRST_STEP, NO_LIMIT, SAFETY, WORTH_IT, AdaptiveStep, FixedStep, Tolerance
+
+
+class Judged(Protocol):
+    """Steps that tell, in units of what each lane allows, the worst errors and what iterations left."""
+
+    patience: int
+
+    def measured(self, used: int) -> tuple[Array, Array]: ...
+
+
+class SharedAdaptive(AdaptiveStep):
+    """As of one run."""
+
+    def least(self, size: float, estimate: int) -> float:
+        """The share of the allowed error below which longer steps should be tried."""
+        could_grow = size > self.dt / WORTH_IT
+        return float((SAFETY / WORTH_IT) ** estimate) if could_grow else 0.0
+
+    @property
+    def most(self) -> float:
+        """Of the errors, as a share of what is allowed."""
+        return 1.0
+
+    def begin_anew(self) -> None:
+        """After the lanes that wanted ever shorter steps are gone."""
+        self.dt = FIRST_STEP * min(1.0, self.duration)
+        self.restart()
+
+    def _measured(self, stepper: Any, used: int) -> tuple[Array, Array, Any]:
+        return *stepper.measured(used), np.zeros(used, dtype=bool)
+
+
+class SharedFixed(FixedStep):
+    """As of one run: errors do not matter, but that there are numbers."""
+
+    def least(self, size: float, estimate: int) -> float:
+        return 0.0
+
+    @property
+    def most(self) -> float:
+        return NO_LIMIT
+
+    def begin_anew(self) -> None:
+        """Its steps stay as they are."""
+
+    def _measured(self, stepper: Any, used: int) -> tuple[Array, Array, Any]:
+        return *stepper.measured(used), np.zeros(used, dtype=bool)
+
+
+def shared_steps(tolerance: Tolerance, duration: float, dt: float | None) -> SharedAdaptive | SharedFixed:
+    return SharedAdaptive(tolerance, duration) if dt is None else SharedFixed(tolerance, dt)

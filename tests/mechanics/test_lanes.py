@@ -1,0 +1,222 @@
+"""Generated C with a vector for each number: every construct gives the digits that it gives alone."""
+
+import ctypes
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from flexarm.mechanics import lane_library
+from flexarm.mechanics.compiler import find_compiler
+from flexarm.mechanics.lane_library import AVX2, AVX512, PAIRS, Between, LaneFunction, LaneLibrary, Width, widest
+from flexarm.mechanics.lanes import in_lanes
+from flexarm.motion.sampling import CUBIC, WITH_RATES, between
+from flexarm.motion.state import Layout
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+RANDOM = np.random.default_rng(1)
+WIDTHS = sorted({PAIRS, widest()})
+
+
+def arithmetic() -> ca.Function:
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    compared = [a < b, a <= b, a == b, a != b, ca.logic_and(a < b, b <= 1), ca.logic_or(a < b, a > 1), ca.logic_not(a)]
+    chosen = [ca.if_else(a < b, a, b), ca.if_else(ca.logic_and(a < b, b <= 3), 2, b), ca.sign(a), ca.fabs(a)]
+    functions = [ca.tan(a), ca.exp(a), ca.sqrt(a), ca.floor(a), ca.atan2(a, b), ca.fmod(a, b), ca.copysign(a, b)]
+    functions += [a**b, ca.hypot(a, b), ca.log1p(a), ca.tanh(a), ca.fmin(a, b), ca.fmax(a, b)]
+    constants = [2 * a, 2 - a, ca.pi * a, 1e-300 * a, -a / 3, ca.SX(3.5), ca.SX(-1), ca.inf * a, 1 / a]
+    return ca.Function("arithmetic", [a, b], [ca.vertcat(*compared, *chosen, *functions, *constants)])
+
+
+def vectors() -> ca.Function:
+    m, n = ca.MX.sym("m", 3), ca.MX.sym("n", 3)
+    out = [ca.dot(m, n), ca.fabs(m), ca.fmin(m, n), ca.if_else(m[0] > n[0], m, n), m @ n.T, ca.norm_2(m)]
+    out += [ca.fmax(m, 1e-3), m * 2 + 1, ca.vertcat(m, 0, 1), ca.DM([1, 2, 3]) * m, ca.sum1(m), m < n, m[0] <= n]
+    return ca.Function("vectors", [m, n], out)
+
+
+def turns() -> ca.Function:
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    return ca.Function("turns", [a, b], [ca.sin(a), ca.cos(a), ca.cos(b), ca.sin(b)])
+
+
+def halved() -> ca.Function:
+    """x is halved as often as it is above one, three times at most."""
+    x = ca.MX.sym("x")
+    half, same = ca.Function("half", [x], [x / 2]), ca.Function("same", [x], [x])
+    here = x
+    for _ in range(3):
+        here = ca.Function.if_else("choice", half, same)(here > 1, here)
+    return ca.Function("halved", [x], [here])
+
+
+MAKE = (arithmetic, vectors, turns, halved)
+
+
+@pytest.fixture(scope="module", params=WIDTHS, ids=lambda width: f"{width.lanes} lanes")
+def library(request):
+    functions = [make() for make in MAKE]
+    made = LaneLibrary([each.name() for each in functions], lambda: functions, None, request.param)
+    assert made.loaded is not None
+    return made
+
+
+def evaluated(library, name, *arguments):
+    """Outputs for rows of arguments (rows, entries), each lane a row."""
+    lanes = library.width.lanes
+    function = next(each for each in library.functions if each.name() == name)
+    groups = -(-len(arguments[0]) // lanes)
+    packed = []
+    for each in arguments:
+        padded = np.concatenate([each, np.repeat(each[:1], groups * lanes - len(each), axis=0)])
+        packed.append(np.ascontiguousarray(padded.reshape(groups, 1, lanes, -1).swapaxes(2, 3)))
+    out = [np.zeros((groups, 1, function.numel_out(k), lanes)) for k in range(function.n_out())]
+    LaneFunction(library.loaded, name, packed, out)(1)
+    return [each.swapaxes(2, 3).reshape(groups * lanes, -1)[: len(arguments[0])] for each in out]
+
+
+def alone(function, *arguments):
+    rows = [
+        [part.full().ravel(order="F") for part in function.call([ca.DM(x) for x in row])] for row in zip(*arguments)
+    ]
+    return [np.stack(each) for each in zip(*rows, strict=True)]
+
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 3.0, 0.5, -2.5, 1e-310, 1e200, np.inf, -np.inf, np.nan])
+
+
+def test_numbers_comparisons_and_choices_are_those_of_one(library):
+    a, b = (each.ravel()[:, None] for each in np.meshgrid(SPECIAL, SPECIAL))
+    (found,), (expected,) = evaluated(library, "arithmetic", a, b), alone(library.functions[0], a, b)
+    np.testing.assert_array_equal(found, expected)  # nan where there is one, smaller and larger beside it included
+
+
+def test_loops_over_entries_are_those_of_one(library):
+    m, n = RANDOM.normal(size=(2, 11, 3))
+    n[::3] = m[::3]
+    for found, expected in zip(evaluated(library, "vectors", m, n), alone(library.functions[1], m, n), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 100.0, 1e5, 9.9e5, 1e8, 1e300])
+def test_sine_and_cosine_to_a_unit_in_the_last_place(library, scale):
+    mpmath = pytest.importorskip("mpmath")
+    a = RANDOM.uniform(-scale, scale, (400, 1))
+    a[:40, 0] = np.round(a[:40, 0] / (np.pi / 2)) * (np.pi / 2)  # where one of them all but vanishes
+    sine, cosine, _, other = evaluated(library, "turns", a, a[::-1])
+    with mpmath.workprec(1200):
+        exact = np.array([[float(mpmath.sin(mpmath.mpf(x))), float(mpmath.cos(mpmath.mpf(x)))] for x in a[:, 0]])
+    apart = np.abs(np.hstack([sine, cosine]) - exact)
+    assert (apart <= np.spacing(np.abs(exact)) + 1e-28).all()
+    np.testing.assert_array_equal(other[::-1], sine)
+
+
+def test_turns_that_are_no_number(library):
+    a = np.array([[np.nan], [np.inf], [0.5]])
+    sine, cosine, *_ = evaluated(library, "turns", a, a)
+    assert np.isnan(sine[:2]).all()
+    assert np.isnan(cosine[:2]).all()
+    np.testing.assert_allclose(sine[2], np.sin(0.5), rtol=1e-15)  # beside them as it is alone
+
+
+def test_lanes_go_on_while_any_of_them_wants_to(library):
+    lanes = library.width.lanes
+    x = np.full((lanes, 1), 0.5)
+    assert evaluated(library, "halved", x)[0][0] == 0.5
+    x[-1] = 3.0  # it wants two
+    found = evaluated(library, "halved", x)[0][:, 0]
+    assert found[-1] == 0.75
+    np.testing.assert_array_equal(found[:-1], 0.125)
+
+
+def test_what_cannot_be_shared_is_refused():
+    x = ca.SX.sym("x")
+    three = ca.Function.conditional("three", [ca.Function(f"f{k}", [x], [k * x]) for k in range(3)], halved())
+    generator = ca.CodeGenerator("three")
+    generator.add(three)
+    with pytest.raises(ValueError, match="choice between several"):
+        in_lanes(generator.dump(), 2)
+    with pytest.raises(ValueError, match="not written by a CasADi"):
+        in_lanes("int main(void) { return 0; }", 2)
+
+
+# --- libraries ---
+
+
+def test_width_is_what_the_processor_has(monkeypatch, tmp_path):
+    info = tmp_path / "cpuinfo"
+    monkeypatch.setattr(lane_library, "CPU_INFO", info)
+    monkeypatch.setattr(lane_library.platform, "machine", lambda: "x86_64")
+    said = {"fpu sse2": PAIRS, "sse2 avx2 fma": AVX2, "avx2 avx512f avx512dq": AVX512, "avx2 avx512f": AVX2}
+    for flags, expected in said.items():
+        info.write_text(f"processor : 0\nflags\t\t: {flags}\n")
+        assert widest.__wrapped__() == expected
+    info.unlink()
+    assert widest.__wrapped__() == PAIRS
+    monkeypatch.setattr(lane_library.platform, "machine", lambda: "aarch64")
+    assert widest.__wrapped__() == PAIRS
+
+
+def test_each_width_has_a_library_of_its_own():
+    one, other = (LaneLibrary(["halved"], lambda: [halved()], ["same"], width) for width in (PAIRS, AVX2))
+    assert one._key(find_compiler()) != other._key(find_compiler())
+
+
+def test_a_compiler_that_fails_says_so_once(caplog, monkeypatch, tmp_path):
+    monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
+    broken = LaneLibrary(["halved"], lambda: [halved()], None, Width(2, ("-no-such-flag-at-all",)))
+    assert broken.loaded is None
+    assert "for 2 lanes failed" in caplog.text
+    assert "one by one" in caplog.text
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert LaneLibrary(["halved"], lambda: [halved()], None).loaded is None
+    assert "no C compiler found" in caplog.text
+
+
+def test_states_between_nodes_are_those_of_one(library):
+    lanes, layout = library.width.lanes, Layout(2)
+    times = np.array([0.0, 0.1, 0.25])
+    path = RANDOM.normal(size=(2, 3, layout.size, lanes))
+    path[:, :, layout.a] *= 1e4  # some of which steps do not resolve
+    wanted = np.array([0.0, 0.03, 0.1, 0.2])
+    left = np.array([0, 0, 1, 1])
+    h = np.diff(times)[left][:, None]
+    s = (wanted - times[left])[:, None] / h
+    weights = np.hstack([(s ** np.arange(6)) @ WITH_RATES, (s ** np.arange(4)) @ CUBIC, h, s])
+    for order in (2, 5):
+        rows = Between(library.loaded, 2)(path, left, weights, order <= 2)
+        for group in range(2):
+            for lane in range(lanes):
+                expected = between(times, path[group, :, :, lane], wanted, layout, order)
+                found = rows[group, :, :, lane]
+                np.testing.assert_allclose(found[:, :6], expected[:, layout.motion], rtol=1e-10, atol=1e-10)
+                np.testing.assert_allclose(found[:, 6:], expected[:, [layout.work, layout.lost]], rtol=1e-10)
+
+
+def test_steps_end_where_a_lane_needs_it(library):
+    """x grows by u; its error is |x|, and what is left nothing."""
+    x, u = ca.SX.sym("x"), ca.SX.sym("u")
+    step = ca.Function("grow", [x, u], [x + u, ca.fabs(x + u), 0 * x])
+    made = LaneLibrary(["grow"], lambda: [step], None, library.width)
+    lanes, steps = library.width.lanes, 20
+    path = np.zeros((2, steps + 1, 1, lanes))
+    u = np.ones((2, 1, 1, lanes))
+    u[1, 0, 0, -1] = 2.0  # twice as fast
+    errors, left = np.zeros((2, 2, steps, 1, lanes))
+    function = LaneFunction(made.loaded, "grow", [path[:, :-1], u], [path[:, 1:], errors, left])
+    limits, ranges = np.zeros((2, 3, lanes)), np.zeros((2, 2, 1, lanes))
+    limits[:, :2] = 10.0
+    assert function.steps(steps, limits, ranges, 4) == 6  # the sixth has an error of 12
+    assert ranges[1, 1, 0, -1] == 10.0  # of those that are good
+    assert ranges[0, 1, 0, 0] == 5.0
+    assert (ranges[:, 0] == 0).all()
+    limits[:, 2] = 100.0  # all of them could be longer
+    limits[:, :2] = 1e3
+    assert function.steps(steps, limits, ranges, 4) == 4
+    limits[0, 2, 0] = 0.0  # but for one lane
+    assert function.steps(steps, limits, ranges, 4) == steps
+    path[1, 0, 0, 0] = np.nan
+    assert function.steps(steps, limits, ranges, 4) == 1
+    assert np.isinf(errors[1, 0, 0, 0])
+    assert isinstance(made.loaded, ctypes.CDLL)

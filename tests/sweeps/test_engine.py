@@ -1,0 +1,215 @@
+"""Members grouped and checked before they run, then run in threads."""
+
+import itertools
+import pickle
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.mechanics.compiler import find_compiler
+from flexarm.mechanics.lane_library import PAIRS
+from flexarm.sweeps import engine
+from flexarm.sweeps.measures import DIMENSIONS, MEANINGS, UNITS
+from flexarm.sweeps.member import Case, Member
+from tests.sweeps.test_batch import ARM, PUSH
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+CASE = Case(ARM, 0.5, torque=PUSH, options={"rtol": 1e-3, "sample": 0.01, "method": "esdirk"})
+ALONE = Case(ARM, 0.1, torque=PUSH, options={"rtol": 1e-2, "native": False})
+
+
+def payloads(values):
+    return [Member(k, {"links.fore.payload.mass": value}) for k, value in enumerate(values)]
+
+
+def prepared(case, these, **options):
+    return engine.prepare(case, these, width=PAIRS, **{"threads": 2, **options})
+
+
+def ran(case, these, **options):
+    sweep = prepared(case, these, **options)
+    return {each.number: each for each in engine.run(case, these, threads=2, sweep=sweep)}, sweep
+
+
+def test_many_members_by_polynomials_are_those_that_were_computed():
+    masses, stiffnesses = np.linspace(0.05, 0.5, 6), np.linspace(1e10, 4e10, 5)
+    pairs = itertools.product(masses, stiffnesses)
+    these = [Member(k, {"links.fore.payload.mass": m, "links.upper.material.E": E}) for k, (m, E) in enumerate(pairs)]
+    found, sweep = ran(CASE, these)
+    assert sweep.notes == []
+    assert len(sweep.tasks) > 1
+    few, _ = ran(CASE, these[7:9])  # too few for polynomials
+    for number in (7, 8):
+        np.testing.assert_allclose(found[number].values["tip"], few[number].values["tip"], atol=1.5e-3)
+    assert sorted(found) == list(range(30))
+    assert {each.status for each in found.values()} == {"completed"}
+    assert found[0].values.keys() == MEANINGS.keys() == UNITS.keys()
+    assert {name for name in UNITS if np.ndim(found[0].values[name])} == DIMENSIONS.keys()
+
+
+def test_rows_by_polynomials_to_ten_digits():
+    sweep = prepared(CASE, payloads(np.linspace(0.0, 0.5, 40)))
+    (cohort, these, rows) = sweep._cohorts[0]
+    for place in (3, 17, 38):
+        exact = cohort.sampler.row(these[place].smooth)
+        np.testing.assert_allclose(rows.of([these[place]], [place])[0], exact, rtol=1e-9, atol=1e-12)
+
+
+def test_structures_that_differ_run_apart_and_say_so():
+    these = [Member(k, {"links.fore.flexible.bend_y": count}) for k, count in enumerate((1, 2, 1))]
+    found, sweep = ran(CASE, these)
+    assert sweep.notes == ["robots of 2 structures run apart: they differ by more than numbers"]
+    assert len(found) == 3
+    np.testing.assert_allclose(found[0].values["tip"], found[2].values["tip"], atol=1e-12)
+
+
+def test_what_members_do_not_mention_is_as_it_is():
+    these = [Member(0, {"links.fore.payload.mass": 0.3}), Member(1, {}), Member(2, {"links.fore.payload.mass": 0.15})]
+    found, _ = ran(CASE, these)
+    np.testing.assert_allclose(found[1].values["tip"], found[2].values["tip"], atol=1e-6)
+
+
+# --- one by one ---
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"native": False}, "native=False"),
+        ({"method": "bdf"}, "bdf chooses its own steps"),
+        ({"verify": True, "native": "auto"}, "verify=True"),
+    ],
+)
+def test_what_lanes_cannot_do_is_done_one_by_one_with_a_word(options, why):
+    case = Case(ARM, 0.05, torque=PUSH, options={"rtol": 1e-2, **options})
+    found, sweep = ran(case, payloads([0.1, 0.2]))
+    assert why in sweep.notes[0]
+    assert "2 members run one by one" in sweep.notes[0]
+    assert found[0].status == "completed"
+    assert found[0].values.keys() == MEANINGS.keys()
+
+
+def test_a_law_with_a_sample_rate_and_a_stop_run_one_by_one():
+    law = fa.Feedback(lambda t, q, v: [0.0, 0.0], rate=100)
+    assert "sample rate" in prepared(Case(ARM, 0.1, torque=law), payloads([0.1])).notes[0]
+    stopped = ARM.with_({"links.fore.joint.limits": (-1, 1), "links.fore.joint.stop": fa.Stop(100.0)})
+    assert "stops" in prepared(Case(stopped, 0.1), payloads([0.1])).notes[0]
+    jumping = {"upper": fa.ramp(0.0, 1.0, 0.05, 0.08)}
+    assert "speed" in prepared(Case(ARM, 0.1, motion=jumping), payloads([0.1])).notes[0]
+
+
+def test_without_a_compiler_members_run_one_by_one(monkeypatch, caplog):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    case = Case(
+        ARM.with_({"links.upper.length": 1.1, "links.fore.flexible.bend_y": 2}),
+        0.02,
+        options={"rtol": 1e-2, "method": "newmark"},
+    )
+    found, sweep = ran(case, payloads([0.1]))
+    assert "no machine code" in sweep.notes[0]
+    assert found[0].status == "completed"
+
+
+# --- measures and runs ---
+
+
+def test_measures_of_the_user_and_one_that_fails():
+    def broken(run):
+        raise KeyError("nothing")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, _ = ran(ALONE, payloads([0.1, 0.2]), measures={"last": lambda run: float(run.array("tip")[-1, 0])})
+        failed, _ = ran(ALONE, payloads([0.1]), measures={"broken": broken})
+    assert found[1].values["last"] == pytest.approx(1.5, abs=0.01)
+    assert failed[0].status == "failed"
+    assert failed[0].reason == "measure 'broken' failed (KeyError: 'nothing')"
+
+
+def test_a_member_that_fails_at_the_start_is_recorded():
+    def law(t, q, v, gains):
+        return [np.sqrt(gains["k"]), 0.0]  # no number below zero
+
+    case = Case(ARM, 0.1, torque=fa.Feedback(law, gains={"k": 0.0}), options={"rtol": 1e-2, "method": "esdirk"})
+    found, _ = ran(case, [Member(0, {"gains.k": 1e-6}), Member(1, {"gains.k": -1.0})])
+    assert found[0].status == "completed"
+    assert (found[1].status, dict(found[1].values)) == ("failed", {})
+    assert "not finite" in found[1].reason
+
+
+# --- bad input: before anything runs ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"links.fore.payload.mas": 0.1}, "did you mean 'mass'"),
+        ({"links.fora.payload.mass": 0.1}, "did you mean 'fore'"),
+        ({"links.fore.length": -1.0}, "links.fore.length"),
+        ({"q0.fore.p": 0.1}, "no coordinate 'fore.p'; did you mean 'fore.q'"),
+        ({"gains.kp": 1.0}, "there are no gains"),
+        ({"torque.uper": 1.0}, "did you mean 'upper'"),
+        ({"torque.upper.amplitud": 1.0}, "did you mean 'amplitude'"),
+        ({"motion.upper": 1.0}, "give numbers and profiles by link name"),
+        ({"torque.upper.amplitude": float("nan")}, "torque.upper.amplitude"),
+    ],
+)
+def test_values_that_make_no_member_are_told_before_anything_runs(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        prepared(CASE, [Member(0, {}), Member(5, changes)])
+
+
+def test_the_member_among_many_that_is_no_robot():
+    these = payloads([*np.linspace(0.1, 0.5, 30), -0.2])
+    with pytest.raises(ValueError, match=r"member 30 \(links.fore.payload.mass = -0.2\)"):
+        prepared(CASE, these)
+
+
+def test_unknown_options_and_gains():
+    with pytest.raises(TypeError, match="did you mean 'rtol'"):
+        prepared(Case(ARM, 0.1, options={"rtoll": 1}), payloads([0.1]))
+    law = fa.Feedback(lambda t, q, v, gains: [gains["kp"] * q[0], 0.0], gains={"kp": 1.0})
+    with pytest.raises(ValueError, match="no gain 'kd'"):
+        prepared(Case(ARM, 0.1, torque=law), [Member(0, {"gains.kd": 1.0})])
+
+
+# --- threads ---
+
+
+def test_whoever_stops_early_loses_only_what_is_not_done():
+    these, told = payloads(np.linspace(0.1, 0.5, 24)), []
+    sweep = prepared(ALONE, these)
+    outcomes = engine.run(ALONE, these, threads=1, sweep=sweep, progress=lambda done, of: told.append((done, of)))
+    first = list(itertools.islice(outcomes, 9))  # of the second task
+    outcomes.close()
+    assert len({each.number for each in first}) == 9
+    assert told == [(8, 24)]
+    assert not [each for each in threading.enumerate() if each.name.startswith("flexarm sweep")]
+
+
+def test_threads_give_what_one_gives():
+    these = payloads(np.linspace(0.1, 0.5, 12))
+    one = {each.number: each for each in engine.run(CASE, these, threads=1, sweep=prepared(CASE, these))}
+    three = {each.number: each for each in engine.run(CASE, these, threads=3, sweep=prepared(CASE, these))}
+    for number, each in one.items():
+        np.testing.assert_array_equal(each.values["tip"], three[number].values["tip"])
+
+
+# --- elsewhere ---
+
+
+def test_tasks_can_be_sent_to_another_process():
+    these = payloads(np.linspace(0.1, 0.5, 6))
+    sweep = prepared(CASE, these)
+    here = {each.number: each for task in sweep.tasks for each in sweep.compute(task)}
+    parts = [pickle.loads(pickle.dumps(sweep.part(task))) for task in sweep.tasks]
+    there = {each.number: each for part in parts for each in part.compute()}
+    for number, each in here.items():
+        np.testing.assert_array_equal(each.values["tip"], there[number].values["tip"])
+    alone = prepared(ALONE, these[:2])
+    (part,) = [pickle.loads(pickle.dumps(alone.part(task))) for task in alone.tasks]
+    assert [each.status for each in part.compute()] == ["completed", "completed"]
