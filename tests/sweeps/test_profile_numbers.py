@@ -45,7 +45,7 @@ def test_other_numbers_make_other_profiles():
     assert changed(push, "switch.0", 0.4, "torque.a")(0.5) == -0.1
     assert changed(push, "scale", 3.0, "torque.a")(0.5) == pytest.approx(0.3)
     assert changed(2.0, "", 3.0, "torque.a")(0.5) == changed(2.0, "value", 3.0, "torque.a")(0.5) == 3.0
-    with pytest.raises(ValueError, match="torque.a: switch = .*ascending"):
+    with pytest.raises(ValueError, match=r"torque.a: switch = .*ascending"):
         changed(push, "switch.0", 3.0, "torque.a")
     with pytest.raises(KeyError, match=r"did you mean 'torque.a.amplitude'"):
         changed(push, "amplitud", 1.0, "torque.a")

@@ -43,8 +43,8 @@ class Profile:
     made: Made | None = field(default=None, compare=False, repr=False)
 
     def changed(self, where: str, name: str, value: Any) -> Profile:
-        """The same with another `value` of the number `name`, one of those that made it; `where` is what a sentence calls
-        the profile."""
+        """The same with another `value` of the number `name`, one of those that made it; `where` is what a sentence
+        calls the profile."""
         if self.made is None:
             raise ValueError(f"{where}.{name}: {self!r} has no numbers by name; fa.bang_bang and its like have")
         if name not in self.made.given:
