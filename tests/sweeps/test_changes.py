@@ -16,7 +16,7 @@ def test_changes_by_what_they_change():
     assert dict(parts.robot) == {"gravity.1": 1.0}
     assert dict(parts.state) == {"q0.fore.q": 0.2, "v0.fore.q": 1.0}
     assert dict(parts.inputs) == {"gains.kp": 3.0, "torque.upper": 1.0}
-    with pytest.raises(ValueError, match="q0.fore.q"):
+    with pytest.raises(ValueError, match=r"q0.fore.q"):
         parted({"q0.fore.q": "x"})
 
 

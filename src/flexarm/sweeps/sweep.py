@@ -15,11 +15,10 @@ from flexarm.sweeps.batch import Batch, Cancelled
 from flexarm.sweeps.candidates import Candidate
 from flexarm.sweeps.changes import changed_inputs
 from flexarm.sweeps.cohort import Cohort
-from flexarm.sweeps.measures import measures_of
 from flexarm.sweeps.kept import usual_measures
 from flexarm.sweeps.member import Case, Member, Outcome
-from flexarm.sweeps.rows import Rows
 from flexarm.sweeps.one_by_one import outcome
+from flexarm.sweeps.rows import Rows
 from flexarm.sweeps.runs import gathered
 from flexarm.sweeps.settings import Settings
 
