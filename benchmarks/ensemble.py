@@ -18,7 +18,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.mechanics.lane_library import widest
-from flexarm.sweeps import engine
+from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.member import Case, Member
 
 RTOL, SAMPLE = 3e-3, 0.05

@@ -183,6 +183,7 @@ def calls() -> Iterator[Call]:
     yield from designs()
     yield from results()
     yield from closed_forms()
+    yield from sweeps()
 
 
 def descriptions() -> Iterator[Call]:
@@ -960,6 +961,67 @@ def closed_forms() -> Iterator[Call]:
 
 def of_form(name: str, arguments: dict[str, tuple[Any, tuple[Any, ...]]]) -> Call:
     return Call(f"ClosedForm.{name}", lambda **given: getattr(form(), name)(**given), arguments)
+
+
+QUICKLY = {"method": "rk4", "dt": 5e-3, "native": False, "progress": False}
+
+
+@cache
+def swept() -> Any:
+    return fa.sweep(ROD, {"links.b.length": [1.0, 2.0]}, 0.01, measure=["tip"], **QUICKLY)
+
+
+def sweeps() -> Iterator[Call]:
+    from scipy.stats import norm
+
+    length = "links.b.length"
+    names = (None, "text", 3, NAN, [], {}, THING, {3: [1.0]}, {"nobody": [1.0]}, {"links.c.length": [1.0]},
+             {"links.b.lenght": [1.0]}, {"torque.b.amplitude": [1.0]}, {"gains.kp": [1.0]},
+             {"q0.c.q": [1.0]})  # fmt: skip
+    columns = tuple(
+        {length: each} for each in (None, 3, NAN, "text", [], {}, THING, [NAN], [-1.0], [1j], ["a"], [True])
+    )
+    by_link = ("text", 3, NAN, [1, 2], THING, {"nobody": 1.0}, {"b": "text"}, {"b": NAN}, {3: 1.0})
+    functions = ("text", 3, NAN, [], {}, THING, [3], {"a": 3}, {3: zero}, {"status": zero}, ["nothing"])
+    given = {
+        "robot": (ROD, ROBOT),
+        "duration": (0.01, POSITIVE),
+        "torque": ({"b": 0.0}, by_link[4:]),
+        "motion": (None, by_link),
+        "loads": ([fa.PointLoad("b")], ("text", 3, NAN, THING, [3], [None])),
+        "q0": ({"b.q": 0.1}, ("nowhere", 1.0, NAN, {"nobody": 1.0}, {"b.q": NAN}, THING)),
+        "v0": ({"b.q": 0.1}, ("nowhere", 1.0, NAN, {"nobody": 1.0}, {"b.q": NAN}, THING)),
+        "measure": (["tip"], functions),
+        "executor": (None, ("text", 3, NAN, [], {}, THING)),
+        "store": (None, (3, NAN, [], {}, THING, "", "store.txt", "nowhere/store.nc")),
+        "progress": (False, optional(FLAG)),
+        "threads": (1, (*optional(COUNT), 0)),
+    }
+
+    def call(name: str, **more: Any) -> Call:
+        function = getattr(fa, name)
+        return Call(name, lambda **own: function(**{**QUICKLY, **own}), {**given, **more})
+
+    yield call(
+        "sweep", over=({length: [1.0]}, (*names, *columns)), keep=("runs", optional(CHOICE)), together=(False, FLAG)
+    )
+    distributions = tuple({length: each} for each in (None, 3, NAN, "norm", [1.0], {}, THING, norm(-5.0, 0.1)))
+    yield call(
+        "monte_carlo",
+        over=({length: norm(1.0, 0.01)}, (None, "text", 3, NAN, [], {}, THING, {3: norm()}, *distributions)),
+        keep=("runs", optional(CHOICE)),
+        members=(3, (*COUNT, 0, 1)),
+        seed=(1, COUNT),
+        sobol=(False, FLAG),
+        quantiles=([0.5], (None, "text", 1.0, NAN, [], [2.0], [-0.1], [NAN], ["a"], {}, THING)),
+    )
+    fields = (None, 3, NAN, [], {}, THING, [3], ["nobody"], ["links.b.name"], [length, length], "nobody")
+    yield call("sensitivity", by=([length], fields), step=(1e-3, (*POSITIVE, 1.0)))
+    quantities = ("nobody", "", 3, NAN, [], {}, THING, [3], ["nobody"])
+    yield Call("plot_sweep", fa.plot_sweep, {"data": (Made(swept), ROBOT), "quantity": ("tip.y", quantities)})
+    yield Call(
+        "plot_sweep.at", lambda at: fa.plot_sweep(swept(), **at), {"at": ({}, ({"nobody": 1.0}, {"length": "a"}))}
+    )
 
 
 CALLS = list(calls())

@@ -425,3 +425,36 @@ def test_bode_prints_poles_and_zeros_and_draws(tmp_path):
     assert "forces on" not in done.stderr  # torques hold it, and nothing else
     assert re.search(r"poles \(Hz\): .*, 2 of them in the right half plane", done.stdout)
     assert "did you mean 'upper'?" in refused("bode", EXAMPLE, "--from", "uper", "--to", "tip.y", "--plot", picture)
+
+
+SWEPT = """links:
+  - {name: bar, length: 1.0, mass: 3.0}
+simulation: {duration: 1.0, torque: {bar: 1.0}, method: rk4, dt: 0.05, sample: 0.05}
+sweep:
+  over: {links.bar.mass: {from: 1.0, to: 4.0, count: 4}}
+"""
+
+
+def test_sweep_writes_results_and_a_figure_and_goes_on_where_it_was(tmp_path, monkeypatch):
+    import xarray as xr
+
+    monkeypatch.chdir(tmp_path)
+    Path("arm.yaml").write_text(SWEPT)
+    done = flexarm("sweep", "arm.yaml", "--quantity", "tip.y")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("4 of 4 members ran, in ")
+    assert "results in arm_sweep.nc, figure in arm_sweep.png" in done.stdout
+    assert Path("arm_sweep.png").read_bytes().startswith(b"\x89PNG")
+    found = xr.load_dataset("arm_sweep.nc")
+    assert found["tip"].sel(axis="y").values == pytest.approx(np.sin(1.5 / np.arange(1, 5)))
+    assert "differs in duration; it is left alone" in refused("sweep", "arm.yaml", "--duration", "0.5")
+    assert flexarm("sweep", "arm.yaml", "--duration", "0.5", "--replace").returncode == 0
+
+
+def test_sweep_says_what_is_wrong_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("arm.yaml").write_text(SWEPT.partition("sweep:")[0])
+    assert "sweep: is required" in refused("sweep", "arm.yaml")
+    Path("arm.yaml").write_text(SWEPT.replace("bar.mass", "bar.mas"))
+    assert "did you mean 'mass'" in refused("sweep", "arm.yaml")
+    assert not list(tmp_path.glob("*.nc*"))

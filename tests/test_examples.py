@@ -176,6 +176,16 @@ def test_19_two_joints(example):
     assert Path("two_joints.png").stat().st_size > 10_000
 
 
+def test_18_sweep(example):
+    found = example("18_sweep.py")
+    assert set(found["found"]["status"].values.ravel()) == {"completed"}
+    # what is drawn spreads the tip as far as its derivatives say
+    slope = found["slopes"]["tip_derivative"].sel(axis="y").values * [0.005, 4e8]
+    assert found["high"] - found["low"] == pytest.approx(2 * 1.645e3 * np.linalg.norm(slope), rel=0.2)
+    for name in ("sweep.nc", "sweep.png", "spread.png"):
+        assert Path(name).exists()
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_file_can_be_run(path):
     robot, section = read(path)

@@ -118,10 +118,11 @@ def test_every_parameter_of_every_public_function_is_documented(function, text):
     assert not [name for name in names if not re.search(rf"(?<!\w){name}(?!\w)", text or "")]
 
 
+HANDED_ON = ("convergence", "sweep", "monte_carlo", "sensitivity", "plot_sweep")  # options, below
 CALLED = [
     name
     for name in fa.__all__
-    if callable(getattr(fa, name)) and name not in ("DescriptionError", "Section", "convergence")
+    if callable(getattr(fa, name)) and name not in ("DescriptionError", "Section", *HANDED_ON)
 ]
 CALLED = [name for name in CALLED if not name.endswith("Warning") and not inspect.isabstract(getattr(fa, name))]
 
@@ -137,6 +138,9 @@ def test_options_that_are_handed_on_are_refused_by_their_names_too():
         fa.Run.animate(None, nonsense=1)
     with pytest.raises(TypeError, match="nonsense"):
         fa.convergence(fa.library.rotating_beam(modes=1), 0.01, nonsense=1)
+    for many, over in ((fa.sweep, {}), (fa.monte_carlo, {}), (fa.sensitivity, ["links.beam.length"])):
+        with pytest.raises(TypeError, match="nonsense"):
+            many(fa.library.rotating_beam(modes=1), over, 0.01, nonsense=1)
     with pytest.raises(fa.DescriptionError, match="nonsense"):
         fa.library.two_link_arm().with_(nonsense=1)
 

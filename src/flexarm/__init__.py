@@ -98,6 +98,10 @@ if TYPE_CHECKING:
     from flexarm.show.animate import Animation
     from flexarm.show.histories import plot_compare
     from flexarm.show.shapes import plot_modes
+    from flexarm.show.sweeps import plot_sweep
+    from flexarm.sweeps.monte_carlo import monte_carlo
+    from flexarm.sweeps.sensitivity import sensitivity
+    from flexarm.sweeps.sweeping import sweep
     from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
@@ -194,6 +198,10 @@ _LATER = {
     "flexarm.show.animate": ("Animation",),
     "flexarm.show.histories": ("plot_compare",),
     "flexarm.show.shapes": ("plot_modes",),
+    "flexarm.show.sweeps": ("plot_sweep",),
+    "flexarm.sweeps.monte_carlo": ("monte_carlo",),
+    "flexarm.sweeps.sensitivity": ("sensitivity",),
+    "flexarm.sweeps.sweeping": ("sweep",),
     "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
@@ -283,11 +291,13 @@ __all__ = [
     "lqr",
     "minimum_jerk",
     "modes",
+    "monte_carlo",
     "notch",
     "pd",
     "pid",
     "plot_compare",
     "plot_modes",
+    "plot_sweep",
     "ramp",
     "reduced",
     "rest_to_rest",
@@ -296,6 +306,7 @@ __all__ = [
     "s_curve",
     "save",
     "schema",
+    "sensitivity",
     "shaper",
     "simulate",
     "sine",
@@ -304,6 +315,7 @@ __all__ = [
     "spline",
     "step",
     "strain_feedback",
+    "sweep",
     "table",
     "trapezoid",
 ]

@@ -1,6 +1,7 @@
 """Runs in several threads give what they give alone, bit by bit."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -76,3 +77,24 @@ def test_one_system_in_several_threads():
     for expected, got in zip(alone, found, strict=True):
         for one, other in zip(expected, got, strict=True):
             np.testing.assert_array_equal(other, one)
+
+
+def test_a_thread_that_builds_does_not_wait_for_one_that_wants_to():
+    """Nor for the description of another robot, which that one has begun."""
+    from flexarm.mechanics.building import building
+
+    one, other = (fa.System(fa.Robot(links=[fa.Link("a", length, mass=1.0)]), native=False) for length in (1.0, 2.0))
+    done = threading.Event()
+
+    def build():
+        with building:
+            wanting.start()
+            time.sleep(0.1)  # the other waits for us, inside its system
+            assert other.structure is not None
+            done.set()
+
+    wanting = threading.Thread(target=lambda: one.structure, daemon=True)
+    threading.Thread(target=build, daemon=True).start()
+    assert done.wait(20)
+    wanting.join(20)
+    assert one.structure is other.structure

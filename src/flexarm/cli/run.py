@@ -46,7 +46,7 @@ def run(
     results = checked_output("--output", file.with_suffix(".nc").name if output is None else output, [".nc"])
     picture = checked_output("--plot", str(results.path.with_suffix(".png")) if plot is None else plot, PICTURES)
     moving = None if animate is None else film("--animate", animate)
-    robot, options = _asked(file, changes, duration, allow_outside)
+    robot, options = asked(file, changes, duration, allow_outside)
     if moving is not None:
         require_frames(options["duration"])
     print(robot)
@@ -70,7 +70,7 @@ def run(
     raise typer.Exit(code or (FAILED if kept.problem else 0))
 
 
-def _asked(file: Path, changes: list[str], duration: float | None, outside: bool) -> tuple[Robot, dict[str, Any]]:
+def asked(file: Path, changes: list[str], duration: float | None, outside: bool) -> tuple[Robot, dict[str, Any]]:
     """The robot and the options of `simulate`, from the file and the command line."""
     from flexarm.motion.simulation_file import simulation_options
     from flexarm.robot.files import read

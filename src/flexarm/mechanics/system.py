@@ -16,6 +16,7 @@ from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.answers import Energy, Linearization
 from flexarm.mechanics.arguments import Arguments, Vector
+from flexarm.mechanics.building import building
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
@@ -73,6 +74,7 @@ class System:
         self._arguments = Arguments(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
         self._lock = threading.Lock()
+        self._found: tuple[Structure, Numbers, Array] | None = None
         self._looked = False  # whether the mass matrix was looked at
 
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
@@ -96,12 +98,17 @@ class System:
 
     # --- structure and numbers ---
 
-    @cached_property
+    @property
     def _described(self) -> tuple[Structure, Numbers, Array]:
-        structure, numbers = structure_of(self._chain)
-        vector = structure.numbers.vector_of(numbers, same=True)
-        vector.setflags(write=False)
-        return structure, numbers, vector
+        """No `cached_property`: before Python 3.12 all systems share its lock, and a thread that has `building` would
+        wait for one that wants it."""
+        if self._found is None:
+            with building:
+                structure, numbers = structure_of(self._chain)
+                vector = structure.numbers.vector_of(numbers, same=True)
+                vector.setflags(write=False)
+                self._found = structure, numbers, vector
+        return self._found
 
     @property
     def structure(self) -> Structure:

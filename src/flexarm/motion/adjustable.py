@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
 
+import numpy as np
+
 from flexarm.foundation.sentences import suggestion
 from flexarm.motion.profiles import Made, Profile
 
@@ -31,6 +33,10 @@ def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
     def made(*arguments: Given.args, **named: Given.kwargs) -> Profile:
         found, given = make(*arguments, **named), signature.bind(*arguments, **named)
         given.apply_defaults()
-        return replace(found, made=Made(made, dict(given.arguments)))
+        kept = {
+            name: tuple(each) if isinstance(each, (list, np.ndarray)) else each
+            for name, each in given.arguments.items()
+        }
+        return replace(found, made=Made(made, kept))  # what happens to a list later does not matter here
 
     return made

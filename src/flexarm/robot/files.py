@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FilePath = str | os.PathLike[str]
 SIMULATION = "simulation"
 """The part of a file that tells what to do with the robot; it is none of the robot's business."""
+SWEEP = "sweep"
+"""The part that tells what to vary in many runs of it."""
 
 
 def load(path: FilePath) -> Robot:
@@ -46,10 +48,11 @@ def read_source(path: FilePath) -> tuple[Robot, dict[str, Any], Source]:
         robot = Robot.model_validate(fields)
     except DescriptionError as error:
         problems = error.problems
-    if not isinstance(simulation, dict | None):
-        problems.append(Problem(SIMULATION, simulation, "must be a mapping"))
-    allowed = [*Robot.model_fields, SIMULATION]
-    unknowns = [name for name in source.data if name not in fields and name != SIMULATION]
+    for section in (SIMULATION, SWEEP):
+        if not isinstance(source.data.get(section), dict | None):
+            problems.append(Problem(section, source.data[section], "must be a mapping"))
+    allowed = [*Robot.model_fields, SIMULATION, SWEEP]
+    unknowns = [name for name in source.data if name not in fields and name not in (SIMULATION, SWEEP)]
     problems += [Problem(name, ..., unknown("unknown field", name, allowed)) for name in unknowns]
     if problems:
         lines = [replace(problem, line=source.line(problem.path)) for problem in problems]
@@ -91,11 +94,12 @@ def schema() -> dict[str, Any]:
         kind.model_rebuild()  # pydantic before 2.14 cannot write defaults of kinds it has not built yet
     robot = Robot.model_json_schema()
     simulation = {"type": "object", "description": "what to compute with the robot; not part of it"}
+    sweep = {"type": "object", "description": "what to vary in many simulations of the robot; not part of it"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **robot,
         "title": "flexarm robot",
-        "properties": {**robot["properties"], SIMULATION: simulation},
+        "properties": {**robot["properties"], SIMULATION: simulation, SWEEP: sweep},
     }
 
 

@@ -27,18 +27,22 @@ class Case:
 @dataclass(frozen=True)
 class Member:
     """One run: by name what it changes. Fields of the robot (`links.fore.payload.mass`), initial coordinates and rates
-    (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`), numbers of profiles (`torque.upper.amplitude`)."""
+    (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`), numbers of profiles (`torque.upper.amplitude`).
+
+    changes: numbers; whole numbers, words and truth values where a field of the robot takes these."""
 
     number: int
-    changes: Mapping[str, float]
+    changes: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a member: values of the measures by name (numbers or arrays), and how its run ended."""
+    """What came of a member: values of the measures by name (numbers or arrays; none of a run that failed), how its run
+    ended, and what was warned of."""
 
     number: int
     values: Mapping[str, Any]
     status: str
     reason: str = ""
     run: Run | None = None
+    doubts: tuple[str, ...] = ()

@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from flexarm.mechanics.building import building
-from flexarm.mechanics.reach import ValidityWarning
-from flexarm.mechanics.system import System
 from flexarm.motion.events import Watch
 from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.results import results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
-from flexarm.motion.simulate import asked, recorded_points, simulate
-from flexarm.sweeps.batch import Batch
-from flexarm.sweeps.candidates import Candidate
-from flexarm.sweeps.changes import changed_inputs, changed_robot, changed_start
-from flexarm.sweeps.cohort import Cohort
-from flexarm.sweeps.member import Case
-from flexarm.sweeps.settings import Settings
-
-
-def simulated(case: Case, settings: Settings, one: Candidate) -> Run:
-    """A member as `fa.simulate` runs it."""
-    system = System(changed_robot(case.robot, one.robot))
-    torque, motion = changed_inputs(case, one.inputs)
-    start = changed_start(case, system, one.state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ValidityWarning)  # a run's status and reason tell what matters to a sweep
-        return simulate(
-            system, case.duration, torque=torque, motion=motion, loads=case.loads, **start, **settings.for_simulate()
-        )
+from flexarm.motion.simulate import asked, recorded_points
+from flexarm.sweeps.lanes.batch import Batch
+from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.changes import changed_inputs
+from flexarm.sweeps.lanes.cohort import Cohort
 
 
 def gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.sweeps.candidates import Candidate, points
-from flexarm.sweeps.changes import changed_robot, parted
-from flexarm.sweeps.cohort import Cohort
-from flexarm.sweeps.sample import OtherStructure
-from flexarm.sweeps.surrogate import Surrogate, surrogate
+from flexarm.sweeps.lanes.candidates import Candidate, points
+from flexarm.sweeps.lanes.changes import changed_robot, parted
+from flexarm.sweeps.lanes.cohort import Cohort
+from flexarm.sweeps.lanes.sample import OtherStructure
+from flexarm.sweeps.lanes.surrogate import Surrogate, surrogate
 
 WORTH = 24  # members for which polynomials are not worth their nodes
 CORNERS = 4  # fields whose corners are all looked at

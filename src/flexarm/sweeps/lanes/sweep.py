@@ -13,15 +13,16 @@ from flexarm.mechanics.lane_library import widest
 from flexarm.mechanics.reach import bends_far, reach
 from flexarm.motion.run import Run
 from flexarm.robot import Link
-from flexarm.sweeps.batch import Batch, Cancelled
-from flexarm.sweeps.candidates import Candidate
-from flexarm.sweeps.changes import changed_inputs
-from flexarm.sweeps.cohort import Cohort
-from flexarm.sweeps.measures import measures_of
+from flexarm.sweeps.kept import usual_measures
+from flexarm.sweeps.lanes.batch import Batch, Cancelled
+from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.changes import changed_inputs
+from flexarm.sweeps.lanes.cohort import Cohort
+from flexarm.sweeps.lanes.rows import Rows
+from flexarm.sweeps.lanes.runs import gathered
+from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.member import Case, Member, Outcome
-from flexarm.sweeps.rows import Rows
-from flexarm.sweeps.runs import gathered, simulated
-from flexarm.sweeps.settings import Settings
+from flexarm.sweeps.one_by_one import outcome
 
 LARGEST = 256  # members of a batch: more of them share the time that Python takes
 OF_RUNS = 64  # where steps are kept: they take memory
@@ -45,7 +46,7 @@ class Sweep:
     """`tasks` are computed by `compute`, in any order and any thread; `notes` say how members are run, `loop_time` how
     long all threads together were in the steps of lanes (s).
 
-    measures: by name functions of a Run; None: those of `sweeps/measures.py`.
+    measures: by name functions of a Run; None: those of `sweeps/lanes/measures.py`.
     keep_runs: whether outcomes have their Run.
     """
 
@@ -168,11 +169,7 @@ class Sweep:
     def _one(self, one: Candidate, cancelled: Callable[[], bool]) -> Outcome:
         if cancelled():
             raise Cancelled
-        try:
-            run = simulated(self.case, self.settings, one)
-        except (ValueError, TypeError, KeyError, RuntimeError) as error:
-            return Outcome(one.member.number, {}, "failed", str(error.args[0] if error.args else error))
-        return self._told(one.member.number, run, measures_of)
+        return outcome(self.case, one.member, self.measures or usual_measures(), self.keep_runs)
 
     def _told(self, number: int, run: Run, usual: Callable[[Run], Mapping[str, Any]]) -> Outcome:
         """The outcome of a run, by the user's measures if there are any."""

@@ -12,7 +12,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.changes import value_at
-from flexarm.sweeps.changes import parted
+from flexarm.sweeps.lanes.changes import parted
 from flexarm.sweeps.member import Member
 
 

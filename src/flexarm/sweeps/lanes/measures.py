@@ -8,7 +8,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion.run import Run
-from flexarm.sweeps.lane_arrays import LaneArrays
+from flexarm.sweeps.lanes.lane_arrays import LaneArrays
 
 ENERGIES = ("kinetic", "elastic", "gravity", "drive")
 UNITS = {

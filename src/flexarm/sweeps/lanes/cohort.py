@@ -22,15 +22,15 @@ from flexarm.motion.schedule import Schedule
 from flexarm.motion.spectrum import Spectrum
 from flexarm.motion.start import initial_state
 from flexarm.robot import MovingJoint, Robot
-from flexarm.sweeps.batch import Batch
-from flexarm.sweeps.candidates import Candidate
-from flexarm.sweeps.changes import changed_inputs, changed_robot, changed_start, law_parameters
-from flexarm.sweeps.lane_code import LaneCode, lane_code_of
-from flexarm.sweeps.lane_inputs import LaneInputs
-from flexarm.sweeps.lane_stepper import LaneStepper
+from flexarm.sweeps.lanes.batch import Batch
+from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.changes import changed_inputs, changed_robot, changed_start, law_parameters
+from flexarm.sweeps.lanes.lane_code import LaneCode, lane_code_of
+from flexarm.sweeps.lanes.lane_inputs import LaneInputs
+from flexarm.sweeps.lanes.lane_stepper import LaneStepper
+from flexarm.sweeps.lanes.sample import Sampler
+from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.member import Case
-from flexarm.sweeps.sample import Sampler
-from flexarm.sweeps.settings import Settings
 
 SLOW = 1e-6  # of the fastest: frequencies below are those of rigid motions
 

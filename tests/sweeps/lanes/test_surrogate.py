@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexarm.sweeps.surrogate import Surrogate, surrogate
+from flexarm.sweeps.lanes.surrogate import Surrogate, surrogate
 
 GENERATOR = np.random.default_rng(0)
 POINTS = GENERATOR.uniform([1.0, -1.0, 2.0], [3.0, 1.0, 2.5], (200, 3))

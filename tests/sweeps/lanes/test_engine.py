@@ -11,10 +11,10 @@ import pytest
 import flexarm as fa
 from flexarm.mechanics.compiler import find_compiler
 from flexarm.mechanics.lane_library import PAIRS
-from flexarm.sweeps import engine
-from flexarm.sweeps.measures import DIMENSIONS, MEANINGS, UNITS
+from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes.measures import DIMENSIONS, MEANINGS, UNITS
 from flexarm.sweeps.member import Case, Member
-from tests.sweeps.test_batch import ARM, PUSH
+from tests.sweeps.lanes.test_batch import ARM, PUSH
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 

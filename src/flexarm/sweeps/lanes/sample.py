@@ -20,8 +20,8 @@ from flexarm.motion.start import initial_state
 from flexarm.motion.step_size import Tolerance
 from flexarm.motion.traced_law import TracedLaw
 from flexarm.robot import Robot
-from flexarm.sweeps.batch import Crew
-from flexarm.sweeps.changes import changed_robot, changed_start, parted
+from flexarm.sweeps.lanes.batch import Crew
+from flexarm.sweeps.lanes.changes import changed_robot, changed_start, parted
 from flexarm.sweeps.member import Case
 
 

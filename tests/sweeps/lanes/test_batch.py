@@ -8,8 +8,8 @@ import pytest
 import flexarm as fa
 from flexarm.mechanics.compiler import find_compiler
 from flexarm.mechanics.lane_library import PAIRS
-from flexarm.sweeps import engine
-from flexarm.sweeps.measures import measures_of
+from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes.measures import measures_of
 from flexarm.sweeps.member import Case, Member
 from tests.motion.test_constraints import at, beam, four_bar
 from tests.sliders import pair

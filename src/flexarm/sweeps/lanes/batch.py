@@ -23,11 +23,11 @@ from flexarm.motion.outlook import share
 from flexarm.motion.recorder import HOPELESS
 from flexarm.motion.sampling import between
 from flexarm.motion.step_size import SAFELY, Tolerance
-from flexarm.sweeps.lane_code import LaneCode
-from flexarm.sweeps.lane_inputs import LaneInputs
-from flexarm.sweeps.lane_stepper import LaneStepper
-from flexarm.sweeps.measures import Peaks
-from flexarm.sweeps.shared_steps import shared_steps
+from flexarm.sweeps.lanes.lane_code import LaneCode
+from flexarm.sweeps.lanes.lane_inputs import LaneInputs
+from flexarm.sweeps.lanes.lane_stepper import LaneStepper
+from flexarm.sweeps.lanes.measures import Peaks
+from flexarm.sweeps.lanes.shared_steps import shared_steps
 
 CHUNK = 64  # steps a call
 STRAGGLING = 1e-4  # of the longest step so far: members that want shorter ones are run by themselves

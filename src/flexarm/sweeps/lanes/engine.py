@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from flexarm.mechanics.lane_library import Width
-from flexarm.sweeps.candidates import Candidate, candidates
-from flexarm.sweeps.changes import changed_inputs, changed_robot
-from flexarm.sweeps.cohort import Alone, Cohort
+from flexarm.sweeps.lanes.candidates import Candidate, candidates
+from flexarm.sweeps.lanes.changes import changed_inputs, changed_robot
+from flexarm.sweeps.lanes.cohort import Alone, Cohort
+from flexarm.sweeps.lanes.rows import WRONG, require_robots, rows_of
+from flexarm.sweeps.lanes.settings import Settings
+from flexarm.sweeps.lanes.sweep import Measures, Sweep
 from flexarm.sweeps.member import Case, Member, Outcome
-from flexarm.sweeps.rows import WRONG, require_robots, rows_of
-from flexarm.sweeps.settings import Settings
-from flexarm.sweeps.sweep import Measures, Sweep
 
 
 def prepare(

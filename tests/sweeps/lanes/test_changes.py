@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.sweeps.changes import changed_inputs, changed_start, law_parameters, parted
+from flexarm.sweeps.lanes.changes import changed_inputs, changed_start, law_parameters, parted
 from flexarm.sweeps.member import Case
-from tests.sweeps.test_batch import ARM, PUSH
+from tests.sweeps.lanes.test_batch import ARM, PUSH
 
 SYSTEM = fa.System(ARM, native=False)
 

@@ -11,7 +11,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.ending import Ending
 from flexarm.motion.plant import Plant
 from flexarm.motion.schedule import Schedule
-from flexarm.sweeps.lane_arrays import LaneArrays
+from flexarm.sweeps.lanes.lane_arrays import LaneArrays
 
 
 class LaneInputs:

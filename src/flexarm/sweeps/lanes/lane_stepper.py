@@ -8,8 +8,8 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.lane_library import Between, LaneFunction
 from flexarm.motion.sampling import CUBIC, LOW, WITH_RATES, stretches
 from flexarm.motion.spectrum import MOST_COORDINATES, Spectrum
-from flexarm.sweeps.lane_arrays import LaneArrays
-from flexarm.sweeps.lane_code import READ, SMALL, START, STEP, LaneCode
+from flexarm.sweeps.lanes.lane_arrays import LaneArrays
+from flexarm.sweeps.lanes.lane_code import READ, SMALL, START, STEP, LaneCode
 
 INFINITE = np.finfo(float).max
 

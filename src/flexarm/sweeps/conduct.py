@@ -1,0 +1,170 @@
+"""How a sweep is run, whatever its plan: what is done already is found, the rest goes to the engine or to workers, and
+what comes is kept at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time as clock
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flexarm.foundation.numbers import whole_number
+from flexarm.foundation.sentences import shown
+from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.progress import Progress
+from flexarm.sweeps import groups as structures
+from flexarm.sweeps.applied import applied
+from flexarm.sweeps.executors import Workers, spread
+from flexarm.sweeps.fingerprint import fingerprint
+from flexarm.sweeps.kept import Measure, checked_measures
+from flexarm.sweeps.member import Case, Outcome
+from flexarm.sweeps.parcel import Job
+from flexarm.sweeps.plan import Plan, Some
+from flexarm.sweeps.rehearsal import rehearse
+from flexarm.sweeps.running import run
+from flexarm.sweeps.store import Store, store_of
+from flexarm.sweeps.table import Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "sensitivity study"}
+
+
+class Counting(Progress):
+    """Members that are done, how many a second, and how long the rest will take."""
+
+    doing = "sweeping"
+
+    def words(self, t: float, pace: float) -> str:
+        return f"{t:.0f} of {self.duration:.0f} members, {pace:.3g} a second"
+
+
+@dataclass(frozen=True)
+class How:
+    """All that decides how members are run, but not what comes of them."""
+
+    executor: Any = None
+    store: Any = None
+    progress: bool | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.progress is not None and not isinstance(self.progress, bool):
+            raise ValueError(f"progress = {shown(self.progress)}: must be True or False")
+        if self.threads is not None:
+            whole_number("threads", self.threads, least=1)
+
+
+def conducted(
+    case: Case,
+    plan: Plan,
+    measure: Any,
+    keep: Any,
+    how: How,
+    kind: str = "sweep",
+    completed: Callable[[xr.Dataset], xr.Dataset] = lambda data: data,
+) -> xr.Dataset:
+    """The results of all members, labelled. `completed`: adds to them what follows from them."""
+    measures = checked_measures(measure)
+    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
+        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
+    workers = None if how.executor is None else Workers(how.executor)
+    plan.require_possible(case)
+    rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
+    store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
+    if store is not None and (finished := store.finished()) is not None:
+        return completed(_with_runs(finished, store, plan, keep))
+    table = Table(plan)
+    begin = clock.perf_counter()
+    try:
+        for outcome in store.begin() if store is not None else ():
+            table.add(outcome)
+        ended = _gathered(case, table, measures, keep, how, workers, store)
+        attributes = {"status": ended, "summary": table.summary(), "wall_time": clock.perf_counter() - begin}
+        data = completed(table.dataset(case, kind, attributes))
+        if store is not None and ended == "completed":
+            store.finish(data.drop_vars("run", errors="ignore"))
+    finally:
+        if store is not None:
+            store.close()
+    if ended != "completed":
+        done = len(plan) - len(table.missing)
+        where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
+        _warn(f"the {KINDS[kind]} was interrupted after {done} of {len(plan)} members; {where}")
+    if attributes["summary"]:
+        _warn(str(attributes["summary"]))
+    return data if store is None or keep is None else _with_runs(data, store, plan, keep)
+
+
+def _gathered(
+    case: Case,
+    table: Table,
+    measures: Mapping[str, Measure] | None,
+    keep: str | None,
+    how: How,
+    workers: Workers | None,
+    store: Store | None,
+) -> str:
+    """Run what is missing; how it ended."""
+    missing = set(table.missing)
+    if not missing:
+        return "completed"
+    grouped = structures.groups(case, table.plan)
+    if len(grouped) > 1:
+        _warn(structures.said(grouped))
+    chosen = [Some(table.plan, [each for each in part if each in missing]) for part in grouped]
+    job = Job(case, measures, keep is not None)
+    interrupts = Interrupts()
+    try:
+        with interrupts.noticed(), Counting(len(missing), how.progress) as bar:
+            outcomes = _outcomes(job, [part for part in chosen if len(part)], workers, how.threads)
+            for done, outcome in enumerate(outcomes, 1):
+                with interrupts.held():
+                    _kept(table.add(outcome), table, store)
+                interrupts.check()
+                bar.update(done)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "completed"
+
+
+def _outcomes(job: Job, parts: Sequence[Some], workers: Workers | None, threads: int | None) -> Iterator[Outcome]:
+    if workers is not None:
+        yield from spread(workers, job, parts)
+        return
+    for part in parts:
+        yield from run(job.case, part, job.measures, job.keep_runs, threads)
+
+
+def _kept(outcome: Outcome, table: Table, store: Store | None) -> None:
+    if store is not None:
+        store.keep(outcome)
+        table.runs.pop(outcome.number, None)  # it is in its file
+
+
+def _with_runs(data: xr.Dataset, store: Store, plan: Plan, keep: str | None) -> xr.Dataset:
+    """The results of a store with the histories that are in it."""
+    if data.attrs.get("summary") and "fingerprint" in data.attrs:
+        _warn(str(data.attrs["summary"]))
+    data.attrs.pop("fingerprint", None)
+    if keep is None:
+        return data
+    table = Table(plan)
+    for number in range(len(plan)):
+        if (found := store.run(number)) is not None:
+            table.runs[number] = found
+    return data.assign(run=table.histories())
+
+
+def _warn(sentence: str) -> None:
+    """At the first line outside this package: the user's."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, UserWarning, stacklevel=level)

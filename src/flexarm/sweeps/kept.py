@@ -1,0 +1,131 @@
+"""What is kept of a run: functions of it by name; the usual ones unless others are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import shown
+from flexarm.motion.records import ENERGIES
+from flexarm.motion.run import Run
+
+Measure = Callable[[Run], Any]
+Measures = Mapping[str, Measure]
+
+LEAST = 3  # samples of which an amplitude is told
+OWN = ("status", "reason", "doubts", "run", "member")  # names of what a sweep tells of each member
+
+
+@dataclass(frozen=True)
+class Usual:
+    """A measure that everybody wants: what it is of a run, dimensions beyond those of the sweep, unit and meaning."""
+
+    function: Measure
+    dimensions: tuple[str, ...]
+    unit: str
+    meaning: str
+
+
+def peak_deflection(run: Run) -> Array:
+    return np.asarray(np.linalg.norm(run.array("deflection"), axis=2).max(axis=0))
+
+
+def residual(run: Run) -> float:
+    """Half of how far the tip goes to and fro after the last time at which inputs jump; nan of a run that ended early,
+    which says nothing of what is left."""
+    after = 0.0 if isinstance(run._dense, str) else float(run._dense.nodes.jumps[-1])
+    late = run.array("tip")[run.array("time") >= after]
+    if len(late) < LEAST or run.status != "completed":
+        return float("nan")
+    swings: Array = np.ptp(late, axis=0) / 2
+    return float(np.linalg.norm(swings))
+
+
+def tip(run: Run) -> Array:
+    return np.asarray(run.array("tip")[-1], dtype=float)
+
+
+def peak_torque(run: Run) -> Array:
+    return np.asarray(np.abs(run.array("torque")).max(axis=0, initial=0.0))
+
+
+def end(run: Run) -> float:
+    return float(run.array("time")[-1])
+
+
+@dataclass(frozen=True)
+class AtEnd:
+    """An energy when the run ends. (A class: functions inside functions cannot be sent to other processes.)"""
+
+    name: str
+
+    def __call__(self, run: Run) -> float:
+        return float(run.array(self.name)[-1])
+
+
+USUAL: dict[str, Usual] = {
+    "peak_deflection": Usual(peak_deflection, ("link",), "m", "largest deflection of each link's tip"),
+    "residual": Usual(residual, (), "m", "amplitude of the tip's vibration after the last jump of the inputs"),
+    "tip": Usual(tip, ("axis",), "m", "position of the last link's tip at the end"),
+    "peak_torque": Usual(peak_torque, ("input",), "", "largest torque or force of each actuator"),
+    **{name: Usual(AtEnd(name), (), "J", f"{words}, at the end") for name, words in ENERGIES.items()},
+    "end": Usual(end, (), "s", "time at which the run ended"),
+}
+
+
+def usual_measures() -> dict[str, Measure]:
+    """The functions of the usual measures by name."""
+    return {name: each.function for name, each in USUAL.items()}
+
+
+def checked_measures(measure: Any) -> dict[str, Measure] | None:
+    """The functions that `measure` asks for: one, several by name, names of usual ones; None for all of these."""
+    if measure is None:
+        return None
+    if isinstance(measure, (list, tuple)) and measure and all(isinstance(each, str) for each in measure):
+        unknown = [name for name in measure if name not in USUAL]
+        if unknown:
+            from flexarm.foundation.sentences import suggestion
+
+            raise ValueError(f"measure: there is no {unknown[0]!r}{suggestion(unknown[0], list(USUAL))}")
+        return {name: USUAL[name].function for name in measure}
+    if callable(measure):
+        name = getattr(measure, "__name__", "measure")
+        return {name if name.isidentifier() else "measure": measure}
+    if not isinstance(measure, Mapping) or not measure:
+        raise TypeError(f"measure = {shown(measure)}: must be functions of a run by name, {{'peak': lambda run: ...}}")
+    for name, function in measure.items():
+        if not isinstance(name, str) or not name or "/" in name:
+            raise TypeError(f"measure: {shown(name)} is no name of a measure")
+        if name in OWN:
+            raise ValueError(f"measure: {name!r} is what the sweep itself tells of a member; take another name")
+        if not callable(function):
+            raise TypeError(f"measure[{name!r}] = {shown(function)}: must be a function of a run")
+    return dict(measure)
+
+
+class MeasureFailed(ValueError):
+    """A function of the user's that raised, or gave no number."""
+
+
+def measured(run: Run, measures: Measures) -> dict[str, Array]:
+    """What the measures give for a run, as arrays of numbers."""
+    return {name: _number(name, function, run) for name, function in measures.items()}
+
+
+def _number(name: str, function: Measure, run: Run) -> Array:
+    try:
+        given = function(run)
+    except Exception as error:
+        raise MeasureFailed(f"measure {name!r} failed ({type(error).__name__}: {error})") from None
+    try:
+        found = np.array(given)
+    except Exception:
+        found = np.array(None)
+    if found.dtype.kind not in "iufb":
+        raise MeasureFailed(f"measure {name!r} gave {shown(given)}: must be a number, or an array of numbers")
+    return np.asarray(found, dtype=float)

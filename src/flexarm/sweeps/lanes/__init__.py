@@ -1,0 +1,1 @@
+"""Several members at once: vectors of the processor, batches that share their steps, threads."""

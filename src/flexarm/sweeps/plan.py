@@ -1,0 +1,208 @@
+"""The plan of a sweep: which fields vary, and which values each member has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, overload
+
+import numpy as np
+
+from flexarm.foundation.numbers import real
+from flexarm.foundation.sentences import shown
+from flexarm.sweeps.applied import applied
+from flexarm.sweeps.fields import Field, field
+from flexarm.sweeps.member import Case, Member
+
+MOST = 10_000_000  # members: beyond, the results alone fill the memory
+CORNERS = 256  # robots that are made to see whether all others can be
+
+Value = float | int | str | bool
+
+
+@dataclass(frozen=True)
+class Plan(Sequence[Member]):
+    """Members in a row, made when they are asked for.
+
+    columns: by field the values along its own dimension or, of members that lie `together`, one for each member.
+    """
+
+    fields: tuple[Field, ...]
+    columns: tuple[tuple[Value, ...], ...]
+    together: bool = False
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        lengths = tuple(len(column) for column in self.columns)
+        return lengths[:1] if self.together else lengths
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        return ("member",) if self.together else tuple(each.name for each in self.fields)
+
+    @cached_property
+    def _count(self) -> int:
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> Member: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Member]: ...
+
+    def __getitem__(self, number: int | slice) -> Member | Sequence[Member]:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"there are {len(self)} members")
+        number %= len(self)
+        places = (number,) * len(self.fields) if self.together else unravelled(number, self.shape)
+        values = (column[place] for column, place in zip(self.columns, places, strict=True))
+        return Member(number, {each.name: value for each, value in zip(self.fields, values, strict=True)})
+
+    def words(self, number: int) -> str:
+        """What a member is, in words."""
+        return ", ".join(f"{name} = {shown(value)}" for name, value in self[number].changes.items())
+
+    def require_possible(self, case: Case) -> None:
+        """Every member must make a case: the first that does not is told, before anything runs.
+
+        What a number may be is an interval, and what binds numbers to each other are inequalities: where all corners
+        can be, so can what lies between. Where one cannot, members are looked at one by one.
+        """
+        levels = [_levels(column) for column in self.columns]
+        count = math.prod(map(len, levels))
+        names = [each.name for each in self.fields]
+        if count <= min(CORNERS, len(self)):
+            corners: Iterator[Any] = (dict(zip(names, corner, strict=True)) for corner in product(*levels))
+            if all(_problem(case, corner) is None for corner in corners):
+                return
+        for member in self:
+            if (problem := _problem(case, member.changes)) is not None:
+                raise ValueError(f"over: member {member.number} ({self.words(member.number)}) cannot be: {problem}")
+
+
+def plan_of(case: Case, over: object, together: bool = False) -> Plan:
+    """The plan that `over` asks for: values by name."""
+    if not isinstance(over, Mapping) or not over:
+        raise TypeError(f"over = {shown(over)}: must be values by name, {{'links.fore.payload.mass': [0.0, 0.1, 0.2]}}")
+    fields, columns = [], []
+    for name, given in over.items():
+        column = values_of(name, given)
+        fields.append(_field(case, name, column[0]))
+        columns.append(column)
+    _require_different(case, [each.name for each in fields])
+    lengths = [len(column) for column in columns]
+    if together and len(set(lengths)) > 1:
+        told = ", ".join(f"{each.name} {length}" for each, length in zip(fields, lengths, strict=True))
+        raise ValueError(f"over: values that lie side by side must be equally many, but there are: {told}")
+    plan = Plan(tuple(fields), tuple(columns), together)
+    if len(plan) > MOST:
+        raise ValueError(f"over: makes {len(plan):.3g} members, and at most {MOST:.0e} are run")
+    return plan
+
+
+def _field(case: Case, name: object, sample: Value) -> Field:
+    try:
+        return field(case, name, sample)
+    except ValueError as error:  # this value cannot be: what it is can be told all the same, or the name is wrong
+        try:
+            return field(case, name)
+        except KeyError:
+            raise ValueError(f"over: {name} = {shown(sample)}: {error}") from None
+
+
+def _require_different(case: Case, names: Sequence[str]) -> None:
+    """`links.0.length` and `links.upper.length` are one field."""
+    links = [link.name for link in case.robot.links]
+    seen: dict[str, str] = {}
+    for name in names:
+        root, _, rest = name.partition(".")
+        link, dot, tail = rest.partition(".")
+        named = root == "links" and link.isdecimal() and link not in links and int(link) < len(links)
+        same = f"{root}.{links[int(link)]}{dot}{tail}" if named else name
+        if same in seen:
+            raise ValueError(f"over: {seen[same]!r} and {name!r} are one field")
+        seen[same] = name
+
+
+def values_of(name: object, given: Any) -> tuple[Value, ...]:
+    """The values of a field: numbers, or words such as the names of models."""
+    where = f"over[{name!r}]"
+    if isinstance(given, (str, bytes, Mapping)) or not (hasattr(given, "__iter__") or np.ndim(given)):
+        raise TypeError(f"{where} = {shown(given)}: must be a list of values, np.linspace(0, 0.5, 11)")
+    try:
+        column = tuple(_value(each) for each in given)
+    except TypeError:
+        raise TypeError(f"{where} = {shown(given)}: must be a list of numbers, or of words") from None
+    if not column:
+        raise ValueError(f"{where} = {shown(given)}: is empty; a sweep needs a value at least")
+    for k, value in enumerate(column):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{where}[{k}] = {value}: must be finite")
+    if len({isinstance(value, str) for value in column}) > 1:
+        raise TypeError(f"{where} = {shown(given)}: must be a list of numbers, or of words, not of both")
+    return column
+
+
+def _value(given: Any) -> Value:
+    if isinstance(given, (bool, np.bool_)):
+        return bool(given)
+    if isinstance(given, (int, np.integer)):
+        return int(given)
+    if isinstance(given, str) and given:
+        return given
+    number = real(given)
+    if number is None:
+        raise TypeError
+    return number
+
+
+def _levels(column: Sequence[Value]) -> list[Value]:
+    """The ends of numbers; of words and switches all that there are."""
+    unique = sorted(set(column), key=str)
+    if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in unique):
+        return [min(column), max(column)] if len(unique) > 1 else unique
+    return unique
+
+
+def _problem(case: Case, changes: Mapping[str, Any]) -> str | None:
+    try:
+        applied(case, changes)
+    except (ValueError, TypeError) as error:
+        return str(error)
+    except KeyError as error:
+        return str(error.args[0])
+    return None
+
+
+def unravelled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(each) for each in np.unravel_index(number, shape))
+
+
+@dataclass(frozen=True)
+class Some(Sequence[Member]):
+    """Members of a plan by their numbers, made when they are asked for."""
+
+    plan: Plan
+    numbers: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> Member: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Some: ...
+
+    def __getitem__(self, place: int | slice) -> Member | Some:
+        if isinstance(place, slice):
+            return Some(self.plan, self.numbers[place])
+        return self.plan[self.numbers[place]]

@@ -1,0 +1,224 @@
+"""sensitivity: derivatives of measures by fields, from members that differ by little and run alike."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array, real_number
+from flexarm.foundation.sentences import shown
+from flexarm.mechanics.arguments import Vector
+from flexarm.mechanics.differences import weights
+from flexarm.motion.simulate import simulate
+from flexarm.robot import Robot
+from flexarm.sweeps.applied import applied
+from flexarm.sweeps.conduct import How, conducted
+from flexarm.sweeps.fields import Field, field
+from flexarm.sweeps.kept import USUAL
+from flexarm.sweeps.member import Case
+from flexarm.sweeps.plan import Plan
+from flexarm.sweeps.rehearsal import case_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+STEP = 1e-3  # of what is a large change of a field
+TIGHT = 1e-9  # rtol: what is left of it, divided by a step, is the error of a derivative
+STENCILS = ((-2, -1, 0, 1, 2), (0, 1, 2, 3, 4), (-4, -3, -2, -1, 0))  # to both sides, or to the one that there is
+COARSE: dict[tuple[int, ...], tuple[int, ...]] = {
+    (-2, -1, 0, 1, 2): (-1, 0, 1),
+    (0, 1, 2, 3, 4): (0, 1, 2, 3),
+    (-4, -3, -2, -1, 0): (-3, -2, -1, 0),
+}
+SEEN = 1e-4  # of a measure: changes of less, by a large change of a field, are none
+DOUBTED = 0.01  # of the largest derivative of a measure: differences that agree no better are told
+
+
+def sensitivity(
+    robot: Robot,
+    by: Sequence[str],
+    duration: float,
+    *,
+    step: float = STEP,
+    torque: Any = None,
+    motion: Mapping[str, Any] | None = None,
+    loads: Any = (),
+    q0: Vector | str = None,
+    v0: Vector = None,
+    measure: Any = None,
+    executor: Any = None,
+    store: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> xr.Dataset:
+    """Derivatives of measures of a run of a `robot` from t = 0 to `duration` (s) by fields.
+
+    by: names of fields, as in `fa.sweep`: of the robot, of the initial state, gains, numbers of profiles.
+    step: how far fields are changed, as a fraction of their values (of 1 rad or 1 m of coordinates): differences of
+        fourth order over two steps to each side, or over four to one side where there is no robot on the other.
+    torque, motion, loads, q0, v0, measure, executor, store, progress, threads, options: as in `fa.sweep`.
+
+    All members run with one method, at the same samples, and with a fixed step or a tolerance far below the changes
+    (rtol=1e-9 unless given), so that measures change smoothly from one to the next.
+
+    A Dataset with the measures as they are, their derivatives (`tip_derivative`, dimension `field`) and an estimate of
+    the errors of these (`tip_derivative_error`), from what differences of lower order give. A measure that takes the
+    largest of samples has a kink wherever another sample becomes the largest; the estimate shows it.
+
+    >>> from flexarm.robot import Link
+    >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])
+    >>> def angle(run):
+    ...     return run.array("q")[-1, 0]
+    >>> found = sensitivity(bar, ["torque.bar"], 2.0, torque={"bar": 0.5}, measure=angle, native=False)
+    >>> round(float(found["angle_derivative"][0]), 6)  # t^2 / (2 I), I = m / 3
+    2.0
+    """
+    share = real_number("step", step, above=0, most=0.1)
+    names = _names(by)
+    how = How(executor, store, progress, threads)
+    case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
+    fields = [_field(case, name) for name in names]
+    reaches = [_reach(case.robot, each) for each in fields]
+    steps = [share * reach for reach in reaches]
+    stencils = [_stencil(case, each, size) for each, size in zip(fields, steps, strict=True)]
+    plan = _plan(fields, steps, stencils)
+    case = _alike(case)
+    chosen = [name for name in USUAL if name not in ("balance", "end")] if measure is None else measure
+    data = conducted(case, plan, chosen, None, how, "sensitivity")
+    return _derivatives(data, fields, steps, stencils)
+
+
+def _names(by: Any) -> list[str]:
+    names = [by] if isinstance(by, str) else by
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(each, str) for each in names):
+        raise TypeError(f"by = {shown(by)}: must be names of fields in a list, ['links.fore.payload.mass']")
+    if len(set(names)) < len(names):
+        raise ValueError(f"by = {shown(by)}: has a field twice")
+    return list(names)
+
+
+def _field(case: Case, name: str) -> Field:
+    try:
+        found = field(case, name)
+    except (KeyError, ValueError, TypeError) as error:
+        text = str(error.args[0] if isinstance(error, KeyError) else error)
+        raise type(error)(text.replace("over:", "by:", 1)) from None
+    if not isinstance(found.value, float):
+        now = "the robot has none" if found.value is None else f"it is {shown(found.value)}"
+        raise ValueError(f"by: {name!r} must be a number that can change by little, but {now}")
+    return found
+
+
+def _reach(robot: Robot, each: Field) -> float:
+    """What is a large change: its own size, a radian, or of what is zero, the robot's size."""
+    length, mass = sum(link.length for link in robot.links), robot.total_mass
+    typical = {"m": length, "kg": mass, "kg m2": mass * length**2}.get(each.unit, 1.0)
+    return 1.0 if each.unit == "rad" else abs(each.value) or typical or 1.0
+
+
+def _stencil(case: Case, each: Field, size: float) -> tuple[int, ...]:
+    """Where around a field there are robots."""
+    refusal: Exception | None = None
+    for stencil in STENCILS:
+        try:
+            for node in (min(stencil), max(stencil)):
+                applied(case, {each.name: each.value + node * size})
+            return stencil
+        except ValueError as error:
+            refusal = error
+    raise ValueError(f"by: {each.name!r} cannot change by {shown(size)} from {shown(each.value)}: {refusal}")
+
+
+def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Sequence[int]]) -> Plan:
+    """The case itself, then for each field its neighbours."""
+    rows: list[list[float]] = [[each.value for each in fields]]
+    for k, (size, stencil) in enumerate(zip(steps, stencils, strict=True)):
+        for node in stencil:
+            if node:
+                rows.append(list(rows[0]))
+                rows[-1][k] += node * size
+    return Plan(tuple(fields), tuple(zip(*rows, strict=True)), together=True)
+
+
+def _alike(case: Case) -> Case:
+    """The case with what a run would choose by itself chosen once: method and samples."""
+    options = {"rtol": TIGHT, **case.options} if case.options.get("dt") is None else dict(case.options)
+    inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the first member says it again
+        tried = simulate(case.robot, case.duration, **inputs, **{**options, "verify": False, "progress": False})
+    if tried.status == "interrupted":
+        raise KeyboardInterrupt
+    options["sample"] = tried.options["sample"]
+    if options.get("method", "auto") == "auto" and options.get("radius") is None and options.get("dt") is None:
+        options["method"] = tried.statistics["method"]
+    return replace(case, options=options)
+
+
+def _derivatives(
+    data: xr.Dataset, fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[tuple[int, ...]]
+) -> xr.Dataset:
+    made: dict[str, Any] = {}
+    doubted = []
+    for name, each in data.data_vars.items():
+        if each.dtype.kind != "f":
+            continue
+        found, errors = _differences(each.values, steps, stencils)
+        rest, words = each.dims[1:], each.attrs.get("long_name", name)
+        made[str(name)] = (rest, each.values[0], each.attrs)
+        made[f"{name}_derivative"] = (("field", *rest), found, {"long_name": f"derivative of {words} by each field"})
+        made[f"{name}_derivative_error"] = (
+            ("field", *rest),
+            errors,
+            {"long_name": "estimated error of the derivative"},
+        )
+        doubted += [
+            f"{name} by {one.name}"
+            for one, value, error, one_step in zip(fields, found, errors, steps, strict=True)
+            if _doubted(each.values[0], value, error, one_step / STEP)
+        ]
+    if doubted:
+        listed = ", ".join(doubted[:4]) + (", ..." if len(doubted) > 4 else "")
+        warnings.warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning, stacklevel=3)
+    import xarray as xr
+
+    kept = {name: data.coords[name] for name in data.coords if "member" not in data.coords[name].dims}
+    coordinates = {
+        **kept,
+        "field": ("field", [each.name for each in fields]),
+        "unit": ("field", [each.unit for each in fields]),
+        "value": ("field", [each.value for each in fields]),
+        "step": ("field", list(steps)),
+    }
+    return xr.Dataset(made, coords=coordinates, attrs=data.attrs)
+
+
+def _doubted(value: Array, slope: Array, error: Array, reach: float) -> bool:
+    """Whether a derivative is worth doubting: one that is next to nothing is not."""
+    largest, off = (float(np.nanmax(np.abs(each), initial=0.0)) for each in (slope, error))
+    return off > DOUBTED * largest and off * reach > SEEN * float(np.nanmax(np.abs(value), initial=0.0))
+
+
+def _differences(rows: Array, steps: Sequence[float], stencils: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
+    """Derivatives by each field, and how far off they may be."""
+    found, errors, place = [], [], 1
+    for size, stencil in zip(steps, stencils, strict=True):
+        values = {0: rows[0]}
+        for node in stencil:
+            if node:
+                values[node], place = rows[place], place + 1
+        fine, coarse = (_slope(values, nodes) / size for nodes in (stencil, COARSE[stencil]))
+        found.append(fine)
+        errors.append(np.abs(fine - coarse))
+    return np.array(found), np.array(errors)
+
+
+def _slope(values: Mapping[int, Array], nodes: Sequence[int]) -> Array:
+    changes = [share * (values[node] - values[0]) for node, share in zip(nodes, weights(nodes), strict=True)]
+    return np.asarray(sum(changes))

@@ -1,0 +1,159 @@
+"""A sweep as a robot file asks for it: the `sweep:` section, checked; what is wrong is told with the file's lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import real, whole_number
+from flexarm.foundation.sentences import shown, suggestion, unknown
+from flexarm.robot import DescriptionError
+from flexarm.robot.errors import Problem, join
+from flexarm.robot.files import SWEEP
+from flexarm.robot.yaml_source import Source
+from flexarm.sweeps.kept import USUAL
+
+RANGE = ("from", "to", "count", "spacing")
+DRAWING = ("members", "seed", "sobol")
+FIELDS = ("over", "together", "measure", *DRAWING)
+MOST = 1_000_000  # values of one field
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Arguments of `fa.monte_carlo` where values are drawn, else of `fa.sweep`."""
+
+    drawn: bool
+    options: dict[str, Any]
+
+
+def sweep_options(section: Mapping[str, Any], file: str) -> Asked:
+    """What the section of a file asks for."""
+    problems: list[Problem] = []
+    try:
+        return _read(section)
+    except DescriptionError as error:
+        problems = error.problems
+    try:
+        source = Source.read(file)
+        problems = [replace(each, line=source.line(each.path)) for each in problems]
+    except DescriptionError:
+        pass  # the file is gone
+    raise DescriptionError(problems, file)
+
+
+def _read(section: Mapping[str, Any]) -> Asked:
+    problems = [
+        Problem(join(SWEEP, str(name)), ..., unknown("unknown field", name, FIELDS))
+        for name in section
+        if name not in FIELDS
+    ]
+    over: dict[str, Any] = {}
+    given = section.get("over")
+    where = join(SWEEP, "over")
+    if not isinstance(given, Mapping) or not given:
+        problems.append(Problem(where, ..., "is required: values by field, links.fore.payload.mass: [0.1, 0.2]"))
+        given = {}
+    for name, each in given.items():
+        try:
+            over[str(name)] = _values(each)
+        except ValueError as error:
+            problems.append(Problem(join(where, str(name)), each, str(error)))
+    drawn = any(_is_distribution(each) for each in given.values())
+    if drawn and not all(_is_distribution(each) for each in given.values()):
+        problems.append(Problem(where, ..., "has distributions and values; give one or the other"))
+    options: dict[str, Any] = {}
+    for name, kind in {"members": int, "seed": int, "sobol": bool, "together": bool}.items():
+        value = section.get(name)
+        if value is None:
+            continue
+        wrong = _wrong(name, value, kind, drawn)
+        if wrong:
+            problems.append(Problem(join(SWEEP, name), value, wrong))
+        options[name] = value
+    if (measures := section.get("measure")) is not None:
+        names = [measures] if isinstance(measures, str) else measures
+        if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+            problems.append(Problem(join(SWEEP, "measure"), measures, f"must be names of measures: {', '.join(USUAL)}"))
+        else:
+            problems += [
+                Problem(join(SWEEP, "measure"), name, f"there is no such measure{suggestion(name, list(USUAL))}")
+                for name in names
+                if name not in USUAL
+            ]
+        options["measure"] = names
+    if problems:
+        raise DescriptionError(problems)
+    return Asked(drawn, {"over": over, **options})
+
+
+def _wrong(name: str, value: Any, kind: type, drawn: bool) -> str:
+    if name in DRAWING and not drawn:
+        return "is of values that are drawn; give distributions in over"
+    if name == "together" and drawn:
+        return "is of values that are listed, and these are drawn"
+    if kind is bool:
+        return "" if isinstance(value, bool) else "must be true or false"
+    try:
+        whole_number(name, value, least=2 if name == "members" else 0)
+    except ValueError as error:
+        return str(error).partition(": ")[2]
+    return ""
+
+
+def _is_distribution(given: Any) -> bool:
+    return isinstance(given, Mapping) and "distribution" in given
+
+
+def _values(given: Any) -> Any:
+    """A list, a range or a distribution."""
+    if _is_distribution(given):
+        return _distribution(given)
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            "must be a list, {from: 0, to: 0.5, count: 11} or {distribution: norm, loc: 0.15, scale: 0.01}"
+        )
+    strangers = [str(name) for name in given if name not in RANGE]
+    if strangers:
+        raise ValueError(unknown(f"{strangers[0]} is unknown", strangers[0], RANGE))
+    ends = [real(given.get(name)) for name in ("from", "to")]
+    if None in ends or not np.isfinite(np.array(ends, dtype=float)).all():
+        raise ValueError("needs numbers from and to")
+    count = whole_number("count", given.get("count"), least=1)
+    if count > MOST:
+        raise ValueError(f"count = {count}: at most {MOST}")
+    spacing = given.get("spacing", "linear")
+    if spacing not in ("linear", "log"):
+        raise ValueError(f"spacing = {shown(spacing)}: must be linear or log")
+    start, stop = (float(each) for each in ends if each is not None)
+    if spacing == "log" and not (start > 0 and stop > 0):
+        raise ValueError("spacing log needs positive ends")
+    return (np.geomspace if spacing == "log" else np.linspace)(start, stop, count)
+
+
+def _distribution(given: Mapping[str, Any]) -> Any:
+    """One of scipy.stats by name, with its numbers."""
+    from scipy import stats
+
+    name = given["distribution"]
+    kind = getattr(stats, name, None) if isinstance(name, str) else None
+    if not isinstance(kind, (stats.rv_continuous, stats.rv_discrete)):
+        known = [
+            each for each in dir(stats) if isinstance(getattr(stats, each), (stats.rv_continuous, stats.rv_discrete))
+        ]
+        raise ValueError(f"there is no distribution {shown(name)} in scipy.stats{suggestion(name, known)}")
+    numbers = {str(key): real(value) for key, value in given.items() if key != "distribution"}
+    if wrong := [key for key, value in numbers.items() if value is None]:
+        raise ValueError(f"{wrong[0]} = {shown(given[wrong[0]])}: must be a number")
+    try:
+        frozen = kind(**numbers)
+    except TypeError as error:
+        raise ValueError(f"{name} does not take these numbers ({error})") from None
+    if not np.isfinite(frozen.ppf(0.5)):
+        raise ValueError(f"{name} cannot have these numbers")
+    return frozen

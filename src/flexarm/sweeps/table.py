@@ -1,0 +1,177 @@
+"""The results of all members in arrays, and the Dataset that is made of them."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm._version import __version__
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.system import System
+from flexarm.motion.run import Run
+from flexarm.sweeps.kept import USUAL
+from flexarm.sweeps.member import Case, Outcome
+from flexarm.sweeps.plan import Plan
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MISSING = "missing"  # the status of a member that was not run: the sweep was interrupted
+
+
+class Table:
+    """Numbers by measure, a row for each member. Text is kept only where there is some: it does not grow with members
+    that went well."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.values: dict[str, Array] = {}
+        self.status = np.full(len(plan), MISSING, dtype="U11")
+        self.reasons: dict[int, str] = {}
+        self.doubts: dict[int, tuple[str, ...]] = {}
+        self.runs: dict[int, Run] = {}
+
+    def add(self, outcome: Outcome) -> Outcome:
+        """Note an outcome, as it is returned: one whose measures do not fit those of the others has failed."""
+        outcome = self._fitting(outcome)
+        number = outcome.number
+        for name, value in outcome.values.items():
+            if name not in self.values:
+                self.values[name] = np.full((len(self.plan), *np.shape(value)), np.nan)
+            self.values[name][number] = value
+        self.status[number] = outcome.status
+        if outcome.reason:
+            self.reasons[number] = outcome.reason
+        if outcome.doubts:
+            self.doubts[number] = outcome.doubts
+        if outcome.run is not None:
+            self.runs[number] = outcome.run
+        return outcome
+
+    def _fitting(self, outcome: Outcome) -> Outcome:
+        for name, value in outcome.values.items():
+            if name in self.values and self.values[name].shape[1:] != np.shape(value):
+                shapes = f"{np.shape(value)}, where another member gave {self.values[name].shape[1:]}"
+                sentence = f"measure {name!r} gave an array of shape {shapes}"
+                return Outcome(outcome.number, {}, "failed", sentence)
+        return outcome
+
+    @property
+    def missing(self) -> list[int]:
+        """Numbers of members that are not done."""
+        return np.flatnonzero(self.status == MISSING).tolist()
+
+    def summary(self) -> str:
+        """What went wrong, in a sentence; empty if nothing did."""
+        failed = int((self.status == "failed").sum())
+        count = len(self.plan)
+        said = []
+        if failed:
+            reasons = Counter(self.reasons[k] for k in np.flatnonzero(self.status == "failed").tolist())
+            first = next(k for k in self.reasons if self.status[k] == "failed")
+            told = "; ".join(f"{times} x {reason}" for reason, times in reasons.most_common(3))
+            more = f" and {len(reasons) - 3} more reasons" if len(reasons) > 3 else ""
+            which = f"the first is member {first} ({self.plan.words(first)})"
+            said.append(f"{failed} of {count} members failed ({told}{more}), {which}")
+        if self.doubts:
+            sentence = next(iter(self.doubts.values()))[0]
+            first = next(iter(self.doubts))
+            said.append(f"{len(self.doubts)} of {count} members warn, the first is member {first}: {sentence}")
+        return ". ".join(said)
+
+    def histories(self) -> tuple[tuple[str, ...], Any, dict[str, str]]:
+        """The runs, as a variable of a Dataset in memory."""
+        found = np.full(len(self.plan), None, dtype=object)
+        for k, run in self.runs.items():
+            found[k] = run
+        return self.plan.dimensions, found.reshape(self.plan.shape), {"long_name": "history of each member"}
+
+    def dataset(self, case: Case, kind: str, attributes: Mapping[str, Any]) -> xr.Dataset:
+        """Labelled results: dimensions are the swept fields."""
+        import xarray as xr
+
+        plan, shape, dimensions = self.plan, self.plan.shape, self.plan.dimensions
+        variables: dict[str, Any] = {}
+        used: dict[str, int] = {}
+        for name, rows in self.values.items():
+            dims, about = _about(name, rows)
+            if 0 in rows.shape[1:]:
+                continue
+            used |= dict(zip(dims, rows.shape[1:], strict=True))
+            variables[name] = ((*dimensions, *dims), rows.reshape(*shape, *rows.shape[1:]), about)
+        variables["status"] = (dimensions, self.status.reshape(shape), {"long_name": "how each run ended"})
+        words = {"reason": self.reasons, "doubts": {k: "; ".join(each) for k, each in self.doubts.items()}}
+        meanings = {"reason": "why it ended early", "doubts": "what was warned of"}
+        for name, told in words.items():
+            if told or name == "reason":
+                column = np.full(len(plan), "", dtype=object)
+                for k, sentence in told.items():
+                    column[k] = sentence
+                variables[name] = (dimensions, column.reshape(shape), {"long_name": meanings[name]})
+        if self.runs:
+            variables["run"] = self.histories()
+        made = {
+            "kind": kind,
+            "robot": case.robot.name,
+            "model": System(case.robot, native=False).model,
+            "options": json.dumps(_options(case), default=_plain),
+            "version": __version__,
+            "python": platform.python_version(),
+            **attributes,
+        }
+        return xr.Dataset(variables, coords={**_coordinates(plan), **_labels(case, used)}, attrs=made)
+
+
+def _about(name: str, rows: Array) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Dimensions beyond those of the sweep, and what the measure is."""
+    usual = USUAL.get(name)
+    if usual is not None and len(usual.dimensions) == rows.ndim - 1:
+        return usual.dimensions, {"long_name": usual.meaning} | ({"units": usual.unit} if usual.unit else {})
+    return tuple(f"{name}_{k}" for k in range(1, rows.ndim)), {"long_name": name}
+
+
+def _coordinates(plan: Plan) -> dict[str, Any]:
+    found = {}
+    for each, column in zip(plan.fields, plan.columns, strict=True):
+        about = {"long_name": each.meaning} | ({"units": each.unit} if each.unit else {})
+        found[each.name] = (plan.dimensions[0] if plan.together else each.name, np.array(column), about)
+    if plan.together:
+        found["member"] = ("member", np.arange(len(plan)), {"long_name": "number of the member"})
+    return found
+
+
+def _labels(case: Case, used: Mapping[str, int]) -> dict[str, Any]:
+    """Names of links, axes and actuators, where measures have them."""
+    system = System(case.robot, native=False)
+    names = {"link": [link.name for link in case.robot.links], "axis": list("xyz"), "input": list(system.inputs)}
+    found: dict[str, Any] = {
+        name: (name, names[name]) for name, count in used.items() if name in names and len(names[name]) == count
+    }
+    if "input" in found:
+        found["input_unit"] = ("input", list(system.input_units))
+    return found
+
+
+def _options(case: Case) -> dict[str, Any]:
+    return {
+        "duration": case.duration,
+        "torque": repr(case.torque),
+        "motion": repr(dict(case.motion or {})),
+        "loads": repr(list(case.loads or ())),
+        "q0": case.q0 if isinstance(case.q0, str) else _plain(case.q0),
+        "v0": _plain(case.v0),
+        **case.options,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    return np.asarray(value).tolist() if isinstance(value, (list, tuple, np.ndarray)) else repr(value)

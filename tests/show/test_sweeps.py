@@ -1,0 +1,94 @@
+"""Figures of sweeps."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm, uniform
+
+import flexarm as fa
+
+BAR = fa.Robot("bar", links=[fa.Link("bar", 1.0, mass=3.0)])
+MASS = "links.bar.mass"
+QUICK = {"native": False, "method": "rk4", "dt": 0.05, "sample": 0.05, "torque": {"bar": 1.0}, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def lines():
+    return fa.sweep(BAR, {MASS: [1.0, 2.0, 3.0]}, 0.5, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def maps():
+    over = {MASS: [1.0, 2.0, 3.0], "torque.bar": [1.0, 2.0], "q0.bar.q": [0.0, 0.5]}
+    return fa.sweep(BAR, over, 0.5, measure=["tip"], **QUICK)
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    over = {MASS: norm(3.0, 0.1), "torque.bar": uniform(1.0, 0.1)}
+    return fa.monte_carlo(BAR, over, 0.5, members=32, sobol=True, measure=["tip"], **QUICK)
+
+
+def labels(figure):
+    return [(each.get_xlabel(), each.get_ylabel()) for each in figure.axes]
+
+
+def test_lines_over_one_field(lines):
+    figure = fa.plot_sweep(lines)
+    assert (f"{MASS} (kg)", "tip.y (m)") in labels(figure)
+    assert ("tip.z (m)") not in [each for _, each in labels(figure)]  # which does not move
+    drawn = fa.plot_sweep(lines, "tip.y").axes[0].lines[0]
+    assert drawn.get_xdata().tolist() == [1.0, 2.0, 3.0]
+    assert drawn.get_ydata() == pytest.approx(lines["tip"].sel(axis="y").values)
+    assert len(fa.plot_sweep(lines, ["tip", "kinetic"]).axes) == 4
+
+
+def test_maps_over_two_fields_the_third_held(maps):
+    figure = fa.plot_sweep(maps, "tip.y", q=0.4)
+    plot = figure.axes[0]
+    assert (plot.get_xlabel(), plot.get_ylabel()) == (f"{MASS} (kg)", "torque.bar (N m)")
+    values = np.asarray(plot.collections[0].get_array())
+    assert values == pytest.approx(maps["tip"].sel(axis="y", **{"q0.bar.q": 0.5}).values.T)
+    assert figure.get_suptitle() == "bar, q0.bar.q = 0.5"
+    assert fa.plot_sweep(maps, "tip.y").get_suptitle() == "bar, q0.bar.q = 0"
+    assert len(fa.plot_sweep(maps, "tip.y", q=0.5, **{"torque.bar": 2.0}).axes[0].lines) == 1
+
+
+def test_bands_over_what_was_drawn(drawn):
+    figure = fa.plot_sweep(drawn, "tip.y")
+    assert [each for each, _ in labels(figure)] == [f"{MASS} (kg)", "torque.bar (N m)"]
+    assert all(len(each.collections) == 2 for each in figure.axes)
+    share = float(drawn["tip_first_order"].sel(axis="y", field=MASS))
+    assert figure.axes[0].get_title() == f"explains {100 * max(share, 0):.0f} %"
+
+
+def test_members_that_failed_are_told_and_left_out(lines):
+    broken = lines.copy(deep=True)
+    broken["status"][1] = "failed"
+    broken["tip"][1] = np.nan
+    figure = fa.plot_sweep(broken, "tip.y")
+    assert "1 of 3 members failed" in figure.get_suptitle()
+    assert np.isnan(figure.axes[0].lines[0].get_ydata()).tolist() == [False, True, False]
+
+
+def test_words_along_an_axis():
+    with pytest.warns(UserWarning, match="2 structures"):
+        words = fa.sweep(BAR, {"links.bar.rotary_inertia": [True, False]}, 0.1, measure=["tip"], **QUICK)
+    figure = fa.plot_sweep(words, "tip.y")
+    assert [each.get_text() for each in figure.axes[0].get_xticklabels()] == ["True", "False"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"data": 3}, "data"),
+        ({"quantity": "tipp"}, "did you mean 'tip'"),
+        ({"quantity": 3}, "quantity"),
+        ({"quantity": []}, "quantity"),
+        ({"mass": "heavy"}, "must be one of"),
+        ({"mas": 1.0}, "no field that can be held"),
+        ({"mass": 1.0}, "all fields are held"),
+    ],
+)
+def test_what_is_asked_for_is_checked(lines, given, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        fa.plot_sweep(**{"data": lines, **given})

@@ -1,0 +1,75 @@
+"""First-order indices, against those that are known."""
+
+import numpy as np
+import pytest
+
+from flexarm.sweeps.draws import drawn
+from flexarm.sweeps.statistics import first_order
+
+
+def ishigami(x):
+    return np.sin(x[:, 0]) + 7 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+
+
+@pytest.mark.parametrize(("count", "within"), [(1000, 0.06), (20_000, 0.012)])
+def test_the_function_of_ishigami(count, within):
+    """Indices 0.3139, 0.4424 and 0, of a function with an interaction, for which no regression does."""
+    x = np.random.default_rng(3).uniform(-np.pi, np.pi, (count, 3))
+    found = [float(first_order(column, ishigami(x))) for column in x.T]
+    assert found == pytest.approx([0.3139, 0.4424, 0.0], abs=within)
+
+
+def test_a_sum_of_independent_terms():
+    """Shares are those of the variances: 1, 4 and 9 of 14."""
+    x = np.random.default_rng(1).normal(size=(10_000, 3))
+    y = x @ np.array([1.0, 2.0, 3.0])
+    found = [first_order(column, np.column_stack([y, -y])) for column in x.T]
+    assert np.array(found) == pytest.approx(np.array([[1, 1], [4, 4], [9, 9]]) / 14, abs=0.02)
+
+
+def test_what_explains_nothing_has_no_share_on_average():
+    rng = np.random.default_rng(2)
+    shares = [float(first_order(rng.random(400), rng.random(400))) for _ in range(200)]
+    assert abs(np.mean(shares)) < 3 * np.std(shares) / np.sqrt(200)
+
+
+def test_values_that_repeat_are_of_one_class():
+    x = np.repeat([1.0, 2.0], 500)
+    assert float(first_order(x, x**2)) == pytest.approx(1.0)
+
+
+def test_what_is_still_has_no_shares():
+    assert np.isnan(first_order(np.arange(100.0), np.full((100, 2), 3.0))).all()
+    assert np.isnan(first_order(np.arange(3.0), np.arange(3.0)))
+
+
+def test_draws_follow_their_distributions_and_repeat():
+    from scipy.stats import norm, poisson, uniform
+
+    over = {"a": norm(2.0, 0.5), "b": uniform(1.0, 3.0), "c": poisson(4.0)}
+    for sobol in (False, True):
+        found = drawn(over, 4096, 7, sobol)
+        assert found == drawn(over, 4096, 7, sobol)
+        assert found["a"] != drawn(over, 4096, 8, sobol)["a"]
+        means = [np.mean(column) for column in found.values()]
+        assert means == pytest.approx([2.0, 2.5, 4.0], abs=0.1 if not sobol else 0.01)
+        assert np.corrcoef(found["a"], found["b"])[0, 1] == pytest.approx(0.0, abs=0.05)
+
+
+def test_sobols_points_want_a_power_of_two():
+    from scipy.stats import norm
+
+    with pytest.warns(UserWarning, match="take 1024"):
+        drawn({"a": norm(0, 1)}, 1000, 1, True)
+
+
+def test_only_frozen_distributions_can_be_drawn_from():
+    from scipy.stats import gamma, norm
+
+    for wrong in (3.0, [1.0, 2.0], "norm", gamma, norm):
+        if wrong is norm:  # which is standard normal where nothing is given
+            continue
+        with pytest.raises(TypeError, match="frozen"):
+            drawn({"a": wrong}, 10, 1, False)
+    with pytest.raises(ValueError, match="not finite"):
+        drawn({"a": norm(np.nan, 1.0)}, 10, 1, False)
