@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -172,3 +173,13 @@ def test_a_residual_wants_a_run_that_goes_on():
         run.residual("a.q", after=2.8)
     with pytest.raises(ValueError, match="'q': is several quantities"):
         run.residual("q", after=1.0)
+
+
+def test_a_move_that_is_shorter_than_its_shaper_is_told():
+    shaper = fa.shaper("zvd", frequency=1.0)  # 1 s
+    with pytest.warns(fa.ValidityWarning, match=r"delays by up to 1 s, more than cycloid\(0, 1, 0.4\) takes \(0.4 s\)"):
+        shaper(fa.cycloid(0.0, 1.0, 0.4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for command in (fa.cycloid(0.0, 1.0, 2.0), fa.step(1.0), fa.sine(1.0, 3.0), 1.0):
+            shaper(command)

@@ -6,6 +6,7 @@ impulses decay as the vibration does: at the modelled frequency that is exact, a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,7 @@ from flexarm.analysis.modes import modes as modes_of
 from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.arguments import Vector
+from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.given_profiles import profile
 from flexarm.motion.profiles import Profile
@@ -85,6 +87,18 @@ class Shaper:
         """By how much a command becomes longer (s)."""
         return self.delays[-1]
 
+    def _warn_of_short_moves(self, given: Profile) -> None:
+        """A step has no length; what is shorter than the shaper makes of it is hardly the move that was meant."""
+        breaks = [each for each in given.breaks if np.isfinite(each)]
+        length = breaks[-1] - breaks[0] if breaks else 0.0
+        if 0 < length < self.duration:
+            warnings.warn(
+                f"the {self.kind} shaper delays by up to {self.duration:.3g} s, more than {given!r} takes ({length:.3g} "
+                "s): the move becomes more than twice as long; take a shaper of fewer impulses, or a slower move",
+                ValidityWarning,
+                stacklevel=3,
+            )
+
     def __call__(self, command: Any) -> Profile:
         """The command with what it would excite cancelled: a profile, a number, a table or a function of t.
 
@@ -93,6 +107,7 @@ class Shaper:
         if isinstance(command, Shaper):
             raise TypeError("a shaper shapes a command; shapers together are fa.shaper(kind, frequency=[f1, f2])")
         given = profile(command, "command")
+        self._warn_of_short_moves(given)
         return copied(given, self.amplitudes, self.delays, f"{self.kind}-shaped {given.name}")
 
     def residual(self, frequency: Any, ratio: float = 0.0) -> Array:
