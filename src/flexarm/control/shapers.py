@@ -93,8 +93,9 @@ class Shaper:
         length = breaks[-1] - breaks[0] if breaks else 0.0
         if 0 < length < self.duration:
             warnings.warn(
-                f"the {self.kind} shaper delays by up to {self.duration:.3g} s, more than {given!r} takes ({length:.3g} "
-                "s): the move becomes more than twice as long; take a shaper of fewer impulses, or a slower move",
+                f"the {self.kind} shaper delays by up to {self.duration:.3g} s, more than {given!r} takes "
+                f"({length:.3g} s): the move becomes more than twice as long; take a shaper of fewer impulses, or a "
+                "slower move",
                 ValidityWarning,
                 stacklevel=3,
             )
