@@ -170,6 +170,7 @@ def test_a_stiff_plane_of_load_leaves_no_deflection_before_buckling(load, rigid)
     assert buckling.with_deflection(1e-5, 1e-5, load) == pytest.approx(rigid(), rel=3e-5)
 
 
+@pytest.mark.slow
 def test_deflection_before_buckling_raises_the_load():
     """1 + 0.642 GJ / EI_y + 0.5 EI_z / EI_y to first order."""
     assert buckling.with_deflection(1e-3, 1e-6) / buckling.tip_load() - 1 == pytest.approx(0.5e-3, rel=5e-3)

@@ -11,7 +11,7 @@ import flexarm as fa
 from tests.helpers import robots, sizes, state
 
 seeds = st.integers(0, 1000)
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def scaled(values: np.ndarray, expected: np.ndarray, tolerance: float, scale: np.ndarray) -> None:

@@ -1,6 +1,7 @@
 """Limits that connect different descriptions of one robot."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
@@ -78,6 +79,7 @@ def test_two_halves_welded_are_one_link():
     )
 
 
+@pytest.mark.slow
 def test_halves_with_modes_meet_the_whole_at_first_order_and_craig_bampton_much_faster():
     """Clamped-free modes carry no load at their tip, where the other half hangs: their error falls as 1/n only."""
     exact = whole(fa.Flexible(bend_y=64, bend_z=64, basis="elements"))

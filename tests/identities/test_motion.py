@@ -21,7 +21,7 @@ inputs = st.sampled_from(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(robots(most=3), inputs, st.floats(0.01, 1.0), st.integers(0, 1000), st.booleans())
 def test_runs_end_and_account_for_their_energy(robot, make, scale, seed, drive_first):
     system = fa.System(robot, native=False)

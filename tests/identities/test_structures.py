@@ -77,7 +77,7 @@ def equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None
         assert_allclose(found[name], value, rtol=1e-12, atol=1e-14 * np.abs(value).max(initial=0.0), err_msg=name)
 
 
-@some(8)
+@some(4)
 @given(robots(most=2), seeds)
 def test_another_robot_of_a_structure_answers_as_if_it_were_the_first(robot, seed):
     other = shaken(robot, seed)

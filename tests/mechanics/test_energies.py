@@ -147,6 +147,7 @@ def test_turning_sections_carry_angular_momentum_and_energy(stiffening):
     assert both - sum(alone) == pytest.approx(-spin * rate * (mu * length**2 * 7 / 20 + rotary), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_nodes_of_exact_links_are_enough(monkeypatch):
     """What more of them change falls fast: here a coarse mesh bends and twists by 2 % in every coordinate."""
     robot = spatial("exact", rotary_inertia=True)

@@ -229,7 +229,7 @@ def test_a_law_takes_gains_if_and_only_if_there_are_some():
         (lambda t, q, v, gains: [np.float64(2.0) * gains], r"gains are read by name, gains\['kp'\]"),
         (lambda t, q, v, gains: [gains.kp * q[0]], r"gains are read by name, gains\['kp'\]"),
         (lambda t, q, v, gains: [q[0] if gains["kp"] > 1 else 0.0], "v or gains: say np.where"),
-        (lambda t, q, v, gains: [math.sqrt(gains["kp"]) * q[0]], r"float\(kp\) asks a symbol"),
+        (lambda t, q, v, gains: [math.sqrt(gains["kp"]) * q[0]], "asks a symbol for its value"),
         (lambda t, q, v, gains: [q[int(gains["kp"])]], "cannot be a gain"),
         (lambda t, q, v, gains: [sum(k for k in gains["row"])], "read entries by place"),
     ],

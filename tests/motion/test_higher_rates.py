@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.motion.given_profiles import profile
 from flexarm.motion.higher_rates import second_rate
-from flexarm.motion.inputs import profile
 
 T = np.linspace(0.05, 0.95, 7)
 

@@ -84,6 +84,7 @@ def test_between_nodes_it_converges():
     assert np.log2(errors[0] / errors[-1]) / 3 > 2.5
 
 
+@pytest.mark.slow
 def test_two_mouths_close_together_clamp():
     """In the limit they hold the slope, too, and all is as in a fixed guide: the error is linear in their distance."""
     motion = {"carrier": fa.cycloid(0.0, 0.3, 1.0), "beam": fa.cycloid(0.5, 0.4, 1.0)}

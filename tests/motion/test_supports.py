@@ -118,6 +118,7 @@ def test_a_beam_pushed_over_two_supports_with_many_elements(case, root):
     assert np.abs(np.interp(t, times, found) - reference).max() < 2e-2 * 0.01  # the reference is linear, 10 mm are not
 
 
+@pytest.mark.slow
 def test_push_and_pull_differ_by_shortening_alone():
     """The axial force that moves the beam enters at one end: pushed it compresses, pulled it stretches. A push led at
     H is a pull led at E; without shortening it does not matter who leads."""

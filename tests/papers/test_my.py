@@ -340,6 +340,7 @@ def test_taking_out_displacements_that_are_caught_brings_energy_too():
     assert after.mean() > 4 * before
 
 
+@pytest.mark.slow
 def test_driven_on_a_mesh_tends_to_held_at_any_point():
     """Measured: the element in the guide 133, 113, 114, 64, 34 % of the largest displacement off with 5, 10, 20, 40, 80
     elements, the nearest node 114, 111, 25, 5 %."""

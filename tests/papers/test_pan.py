@@ -96,6 +96,7 @@ def test_the_two_descriptions_agree():
     assert apart(FAST_PULL, travel(FAST_PULL, count=8), modes).max() < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_four_elements_are_too_few_once_the_overhang_is_short(case):
     """The paper's four are good at first; it found the slow push in excellent agreement throughout."""
@@ -127,6 +128,7 @@ def test_modes_are_mirrored_too():
     assert np.abs(rise(push, "E") - rise(pull, "H")).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_the_axial_force_matters_in_fast_motions_and_more_in_a_push():
     changes = [apart(case, *(travel(case, count=6, stiffening=s) for s in ("shortening", "none"))) for case in CASES]
     slow, push, pull = (change.max() for change in changes)

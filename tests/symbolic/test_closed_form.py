@@ -114,6 +114,7 @@ def spatial(name, hinge, payload=None, rotary=False, **shapes):
     return fa.Link(name, 0.8, hinge, SECTION, STEEL, flexible, payload=payload, rotary_inertia=rotary)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", ["modes", "elements"])
 def test_spatial_chains_with_elastic_drives(basis):
     drive = fa.Drive(5000.0, 1.0, 5.0)

@@ -96,6 +96,7 @@ def test_elastic_joints_in_space():
         compared(found, run, sum(link.length for link in robot.links), RTOL)
 
 
+@pytest.mark.slow
 def test_a_slide_that_reaches_the_end_of_its_link():
     robot, name = pair("R", "Pa", modes=1), "b"
     case = Case(
