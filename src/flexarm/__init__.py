@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from flexarm.show.animate import Animation
     from flexarm.show.histories import plot_compare
     from flexarm.show.shapes import plot_modes
+    from flexarm.studio.server import Studio, studio
     from flexarm.symbolic.closed_form import ClosedForm, equations
 
 # Everything is imported when first used: `import flexarm` costs nothing, and describing a robot loads no solver.
@@ -194,6 +195,7 @@ _LATER = {
     "flexarm.show.animate": ("Animation",),
     "flexarm.show.histories": ("plot_compare",),
     "flexarm.show.shapes": ("plot_modes",),
+    "flexarm.studio.server": ("Studio", "studio"),
     "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
@@ -255,6 +257,7 @@ __all__ = [
     "StateSpace",
     "StepError",
     "Stop",
+    "Studio",
     "System",
     "UnitsWarning",
     "ValidityWarning",
@@ -304,6 +307,7 @@ __all__ = [
     "spline",
     "step",
     "strain_feedback",
+    "studio",
     "table",
     "trapezoid",
 ]

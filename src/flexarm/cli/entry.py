@@ -19,8 +19,9 @@ from flexarm.cli.modes import modes
 from flexarm.cli.paper import paper
 from flexarm.cli.run import run
 from flexarm.cli.schema import schema
+from flexarm.cli.studio import studio
 
-for command in (run, modes, bode, equations, plot, animate, paper, schema):  # in the order of --help
+for command in (run, modes, bode, equations, plot, animate, studio, paper, schema):  # in the order of --help
     app.command()(command)
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's, or that of the copy of click inside newer typers

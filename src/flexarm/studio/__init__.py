@@ -1,0 +1,1 @@
+"""The studio: a robot seen, changed and understood in the browser."""

@@ -1,0 +1,49 @@
+"""From a case to a run, with all that was said on the way. Runs of several pages take turns."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from dataclasses import dataclass
+
+from flexarm.mechanics.system import System
+from flexarm.motion.run import Run
+from flexarm.motion.simulate import simulate
+from flexarm.studio.case import Case
+
+_TURN = threading.Lock()  # warnings are caught for all of a process, not for a thread
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run, the system that made it, what was warned of, and how long it took (s)."""
+
+    system: System
+    run: Run
+    warned: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def computed(case: Case, rigid: bool = False) -> Result:
+    """The run of a case, or of its rigid twin."""
+    begin = time.perf_counter()
+    with _TURN, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        system = System(case.robot.rigid() if rigid else case.robot)
+        options = case.arguments(system) if not rigid else _of_twin(case, system)
+        run = simulate(system, **(options | {"progress": False}))
+    told = tuple(dict.fromkeys(str(each.message) for each in said))
+    return Result(system, run, told, time.perf_counter() - begin)
+
+
+def _of_twin(case: Case, system: System) -> dict[str, object]:
+    """The same for the rigid twin: initial values of what it does not have are left out."""
+    options = case.arguments(System(case.robot, native=False))
+    for field in ("q0", "v0"):
+        given = options.get(field)
+        if isinstance(given, dict):
+            options[field] = {name: value for name, value in given.items() if name in system.names}
+        elif given is not None and not isinstance(given, str):
+            raise ValueError(f"the rigid twin has other coordinates: give {field} by name, not as a list")
+    return options

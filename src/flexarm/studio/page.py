@@ -1,0 +1,237 @@
+"""One page in one browser: its case, its run, its time, its picture. Pages share nothing.
+
+All work of a page is done in one thread of its own, job after job; events of the browser only leave jobs. Numbers that
+are turned while a run is computed are taken together with the next one.
+"""
+
+from __future__ import annotations
+
+import html
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from flexarm.mechanics.system import System
+from flexarm.motion.run import Run
+from flexarm.studio.case import Case
+from flexarm.studio.computing import Result, computed
+from flexarm.studio.film import Film, thickening
+from flexarm.studio.knobs import Knobs
+from flexarm.studio.scene import Scene
+from flexarm.studio.time_line import TimeLine
+from flexarm.studio.time_panel import TimePanel
+from flexarm.studio.view_panel import ViewPanel
+
+FRAME = 0.04  # s between frames while something moves
+UNDONE = 100  # cases that can be gone back to
+
+RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
+
+
+class Page:
+    """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before."""
+
+    def __init__(self, client: Any, start: Case | Run) -> None:
+        self.client, self.start = client, start
+        self.case: Case | None = None
+        self.result: Result | None = None
+        self.film: Film | None = None
+        self.line = TimeLine()
+        self.error = ""
+        self.runs = 0
+        self._before: list[Case] = []
+        self._first: Case | None = None
+        self._refused: dict[str, float] = {}
+        self._turned: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._closed = False
+        self.scene = Scene(client)
+        self._build()
+        self._thread = threading.Thread(target=self._work, daemon=True, name=f"page {client.client_id}")
+        self._thread.start()
+        self.do(lambda: self.open(start))
+
+    # --- jobs ---
+
+    def do(self, job: Callable[[], None]) -> None:
+        """Leave a job to the page's thread; what it raises is shown in the page."""
+        self._jobs.put(job)
+
+    def close(self) -> None:
+        self._closed = True
+        self._jobs.put(None)
+
+    def wait(self, timeout: float = 60.0) -> None:
+        """Until all jobs that are there now are done."""
+        done = threading.Event()
+        self.do(done.set)
+        if not done.wait(timeout):
+            raise TimeoutError(f"the page is still at work after {timeout:g} s")
+
+    def _work(self) -> None:
+        last = time.monotonic()
+        while not self._closed:
+            moving = self.line.playing
+            try:
+                job = self._jobs.get(timeout=FRAME if moving else None)
+            except queue.Empty:
+                job = None
+            if job is not None:
+                self._guarded(job)
+            now = time.monotonic()
+            if moving and not self._closed and now - last >= FRAME / 2:
+                self.line.advance(now - last)
+                self._guarded(self.show)
+            if not moving or now - last >= FRAME / 2:
+                last = now
+
+    def _guarded(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except Exception as error:
+            if not self._closed:
+                self.say(error)
+
+    # --- what a page does ---
+
+    def open(self, what: Case | Run) -> None:
+        """Another robot, or a run that was computed before."""
+        if isinstance(what, Run):
+            result = Result(System(what.robot, native=False), what)
+            self.case = None
+        else:
+            result = computed(what)
+            self.case = what
+        self._first, self._before, self._refused = self.case, [], {}
+        self.line.time = 0.0
+        self.view.thicken_to(thickening(result.system))
+        self.knobs.build(self.case)
+        self._take(result)
+        assert self.film is not None
+        self.scene.ground(result.system.robot, self.film.cloud)
+
+    def turn(self, path: str, value: float) -> None:
+        """A number is turned; called from any thread."""
+        with self._lock:
+            self._turned[path] = value
+        self.do(self._apply)
+
+    def undo(self) -> None:
+        if self._before:
+            self._go_to(self._before.pop())
+
+    def reset(self) -> None:
+        if self._first is not None and self.case is not None and self._first is not self.case:
+            self._before.append(self.case)
+            self._go_to(self._first)
+
+    def _go_to(self, case: Case) -> None:
+        result = computed(case)
+        self.case, self._refused = case, {}
+        self.knobs.show(case)
+        self._take(result)
+
+    def _apply(self) -> None:
+        """Take all that was turned; what cannot be stays refused until it can, and is said."""
+        with self._lock:
+            turned, self._turned = self._turned, {}
+        if not turned or self.case is None:
+            return
+        problem: Exception | None = None
+        for wanted in ({**self._refused, **turned}, turned):
+            try:
+                case = self.case.with_(wanted)
+                result = computed(case)
+            except Exception as error:
+                problem = problem or error
+                continue
+            self._before = [*self._before, self.case][-UNDONE:]
+            self.case = case
+            self._refused = {path: value for path, value in self._refused.items() if path not in wanted}
+            self._take(result)
+            if self._refused and problem is not None:
+                self.say(problem)
+            return
+        self._refused |= turned
+        assert problem is not None
+        self.say(problem)
+
+    def _take(self, result: Result) -> None:
+        """A run to be shown from now on."""
+        self.result, self.runs = result, self.runs + 1
+        self.line.stretch(float(result.run.array("time")[-1]))
+        self.redraw()
+        self.time_panel.stretch()
+        self._tell()
+
+    def redraw(self) -> None:
+        """The film anew: of another run, or magnified otherwise."""
+        if self.result is None:
+            return
+        self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
+        self.view.changed(self.film)
+        self.show()
+
+    def show(self) -> None:
+        """The frame of the time shown."""
+        if self.film is None:
+            return
+        k = self.film.index(self.line.time)
+        self.view.draw(self.film, k, playing=self.line.playing)
+        self.time_panel.show()
+
+    # --- words ---
+
+    def say(self, error: BaseException) -> None:
+        """An error, in the page."""
+        text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        self.error = text or type(error).__name__
+        self._error.content = _box(self.error, "#fdecea", "#b3261e")
+        self._error.visible = True
+
+    def _tell(self) -> None:
+        assert self.result is not None
+        run = self.result.run
+        self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
+        self._error.visible = bool(self.error)
+        if self.error:
+            self._error.content = _box(self.error, "#fdecea", "#b3261e")
+        share = run.statistics.get("energy_share")
+        lost = f", energy balance to {abs(share):.1g}" if isinstance(share, float) and np.isfinite(share) else ""
+        took = f" in {1e3 * self.result.seconds:.0f} ms" if self.result.seconds else ""
+        ended = "" if run.status == "completed" else f"; {run.reason}"
+        words = f"{self.result.system.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
+        notes = [RECORDED] if self.case is None else []
+        if self.case is not None and self.case.made_up:
+            notes.append("Nothing says what to compute: each joint is pushed to and fro.")
+        notes += self.result.warned
+        parts = [_box(words, "#eef3f7", "#20303c"), *(_box(each, "#fff6e0", "#6b4a00") for each in notes)]
+        self._status.content = "".join(parts)
+
+    def _build(self) -> None:
+        gui = self.client.gui
+        gui.set_panel_label("flexarm studio")
+        self._status = gui.add_html(_box("computing ...", "#eef3f7", "#20303c"))
+        self._error = gui.add_html("", visible=False)
+        self.time_panel = TimePanel(self)
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Knobs"):
+            back = gui.add_button_group("go back", ("Undo", "Reset"))
+            back.on_click(self._go_back)
+            self.knobs = Knobs(gui, self.turn)
+        with tabs.add_tab("View"):
+            self.view = ViewPanel(self)
+
+    async def _go_back(self, event: Any) -> None:
+        """Callbacks are coroutines: these keep the order of events."""
+        self.do(self.undo if event.target.value == "Undo" else self.reset)
+
+
+def _box(text: str, paper: str, ink: str) -> str:
+    style = f"background:{paper};color:{ink};padding:6px 10px;margin:4px 8px;border-radius:4px;font-size:12px"
+    return f'<div style="{style};overflow-wrap:anywhere">{html.escape(text)}</div>'
