@@ -22,7 +22,7 @@ UNITS = {"deflection": "m", "strain": "1", "moment": "N m"}
 KINDS = ("link", "joint", "drive", "mass", "ground")
 FRAMES = 600  # of a run, at most: samples evenly chosen among all
 TOGETHER = 48  # frames that are computed in a call
-STATIONS = 41  # along a flexible link
+STATIONS = 25  # along a flexible link
 VISIBLE = 0.008  # of the robot: links that are thinner are drawn thicker, unless told otherwise
 GAUGES = 8  # points of an outline at which strain is looked up
 
@@ -69,6 +69,10 @@ class Film:
     def way(self) -> Array:
         """The tip (frames, 3)."""
         return self.system.tip(magnified(self.system, self.q(), self.magnify))
+
+    @property
+    def lengths(self) -> list[float]:
+        return [link.length for link in self.system.robot.links]
 
     @property
     def cloud(self) -> Array:

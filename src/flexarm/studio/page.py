@@ -20,6 +20,7 @@ from flexarm.motion.run import Run
 from flexarm.studio.case import Case
 from flexarm.studio.computing import Result, computed
 from flexarm.studio.film import Film, thickening
+from flexarm.studio.files_panel import FilesPanel
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.scene import Scene
 from flexarm.studio.time_line import TimeLine
@@ -43,6 +44,8 @@ class Page:
         self.line = TimeLine()
         self.error = ""
         self.runs = 0
+        self.kept: dict[str, Result] = {}
+        self.kept_runs = 0
         self._before: list[Case] = []
         self._first: Case | None = None
         self._refused: dict[str, float] = {}
@@ -102,8 +105,7 @@ class Page:
     def open(self, what: Case | Run) -> None:
         """Another robot, or a run that was computed before."""
         if isinstance(what, Run):
-            result = Result(System(what.robot, native=False), what)
-            self.case = None
+            result, self.case = self.recorded(what), None
         else:
             result = computed(what)
             self.case = what
@@ -114,6 +116,11 @@ class Page:
         self._take(result)
         assert self.film is not None
         self.scene.ground(result.system.robot, self.film.cloud)
+
+    @staticmethod
+    def recorded(run: Run) -> Result:
+        """A run that was computed before."""
+        return Result(System(run.robot, native=False), run)
 
     def turn(self, path: str, value: float) -> None:
         """A number is turned; called from any thread."""
@@ -226,6 +233,8 @@ class Page:
             self.knobs = Knobs(gui, self.turn)
         with tabs.add_tab("View"):
             self.view = ViewPanel(self)
+        with tabs.add_tab("Files"):
+            self.files = FilesPanel(self)
 
     async def _go_back(self, event: Any) -> None:
         """Callbacks are coroutines: these keep the order of events."""

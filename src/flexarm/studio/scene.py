@@ -17,7 +17,8 @@ PUSHES = (217, 96, 15)
 
 
 class Scene:
-    """What one page shows. All that moves is sent in one piece, so that no part of an arm is seen a frame late."""
+    """What one page shows. Who moves something sends all of it in one piece (`client.atomic()`), so that no part of an
+    arm is seen a frame late."""
 
     def __init__(self, client: Any) -> None:
         self._client, self._scene = client, client.scene
@@ -55,17 +56,16 @@ class Scene:
         height = 1.1 if axis == 2 else 0.35
         camera = self._client.camera
         camera.up_direction = tuple(up)
-        camera.position = tuple(at + size * (1.1 * ahead + height * up))
+        camera.position = tuple(at + 0.75 * size * (1.1 * ahead + height * up))
         camera.look_at = tuple(at)
 
     def arm(self, points: Any, faces: Any, kinds: Any, bands: Any | None) -> None:
         """The arm: corners, triangles, which kind each is of, and the bands of colours of links (-1: none)."""
-        with self._client.atomic():
-            for number, kind in enumerate(KINDS):
-                chosen = kinds == number
-                self._mesh(kind, points, faces[chosen if bands is None else chosen & (bands < 0)])
-            for k in range(BANDS):
-                self._mesh(f"band{k}", points, faces[:0] if bands is None else faces[bands == k])
+        for number, kind in enumerate(KINDS):
+            chosen = kinds == number
+            self._mesh(kind, points, faces[chosen if bands is None else chosen & (bands < 0)])
+        for k in range(BANDS):
+            self._mesh(f"band{k}", points, faces[:0] if bands is None else faces[bands == k])
 
     def ghost(self, points: Any | None, faces: Any) -> None:
         """Another arm to compare with, or None."""
@@ -85,6 +85,10 @@ class Scene:
         """Arrows from points to points (n, 2, 3); size of the robot (m)."""
         if not len(pairs):
             self._drop("arrows")
+            return
+        ready = self._meshes.get("arrows")
+        if ready is not None and ready.points.shape == pairs.shape:
+            ready.visible, ready.points = True, pairs.astype(np.float32)
             return
         thin = 0.006 * size
         self._meshes["arrows"] = self._scene.add_arrows(

@@ -1,4 +1,4 @@
-"""How a page shows its run: deflections magnified, colours with a legend, the rigid twin, trace and arrows."""
+"""How a page shows its run: deflections magnified, colours with a legend, another run as a ghost, trace and arrows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.studio.arrows import Arrows
+from flexarm.studio.computing import Result, computed
 from flexarm.studio.film import COLOURINGS, UNITS, Film
 from flexarm.studio.palette import bands_of, legend
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
+
+NONE, TWIN = "none", "rigid twin"
 
 
 class ViewPanel:
@@ -19,17 +23,21 @@ class ViewPanel:
 
     def __init__(self, page: Page) -> None:
         self._page, gui = page, page.client.gui
+        self._ghost: Film | None = None
+        self._pushes: Arrows | None = None
         self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
-        self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value="none")
+        self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value=NONE)
         self._legend = gui.add_html("", visible=False)
+        self._beside = gui.add_dropdown("ghost", (NONE, TWIN), initial_value=NONE)
         self._trace = gui.add_checkbox("trace of the tip", True)
+        self._arrows = gui.add_checkbox("torques and loads", False)
 
         async def again(event: Any) -> None:
             if event.client is not None:
                 page.do(page.redraw)
 
-        for handle in (self._magnify, self._thicken, self._colouring, self._trace):
+        for handle in (self._magnify, self._thicken, self._colouring, self._beside, self._trace, self._arrows):
             handle.on_update(again)
 
     @property
@@ -45,21 +53,58 @@ class ViewPanel:
         self._thicken.max = max(50.0, 2 * factor)
         self._thicken.value = factor
 
+    def offer(self, kept: list[str]) -> None:
+        """Runs that can be shown as a ghost."""
+        self._beside.options = (NONE, TWIN, *kept)
+
     def changed(self, film: Film) -> None:
         """Another film: what does not move is drawn once."""
-        self._page.scene.trace(film.way if self._trace.value else None)
+        scene = self._page.scene
+        scene.trace(film.way if self._trace.value else None)
+        self._pushes = Arrows(film.system, film.run, self.magnify) if self._arrows.value else None
         colouring = str(self._colouring.value)
-        self._legend.visible = colouring != "none"
-        if colouring != "none":
+        self._legend.visible = colouring != NONE
+        if colouring != NONE:
             self._legend.content = legend(colouring, UNITS[colouring], float(film.values(colouring).max(initial=0.0)))
+        other = self.other()
+        self._ghost = None if other is None else Film(other.system, other.run, self.magnify, self.thicken)
+
+    def other(self) -> Result | None:
+        """The run to compare with."""
+        name, page = str(self._beside.value), self._page
+        if name == TWIN:
+            if page.case is None:
+                raise ValueError("a recorded run has no simulation to repeat with rigid links")
+            return computed(page.case, rigid=True)
+        return page.kept.get(name)
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
+        """Frame k of a film, all in one piece."""
+        scene = self._page.scene
         points = film.points(k) if playing else film.alone(k)
-        self._page.scene.arm(points, film.faces, film.kinds, self._bands(film, k))
+        with self._page.client.atomic():
+            scene.arm(points, film.faces, film.kinds, self._bands(film, k))
+            self._draw_ghost(float(film.times[k]), playing)
+            pushes = None if self._pushes is None else self._pushes.at(int(film.samples[k]))
+            scene.arrows(pushes if pushes is not None else np.zeros((0, 2, 3)), sum(film.lengths))
+
+    def posture(self, film: Film, q: Array) -> None:
+        """A posture that is none of the run's, in plain colours."""
+        with self._page.client.atomic():
+            self._page.scene.arm(film.posture(q), film.faces, film.kinds, None)
+            self._page.scene.arrows(np.zeros((0, 2, 3)), 1.0)
+
+    def _draw_ghost(self, time: float, playing: bool) -> None:
+        ghost = self._ghost
+        if ghost is None:
+            self._page.scene.ghost(None, np.zeros((0, 3), dtype=int))
+            return
+        k = ghost.index(time)
+        self._page.scene.ghost(ghost.points(k) if playing else ghost.alone(k), ghost.faces)
 
     def _bands(self, film: Film, k: int) -> Any:
         colouring = str(self._colouring.value)
-        if colouring == "none":
+        if colouring == NONE:
             return None
         values: Array = film.values(colouring)
         bands = bands_of(values[k], float(values.max(initial=0.0)))
