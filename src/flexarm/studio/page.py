@@ -22,12 +22,14 @@ from flexarm.studio.computing import Result, computed
 from flexarm.studio.film import Film, thickening
 from flexarm.studio.files_panel import FilesPanel
 from flexarm.studio.knobs import Knobs
+from flexarm.studio.plots_panel import PlotsPanel
 from flexarm.studio.scene import Scene
 from flexarm.studio.time_line import TimeLine
 from flexarm.studio.time_panel import TimePanel
 from flexarm.studio.view_panel import ViewPanel
 
 FRAME = 0.04  # s between frames while something moves
+WIDTH = 330  # pixels of the plots
 UNDONE = 100  # cases that can be gone back to
 
 RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
@@ -183,6 +185,7 @@ class Page:
         self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
         self.view.changed(self.film)
         self.show()
+        self.plots.changed()
 
     def show(self) -> None:
         """The frame of the time shown."""
@@ -191,6 +194,7 @@ class Page:
         k = self.film.index(self.line.time)
         self.view.draw(self.film, k, playing=self.line.playing)
         self.time_panel.show()
+        self.plots.follow()
 
     # --- words ---
 
@@ -233,6 +237,13 @@ class Page:
             self.knobs = Knobs(gui, self.turn)
         with tabs.add_tab("View"):
             self.view = ViewPanel(self)
+        panel = gui.add_panel()
+        with panel.add_tab("Plots"):
+            self.plots = PlotsPanel(self)
+        panel.dock_left()
+        panel.set_width(WIDTH)
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(WIDTH)
         with tabs.add_tab("Files"):
             self.files = FilesPanel(self)
 

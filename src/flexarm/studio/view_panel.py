@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.motion.run import Run
 from flexarm.studio.arrows import Arrows
 from flexarm.studio.computing import Result, computed
 from flexarm.studio.film import COLOURINGS, UNITS, Film
@@ -68,6 +69,11 @@ class ViewPanel:
             self._legend.content = legend(colouring, UNITS[colouring], float(film.values(colouring).max(initial=0.0)))
         other = self.other()
         self._ghost = None if other is None else Film(other.system, other.run, self.magnify, self.thicken)
+
+    @property
+    def ghost_run(self) -> Run | None:
+        """The run that is shown as a ghost."""
+        return None if self._ghost is None else self._ghost.run
 
     def other(self) -> Result | None:
         """The run to compare with."""
