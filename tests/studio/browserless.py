@@ -52,6 +52,7 @@ class Maker:
 
     def __init__(self) -> None:
         self.made: dict[str, Handle] = {}
+        self.main_panel = Handle()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -59,6 +60,8 @@ class Maker:
 
         def make(*values: Any, **fields: Any) -> Handle:
             own = dict(fields)
+            if name == "add_dropdown":
+                own["options"] = values[1]
             if "initial_value" in own:
                 own["value"] = own.pop("initial_value")
             elif name in ("add_number", "add_checkbox", "add_text"):

@@ -20,6 +20,7 @@ from flexarm.robot import Robot
 from flexarm.robot.changes import value_at
 from flexarm.robot.description import Description
 from flexarm.robot.files import SIMULATION, read
+from flexarm.studio.control import Control
 
 DURATION = 2.0  # s: of a simulation that nobody asked for
 PUSH = 2.0  # rad/s2 or m/s2: what its torques give each joint alone
@@ -55,12 +56,14 @@ class Case:
 
     file: the robot file that it is from, beside which tables are looked for.
     made_up: whether nobody said what to compute.
+    control: what is switched on besides.
     """
 
     robot: Robot
     plan: Mapping[str, Any]
     file: str = ""
     made_up: bool = False
+    control: Control = Control()
 
     @staticmethod
     def of_file(path: str | Path) -> Case:
@@ -103,8 +106,8 @@ class Case:
         """What `fa.simulate` takes besides the robot."""
         found = _made(self.plan)
         if self._plain:
-            return simulation_options(found, self.file, robot=system.robot)
-        return dict(found)
+            found = simulation_options(found, self.file, robot=system.robot)
+        return self.control.applied(system, dict(found))
 
     @property
     def _plain(self) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.studio.case import Case
+from flexarm.studio.control import Control
 
 _TURN = threading.Lock()  # warnings are caught for all of a process, not for a thread
 
@@ -39,11 +40,12 @@ def computed(case: Case, rigid: bool = False) -> Result:
 
 def _of_twin(case: Case, system: System) -> dict[str, object]:
     """The same for the rigid twin: initial values of what it does not have are left out."""
-    options = case.arguments(System(case.robot, native=False))
+    flexible = System(case.robot, native=False)
+    options = replace(case, control=Control()).arguments(flexible)
     for field in ("q0", "v0"):
         given = options.get(field)
         if isinstance(given, dict):
             options[field] = {name: value for name, value in given.items() if name in system.names}
         elif given is not None and not isinstance(given, str):
             raise ValueError(f"the rigid twin has other coordinates: give {field} by name, not as a list")
-    return options
+    return replace(case.control, shaper="none").applied(system, options)  # it has no vibration to be shaped for

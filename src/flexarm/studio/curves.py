@@ -61,7 +61,10 @@ def curves(run: Run, name: str, other: Run | None = None) -> Curves:
 
 def _values(run: Run, name: str) -> dict[str, Array]:
     known = available(run.data)
-    return {each: np.asarray(known[each].of(run.data).values) for each in _members(run, name) if each in known}
+    found = {each: np.asarray(known[each].of(run.data).values) for each in _members(run, name) if each in known}
+    if name not in GROUPS:
+        return found
+    return {each: values for each, values in found.items() if values.any()} or found  # what never moves only clutters
 
 
 def _members(run: Run, name: str) -> list[str]:

@@ -11,6 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,14 @@ from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.studio.case import Case
 from flexarm.studio.computing import Result, computed
+from flexarm.studio.control import Control
+from flexarm.studio.control_panel import ControlPanel
 from flexarm.studio.film import Film, thickening
 from flexarm.studio.files_panel import FilesPanel
 from flexarm.studio.knobs import Knobs
+from flexarm.studio.modes_panel import ModesPanel, Shape
 from flexarm.studio.plots_panel import PlotsPanel
+from flexarm.studio.response_panel import ResponsePanel
 from flexarm.studio.scene import Scene
 from flexarm.studio.time_line import TimeLine
 from flexarm.studio.time_panel import TimePanel
@@ -46,6 +51,7 @@ class Page:
         self.line = TimeLine()
         self.error = ""
         self.runs = 0
+        self.shape: Shape | None = None
         self.kept: dict[str, Result] = {}
         self.kept_runs = 0
         self._before: list[Case] = []
@@ -81,7 +87,7 @@ class Page:
     def _work(self) -> None:
         last = time.monotonic()
         while not self._closed:
-            moving = self.line.playing
+            moving = self.line.playing or self.shape is not None
             try:
                 job = self._jobs.get(timeout=FRAME if moving else None)
             except queue.Empty:
@@ -115,6 +121,7 @@ class Page:
         self.line.time = 0.0
         self.view.thicken_to(thickening(result.system))
         self.knobs.build(self.case)
+        self.control_panel.show(Control() if self.case is None else self.case.control)
         self._take(result)
         assert self.film is not None
         self.scene.ground(result.system.robot, self.film.cloud)
@@ -139,10 +146,21 @@ class Page:
             self._before.append(self.case)
             self._go_to(self._first)
 
+    def control(self, control: Control) -> None:
+        """Shapers and controllers as they are switched now."""
+        if self.case is None:
+            raise ValueError("control: a recorded run has no simulation that could be computed again")
+        case = replace(self.case, control=control)
+        result = computed(case)
+        self._before = [*self._before, self.case][-UNDONE:]
+        self.case = case
+        self._take(result)
+
     def _go_to(self, case: Case) -> None:
         result = computed(case)
         self.case, self._refused = case, {}
         self.knobs.show(case)
+        self.control_panel.show(case.control)
         self._take(result)
 
     def _apply(self) -> None:
@@ -173,6 +191,8 @@ class Page:
     def _take(self, result: Result) -> None:
         """A run to be shown from now on."""
         self.result, self.runs = result, self.runs + 1
+        self.modes.clear()
+        self.response.offer(result.system.inputs)
         self.line.stretch(float(result.run.array("time")[-1]))
         self.redraw()
         self.time_panel.stretch()
@@ -190,6 +210,9 @@ class Page:
     def show(self) -> None:
         """The frame of the time shown."""
         if self.film is None:
+            return
+        if self.shape is not None:
+            self.view.posture(self.film, self.shape.posture(time.monotonic()))
             return
         k = self.film.index(self.line.time)
         self.view.draw(self.film, k, playing=self.line.playing)
@@ -244,6 +267,12 @@ class Page:
         panel.set_width(WIDTH)
         gui.main_panel.dock_right()
         gui.main_panel.set_width(WIDTH)
+        with tabs.add_tab("Modes"):
+            self.modes = ModesPanel(self)
+        with tabs.add_tab("Response"):
+            self.response = ResponsePanel(self)
+        with tabs.add_tab("Control"):
+            self.control_panel = ControlPanel(self)
         with tabs.add_tab("Files"):
             self.files = FilesPanel(self)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
 import threading
@@ -10,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.sentences import shown, unknown
 from flexarm.motion.run import Run
+from flexarm.motion.simulate import simulate
 from flexarm.robot import Robot
 from flexarm.studio.case import Case
 from flexarm.studio.page import Page
@@ -108,6 +110,10 @@ def shown_run(run: Run, *, host: str = HERE, port: int = PORT, browser: bool = T
 
 
 def _start(robot: Any, options: Mapping[str, Any]) -> Case | Run:
+    known = [name for name in inspect.signature(simulate).parameters if name not in ("robot", "progress")]
+    for name in options:
+        if name not in known:
+            raise TypeError(unknown(f"unknown option {name!r}", name, known))
     if isinstance(robot, Robot):
         return Case.of_robot(robot, options)
     if not isinstance(robot, (Run, str, os.PathLike)) or robot == "":

@@ -57,9 +57,11 @@ class TimePanel:
             self._slider.value = min(line.time, self._slider.max)
 
     def _toggle(self) -> None:
+        self._page.modes.rest()
         self._page.line.toggle()
         self._page.show()
 
     def _scrub(self, value: float) -> None:
+        self._page.modes.rest()
         self._page.line.seek(value)
         self._page.show()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.run import Run
 from flexarm.studio.arrows import Arrows
 from flexarm.studio.computing import Result, computed
+from flexarm.studio.control import Control
 from flexarm.studio.film import COLOURINGS, UNITS, Film
 from flexarm.studio.palette import bands_of, legend
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-NONE, TWIN = "none", "rigid twin"
+NONE, TWIN, PLAIN = "none", "rigid twin", "without control"
 
 
 class ViewPanel:
@@ -30,7 +32,7 @@ class ViewPanel:
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
         self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value=NONE)
         self._legend = gui.add_html("", visible=False)
-        self._beside = gui.add_dropdown("ghost", (NONE, TWIN), initial_value=NONE)
+        self._beside = gui.add_dropdown("ghost", (NONE, TWIN, PLAIN), initial_value=NONE)
         self._trace = gui.add_checkbox("trace of the tip", True)
         self._arrows = gui.add_checkbox("torques and loads", False)
 
@@ -56,7 +58,7 @@ class ViewPanel:
 
     def offer(self, kept: list[str]) -> None:
         """Runs that can be shown as a ghost."""
-        self._beside.options = (NONE, TWIN, *kept)
+        self._beside.options = (NONE, TWIN, PLAIN, *kept)
 
     def changed(self, film: Film) -> None:
         """Another film: what does not move is drawn once."""
@@ -78,10 +80,10 @@ class ViewPanel:
     def other(self) -> Result | None:
         """The run to compare with."""
         name, page = str(self._beside.value), self._page
-        if name == TWIN:
+        if name in (TWIN, PLAIN):
             if page.case is None:
-                raise ValueError("a recorded run has no simulation to repeat with rigid links")
-            return computed(page.case, rigid=True)
+                raise ValueError("ghost: a recorded run has no simulation that could be computed again")
+            return computed(page.case, rigid=True) if name == TWIN else computed(replace(page.case, control=Control()))
         return page.kept.get(name)
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
