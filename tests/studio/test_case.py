@@ -31,7 +31,7 @@ def test_what_cannot_be_is_refused_in_a_sentence() -> None:
         case.with_({"links.fore.length": -1.0})
     with pytest.raises(ValueError, match="must be a whole number"):
         case.with_({"links.fore.flexible.bend_y": 1.5})
-    with pytest.raises(KeyError, match="did you mean 'links.fore.length'"):
+    with pytest.raises(KeyError, match=r"did you mean 'links\.fore\.length'"):
         case.value("links.fore.lenght")
     late = case.with_({"simulation.torque:upper:switch:0": 3.0})
     with pytest.raises(ValueError, match="switch"):

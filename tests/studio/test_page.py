@@ -105,6 +105,7 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     hand(page, "ghost", "rigid twin")
     assert page.scene._meshes["ghost"].visible
     assert page.view.ghost_run.data.sizes["coordinate"] == 2
+    hand(page, "time (s)", 0.15)
     hand(page, "torques and loads", True)
     assert page.scene._meshes["arrows"].points.shape == (1, 2, 3)
     hand(page, "Keep this run to compare")
@@ -155,7 +156,9 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     stem = "two-link_flexible_arm"
     run = page.result.run
     spoken: dict[str, object] = {}
-    exec(client.files[f"{stem}.py"].decode().replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "), spoken)
+    exec(
+        client.files[f"{stem}.py"].decode().replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "), spoken
+    )
     np.testing.assert_allclose(spoken["run"].array("tip"), run.array("tip"), atol=1e-4)
     for name in ("yaml", "nc"):
         file = type("File", (), {"name": f"arm.{name}", "content": client.files[f"{stem}.{name}"]})

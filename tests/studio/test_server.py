@@ -27,7 +27,7 @@ def test_only_this_machine_may_open_it() -> None:
         socket.create_connection(("127.0.0.1", found.port), 5).close()
         other = _address_of_this_machine()
         if other is not None:
-            with pytest.raises(OSError):
+            with pytest.raises(OSError, match=r"."):
                 socket.create_connection((other, found.port), 2)
         assert f"{found.port}" in found._repr_html_()
         again = fa.studio(BAR, browser=False, port=found.port)  # a port that is taken gives way
@@ -35,7 +35,7 @@ def test_only_this_machine_may_open_it() -> None:
         again.stop()
     finally:
         found.stop()
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match=r"."):
         socket.create_connection(("127.0.0.1", found.port), 2)
 
 
@@ -50,7 +50,7 @@ def test_arguments_are_checked_before_a_server_starts(monkeypatch: pytest.Monkey
         run.show(port=99999)
     with pytest.raises(TypeError, match="host = None"):
         fa.studio(BAR, host=None)
-    with pytest.raises(fa.DescriptionError, match="nowhere.yaml"):
+    with pytest.raises(fa.DescriptionError, match=r"nowhere\.yaml"):
         fa.studio("nowhere.yaml")
     with pytest.raises(TypeError, match="unknown option 'durtion'"):
         fa.studio(BAR, durtion=2)

@@ -73,7 +73,9 @@ class Solids:
         for link in self.robot.links:
             axis, corners = self.arm.links[link.name], self._outlines[link.name]
             y, z = self._cross(link, axis)
-            points = axis[:, :, None] + corners[None, :, :, :1] * y[:, :, None] + corners[None, :, :, 1:] * z[:, :, None]
+            points = (
+                axis[:, :, None] + corners[None, :, :, :1] * y[:, :, None] + corners[None, :, :, 1:] * z[:, :, None]
+            )
             stations, k = corners.shape[:2]
             faces, along = _skin(stations, k, caps=not hollow(link.section))
             yield Solid("link", points.reshape(len(axis), -1, 3), faces, link.name, along)
@@ -190,7 +192,11 @@ def _sphere(rows: int = 8, columns: int = 14) -> tuple[Array, Faces]:
     """Points (v, 3) of the unit sphere, and triangles."""
     up, turn = np.linspace(0, np.pi, rows + 1)[1:-1], 2 * np.pi * np.arange(columns) / columns
     belt = np.stack(
-        [np.outer(np.sin(up), np.cos(turn)), np.outer(np.sin(up), np.sin(turn)), np.outer(np.cos(up), np.ones(columns))],
+        [
+            np.outer(np.sin(up), np.cos(turn)),
+            np.outer(np.sin(up), np.sin(turn)),
+            np.outer(np.cos(up), np.ones(columns)),
+        ],
         axis=-1,
     ).reshape(-1, 3)
     points = np.concatenate([belt, [[0, 0, 1.0], [0, 0, -1.0]]])

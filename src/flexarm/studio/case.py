@@ -20,7 +20,7 @@ from flexarm.robot import Robot
 from flexarm.robot.changes import value_at
 from flexarm.robot.description import Description
 from flexarm.robot.files import SIMULATION, read
-from flexarm.studio.control import Control
+from flexarm.studio.control import OFF, Control
 
 DURATION = 2.0  # s: of a simulation that nobody asked for
 PUSH = 2.0  # rad/s2 or m/s2: what its torques give each joint alone
@@ -63,7 +63,7 @@ class Case:
     plan: Mapping[str, Any]
     file: str = ""
     made_up: bool = False
-    control: Control = Control()
+    control: Control = OFF
 
     @staticmethod
     def of_file(path: str | Path) -> Case:
@@ -145,7 +145,9 @@ def _pushes(robot: Robot) -> dict[str, Any]:
     switch = [DURATION / 4, DURATION / 2]
     return {
         "duration": DURATION,
-        "torque": {link: {"profile": "bang-bang", "amplitude": size, "switch": switch} for link, size in torques.items()},
+        "torque": {
+            link: {"profile": "bang-bang", "amplitude": size, "switch": switch} for link, size in torques.items()
+        },
     }
 
 

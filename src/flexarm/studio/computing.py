@@ -11,7 +11,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.studio.case import Case
-from flexarm.studio.control import Control
+from flexarm.studio.control import OFF
 
 _TURN = threading.Lock()  # warnings are caught for all of a process, not for a thread
 
@@ -41,7 +41,7 @@ def computed(case: Case, rigid: bool = False) -> Result:
 def _of_twin(case: Case, system: System) -> dict[str, object]:
     """The same for the rigid twin: initial values of what it does not have are left out."""
     flexible = System(case.robot, native=False)
-    options = replace(case, control=Control()).arguments(flexible)
+    options = replace(case, control=OFF).arguments(flexible)
     for field in ("q0", "v0"):
         given = options.get(field)
         if isinstance(given, dict):

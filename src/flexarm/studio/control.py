@@ -41,7 +41,7 @@ class Control:
         return self._fed_back(system, out) if self.feedback != "none" else out
 
     def _shaped(self, system: System, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        held = cast(Literal["locked", "free"], "locked" if name == "motion" else "free")
+        held: Literal["locked", "free"] = "locked" if name == "motion" else "free"
         made = shaper(cast(Any, self.shaper), system, joints=held)
         return {link: made(profile(each, f"{name}.{link}")) for link, each in given.items()}
 
@@ -60,3 +60,4 @@ class Control:
         return {**options, "torque": law}
 
 
+OFF = Control()

@@ -9,7 +9,9 @@ from flexarm.studio.control import FEEDBACKS, SHAPERS, Control
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-WORDS = "Joints follow their motions, or stay where they start; torques are added. The ghost *without control* compares."
+WORDS = (
+    "Joints follow their motions, or stay where they start; torques are added. The ghost *without control* compares."
+)
 
 
 class ControlPanel:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pprint
 import re
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,9 @@ def yaml_file(case: Case) -> bytes:
     """Robot and simulation as a robot file."""
     section = case.section
     if section is None:
-        raise ValueError("save as YAML: profiles and laws that are Python objects cannot stand in a file; copy as Python")
+        raise ValueError(
+            "save as YAML: profiles and laws that are Python objects cannot stand in a file; copy as Python"
+        )
     return yaml_text(case.robot, section).encode()
 
 
@@ -59,10 +60,14 @@ def python_text(case: Case) -> str:
 
 def run_file(run: Run, ending: str, **film: Any) -> bytes:
     """A run as .nc or .csv, or its film as .gif or .mp4."""
-    write: dict[str, Callable[[Path], object]] = {".nc": run.save, ".csv": run.to_csv}
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
         path = Path(folder) / f"run{ending}"
-        write.get(ending, lambda target: run.animate(target, progress=False, **film))(path)
+        if ending == ".nc":
+            run.save(path)
+        elif ending == ".csv":
+            run.to_csv(path)
+        else:
+            run.animate(path, progress=False, **film)
         return path.read_bytes()
 
 

@@ -50,7 +50,9 @@ class Film:
         """Corners (v, 3) of all triangles in frame k."""
         first, last = k // TOGETHER, k % TOGETHER
         if first not in self._chunks:
-            self._chunks[first] = self._computed(range(first * TOGETHER, min((first + 1) * TOGETHER, len(self.samples))))
+            self._chunks[first] = self._computed(
+                range(first * TOGETHER, min((first + 1) * TOGETHER, len(self.samples)))
+            )
         return self._chunks[first][last]
 
     def alone(self, k: int) -> Any:
@@ -128,7 +130,9 @@ class Film:
         """(frames, stations along all links): what links are coloured by, never negative."""
         if colouring not in self._values:
             asked = {"deflection": self._deflection, "strain": self._strain, "moment": self._moment}[colouring]
-            links = [asked(link, np.linspace(0, link.length, self._counts[link.name])) for link in self.system.robot.links]
+            links = [
+                asked(link, np.linspace(0, link.length, self._counts[link.name])) for link in self.system.robot.links
+            ]
             self._values[colouring] = np.concatenate(links, axis=1)
         return self._values[colouring]
 
@@ -138,7 +142,7 @@ class Film:
     def _deflection(self, link: Link, x: Array) -> Array:
         if link.flexible is None:
             return self._nothing(x)
-        return np.linalg.norm(self.system.deflection(link.name, self.q(), len(x))[1], axis=-1)
+        return np.asarray(np.linalg.norm(self.system.deflection(link.name, self.q(), len(x))[1], axis=-1))
 
     def _strain(self, link: Link, x: Array) -> Array:
         """The largest at the surface."""

@@ -20,10 +20,10 @@ from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.studio.case import Case
 from flexarm.studio.computing import Result, computed
-from flexarm.studio.control import Control
+from flexarm.studio.control import OFF, Control
 from flexarm.studio.control_panel import ControlPanel
-from flexarm.studio.film import Film, thickening
 from flexarm.studio.files_panel import FilesPanel
+from flexarm.studio.film import Film, thickening
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.modes_panel import ModesPanel, Shape
 from flexarm.studio.plots_panel import PlotsPanel
@@ -121,7 +121,7 @@ class Page:
         self.line.time = 0.0
         self.view.thicken_to(thickening(result.system))
         self.knobs.build(self.case)
-        self.control_panel.show(Control() if self.case is None else self.case.control)
+        self.control_panel.show(OFF if self.case is None else self.case.control)
         self._take(result)
         assert self.film is not None
         self.scene.ground(result.system.robot, self.film.cloud)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
 
 Colour = tuple[int, int, int]
+Bands = np.ndarray[Any, np.dtype[np.int64]]
 
 BANDS = 12
 KIND_COLOURS: dict[str, Colour] = {
@@ -28,7 +30,7 @@ def band_colours() -> list[Colour]:
     return [(int(r), int(g), int(b)) for r, g, b in zip(*mixed, strict=True)]
 
 
-def bands_of(values: Array, largest: float) -> Array:
+def bands_of(values: Array, largest: float) -> Bands:
     """The band of each value between 0 and the largest.
 
     >>> bands_of(np.array([0.0, 0.5, 1.0]), 1.0)
@@ -36,7 +38,7 @@ def bands_of(values: Array, largest: float) -> Array:
     """
     if not largest > 0:
         return np.zeros(values.shape, dtype=int)
-    return np.clip((values / largest * BANDS).astype(int), 0, BANDS - 1)
+    return np.asarray(np.clip((values / largest * BANDS).astype(int), 0, BANDS - 1))
 
 
 def legend(quantity: str, unit: str, largest: float) -> str:
@@ -44,5 +46,7 @@ def legend(quantity: str, unit: str, largest: float) -> str:
     cells = "".join(f'<span style="flex:1;background:rgb{colour}"></span>' for colour in band_colours())
     bar = f'<div style="display:flex;height:14px;border:1px solid #888">{cells}</div>'
     said = "" if unit == "1" else f" {unit}"
-    ends = f'<div style="display:flex;justify-content:space-between"><span>0</span><span>{largest:.3g}{said}</span></div>'
+    ends = (
+        f'<div style="display:flex;justify-content:space-between"><span>0</span><span>{largest:.3g}{said}</span></div>'
+    )
     return f'<div style="font-size:12px;padding:4px 10px">{html.escape(quantity)}{bar}{ends}</div>'

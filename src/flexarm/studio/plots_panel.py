@@ -28,6 +28,7 @@ class Plot:
         self._drawn: Any = None
         self._curves: Curves | None = None
         self._labels: list[str] = []
+        self._title = ""
 
         async def chosen(event: Any) -> None:
             if event.client is not None:

@@ -69,7 +69,9 @@ class Scene:
 
     def ghost(self, points: Any | None, faces: Any) -> None:
         """Another arm to compare with, or None."""
-        self._mesh("ghost", points if points is not None else np.zeros((0, 3)), faces if points is not None else faces[:0])
+        self._mesh(
+            "ghost", points if points is not None else np.zeros((0, 3)), faces if points is not None else faces[:0]
+        )
 
     def trace(self, way: Array | None) -> None:
         """The way of the tip (n, 3), or None."""
@@ -124,9 +126,9 @@ def upward(robot: Robot, cloud: Array) -> Array:
     gravity = np.array(robot.gravity)
     if gravity.any():
         axis = int(np.abs(gravity).argmax())
-        return -np.sign(gravity[axis]) * np.eye(3)[axis]
+        return np.asarray(-np.sign(gravity[axis]) * np.eye(3)[axis])
     flat = np.flatnonzero(np.ptp(cloud, axis=0) < 0.05 * np.ptp(cloud, axis=0).max())
-    return np.eye(3)[2 if 2 in flat or not len(flat) else int(flat[0])]
+    return np.asarray(np.eye(3)[2 if 2 in flat or not len(flat) else int(flat[0])])
 
 
 def nice(size: float) -> float:

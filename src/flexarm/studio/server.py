@@ -81,7 +81,12 @@ class Studio:
 
 
 def studio(
-    robot: Robot | Run | str | os.PathLike[str], *, host: str = HERE, port: int = PORT, browser: bool = True, **options: Any
+    robot: Robot | Run | str | os.PathLike[str],
+    *,
+    host: str = HERE,
+    port: int = PORT,
+    browser: bool = True,
+    **options: Any,
 ) -> Studio:
     """Open the studio: a page in the browser in which a robot is seen, changed and understood live.
 

@@ -11,7 +11,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.run import Run
 from flexarm.studio.arrows import Arrows
 from flexarm.studio.computing import Result, computed
-from flexarm.studio.control import Control
+from flexarm.studio.control import OFF
 from flexarm.studio.film import COLOURINGS, UNITS, Film
 from flexarm.studio.palette import bands_of, legend
 
@@ -83,7 +83,7 @@ class ViewPanel:
         if name in (TWIN, PLAIN):
             if page.case is None:
                 raise ValueError("ghost: a recorded run has no simulation that could be computed again")
-            return computed(page.case, rigid=True) if name == TWIN else computed(replace(page.case, control=Control()))
+            return computed(page.case, rigid=True) if name == TWIN else computed(replace(page.case, control=OFF))
         return page.kept.get(name)
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
