@@ -86,6 +86,40 @@ def test_run_that_diverges_leaves_the_page_answering() -> None:
     page.close()
 
 
+def test_long_run_is_stopped_and_gives_way() -> None:
+    def slow(t, q, v):
+        time.sleep(0.01)
+        return {"upper": 0.01}
+
+    long = {"duration": 50.0, "torque": fa.Feedback(slow, rate=100.0), "native": False}
+    page = Page(Client(), Case.of_robot(ARM, long))
+    time.sleep(0.5)
+    page.client.gui.made["go back"].hand("Stop")
+    page.wait()
+    assert "interrupted" in page.error
+    assert 0 < page.line.end < 50
+    page.turn(PAYLOAD, 0.2)
+    time.sleep(0.7)
+    page.turn("simulation.duration", 0.05)  # nobody waits for the longer one
+    page.wait(10)
+    assert page.line.end == 0.05
+    assert page.case.value(PAYLOAD) == 0.2
+    assert not page.error
+    page.close()
+
+
+def test_ghost_that_cannot_be_leaves_the_run_shown() -> None:
+    page = opened(Case.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
+    hand(page, "ghost", "rigid twin")
+    assert "give q0 by name" in page.error
+    assert page.scene._meshes["link"].visible
+    page.turn(PAYLOAD, 0.3)
+    page.wait()
+    assert page.case.value(PAYLOAD) == 0.3
+    assert "give q0 by name" in page.error
+    page.close()
+
+
 def test_view_magnifies_colours_and_compares(page: Page) -> None:
     hand(page, "go back", "Reset")
     hand(page, "time (s)", 0.35)

@@ -1,19 +1,18 @@
-"""From a case to a run, with all that was said on the way. Runs of several pages take turns."""
+"""From a case to a run, with all that was said on the way."""
 
 from __future__ import annotations
 
-import threading
 import time
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from flexarm.mechanics.system import System
+from flexarm.motion.interrupts import ending_when
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.studio.case import Case
 from flexarm.studio.control import OFF
-
-_TURN = threading.Lock()  # warnings are caught for all of a process, not for a thread
+from flexarm.studio.warned import warned
 
 
 @dataclass(frozen=True)
@@ -26,16 +25,18 @@ class Result:
     seconds: float = 0.0
 
 
-def computed(case: Case, rigid: bool = False) -> Result:
-    """The run of a case, or of its rigid twin."""
+def computed(case: Case, rigid: bool = False, enough: Callable[[], bool] = lambda: False) -> Result:
+    """The run of a case, or of its rigid twin; as far as it came when somebody has `enough`."""
     begin = time.perf_counter()
-    with _TURN, warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warned() as said:
         system = System(case.robot.rigid() if rigid else case.robot)
         options = case.arguments(system) if not rigid else _of_twin(case, system)
-        run = simulate(system, **(options | {"progress": False}))
-    told = tuple(dict.fromkeys(str(each.message) for each in said))
-    return Result(system, run, told, time.perf_counter() - begin)
+        try:
+            with ending_when(enough):
+                run = simulate(system, **(options | {"progress": False}))
+        except KeyboardInterrupt:
+            raise ValueError("the run was stopped before it began") from None
+    return Result(system, run, tuple(said), time.perf_counter() - begin)
 
 
 def _of_twin(case: Case, system: System) -> dict[str, object]:

@@ -35,6 +35,8 @@ from flexarm.studio.view_panel import ViewPanel
 
 FRAME = 0.04  # s between frames while something moves
 WIDTH = 330  # pixels of the plots
+PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
+LONGEST = 60.0  # s of computing
 UNDONE = 100  # cases that can be gone back to
 
 RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
@@ -60,7 +62,7 @@ class Page:
         self._turned: dict[str, float] = {}
         self._lock = threading.Lock()
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._closed = False
+        self._closed = self._stop = False
         self.scene = Scene(client)
         self._build()
         self._thread = threading.Thread(target=self._work, daemon=True, name=f"page {client.client_id}")
@@ -115,7 +117,7 @@ class Page:
         if isinstance(what, Run):
             result, self.case = self.recorded(what), None
         else:
-            result = computed(what)
+            result = self.compute(what)
             self.case = what
         self._first, self._before, self._refused = self.case, [], {}
         self.line.time = 0.0
@@ -151,17 +153,27 @@ class Page:
         if self.case is None:
             raise ValueError("control: a recorded run has no simulation that could be computed again")
         case = replace(self.case, control=control)
-        result = computed(case)
+        result = self.compute(case)
         self._before = [*self._before, self.case][-UNDONE:]
         self.case = case
         self._take(result)
 
     def _go_to(self, case: Case) -> None:
-        result = computed(case)
+        result = self.compute(case)
         self.case, self._refused = case, {}
         self.knobs.show(case)
         self.control_panel.show(case.control)
         self._take(result)
+
+    def compute(self, case: Case, rigid: bool = False) -> Result:
+        """The run of a case; what it came to, if it is stopped, takes too long, or nobody wants it any more."""
+        begin, self._stop = time.monotonic(), False
+
+        def enough() -> bool:
+            waited = time.monotonic() - begin
+            return self._closed or self._stop or waited > LONGEST or (waited > PATIENCE and bool(self._turned))
+
+        return computed(case, rigid, enough)
 
     def _apply(self) -> None:
         """Take all that was turned; what cannot be stays refused until it can, and is said."""
@@ -173,13 +185,15 @@ class Page:
         for wanted in ({**self._refused, **turned}, turned):
             try:
                 case = self.case.with_(wanted)
-                result = computed(case)
+                result = self.compute(case)
             except Exception as error:
                 problem = problem or error
                 continue
             self._before = [*self._before, self.case][-UNDONE:]
             self.case = case
             self._refused = {path: value for path, value in self._refused.items() if path not in wanted}
+            if result.run.status == "interrupted" and self._turned:
+                return  # the next job has what is wanted now
             self._take(result)
             if self._refused and problem is not None:
                 self.say(problem)
@@ -194,18 +208,20 @@ class Page:
         self.modes.clear()
         self.response.offer(result.system.inputs)
         self.line.stretch(float(result.run.array("time")[-1]))
-        self.redraw()
         self.time_panel.stretch()
         self._tell()
+        self.redraw()
 
     def redraw(self) -> None:
         """The film anew: of another run, or magnified otherwise."""
         if self.result is None:
             return
         self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
-        self.view.changed(self.film)
+        problems = self.view.changed(self.film)
         self.show()
         self.plots.changed()
+        for problem in problems[:1]:
+            self.say(problem)
 
     def show(self) -> None:
         """The frame of the time shown."""
@@ -255,7 +271,7 @@ class Page:
         self.time_panel = TimePanel(self)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Knobs"):
-            back = gui.add_button_group("go back", ("Undo", "Reset"))
+            back = gui.add_button_group("go back", ("Undo", "Reset", "Stop"))
             back.on_click(self._go_back)
             self.knobs = Knobs(gui, self.turn)
         with tabs.add_tab("View"):
@@ -278,7 +294,10 @@ class Page:
 
     async def _go_back(self, event: Any) -> None:
         """Callbacks are coroutines: these keep the order of events."""
-        self.do(self.undo if event.target.value == "Undo" else self.reset)
+        if event.target.value == "Stop":
+            self._stop = True
+        else:
+            self.do(self.undo if event.target.value == "Undo" else self.reset)
 
 
 def _box(text: str, paper: str, ink: str) -> str:

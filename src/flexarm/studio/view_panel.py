@@ -10,7 +10,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.motion.run import Run
 from flexarm.studio.arrows import Arrows
-from flexarm.studio.computing import Result, computed
+from flexarm.studio.computing import Result
 from flexarm.studio.control import OFF
 from flexarm.studio.film import COLOURINGS, UNITS, Film
 from flexarm.studio.palette import bands_of, legend
@@ -28,6 +28,7 @@ class ViewPanel:
         self._page, gui = page, page.client.gui
         self._ghost: Film | None = None
         self._pushes: Arrows | None = None
+        self._colours = NONE
         self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
         self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value=NONE)
@@ -60,17 +61,29 @@ class ViewPanel:
         """Runs that can be shown as a ghost."""
         self._beside.options = (NONE, TWIN, PLAIN, *kept)
 
-    def changed(self, film: Film) -> None:
-        """Another film: what does not move is drawn once."""
-        scene = self._page.scene
-        scene.trace(film.way if self._trace.value else None)
+    def changed(self, film: Film) -> list[Exception]:
+        """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
+        problems: list[Exception] = []
+        self._page.scene.trace(film.way if self._trace.value else None)
         self._pushes = Arrows(film.system, film.run, self.magnify) if self._arrows.value else None
-        colouring = str(self._colouring.value)
-        self._legend.visible = colouring != NONE
+        self._colours, self._ghost = NONE, None
+        try:
+            self._colour(film, str(self._colouring.value))
+        except Exception as error:
+            problems.append(error)
+        self._legend.visible = self._colours != NONE
+        try:
+            other = self.other()
+            self._ghost = None if other is None else Film(other.system, other.run, self.magnify, self.thicken)
+        except Exception as error:
+            problems.append(error)
+        return problems
+
+    def _colour(self, film: Film, colouring: str) -> None:
         if colouring != NONE:
-            self._legend.content = legend(colouring, UNITS[colouring], float(film.values(colouring).max(initial=0.0)))
-        other = self.other()
-        self._ghost = None if other is None else Film(other.system, other.run, self.magnify, self.thicken)
+            largest = float(film.values(colouring).max(initial=0.0))
+            self._legend.content = legend(colouring, UNITS[colouring], largest)
+        self._colours = colouring
 
     @property
     def ghost_run(self) -> Run | None:
@@ -83,7 +96,7 @@ class ViewPanel:
         if name in (TWIN, PLAIN):
             if page.case is None:
                 raise ValueError("ghost: a recorded run has no simulation that could be computed again")
-            return computed(page.case, rigid=True) if name == TWIN else computed(replace(page.case, control=OFF))
+            return page.compute(page.case if name == TWIN else replace(page.case, control=OFF), rigid=name == TWIN)
         return page.kept.get(name)
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
@@ -111,9 +124,8 @@ class ViewPanel:
         self._page.scene.ghost(ghost.points(k) if playing else ghost.alone(k), ghost.faces)
 
     def _bands(self, film: Film, k: int) -> Any:
-        colouring = str(self._colouring.value)
-        if colouring == NONE:
+        if self._colours == NONE:
             return None
-        values: Array = film.values(colouring)
+        values: Array = film.values(self._colours)
         bands = bands_of(values[k], float(values.max(initial=0.0)))
         return np.where(film.stations >= 0, bands[np.maximum(film.stations, 0)], -1)
