@@ -318,8 +318,10 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and refuse names 
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'flexarm' has no attribute '{name}'")
-        value = globals()[name] = getattr(import_module(_HOME[name]), name)
-        return value
+        home = import_module(_HOME[name])
+        # all of its names: what is imported from a room may have the room's own name (`fa.studio`)
+        globals().update({each: getattr(home, each) for each in _LATER[_HOME[name]]})
+        return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,9 @@ import typer
 
 
 def studio(
-    file: Annotated[Path, typer.Argument(help="robot (YAML) or results of a run (NetCDF)", show_default=False)],
+    file: Annotated[
+        Path | None, typer.Argument(help="robot (YAML) or results of a run (NetCDF); a two-link arm unless given")
+    ] = None,
     port: Annotated[int, typer.Option(help="where to listen; the next one if it is taken")] = 8080,
     host: Annotated[str, typer.Option(help="who may open it: 127.0.0.1 this machine, 0.0.0.0 all")] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="open a page at once")] = True,

@@ -15,6 +15,7 @@ from flexarm.foundation.sentences import shown, unknown
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.robot import Robot
+from flexarm.robot.library import two_link_arm
 from flexarm.studio.case import Case
 from flexarm.studio.page import Page
 
@@ -81,7 +82,7 @@ class Studio:
 
 
 def studio(
-    robot: Robot | Run | str | os.PathLike[str],
+    robot: Robot | Run | str | os.PathLike[str] | None = None,
     *,
     host: str = HERE,
     port: int = PORT,
@@ -90,7 +91,7 @@ def studio(
 ) -> Studio:
     """Open the studio: a page in the browser in which a robot is seen, changed and understood live.
 
-    robot: a robot, a run, or the name of a file: a robot's YAML or a run's NetCDF.
+    robot: a robot, a run, or the name of a file: a robot's YAML or a run's NetCDF; a two-link arm unless given.
     options: what `fa.simulate` is to be given, `duration=5, torque={"upper": fa.bang_bang(0.1, (1, 2))}`; a file's own
     `simulation` section unless given. Numbers, profiles and gains in it get knobs, too.
     host, port: where it listens. Only this machine can open it; host="0.0.0.0" lets others, who can then change and
@@ -119,6 +120,8 @@ def _start(robot: Any, options: Mapping[str, Any]) -> Case | Run:
     for name in options:
         if name not in known:
             raise TypeError(unknown(f"unknown option {name!r}", name, known))
+    if robot is None:
+        return Case.of_robot(two_link_arm(damping=1e-3), options)
     if isinstance(robot, Robot):
         return Case.of_robot(robot, options)
     if not isinstance(robot, (Run, str, os.PathLike)) or robot == "":
