@@ -929,9 +929,7 @@ def of_run(name: str, arguments: dict[str, tuple[Any, tuple[Any, ...]]]) -> Call
 
 
 def studio(**given: Any) -> None:
-    from flexarm.studio.server import studio
-
-    studio(**given).stop()
+    fa.studio(**given).stop()
 
 
 def load_run(path: Any) -> fa.Run:

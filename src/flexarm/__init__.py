@@ -195,7 +195,8 @@ _LATER = {
     "flexarm.show.animate": ("Animation",),
     "flexarm.show.histories": ("plot_compare",),
     "flexarm.show.shapes": ("plot_modes",),
-    "flexarm.studio.server": ("Studio", "studio"),
+    "flexarm.studio": ("studio",),  # the room itself, which can be called
+    "flexarm.studio.server": ("Studio",),
     "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
@@ -318,10 +319,8 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and refuse names 
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'flexarm' has no attribute '{name}'")
-        home = import_module(_HOME[name])
-        # all of its names: what is imported from a room may have the room's own name (`fa.studio`)
-        globals().update({each: getattr(home, each) for each in _LATER[_HOME[name]]})
-        return globals()[name]
+        value = globals()[name] = getattr(import_module(_HOME[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

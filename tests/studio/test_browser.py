@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.page import Page
+from flexarm.studio.page import WIDTH, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -43,20 +43,20 @@ class Window:
 
     def __init__(self, browser: Any, studio: fa.Studio) -> None:
         before = set(studio.pages)
-        self.web = browser.new_page(viewport={"width": 900, "height": 600})
+        self.web = browser.new_page(viewport={"width": 1100, "height": 450})
         self.requests: list[str] = []
         self.web.on("request", lambda request: self.requests.append(request.url))
         self.web.goto(studio.url)
         until(lambda: set(studio.pages) - before)
         self.page: Page = studio.pages[(set(studio.pages) - before).pop()]
         until(lambda: self.page.film is not None)
-        until(lambda: self.links() > 50)
 
     def pixels(self) -> Any:
-        """The left of the page, where the robot is; without the panel."""
+        """The middle of the page, between the panels, where the robot is."""
         from PIL import Image
 
-        return np.asarray(Image.open(BytesIO(self.web.screenshot(clip={"x": 0, "y": 0, "width": 560, "height": 600}))))
+        middle = {"x": WIDTH + 10, "y": 0, "width": 1080 - 2 * WIDTH, "height": 450}
+        return np.asarray(Image.open(BytesIO(self.web.screenshot(clip=middle))))
 
     def links(self) -> int:
         """Pixels that are as blue as links."""
@@ -84,6 +84,7 @@ def test_page_asks_nobody_outside(window: Window, studio: fa.Studio) -> None:
     assert not outside
     assert window.web.get_by_text("two-link flexible arm").is_visible()
     assert not window.page.error
+    until(lambda: window.links() > 50)
 
 
 def test_knob_turned_by_keyboard_changes_the_arm(window: Window) -> None:

@@ -69,3 +69,17 @@ def test_missing_viser_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "viser", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install flexarm\[studio\]"):
         fa.studio(BAR, browser=False)
+
+
+def test_room_is_what_is_called() -> None:
+    """Whatever was imported first."""
+    import inspect
+    import re
+
+    import flexarm.studio.film as film
+    from flexarm.studio.server import studio
+
+    assert fa.studio.film is film
+    assert callable(fa.studio)
+    for name in inspect.signature(studio).parameters:
+        assert re.search(rf"\b{name}\b", studio.__doc__ or ""), name

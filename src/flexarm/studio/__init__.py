@@ -1,18 +1,10 @@
-"""The studio: a robot seen, changed and understood in the browser."""
+"""The studio: a robot seen, changed and understood in the browser. `fa.studio(robot, ...)` opens it (see
+`flexarm.studio.server.studio`)."""
 
 import sys
-from types import ModuleType
-from typing import Any
 
+from flexarm.studio.room import Room
 
-class _Room(ModuleType):
-    """The call and the room in which it lives have one name: once a file of the room is imported, `fa.studio` is the
-    room, so the room can be called, too."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from flexarm.studio.server import studio
-
-        return studio(*arguments, **options)
-
-
-sys.modules[__name__].__class__ = _Room
+# The call and the room in which it lives have one name, so the room is what is called.
+studio = sys.modules[__name__]
+studio.__class__ = Room

@@ -54,8 +54,8 @@ def curves(run: Run, name: str, other: Run | None = None) -> Curves:
     if other is not None:
         theirs, span = _values(other, name), other.array("time")
         short = f" to {span[-1]:.3g} s" if span[-1] < times[-1] * (1 - 1e-9) else ""  # plots have no gaps
-        for label, each in theirs.items():
-            values[f"{label} (ghost{short})"] = np.interp(times[kept], span, each)
+        for label in [each for each in values if each in theirs]:
+            values[f"{label} (ghost{short})"] = np.interp(times[kept], span, theirs[label])
     return Curves(np.asarray(times[kept]), values, _unit(run, name))
 
 

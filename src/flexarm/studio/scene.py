@@ -22,6 +22,11 @@ class Scene:
 
     def __init__(self, client: Any) -> None:
         self._client, self._scene = client, client.scene
+        # shadows and the light of surroundings cost more than all the rest where a browser draws without a graphics card
+        self._scene.configure_default_lights(cast_shadow=False)
+        self._scene.configure_environment_map(None)
+        self._scene.add_light_ambient("/light/around", intensity=1.6)
+        self._scene.add_light_hemisphere("/light/above", intensity=1.6)
         self._meshes: dict[str, Any] = {}
         self._colours = {kind: KIND_COLOURS[kind] for kind in KINDS}
         self._colours |= {f"band{k}": colour for k, colour in enumerate(band_colours())}
@@ -41,6 +46,7 @@ class Scene:
         self._scene.add_grid(
             "/ground", extent, extent, plane=plane, cell_size=cell, section_size=5 * cell, position=tuple(middle),
             fade_distance=20 * size,
+            shadow_opacity=0.0,
         )  # fmt: skip
         corner = middle.copy()
         others = [k for k in range(3) if k != axis]
@@ -108,7 +114,7 @@ class Scene:
         if mesh is None:
             faint = {"color": GHOST, "opacity": 0.35} if name == "ghost" else {"color": self._colours[name]}
             self._meshes[name] = self._scene.add_mesh_simple(
-                f"/arm/{name}", corners, triangles, flat_shading=True, side="double", **faint
+                f"/arm/{name}", corners, triangles, flat_shading=True, side="double", cast_shadow=False, receive_shadow=False, **faint
             )
             return
         mesh.visible = True

@@ -7,6 +7,7 @@ import inspect
 import io
 import os
 import threading
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ class Studio:
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
         self._server = _viser(self._host, _port(port))
+        # a browser may leave while its page still draws: that is no news
+        warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         self._server.on_client_connect(self._opened)
         self._server.on_client_disconnect(self._left)
