@@ -32,37 +32,31 @@ class Scene:
         self._colours |= {f"band{k}": colour for k, colour in enumerate(band_colours())}
 
     def ground(self, robot: Robot, cloud: Array) -> None:
-        """Grid, its unit and the camera, for a robot that is somewhere in a cloud of points."""
-        low, high = cloud.min(axis=0), cloud.max(axis=0)
-        size = float(max(np.ptp(cloud, axis=0).max(), 1e-6))
-        up = upward(robot, cloud)
-        cell = nice(size / 8)
-        axis = int(np.abs(up).argmax())
-        middle = np.round((low + high) / 2 / cell) * cell
-        middle[axis] = (low if up[axis] > 0 else high)[axis] - np.sign(up[axis]) * 0.03 * size
-        plane = ("yz", "xz", "xy")[axis]
-        self._scene.set_up_direction(tuple(up))
-        extent = cell * np.ceil(1.6 * size / cell)
-        self._scene.add_grid(
-            "/ground", extent, extent, plane=plane, cell_size=cell, section_size=5 * cell, position=tuple(middle),
-            fade_distance=20 * size,
-            shadow_opacity=0.0,
-        )  # fmt: skip
-        corner = middle.copy()
-        others = [k for k in range(3) if k != axis]
-        corner[others] -= extent / 2
-        self._scene.add_label("/ground/unit", f"grid: {cell:g} m", position=tuple(corner - middle))
-        self._scene.add_frame("/axes", axes_length=1.2 * cell, axes_radius=0.02 * cell, position=robot.base.position)
-        self.look((low + high) / 2, size, up)
+        """Grid, its unit and the camera, for a robot that is somewhere in a cloud of points.
 
-    def look(self, at: Array, size: float, up: Array) -> None:
-        """The camera, a little from the side."""
-        axis = int(np.abs(up).argmax())
-        ahead = np.roll(np.array([0.0, -1.0, 0.0]), axis - 2) if axis != 1 else np.array([0.0, 0.0, 1.0])
-        height = 1.1 if axis == 2 else 0.35
-        camera = self._client.camera
-        camera.up_direction = tuple(up)
-        camera.position = tuple(at + 0.75 * size * (1.1 * ahead + height * up))
+        What is up for the robot is made the browser's z; all of the robot hangs on `/robot`, which is turned so.
+        """
+        angle, axis = standing(upward(robot, cloud))
+        self._scene.add_frame("/robot", show_axes=False, wxyz=(np.cos(angle / 2), *(np.sin(angle / 2) * axis)))
+        seen = cloud @ rotation(angle, axis).T
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        size = float(max((high - low).max(), 1e-6))
+        cell = nice(size / 8)
+        extent = cell * np.ceil(1.6 * size / cell)
+        middle = np.round((low + high) / 2 / cell) * cell
+        middle[2] = low[2] - 0.03 * size
+        self._scene.add_grid(
+            "/ground", extent, extent, plane="xy", cell_size=cell, section_size=5 * cell, position=tuple(middle),
+            fade_distance=20 * size, shadow_opacity=0.0,
+        )  # fmt: skip
+        corner = middle - [extent / 2, extent / 2, 0.0]
+        self._scene.add_label("/unit", f"grid: {cell:g} m", position=tuple(corner))
+        self._scene.add_frame(
+            "/robot/axes", axes_length=1.2 * cell, axes_radius=0.02 * cell, position=robot.base.position
+        )
+        flat = high[2] - low[2] < 0.1 * size
+        at, camera = (low + high) / 2, self._client.camera
+        camera.position = tuple(at + size * np.array([0.0, -0.85 if flat else -1.15, 0.85 if flat else 0.45]))
         camera.look_at = tuple(at)
 
     def arm(self, points: Any, faces: Any, kinds: Any, bands: Any | None) -> None:
@@ -86,7 +80,7 @@ class Scene:
             return
         pieces = np.stack([way[:-1], way[1:]], axis=1).astype(np.float32)
         self._meshes["trace"] = self._scene.add_line_segments(
-            "/trace", pieces, TRACE, thickness=2.0, thickness_units="screen"
+            "/robot/trace", pieces, TRACE, thickness=2.0, thickness_units="screen"
         )
 
     def arrows(self, pairs: Array, size: float) -> None:
@@ -100,7 +94,12 @@ class Scene:
             return
         thin = 0.006 * size
         self._meshes["arrows"] = self._scene.add_arrows(
-            "/arrows", pairs.astype(np.float32), PUSHES, shaft_radius=thin, head_radius=2.5 * thin, head_length=5 * thin
+            "/robot/arrows",
+            pairs.astype(np.float32),
+            PUSHES,
+            shaft_radius=thin,
+            head_radius=2.5 * thin,
+            head_length=5 * thin,
         )
 
     def _mesh(self, name: str, points: Any, faces: Any) -> None:
@@ -114,7 +113,14 @@ class Scene:
         if mesh is None:
             faint = {"color": GHOST, "opacity": 0.35} if name == "ghost" else {"color": self._colours[name]}
             self._meshes[name] = self._scene.add_mesh_simple(
-                f"/arm/{name}", corners, triangles, flat_shading=True, side="double", cast_shadow=False, receive_shadow=False, **faint
+                f"/robot/{name}",
+                corners,
+                triangles,
+                flat_shading=True,
+                side="double",
+                cast_shadow=False,
+                receive_shadow=False,
+                **faint,
             )
             return
         mesh.visible = True
@@ -135,6 +141,24 @@ def upward(robot: Robot, cloud: Array) -> Array:
         return np.asarray(-np.sign(gravity[axis]) * np.eye(3)[axis])
     flat = np.flatnonzero(np.ptp(cloud, axis=0) < 0.05 * np.ptp(cloud, axis=0).max())
     return np.asarray(np.eye(3)[2 if 2 in flat or not len(flat) else int(flat[0])])
+
+
+def standing(up: Array) -> tuple[float, Array]:
+    """Angle and axis of the turn that makes a direction along one of the axes point along z."""
+    axis = np.cross(up, [0.0, 0.0, 1.0])
+    if axis.any():
+        return np.pi / 2, axis
+    return (0.0 if up[2] > 0 else np.pi), np.array([1.0, 0.0, 0.0])
+
+
+def rotation(angle: float, axis: Array) -> Array:
+    """The matrix of a turn about a unit vector.
+
+    >>> rotation(*standing(np.array([0.0, 1.0, 0.0]))).round(9) @ [0.0, 1.0, 0.0]
+    array([0., 0., 1.])
+    """
+    cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross)
 
 
 def nice(size: float) -> float:
