@@ -39,6 +39,28 @@ def test_only_this_machine_may_open_it() -> None:
         socket.create_connection(("127.0.0.1", found.port), 2)
 
 
+def _answer(port: int, origin: str) -> str:
+    """The first line of the answer to a page from somewhere that wants to be served."""
+    asked = (
+        f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nOrigin: {origin}\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", port), 5) as wire:
+        wire.sendall(asked.encode())
+        return wire.recv(200).decode().splitlines()[0]
+
+
+def test_pages_of_other_sites_are_refused() -> None:
+    found = fa.studio(BAR, browser=False, port=8410)
+    try:
+        assert "403" in _answer(found.port, "http://elsewhere.example")
+        assert "403" in _answer(found.port, "http://localhost.elsewhere.example")
+        assert "101" in _answer(found.port, f"http://localhost:{found.port}")
+        assert "101" in _answer(found.port, f"http://127.0.0.1:{found.port}")
+    finally:
+        found.stop()
+
+
 def test_arguments_are_checked_before_a_server_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_viser", lambda *_: pytest.fail("a server was started"))
     run = fa.simulate(BAR, 0.01, native=False)

@@ -22,7 +22,7 @@ class Scene:
 
     def __init__(self, client: Any) -> None:
         self._client, self._scene = client, client.scene
-        # shadows and the light of surroundings cost more than all the rest where a browser draws without a graphics card
+        # shadows and the light of surroundings cost more than all the rest where there is no graphics card
         self._scene.configure_default_lights(cast_shadow=False)
         self._scene.configure_environment_map(None)
         self._scene.add_light_ambient("/light/around", intensity=1.6)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import io
 import os
+import re
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from flexarm.studio.page import Page
 
 HERE = "127.0.0.1"
 PORT = 8080
+LOCAL = (HERE, "localhost", "::1")
+OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # where pages of this machine are from
 MISSING = "the studio needs viser: pip install flexarm[studio]"
 
 
@@ -157,8 +161,23 @@ def _viser(host: str, port: int) -> Any:
         if error.name != "viser":
             raise
         raise ModuleNotFoundError(MISSING, name="viser") from None
-    with _quietly():
+    with _quietly(), _own_pages_only(host):
         return viser.ViserServer(host=host, port=port, verbose=False)
+
+
+@contextlib.contextmanager
+def _own_pages_only(host: str) -> Iterator[None]:
+    """A server that is made inside, for this machine alone, refuses pages of other sites that a browser has open:
+    viser asks nobody where a page is from, and the address of this machine is no secret."""
+    import websockets.asyncio.server as sockets
+
+    usual: Any = sockets.serve
+    if host in LOCAL:
+        sockets.serve = functools.partial(usual, origins=[OWN, None])  # type: ignore[misc, assignment]
+    try:
+        yield
+    finally:
+        sockets.serve = usual  # type: ignore[misc]
 
 
 def _quietly() -> contextlib.AbstractContextManager[Any]:
