@@ -421,3 +421,21 @@ def test_bode_prints_poles_and_zeros_and_draws(tmp_path):
     assert "in the right half plane" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "did you mean 'upper'?" in refused("bode", EXAMPLE, "--from", "uper", "--to", "tip.y", "--plot", picture)
+
+
+def test_studio_serves_until_it_is_ended(tmp_path):
+    import signal
+    from urllib.request import urlopen
+
+    code = "from flexarm.cli import main; main()"
+    words = [sys.executable, "-c", code, "studio", str(EXAMPLE), "--no-browser", "--port", "8470"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        address = re.search(r"http://localhost:\d+", process.stdout.readline())[0]
+        assert b"<html" in urlopen(address, timeout=10).read().lower()
+        process.send_signal(signal.SIGTERM)
+        said, errors = process.communicate(timeout=20)
+    assert process.returncode == 143
+    assert errors.strip() == "terminated"
+    assert "viser" not in said
+    (tmp_path / "bad.yaml").write_text("links: []\n")
+    assert "links" in refused("studio", tmp_path / "bad.yaml", "--no-browser")

@@ -217,9 +217,16 @@ def _across(vector: Array, normal: Array) -> Array:
     return np.asarray(vector - (vector * normal).sum(-1, keepdims=True) * normal)
 
 
+def _cross(a: Array, b: Array) -> Array:
+    """np.cross of (n, 3), which takes four times as long for few."""
+    out = a[:, [1, 2, 0]] * b[:, [2, 0, 1]]
+    out -= a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
+    return out
+
+
 def _carried(vector: Array, before: Array, after: Array) -> Array:
     """Vectors (n, 3) turned as the tangent turns, by the shortest way."""
-    axis = np.cross(before, after)
+    axis = _cross(before, after)
     cosine = (before * after).sum(-1, keepdims=True)
     along = (axis * vector).sum(-1, keepdims=True) / np.maximum(1 + cosine, 1e-9)
-    return _across(cosine * vector + np.cross(axis, vector) + along * axis, after)
+    return _across(cosine * vector + _cross(axis, vector) + along * axis, after)

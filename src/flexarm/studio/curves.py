@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,51 +39,53 @@ class Curves:
         return [times, *values, line]
 
 
-def quantities(run: Run) -> list[str]:
-    """What can be plotted: groups, then single quantities by name."""
-    return [name for name in GROUPS if _members(run, name)] + run.names
-
-
 GROUPS = ("joints", "tip", "tip deflection", "torques", "energies", "energy balance")
 
 
-def curves(run: Run, name: str, other: Run | None = None) -> Curves:
-    """A group or a quantity of a run; of the other one, too, as far as it has it."""
-    times = run.array("time")
-    kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), POINTS)).astype(int))
-    values = {label: np.nan_to_num(each[kept]) for label, each in _values(run, name).items()}
-    if other is not None:
-        theirs, span = _values(other, name), other.array("time")
-        short = f" to {span[-1]:.3g} s" if span[-1] < times[-1] * (1 - 1e-9) else ""  # plots have no gaps
-        for label in [each for each in values if each in theirs]:
-            values[f"{label} (ghost{short})"] = np.interp(times[kept], span, theirs[label])
-    return Curves(np.asarray(times[kept]), values, _unit(run, name))
+class Quantities:
+    """What can be plotted of a run: groups, then single quantities by name."""
 
+    def __init__(self, run: Run) -> None:
+        self._run, self._data = run, run.data
+        self._known = available(run.data)
 
-def _values(run: Run, name: str) -> dict[str, Array]:
-    known = available(run.data)
-    found = {each: np.asarray(known[each].of(run.data).values) for each in _members(run, name) if each in known}
-    if name not in GROUPS:
-        return found
-    return {each: values for each, values in found.items() if values.any()} or found  # what never moves only clutters
+    @cached_property
+    def names(self) -> list[str]:
+        return [name for name in GROUPS if self._members(name)] + list(self._known)
 
+    def curves(self, name: str, other: Quantities | None = None) -> Curves:
+        """A group or a quantity; of the other run, too, as far as it has it."""
+        times = self._run.array("time")
+        kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), POINTS)).astype(int))
+        values = {label: np.nan_to_num(each[kept]) for label, each in self._values(name).items()}
+        if other is not None:
+            theirs, span = other._values(name), other._run.array("time")
+            short = f" to {span[-1]:.3g} s" if span[-1] < times[-1] * (1 - 1e-9) else ""  # plots have no gaps
+            for label in [each for each in values if each in theirs]:
+                values[f"{label} (ghost{short})"] = np.interp(times[kept], span, theirs[label])
+        return Curves(np.asarray(times[kept]), values, self._unit(name))
 
-def _members(run: Run, name: str) -> list[str]:
-    data = run.data
-    if name == "joints":
-        return coordinates_of(data, "joint")
-    if name == "tip":
-        return ["tip.x", "tip.y", "tip.z"]
-    if name == "tip deflection":
-        return [each for each in run.names if each.startswith("deflection.") and not each.endswith(".x")]
-    if name == "torques":
-        return [each for each in run.names if each.startswith("torque.")]
-    if name == "energies":
-        return [each for each in ENERGIES if each != "balance"]
-    return ["balance"] if name == "energy balance" else [name]
+    def _values(self, name: str) -> dict[str, Array]:
+        found = {each: np.asarray(self._known[each].of(self._data).values) for each in self._members(name)}
+        if name not in GROUPS:
+            return found
+        return {each: values for each, values in found.items() if values.any()} or found  # what never moves clutters
 
+    def _members(self, name: str) -> list[str]:
+        if name == "joints":
+            wanted = coordinates_of(self._data, "joint")
+        elif name == "tip":
+            wanted = ["tip.x", "tip.y", "tip.z"]
+        elif name == "tip deflection":
+            wanted = [each for each in self._known if each.startswith("deflection.") and not each.endswith(".x")]
+        elif name == "torques":
+            wanted = [each for each in self._known if each.startswith("torque.")]
+        elif name == "energies":
+            wanted = [each for each in ENERGIES if each != "balance"]
+        else:
+            wanted = ["balance"] if name == "energy balance" else [name]
+        return [each for each in wanted if each in self._known]
 
-def _unit(run: Run, name: str) -> str:
-    known = available(run.data)
-    units = {known[each].unit for each in _members(run, name) if each in known}
-    return units.pop() if len(units) == 1 else ""
+    def _unit(self, name: str) -> str:
+        units = {self._known[each].unit for each in self._members(name)}
+        return units.pop() if len(units) == 1 else ""

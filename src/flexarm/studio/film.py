@@ -22,7 +22,7 @@ UNITS = {"deflection": "m", "strain": "1", "moment": "N m"}
 KINDS = ("link", "joint", "drive", "mass", "ground")
 FRAMES = 600  # of a run, at most: samples evenly chosen among all
 TOGETHER = 48  # frames that are computed in a call
-STATIONS = 25  # along a flexible link
+STATIONS = 17  # along a flexible link
 VISIBLE = 0.008  # of the robot: links that are thinner are drawn thicker, unless told otherwise
 GAUGES = 8  # points of an outline at which strain is looked up
 
@@ -158,9 +158,9 @@ class Film:
         return found
 
     def _moment(self, link: Link, x: Array) -> Array:
-        """Of bending, at every fourth station and straight between them."""
+        """Of bending, at every second station and straight between them."""
         part = Run(self.run.data.isel(time=self.samples))
-        coarse = x[:: 4 if len(x) > 4 else 1]
+        coarse = x[:: 2 if len(x) > 2 else 1]
         size = np.linalg.norm(part.moment(link.name, coarse).values[..., 1:], axis=-1)
         return np.array([np.interp(x, coarse, row) for row in size])
 

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flexarm.show.style import STYLES
-from flexarm.studio.curves import Curves, curves, quantities
+from flexarm.studio.curves import Curves, Quantities
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
@@ -32,23 +32,19 @@ class Plot:
 
         async def chosen(event: Any) -> None:
             if event.client is not None:
-                page.do(self.changed)
+                page.do(page.plots.changed)
 
         self._choice.on_update(chosen)
 
-    def changed(self) -> None:
+    def changed(self, run: Quantities, other: Quantities | None) -> None:
         """Another run, or another choice."""
-        page = self._page
-        if page.result is None:
-            return
-        run, other = page.result.run, page.view.ghost_run
-        names = (NOTHING, *quantities(run))
+        names = (NOTHING, *run.names)
         if tuple(self._choice.options) != names:
             kept = str(self._choice.value)
             self._choice.options = names
             self._choice.value = kept if kept in names else NOTHING
         chosen = str(self._choice.value)
-        self._curves = None if chosen == NOTHING else curves(run, chosen, other)
+        self._curves = None if chosen == NOTHING else run.curves(chosen, other)
         self._draw(chosen)
 
     def _draw(self, title: str) -> None:
@@ -90,8 +86,12 @@ class PlotsPanel:
         self._plots = [Plot(page, number) for number in range(len(FIRST))]
 
     def changed(self) -> None:
-        for plot in self._plots:
-            plot.changed()
+        """Another run, or another choice."""
+        result, ghost = self._page.result, self._page.view.ghost_run
+        if result is not None:
+            run, other = Quantities(result.run), None if ghost is None else Quantities(ghost)
+            for plot in self._plots:
+                plot.changed(run, other)
 
     def follow(self) -> None:
         now = time.monotonic()
