@@ -96,4 +96,4 @@ class FilesPanel:
         return out.getvalue()
 
     def _send(self, name: str, content: bytes) -> None:
-        self._page.client.send_file_download(name, content)
+        self._page.client.send_file_download(name, content, save_immediately=True)

@@ -169,8 +169,8 @@ def thickening(system: System) -> float:
     """How much thicker links are to be drawn so that all are seen: 1 where they are as they are."""
     links = system.robot.links
     size = sum(link.length for link in links)
-    thinnest = min(extent(outline(link.section, 0.0, link.length)) for link in links)
-    return 1.0 if thinnest >= VISIBLE * size else float(np.ceil(VISIBLE * size / thinnest))
+    known = [extent(outline(link.section, 0.0, link.length)) for link in links if link.section is not None]
+    return max(1.0, float(np.ceil(VISIBLE * size / min(known) - 1e-9))) if known else 1.0
 
 
 def _stacked(solids: list[Solid]) -> Any:
