@@ -9,6 +9,7 @@ import io
 import os
 import re
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,10 +21,14 @@ from flexarm.motion.simulate import simulate
 from flexarm.robot import Robot
 from flexarm.robot.library import two_link_arm
 from flexarm.studio.case import Case
+from flexarm.studio.computing import computed
+from flexarm.studio.curves import Quantities
+from flexarm.studio.film import Film
 from flexarm.studio.page import Page
 
 HERE = "127.0.0.1"
 PORT = 8080
+BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
 LOCAL = (HERE, "localhost", "::1")
 OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # where pages of this machine are from
 MISSING = "the studio needs viser: pip install flexarm[studio]"
@@ -44,6 +49,8 @@ class Studio:
         # a browser may leave while its page still draws: that is no news
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+        self._warm = threading.Thread(target=self._warm_up, daemon=True, name="studio begins")
+        self._warm.start()
         self._server.on_client_connect(self._opened)
         self._server.on_client_disconnect(self._left)
 
@@ -76,7 +83,17 @@ class Studio:
     def _repr_html_(self) -> str:
         return f'<iframe src="{self.url}" width="100%" height="600" style="border:0"></iframe>'
 
+    def _warm_up(self) -> None:
+        """Trace, compile and import while the browser loads the page: what is thrown away here is quick later."""
+        end = time.monotonic() + BEGINNING
+        with contextlib.suppress(Exception):  # the page will say it
+            if isinstance(self._start, Case):
+                found = computed(self._start, enough=lambda: time.monotonic() > end)
+                Film(found.system, found.run, 1.0, 1.0).alone(0)
+                Quantities(found.run).curves("tip")
+
     def _opened(self, client: Any) -> None:
+        self._warm.join(BEGINNING)
         page = Page(client, self._start)
         with self._lock:
             self.pages[client.client_id] = page
