@@ -25,6 +25,17 @@ def test_every_number_of_the_tree_has_a_path_that_changes_it() -> None:
         assert case.value(number.path) == number.value  # the case itself stays
 
 
+def test_numbers_have_units() -> None:
+    units = {each.path.partition(".")[2]: each.unit for each in Case.of_file(FILE).numbers()}
+    assert units["fore.payload.mass"] == "kg"
+    assert units["torque:upper:amplitude"] == "N m"
+    assert units["torque:upper:switch:1"] == units["duration"] == "s"
+    assert units["q0:fore.q"] == "rad"
+    slide = {each.path: each.unit for each in Case.of_file("examples/08_telescope.yaml").numbers()}
+    assert slide["simulation.motion:boom:end"] == "m"
+    assert slide["simulation.motion:shoulder:end"] == "rad"
+
+
 def test_what_cannot_be_is_refused_in_a_sentence() -> None:
     case = Case.of_file(FILE)
     with pytest.raises(fa.DescriptionError, match=r"length = -1.*must be positive \(m\)"):
@@ -50,6 +61,14 @@ def test_objects_have_knobs_too() -> None:
     assert held.with_({"simulation.torque:gains:kp": 5.0}).plan["torque"].gains["kp"] == 5.0
     assert held.section is None
     assert pushed.section is None
+
+
+def test_what_becomes_of_the_arguments_later_does_not_matter() -> None:
+    start, torque = {"a.q": 0.5}, {"a": 1.0}
+    case = Case.of_robot(BAR, {"q0": start, "torque": torque})
+    start["a.q"], torque["a"] = 9.0, 9.0
+    assert case.value("simulation.q0:a.q") == 0.5
+    assert case.value("simulation.torque:a") == 1.0
 
 
 def test_robot_alone_is_pushed() -> None:

@@ -209,6 +209,22 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     page.close()
 
 
+def test_words_of_files_are_words() -> None:
+    """A file from somebody else does nothing in the page but to be shown."""
+    evil = "<img src=x onerror=alert(1)>```"
+    page = opened(Case(fa.Robot(evil, links=ARM.links), SECTION | {"points": {evil: {"link": "fore", "x": 0.1}}}))
+    hand(page, "plot 1", f"{evil}.x")
+    for kind in ("YAML", "Python"):
+        hand(page, "save", kind)
+        hand(page, "Save")
+    shown = [each.content for each in (page._status, page._error, page.files._code)]
+    plots = [plot._drawn for plot in page.plots._plots]
+    shown += [str(plot.title) for plot in plots] + [str(series["label"]) for plot in plots for series in plot.series]
+    assert any("&lt;img" in each for each in shown)
+    assert not any("<img" in each for each in shown)
+    page.close()
+
+
 def test_pages_share_nothing() -> None:
     one, other = opened(), opened()
     one.turn(PAYLOAD, 0.4)

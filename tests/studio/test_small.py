@@ -6,7 +6,6 @@ import warnings
 import pytest
 
 import flexarm as fa
-from flexarm.motion.interrupts import ending_when
 from flexarm.studio.case import Case
 from flexarm.studio.files import LARGEST, opened, python_text, run_file, yaml_file
 from flexarm.studio.time_line import TimeLine
@@ -53,13 +52,6 @@ def test_warnings_of_threads_stay_apart() -> None:
         each.join(10)
     assert heard == {"a": ["of a"], "b": ["of b"]}
     assert warnings.showwarning is before
-
-
-def test_run_ends_when_it_is_wished() -> None:
-    with ending_when(lambda: True), pytest.warns(fa.ValidityWarning, match="interrupted"):
-        run = fa.simulate(BAR, 1.0, torque={"a": lambda t: 1.0}, native=False)
-    assert run.status == "interrupted"
-    assert fa.simulate(BAR, 0.1, native=False).status == "completed"
 
 
 def test_files_are_read_as_data_within_bounds() -> None:

@@ -24,6 +24,9 @@ from flexarm.studio.control import OFF, Control
 
 DURATION = 2.0  # s: of a simulation that nobody asked for
 PUSH = 2.0  # rad/s2 or m/s2: what its torques give each joint alone
+UNITS = {"duration": "s", "switch": "s", "at": "s", "begin": "s", "finish": "s", "times": "", "frequency": "Hz"}
+UNITS |= {"sample": "s", "dt": "s", "atol": "m"}  # of fields of profiles and of a simulation
+SIZES = ("amplitude", "start", "end", "before", "offset", "value")  # fields of profiles that have the input's own unit
 LONGEST = 24  # numbers of a list that become knobs
 
 
@@ -121,7 +124,7 @@ class Case:
 
     def _of_plan(self) -> Iterator[Number]:
         for path, value, whole in _in_plan(self.plan, ()):
-            yield Number(f"{SIMULATION}.{':'.join(path)}", value, "s" if path == ("duration",) else "", whole)
+            yield Number(f"{SIMULATION}.{':'.join(path)}", value, self._unit(path), whole)
         start = self.plan.get("q0")
         if start is None or isinstance(start, Mapping):
             moved = self.plan.get("motion") or {}
@@ -130,6 +133,15 @@ class Case:
                 if link.joint.coordinates and link.name not in moved and name not in (start or {}):
                     unit = "rad" if link.joint.type == "revolute" else "m"
                     yield Number(f"{SIMULATION}.q0:{name}", 0.0, unit)
+
+    def _unit(self, path: tuple[str, ...]) -> str:
+        """Of a number of the plan, where it is known."""
+        last = next((step for step in reversed(path) if not step.isdecimal()), "")
+        if path[0] in ("torque", "motion") and len(path) > 1 and last in (*SIZES, path[1]):
+            link = next((each for each in self.robot.links if each.name == path[1]), None)
+            turning = link is None or link.joint.type == "revolute"
+            return ("N m" if turning else "N") if path[0] == "torque" else ("rad" if turning else "m")
+        return UNITS.get(last, "")
 
 
 def _pushes(robot: Robot) -> dict[str, Any]:
@@ -208,12 +220,21 @@ def _put(node: Any, steps: list[str], value: float) -> Any:
 
 def _with_factors(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options with profiles that can be scaled."""
-    out = dict(options)
+    out = {name: _own(value) for name, value in options.items()}
     for name in ("torque", "motion"):
         given = out.get(name)
         if isinstance(given, Mapping):
             out[name] = {link: Scaled(each) if isinstance(each, Profile) else each for link, each in given.items()}
     return out
+
+
+def _own(value: Any) -> Any:
+    """Containers of a plan's own: what becomes of the user's later does not matter."""
+    if isinstance(value, Mapping):
+        return {name: _own(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_own(each) for each in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _made(node: Any) -> Any:

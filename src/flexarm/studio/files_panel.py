@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 KEPT = 8  # runs to compare with
+CODE = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
 WAIT = 30.0  # s for a picture that a browser makes
 
 
@@ -30,7 +32,7 @@ class FilesPanel:
             "save", ("YAML", "Python", "NetCDF", "CSV", "PNG", "GIF", "MP4"), initial_value="YAML"
         )
         self._save = gui.add_button("Save")
-        self._code = gui.add_markdown("", visible=False)
+        self._code = gui.add_html("", visible=False)
 
         async def uploaded(event: Any) -> None:
             file = event.target.value
@@ -76,7 +78,7 @@ class FilesPanel:
             if page.case is None:
                 raise ValueError("a recorded run has no simulation to write; save it as NetCDF")
             text = yaml_file(page.case) if kind == "YAML" else python_text(page.case).encode()
-            self._code.content = f"```{kind.lower()}\n{text.decode()}\n```"  # to be copied
+            self._code.content = CODE.format(html.escape(text.decode()))  # to be copied
             self._code.visible = True
             self._send(f"{stem}.{'yaml' if kind == 'YAML' else 'py'}", text)
         elif kind == "PNG":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class Plot:
             self._drawn = self._gui.add_uplot(
                 data,
                 ({"label": "t (s)"}, *map(_series, range(len(labels)), labels), {"label": "now", "stroke": CURSOR}),
-                title=f"{title} ({found.unit})" if found.unit and found.unit != "1" else title,
+                title=html.escape(f"{title} ({found.unit})" if found.unit and found.unit != "1" else title),
                 scales={"x": {"time": False}},
                 axes=({"label": "t (s)", "labelSize": 18, "size": 34}, {"size": 62}),
                 legend={"show": len(labels) <= 6},
@@ -102,6 +103,7 @@ class PlotsPanel:
 
 
 def _series(k: int, label: str) -> dict[str, Any]:
+    label = html.escape(label)  # plots take words for HTML, and names may be anybody's
     if "(ghost" in label:
         return {"label": label, "stroke": GHOST, "width": 1, "dash": (4, 3)}
     return {"label": label, "stroke": STYLES[k % len(STYLES)][0], "width": 1.5}
