@@ -71,10 +71,12 @@ def test_what_becomes_of_the_arguments_later_does_not_matter() -> None:
     assert case.value("simulation.torque:a") == 1.0
 
 
-def test_robot_alone_is_pushed() -> None:
+def test_robot_alone_is_moved() -> None:
     case = Case.of_robot(BAR, {})
     assert case.made_up
-    assert case.plan["torque"]["a"]["amplitude"] == pytest.approx(2.0 / 3, rel=0.06)  # 2 rad/s2 of m l^2 / 3, rounded
+    assert case.plan["motion"]["a"]["end"] == 0.3
+    slide = fa.Robot(links=[fa.Link("a", 1.0, fa.SlidingPrismatic(), mass=3.0)])
+    assert Case.of_robot(slide, {}).plan["torque"]["a"]["amplitude"] == pytest.approx(6.0)  # 2 m/s2 of 3 kg
     assert Case.of_robot(fa.load("examples/08_telescope.yaml"), {}).made_up  # nothing in front of its guide at d = 0
 
 

@@ -178,6 +178,9 @@ def test_modes_and_response_at_the_posture_shown(page: Page) -> None:
     hand(page, "output", "tip.w")
     hand(page, "Response at the posture shown")
     assert "tip.w" in page.error
+    hand(page, "output", "tip.x")
+    hand(page, "Response at the posture shown")
+    assert not page.error  # what was wrong before is forgotten
 
 
 def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:

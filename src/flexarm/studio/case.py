@@ -24,6 +24,7 @@ from flexarm.studio.control import OFF, Control
 
 DURATION = 2.0  # s: of a simulation that nobody asked for
 PUSH = 2.0  # rad/s2 or m/s2: what its torques give each joint alone
+TURN = 0.3  # rad
 UNITS = {"duration": "s", "switch": "s", "at": "s", "begin": "s", "finish": "s", "times": "", "frequency": "Hz"}
 UNITS |= {"sample": "s", "dt": "s", "atol": "m"}  # of fields of profiles and of a simulation
 SIZES = ("amplitude", "start", "end", "before", "offset", "value")  # fields of profiles that have the input's own unit
@@ -75,7 +76,7 @@ class Case:
 
     @staticmethod
     def of_robot(robot: Robot, options: Mapping[str, Any], file: str = "") -> Case:
-        """A robot with options of `fa.simulate`; without any, each joint is pushed to and fro."""
+        """A robot with options of `fa.simulate`; without any, its joints are moved a little."""
         if not options:
             return Case(robot, _pushes(robot), file, made_up=True)
         return Case(robot, {"duration": DURATION, **_with_factors(options)}, file)
@@ -145,10 +146,14 @@ class Case:
 
 
 def _pushes(robot: Robot) -> dict[str, Any]:
-    """Torques that would give each joint alone an acceleration that can be seen, one way and back."""
+    """Motions of hinges, which suit every robot of hinges, heavy or light; where there are slides, which have no place
+    to begin that suits all, torques and forces that push each joint alone one way and back."""
     system = System(robot, native=False)
     if not system.actuators or system.constraints:
         return {"duration": DURATION}
+    if all(unit == "N m" for unit in system.input_units):
+        move = {"profile": "minimum-jerk", "start": 0.0, "end": TURN, "duration": DURATION / 2}
+        return {"duration": DURATION, "motion": {each.link: dict(move) for each in system.actuators}}
     try:
         inertia = np.diag(system.mass_matrix())
     except ValueError:  # of a posture that cannot be: a link with nothing in front of its guide

@@ -64,6 +64,7 @@ class FilesPanel:
         self._page.view.offer(list(kept))
 
     def _take(self, name: str, content: bytes) -> None:
+        self._page.forget()
         found = opened(name, content)
         if isinstance(found, Run) and self._beside.value:
             self._hold_result(name, self._page.recorded(found))
@@ -73,6 +74,7 @@ class FilesPanel:
     def _give(self, kind: str) -> None:
         page = self._page
         assert page.result is not None
+        page.forget()
         stem = page.result.system.robot.name.replace(" ", "_") or "robot"
         if kind in ("YAML", "Python"):
             if page.case is None:

@@ -73,6 +73,7 @@ class ModesPanel:
         page = self._page
         if page.result is None or page.film is None:
             return
+        page.forget()
         system = page.result.system
         self._found = found = modes(system, q=posture(system, page.film, page.line.time), joints=self._joints.value)
         self._listed = [k for k in range(len(found)) if not found.rigid[k]][:MOST]

@@ -244,6 +244,11 @@ class Page:
         self._error.content = _box(self.error, "#fdecea", "#b3261e")
         self._error.visible = True
 
+    def forget(self) -> None:
+        """What was said of an earlier action; a number that is refused still is."""
+        if self.result is not None and not self._refused:
+            self._tell()
+
     def _tell(self) -> None:
         assert self.result is not None
         run = self.result.run
@@ -258,7 +263,7 @@ class Page:
         words = f"{self.result.system.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
         notes = [RECORDED] if self.case is None else []
         if self.case is not None and self.case.made_up:
-            notes.append("Nothing says what to compute: each joint is pushed to and fro.")
+            notes.append("Nothing says what to compute: joints are moved a little.")
         notes += self.result.warned
         parts = [_box(words, "#eef3f7", "#20303c"), *(_box(each, "#fff6e0", "#6b4a00") for each in notes)]
         self._status.content = "".join(parts)

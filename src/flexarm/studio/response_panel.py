@@ -44,6 +44,7 @@ class ResponsePanel:
         page = self._page
         if page.result is None or page.film is None:
             return
+        page.forget()
         system = page.result.system
         if not system.inputs:
             raise ValueError("response: no joint of this robot has an actuator")
