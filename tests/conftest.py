@@ -14,7 +14,7 @@ settings.register_profile("search", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 # programs of the system: scripts/install-ci-tools installs them where it may
-MAY_LACK = ("no Octave", "no LaTeX", "no ffmpeg")
+MAY_LACK = ("no Octave", "no LaTeX", "no ffmpeg", "no Chromium")
 
 
 @pytest.hookimpl(wrapper=True)

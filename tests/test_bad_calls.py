@@ -913,6 +913,10 @@ def results() -> Iterator[Call]:
     film = (*PATH, "film", "film.avi", "nowhere/film.gif")
     yield Call("Animation.save", lambda path: fa.Animation(run(), fps=100.0).save(path), {"path": ("a.gif", film)})
     yield Call("Animation.figure", lambda time: fa.Animation(run()).figure(time), {"time": (0.0, (*NUMBER, -1.0, 9.0))})
+    served = {"host": ("127.0.0.1", (None, "", 3, NAN, [], {}, THING)), "port": (8461, (*NUMBER, -1, 1.5, 70000))}
+    served |= {"browser": (False, FLAG)}
+    yield Call("studio", studio, {"robot": (ROD, (*optional(ROBOT), "", "nowhere.nc")), **served})
+    yield Call("Run.show", lambda **given: run().show(**given).stop(), served)
     yield of_run("save", {"path": ("run.nc", (*PATH, "nowhere/run.nc"))})
     yield of_run("to_csv", {"path": ("run.csv", (*PATH, "nowhere/run.csv"))})
     yield Call("Run.load", load_run, {"path": ("run.nc", (*PATH, "nowhere.nc", "broken.nc"))})
@@ -923,6 +927,10 @@ def results() -> Iterator[Call]:
 
 def of_run(name: str, arguments: dict[str, tuple[Any, tuple[Any, ...]]]) -> Call:
     return Call(f"Run.{name}", lambda **given: getattr(run(), name)(**given), arguments)
+
+
+def studio(**given: Any) -> None:
+    fa.studio(**given).stop()
 
 
 def load_run(path: Any) -> fa.Run:
@@ -1048,7 +1056,7 @@ HUGE_CASES = [
 NOT_CALLED = {"Campbell", "ClosedForm", "Convergence", "Decay", "Derivative", "DescriptionError", "Energy",
               "FrequencyMap", "FrequencyResponse", "Inversion", "LinearController", "Linearization", "Margins",
               "Method", "ModeSet", "Profile", "RigidTorques", "Shaper", "Signal", "SimulationState", "Spectrum",
-              "StateSpace", "StepError", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
+              "StateSpace", "StepError", "Studio", "UnitsWarning", "ValidityWarning", "__version__"}  # fmt: skip
 
 ALLOWED = (ValueError, TypeError, KeyError, FileNotFoundError, fa.DescriptionError)
 # words of Python, numpy and pydantic about their own doings

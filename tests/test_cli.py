@@ -458,3 +458,21 @@ def test_sweep_says_what_is_wrong_before_any_work(tmp_path, monkeypatch):
     Path("arm.yaml").write_text(SWEPT.replace("bar.mass", "bar.mas"))
     assert "did you mean 'mass'" in refused("sweep", "arm.yaml")
     assert not list(tmp_path.glob("*.nc*"))
+
+
+def test_studio_serves_until_it_is_ended(tmp_path):
+    import signal
+    from urllib.request import urlopen
+
+    code = "from flexarm.cli import main; main()"
+    words = [sys.executable, "-c", code, "studio", str(EXAMPLE), "--no-browser", "--port", "8470"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        address = re.search(r"http://localhost:\d+", process.stdout.readline())[0]
+        assert b"<html" in urlopen(address, timeout=10).read().lower()
+        process.send_signal(signal.SIGTERM)
+        said, errors = process.communicate(timeout=20)
+    assert process.returncode == 143
+    assert errors.strip() == "terminated"
+    assert "viser" not in said
+    (tmp_path / "bad.yaml").write_text("links: []\n")
+    assert "links" in refused("studio", tmp_path / "bad.yaml", "--no-browser")

@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from flexarm.show.histories import plot_compare
     from flexarm.show.shapes import plot_modes
     from flexarm.show.sweeps import plot_sweep
+    from flexarm.studio.server import Studio, studio
     from flexarm.sweeps.monte_carlo import monte_carlo
     from flexarm.sweeps.sensitivity import sensitivity
     from flexarm.sweeps.sweeping import sweep
@@ -202,6 +203,8 @@ _LATER = {
     "flexarm.sweeps.monte_carlo": ("monte_carlo",),
     "flexarm.sweeps.sensitivity": ("sensitivity",),
     "flexarm.sweeps.sweeping": ("sweep",),
+    "flexarm.studio": ("studio",),  # the room itself, which can be called
+    "flexarm.studio.server": ("Studio",),
     "flexarm.symbolic.closed_form": ("ClosedForm", "equations"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
@@ -263,6 +266,7 @@ __all__ = [
     "StateSpace",
     "StepError",
     "Stop",
+    "Studio",
     "System",
     "UnitsWarning",
     "ValidityWarning",
@@ -315,6 +319,7 @@ __all__ = [
     "spline",
     "step",
     "strain_feedback",
+    "studio",
     "sweep",
     "table",
     "trapezoid",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.interrupts import Interrupts, ending_when
 
 TWO = fa.Robot("two", links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)])
 
@@ -95,3 +95,16 @@ def test_other_threads_have_no_signals():
     thread.start()
     thread.join()
     assert found == [False]
+
+
+def test_a_wish_ends_the_runs_of_its_thread_only():
+    others = []
+    with ending_when(lambda: True):
+        thread = threading.Thread(target=lambda: others.append(fa.simulate(TWO, 0.1, native=False)))
+        thread.start()
+        thread.join()
+        with pytest.warns(fa.ValidityWarning, match="interrupted"):
+            run = fa.simulate(TWO, 1.0, torque={"a": lambda t: 1.0}, native=False)
+    assert run.status == "interrupted"
+    assert others[0].status == "completed"
+    assert fa.simulate(TWO, 0.1, native=False).status == "completed"

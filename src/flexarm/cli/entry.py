@@ -19,9 +19,10 @@ from flexarm.cli.modes import modes
 from flexarm.cli.paper import paper
 from flexarm.cli.run import run
 from flexarm.cli.schema import schema
+from flexarm.cli.studio import studio
 from flexarm.cli.sweep import sweep
 
-for command in (run, sweep, modes, bode, equations, plot, animate, paper, schema):  # in the order of --help
+for command in (run, sweep, modes, bode, equations, plot, animate, studio, paper, schema):  # in the order of --help
     app.command()(command)
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's, or that of the copy of click inside newer typers

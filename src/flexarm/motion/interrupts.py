@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -16,12 +16,33 @@ from typing import Any
 SIGNALS = (signal.SIGINT, signal.SIGTERM)  # the second only where somebody handles it, as the command line does
 
 
+_WISHES = threading.local()
+
+
+@contextmanager
+def ending_when(wish: Callable[[], bool]) -> Iterator[None]:
+    """Inside, runs of this thread end as after Ctrl-C once the wish is true; it is asked between steps, often."""
+    before = getattr(_WISHES, "wish", None)
+    _WISHES.wish = wish
+    try:
+        yield
+    finally:
+        _WISHES.wish = before
+
+
 class Interrupts:
-    """Whether the user wants a run to end. Other threads than the main one never hear of signals."""
+    """Whether the user wants a run to end. Other threads than the main one never hear of signals, but of wishes."""
 
     def __init__(self) -> None:
-        self.pressed = False
+        self._noted = False
         self._held = False
+        self._wish: Callable[[], bool] | None = getattr(_WISHES, "wish", None)
+
+    @property
+    def pressed(self) -> bool:
+        if not self._noted and self._wish is not None:
+            self._noted = bool(self._wish())
+        return self._noted
 
     @contextmanager
     def noticed(self) -> Iterator[Interrupts]:
@@ -58,7 +79,7 @@ class Interrupts:
 
     def _noting(self, handler: Any) -> Any:
         def note(number: int, frame: FrameType | None) -> None:
-            self.pressed = True
+            self._noted = True
             if not self._held:
                 handler(number, frame)
 

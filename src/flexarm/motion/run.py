@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.spectra import Scaling, Spectrum, Trend, Window
     from flexarm.show.animate import Animation
+    from flexarm.studio.server import Studio
 
 NO_STEPS = "it was made from data, or written by an earlier version, without its steps"
 
@@ -365,6 +366,15 @@ class Run:
             return animation
         animation.save(path)
         return None
+
+    def show(self, **options: Any) -> Studio:
+        """The run in the browser, in the studio: played, magnified, coloured, plotted, kept.
+
+        options: host, port and browser, as `fa.studio` has them.
+        """
+        from flexarm.studio.server import shown_run
+
+        return shown_run(self, **options)
 
     def __repr__(self) -> str:
         t, share = self.array("time"), self.statistics.get("energy_share")

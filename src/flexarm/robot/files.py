@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -76,12 +76,19 @@ def save(robot: Robot, path: FilePath) -> None:
     """Write a robot as YAML to `path`, without defaults. The file is replaced in one step: nobody sees half of it."""
     if not isinstance(robot, Robot):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot")
-    target, text = checked_path(path), io.StringIO()
-    _writer().dump(_block(plain(robot)), text)
+    target = checked_path(path)
     try:
-        write_text(target, text.getvalue())
+        write_text(target, yaml_text(robot))
     except OSError as error:
         raise DescriptionError([Problem("", ..., str(error))]) from None
+
+
+def yaml_text(robot: Robot, simulation: Mapping[str, Any] | None = None) -> str:
+    """A robot as the text of a YAML file, with what to compute of it as its `simulation` section."""
+    text = io.StringIO()
+    section = {name: _inline(value) for name, value in (simulation or {}).items()}
+    _writer().dump(_block(plain(robot)) | ({SIMULATION: section} if section else {}), text)
+    return text.getvalue()
 
 
 def schema() -> dict[str, Any]:

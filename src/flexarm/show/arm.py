@@ -15,6 +15,7 @@ from flexarm.robot import (
     Loop,
     OnLine,
     OnPlane,
+    PointMass,
     PointSupport,
     Revolute,
     Riding,
@@ -138,13 +139,19 @@ class Arm:
                 rotation, place = self._ride(link) if sliding else self._carrier(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
 
-    def _masses(self) -> Iterator[Array]:
+    @property
+    def lumps(self) -> list[tuple[Link, PointMass, float]]:
+        """What `masses` are: their link, the mass, and where on the link it is (m)."""
+        found: list[tuple[Link, PointMass, float]] = []
         for link in self.system.robot.links:
             lumps = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
-            for lump, x in lumps:
-                if lump is not None and not lump.empty:
-                    pose = self.system.frame(link.name, x, self.q)
-                    yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
+            found += [(link, lump, x or 0.0) for lump, x in lumps if lump is not None and not lump.empty]
+        return found
+
+    def _masses(self) -> Iterator[Array]:
+        for link, lump, x in self.lumps:
+            pose = self.system.frame(link.name, x, self.q)
+            yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
 
     def _rails(self) -> Iterator[Array]:
         """Lines of the ground (2, 3): along which a slide rides in these postures, from the base to a link off it."""

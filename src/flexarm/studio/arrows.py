@@ -1,0 +1,59 @@
+"""Forces and torques on a robot as arrows: of actuators about and along their joints, loads where they act."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.system import System
+from flexarm.motion.run import Run
+from flexarm.robot import FixedPrismatic, Revolute
+from flexarm.show.arm import magnified
+
+LONGEST = 0.25  # of the robot: the arrow of the largest torque, and that of the largest force of a load
+
+
+class Arrows:
+    """The arrows of a run; torques and forces are each as long as they are large, compared over the whole run."""
+
+    def __init__(self, system: System, run: Run, magnify: float) -> None:
+        self.system, self.magnify = system, magnify
+        self.size = sum(link.length for link in system.robot.links)
+        known = run.names
+        self._q = run.array("q")
+        self._torque = run["torque"].values if any(name.startswith("torque.") for name in known) else None
+        self._places = run.options.get("load_places", [])
+        self._loads = run.array("loads") if self._places else np.zeros((len(self._q), 0, 6))
+
+    def at(self, sample: int) -> Array:
+        """(n, 2, 3): from where to where."""
+        q = magnified(self.system, self._q[sample : sample + 1], self.magnify)
+        return np.array([*self._of_actuators(q, sample), *self._of_loads(q, sample)]).reshape(-1, 2, 3)
+
+    def _of_actuators(self, q: Array, sample: int) -> list[tuple[Array, Array]]:
+        if self._torque is None:
+            return []
+        largest = float(np.abs(self._torque).max(initial=0.0))
+        found = []
+        for k, actuator in enumerate(self.system.actuators):
+            value = float(self._torque[sample, k])
+            if largest == 0 or abs(value) < 1e-3 * largest:
+                continue
+            joint = self.system.robot.link(actuator.link).joint
+            pose = self.system.frame(actuator.link, 0.0, q)[0]
+            own = np.array(joint.axis_vector) if isinstance(joint, Revolute) else np.array([1.0, 0.0, 0.0])
+            if not isinstance(joint, (Revolute, FixedPrismatic)):
+                own = np.array(joint.mount_matrix).T @ own
+            way = pose[:3, :3] @ own
+            found.append((pose[:3, 3], pose[:3, 3] + LONGEST * self.size * value / largest * way))
+        return found
+
+    def _of_loads(self, q: Array, sample: int) -> list[tuple[Array, Array]]:
+        largest = float(np.linalg.norm(self._loads[..., :3], axis=-1).max(initial=0.0))
+        found = []
+        for k, (link, x) in enumerate(self._places):
+            force = self._loads[sample, k, :3]
+            if largest > 0 and np.linalg.norm(force) > 1e-3 * largest:
+                tip = self.system.frame(link, x, q)[0, :3, 3]
+                found.append((tip - LONGEST * self.size * force / largest, tip))
+        return found

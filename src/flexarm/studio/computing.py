@@ -1,0 +1,52 @@
+"""From a case to a run, with all that was said on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from flexarm.mechanics.system import System
+from flexarm.motion.interrupts import ending_when
+from flexarm.motion.run import Run
+from flexarm.motion.simulate import simulate
+from flexarm.studio.case import Case
+from flexarm.studio.control import OFF
+from flexarm.studio.warned import warned
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run, the system that made it, what was warned of, and how long it took (s)."""
+
+    system: System
+    run: Run
+    warned: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def computed(case: Case, rigid: bool = False, enough: Callable[[], bool] = lambda: False) -> Result:
+    """The run of a case, or of its rigid twin; as far as it came when somebody has `enough`."""
+    begin = time.perf_counter()
+    with warned() as said:
+        system = System(case.robot.rigid() if rigid else case.robot)
+        options = case.arguments(system) if not rigid else _of_twin(case, system)
+        try:
+            with ending_when(enough):
+                run = simulate(system, **(options | {"progress": False}))
+        except KeyboardInterrupt:
+            raise ValueError("the run was stopped before it began") from None
+    return Result(system, run, tuple(said), time.perf_counter() - begin)
+
+
+def _of_twin(case: Case, system: System) -> dict[str, object]:
+    """The same for the rigid twin: initial values of what it does not have are left out."""
+    flexible = System(case.robot, native=False)
+    options = replace(case, control=OFF).arguments(flexible)
+    for field in ("q0", "v0"):
+        given = options.get(field)
+        if isinstance(given, dict):
+            options[field] = {name: value for name, value in given.items() if name in system.names}
+        elif given is not None and not isinstance(given, str):
+            raise ValueError(f"the rigid twin has other coordinates: give {field} by name, not as a list")
+    return replace(case.control, shaper="none").applied(system, options)  # it has no vibration to be shaped for

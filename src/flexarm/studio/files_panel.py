@@ -1,0 +1,103 @@
+"""Open and keep: robot files and runs from the browser, and pictures, films, tables and files to it."""
+
+from __future__ import annotations
+
+import html
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.motion.run import Run
+from flexarm.studio.computing import Result
+from flexarm.studio.files import opened, python_text, run_file, yaml_file
+
+if TYPE_CHECKING:
+    from flexarm.studio.page import Page
+
+KEPT = 8  # runs to compare with
+CODE = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
+WAIT = 30.0  # s for a picture that a browser makes
+
+
+class FilesPanel:
+    """The handles for files of a page."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, gui = page, page.client.gui
+        self._open = gui.add_upload_button("Open a robot (.yaml) or a run (.nc)", mime_type=".yaml,.yml,.nc")
+        self._beside = gui.add_checkbox("open runs beside this one", False)
+        self._hold = gui.add_button("Keep this run to compare")
+        self._kind = gui.add_dropdown(
+            "save", ("YAML", "Python", "NetCDF", "CSV", "PNG", "GIF", "MP4"), initial_value="YAML"
+        )
+        self._save = gui.add_button("Save")
+        self._code = gui.add_html("", visible=False)
+
+        async def uploaded(event: Any) -> None:
+            file = event.target.value
+            page.do(lambda: self._take(file.name, file.content))
+
+        async def saved(event: Any) -> None:
+            kind = str(self._kind.value)
+            page.do(lambda: self._give(kind))
+
+        async def held(event: Any) -> None:
+            page.do(self.keep)
+
+        self._open.on_upload(uploaded)
+        self._save.on_click(saved)
+        self._hold.on_click(held)
+
+    def keep(self) -> None:
+        """The run that is shown, to be compared with later ones."""
+        page = self._page
+        if page.result is not None:
+            page.kept_runs += 1
+            self._hold_result(f"run {page.kept_runs}", page.result)
+
+    def _hold_result(self, name: str, result: Result) -> None:
+        kept = self._page.kept
+        kept[name] = result
+        while len(kept) > KEPT:
+            kept.pop(next(iter(kept)))
+        self._page.view.offer(list(kept))
+
+    def _take(self, name: str, content: bytes) -> None:
+        self._page.forget()
+        found = opened(name, content)
+        if isinstance(found, Run) and self._beside.value:
+            self._hold_result(name, self._page.recorded(found))
+        else:
+            self._page.open(found)
+
+    def _give(self, kind: str) -> None:
+        page = self._page
+        assert page.result is not None
+        page.forget()
+        stem = page.result.system.robot.name.replace(" ", "_") or "robot"
+        if kind in ("YAML", "Python"):
+            if page.case is None:
+                raise ValueError("a recorded run has no simulation to write; save it as NetCDF")
+            text = yaml_file(page.case) if kind == "YAML" else python_text(page.case).encode()
+            self._code.content = CODE.format(html.escape(text.decode()))  # to be copied
+            self._code.visible = True
+            self._send(f"{stem}.{'yaml' if kind == 'YAML' else 'py'}", text)
+        elif kind == "PNG":
+            self._send(f"{stem}.png", self._picture())
+        else:
+            ending = {"NetCDF": ".nc", "CSV": ".csv", "GIF": ".gif", "MP4": ".mp4"}[kind]
+            film = {"magnify": page.view.magnify, "speed": page.line.speed} if kind in ("GIF", "MP4") else {}
+            self._send(f"{stem}{ending}", run_file(page.result.run, ending, **film))
+
+    def _picture(self) -> bytes:
+        from PIL import Image
+
+        camera = self._page.client.camera
+        image = self._page.client.get_render(camera.image_height, camera.image_width, timeout=WAIT)
+        out = io.BytesIO()
+        Image.fromarray(np.asarray(image)).save(out, format="PNG")
+        return out.getvalue()
+
+    def _send(self, name: str, content: bytes) -> None:
+        self._page.client.send_file_download(name, content, save_immediately=True)

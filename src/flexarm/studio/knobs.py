@@ -1,0 +1,117 @@
+"""A knob for every number of a case, in folders; what comes from them is told by path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from flexarm.robot.files import SIMULATION
+from flexarm.studio.case import Case, Number
+
+Turned = Callable[[str, float], None]
+
+MOST = 400  # knobs of a page: a browser bears no more
+DIGITS = 12  # after the point
+MAIN = ("length", "section", "material.E", "material.damping", "payload.mass", "drive.stiffness", "masses")
+
+
+class Knobs:
+    """The knobs of a page, made anew for another robot. `turned` is called with path and value."""
+
+    def __init__(self, gui: Any, turned: Turned) -> None:
+        self._gui, self._turned = gui, turned
+        self._place = gui.add_folder(None)
+        self._folders: list[Any] = []
+        self._handles: dict[str, Any] = {}
+
+    @property
+    def paths(self) -> list[str]:
+        return list(self._handles)
+
+    def build(self, case: Case | None) -> None:
+        """For this case; None has nothing to turn."""
+        for folder in self._folders:
+            folder.remove()
+        self._folders, self._handles = [], {}
+        numbers = [] if case is None else case.numbers()
+        groups: dict[str, list[Number]] = {}
+        for each in sorted(numbers, key=lambda each: not each.path.startswith(SIMULATION)):
+            groups.setdefault(group_of(each.path), []).append(each)
+        with self._place:
+            for group, members in groups.items():
+                self._group(group, members)
+            if len(numbers) > MOST:
+                said = f"{len(numbers) - MOST} more numbers have no knob here: a robot file can change them."
+                self._folders.append(self._gui.add_markdown(said))
+
+    def show(self, case: Case) -> None:
+        """Put the values of a case into the knobs, after an undo."""
+        for each in case.numbers():
+            if each.path in self._handles:
+                self._handles[each.path].value = each.value
+
+    def _group(self, group: str, members: list[Number]) -> None:
+        main = [each for each in members if group in (SIMULATION,) or is_main(each.path)]
+        folder = self._gui.add_folder(group, expand_by_default=bool(main))
+        self._folders.append(folder)
+        with folder:
+            for each in main:
+                self._add(each, group)
+            if rest := [each for each in members if each not in main]:
+                with self._gui.add_folder("more", expand_by_default=False):
+                    for each in rest:
+                        self._add(each, group)
+
+    def _add(self, number: Number, group: str) -> None:
+        if len(self._handles) >= MOST:
+            return
+        step = 1.0 if number.whole else step_of(number.value)
+        handle = self._gui.add_number(label_of(number, group), number.value, step=step, hint=number.path)
+        handle.precision = 0 if number.whole else DIGITS  # what is typed is taken as it is
+        self._handles[number.path] = handle
+
+        async def told(event: Any, path: str = number.path) -> None:
+            if event.client is not None:  # a hand, not `show`
+                self._turned(path, float(event.target.value))
+
+        handle.on_update(told)
+
+
+def group_of(path: str) -> str:
+    """The folder in which a number is.
+
+    >>> group_of("links.fore.payload.mass"), group_of("gravity.2"), group_of("simulation.duration")
+    ('fore', 'robot', 'simulation')
+    """
+    first, *rest = path.split(".")
+    return rest[0] if first == "links" else SIMULATION if first == SIMULATION else "robot"
+
+
+def is_main(path: str) -> bool:
+    """Whether a number is one that people turn first."""
+    inside = path.split(".", 2)[-1]
+    return path.startswith(("links.", "gravity.")) and (
+        path.startswith("gravity.") or any(inside.startswith(name) or inside.endswith(name) for name in MAIN)
+    )
+
+
+def label_of(number: Number, group: str) -> str:
+    """What stands beside a knob."""
+    own = number.path.removeprefix(f"links.{group}.").removeprefix(f"{SIMULATION}.").replace(":", " ")
+    return f"{own} ({number.unit})" if number.unit else own
+
+
+def step_of(value: float) -> float:
+    """What an arrow key adds: about a twentieth of the value, a round number.
+
+    >>> step_of(0.15), step_of(2.1e11), step_of(0.0)
+    (0.01, 10000000000.0, 0.01)
+    """
+    if value == 0:
+        return 0.01
+    size = abs(value) / 20
+    power = 10.0 ** np.floor(np.log10(size))
+    nearest = min((1, 2, 5, 10), key=lambda step: abs(np.log(step * power / size)))
+    return float(f"{nearest * power:.1g}")

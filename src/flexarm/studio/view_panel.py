@@ -1,0 +1,131 @@
+"""How a page shows its run: deflections magnified, colours with a legend, another run as a ghost, trace and arrows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.motion.run import Run
+from flexarm.studio.arrows import Arrows
+from flexarm.studio.computing import Result
+from flexarm.studio.control import OFF
+from flexarm.studio.film import COLOURINGS, UNITS, Film
+from flexarm.studio.palette import bands_of, legend
+
+if TYPE_CHECKING:
+    from flexarm.studio.page import Page
+
+NONE, TWIN, PLAIN = "none", "rigid twin", "without control"
+
+
+class ViewPanel:
+    """The handles of a page's view, and the drawing that follows from them."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, gui = page, page.client.gui
+        self._ghost: Film | None = None
+        self._pushes: Arrows | None = None
+        self._colours = NONE
+        self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
+        self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
+        self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value=NONE)
+        self._legend = gui.add_html("", visible=False)
+        self._beside = gui.add_dropdown("ghost", (NONE, TWIN, PLAIN), initial_value=NONE)
+        self._trace = gui.add_checkbox("trace of the tip", True)
+        self._arrows = gui.add_checkbox("torques and loads", False)
+
+        async def again(event: Any) -> None:
+            if event.client is not None:
+                page.do(page.redraw)
+
+        for handle in (self._magnify, self._thicken, self._colouring, self._beside, self._trace, self._arrows):
+            handle.on_update(again)
+
+    @property
+    def magnify(self) -> float:
+        return float(self._magnify.value)
+
+    @property
+    def thicken(self) -> float:
+        return float(self._thicken.value)
+
+    def thicken_to(self, factor: float) -> None:
+        """So that thin links are seen; the slider says how much."""
+        self._thicken.max = max(50.0, 2 * factor)
+        self._thicken.value = factor
+
+    def offer(self, kept: list[str]) -> None:
+        """Runs that can be shown as a ghost."""
+        self._beside.options = (NONE, TWIN, PLAIN, *kept)
+
+    def changed(self, film: Film) -> list[Exception]:
+        """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
+        problems: list[Exception] = []
+        self._page.scene.trace(film.way if self._trace.value else None)
+        self._pushes = Arrows(film.system, film.run, self.magnify) if self._arrows.value else None
+        self._colours, self._ghost = NONE, None
+        try:
+            self._colour(film, str(self._colouring.value))
+        except Exception as error:
+            problems.append(error)
+        self._legend.visible = self._colours != NONE
+        try:
+            other = self.other()
+            self._ghost = None if other is None else Film(other.system, other.run, self.magnify, self.thicken)
+        except Exception as error:
+            problems.append(error)
+        return problems
+
+    def _colour(self, film: Film, colouring: str) -> None:
+        if colouring != NONE:
+            largest = float(film.values(colouring).max(initial=0.0))
+            self._legend.content = legend(colouring, UNITS[colouring], largest)
+        self._colours = colouring
+
+    @property
+    def ghost_run(self) -> Run | None:
+        """The run that is shown as a ghost."""
+        return None if self._ghost is None else self._ghost.run
+
+    def other(self) -> Result | None:
+        """The run to compare with."""
+        name, page = str(self._beside.value), self._page
+        if name in (TWIN, PLAIN):
+            if page.case is None:
+                raise ValueError("ghost: a recorded run has no simulation that could be computed again")
+            return page.compute(page.case if name == TWIN else replace(page.case, control=OFF), rigid=name == TWIN)
+        return page.kept.get(name)
+
+    def draw(self, film: Film, k: int, playing: bool) -> None:
+        """Frame k of a film, all in one piece."""
+        scene = self._page.scene
+        points = film.points(k) if playing else film.alone(k)
+        with self._page.client.atomic():
+            scene.arm(points, film.faces, film.kinds, self._bands(film, k))
+            self._draw_ghost(float(film.times[k]), playing)
+            pushes = None if self._pushes is None else self._pushes.at(int(film.samples[k]))
+            scene.arrows(pushes if pushes is not None else np.zeros((0, 2, 3)), sum(film.lengths))
+
+    def posture(self, film: Film, q: Array) -> None:
+        """A posture that is none of the run's, in plain colours."""
+        with self._page.client.atomic():
+            self._page.scene.arm(film.posture(q), film.faces, film.kinds, None)
+            self._page.scene.arrows(np.zeros((0, 2, 3)), 1.0)
+
+    def _draw_ghost(self, time: float, playing: bool) -> None:
+        ghost = self._ghost
+        if ghost is None:
+            self._page.scene.ghost(None, np.zeros((0, 3), dtype=int))
+            return
+        k = ghost.index(time)
+        self._page.scene.ghost(ghost.points(k) if playing else ghost.alone(k), ghost.faces)
+
+    def _bands(self, film: Film, k: int) -> Any:
+        if self._colours == NONE:
+            return None
+        values: Array = film.values(self._colours)
+        bands = bands_of(values[k], float(values.max(initial=0.0)))
+        return np.where(film.stations >= 0, bands[np.maximum(film.stations, 0)], -1)

@@ -1,0 +1,267 @@
+"""A page without a browser: what hands do to its handles, and what then is true."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.studio.case import Case
+from flexarm.studio.page import Page
+from tests.studio.browserless import Client
+
+PAYLOAD = "links.fore.payload.mass"
+ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
+OPTIONS = {"duration": 0.4, "torque": {"upper": fa.bang_bang(1.0, (0.1, 0.2))}, "q0": {"fore.q": 0.3}, "native": False}
+SECTION = {"duration": 0.2, "torque": {"upper": {"profile": "step", "amplitude": 0.5}}}
+
+
+def opened(start: Case | fa.Run | None = None) -> Page:
+    page = Page(Client(), start or Case.of_robot(ARM, OPTIONS))
+    page.wait()
+    assert not page.error
+    return page
+
+
+@pytest.fixture(scope="module")
+def page() -> Page:
+    return opened()
+
+
+def hand(page: Page, name: str, value: object = True) -> None:
+    page.client.gui.made[name].hand(value)
+    page.wait()
+
+
+def corners(page: Page) -> np.ndarray:
+    return np.array(page.scene._meshes["link"].vertices)
+
+
+def test_turned_knob_computes_and_draws(page: Page) -> None:
+    page.line.seek(0.3)
+    hand(page, "time (s)", 0.3)
+    before, runs = corners(page), page.runs
+    hand(page, PAYLOAD, 0.5)
+    assert page.case.value(PAYLOAD) == 0.5
+    assert page.runs == runs + 1
+    assert np.abs(corners(page) - before).max() > 1e-4
+    hand(page, "go back", "Undo")
+    assert page.case.value(PAYLOAD) == 0.15
+    assert page.client.gui.made[PAYLOAD].value == 0.15
+    np.testing.assert_allclose(corners(page), before, atol=1e-6)
+
+
+def test_refused_knob_is_said_and_taken_when_it_can_be(page: Page) -> None:
+    hand(page, "links.fore.length", -1.0)
+    assert "must be positive (m)" in page.error
+    assert page.case.value("links.fore.length") == 0.5
+    hand(page, PAYLOAD, 0.2)  # another knob still turns, and what is refused is said again
+    assert page.case.value(PAYLOAD) == 0.2
+    assert "must be positive (m)" in page.error
+    hand(page, "links.fore.length", 0.6)
+    assert not page.error
+    hand(page, "go back", "Reset")
+    assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 0.15)
+
+
+def test_hundred_turns_in_a_row_end_at_the_last(page: Page) -> None:
+    runs = page.runs
+    for k in range(100):
+        page.client.gui.made[PAYLOAD].hand(0.15 + 0.001 * k)
+    page.wait()
+    assert page.case.value(PAYLOAD) == pytest.approx(0.249)
+    assert page.runs - runs <= 100
+    assert not page.error
+
+
+def test_run_that_diverges_leaves_the_page_answering() -> None:
+    wild = Case.of_robot(ARM, {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"upper": 1.0}})
+    page = Page(Client(), wild)
+    page.wait()
+    assert page.error
+    page.do(lambda: page.open(Case.of_robot(ARM, OPTIONS)))
+    page.wait()
+    assert not page.error
+    page.close()
+
+
+def test_long_run_is_stopped_and_gives_way() -> None:
+    def slow(t, q, v):
+        time.sleep(0.01)
+        return {"upper": 0.01}
+
+    long = {"duration": 50.0, "torque": fa.Feedback(slow, rate=100.0), "native": False}
+    page = Page(Client(), Case.of_robot(ARM, long))
+    time.sleep(0.5)
+    page.client.gui.made["go back"].hand("Stop")
+    page.wait()
+    assert "interrupted" in page.error
+    assert 0 < page.line.end < 50
+    page.turn(PAYLOAD, 0.2)
+    time.sleep(0.7)
+    page.turn("simulation.duration", 0.05)  # nobody waits for the longer one
+    page.wait(10)
+    assert page.line.end == 0.05
+    assert page.case.value(PAYLOAD) == 0.2
+    assert not page.error
+    page.close()
+
+
+def test_ghost_that_cannot_be_leaves_the_run_shown() -> None:
+    page = opened(Case.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
+    hand(page, "ghost", "rigid twin")
+    assert "give q0 by name" in page.error
+    assert page.scene._meshes["link"].visible
+    page.turn(PAYLOAD, 0.3)
+    page.wait()
+    assert page.case.value(PAYLOAD) == 0.3
+    assert "give q0 by name" in page.error
+    page.close()
+
+
+def test_view_magnifies_colours_and_compares(page: Page) -> None:
+    hand(page, "go back", "Reset")
+    hand(page, "time (s)", 0.35)
+    before = corners(page)
+    hand(page, "deflection x", 5.0)
+    assert np.abs(corners(page) - before).max() > 1e-3
+    hand(page, "deflection x", 1.0)
+    for colouring in ("deflection", "strain", "moment"):
+        hand(page, "colour links by", colouring)
+        assert not page.error
+        assert not page.scene._meshes["link"].visible
+        bands = [name for name, mesh in page.scene._meshes.items() if name.startswith("band") and mesh.visible]
+        assert len(bands) > 1
+        assert colouring in page.view._legend.content
+    hand(page, "colour links by", "none")
+    assert page.scene._meshes["link"].visible
+    hand(page, "ghost", "rigid twin")
+    assert page.scene._meshes["ghost"].visible
+    assert page.view.ghost_run.data.sizes["coordinate"] == 2
+    hand(page, "time (s)", 0.15)
+    hand(page, "torques and loads", True)
+    assert page.scene._meshes["arrows"].points.shape == (1, 2, 3)
+    hand(page, "Keep this run to compare")
+    hand(page, "ghost", "run 1")
+    assert page.view.ghost_run is page.result.run
+    hand(page, "ghost", "none")
+    assert not page.scene._meshes["ghost"].visible
+
+
+def test_play_advances_and_pause_holds(page: Page) -> None:
+    hand(page, "time (s)", 0.0)
+    hand(page, "Play")
+    assert page.line.playing
+    for _ in range(100):
+        time.sleep(0.02)
+        if page.line.time > 0:
+            break
+    assert page.line.time > 0
+    hand(page, "Play")
+    assert not page.line.playing
+
+
+def test_modes_and_response_at_the_posture_shown(page: Page) -> None:
+    hand(page, "time (s)", 0.3)
+    hand(page, "Modes at the posture shown")
+    assert page.shape is not None
+    joint = float(page.film.q(page.film.index(0.3))[page.result.system.index("fore.q")])
+    expected = fa.modes(page.result.system.robot, q={"fore.q": joint}, joints="locked").frequencies
+    assert f"{expected[0]:.4g}" in page.modes._table.content
+    hand(page, "animate", "none: show the run")
+    assert page.shape is None
+    hand(page, "output", "tip.y")
+    hand(page, "Response at the posture shown")
+    assert not page.error
+    assert len(page.response._drawn) == 2
+    hand(page, "output", "tip.w")
+    hand(page, "Response at the posture shown")
+    assert "tip.w" in page.error
+    hand(page, "output", "tip.x")
+    hand(page, "Response at the posture shown")
+    assert not page.error  # what was wrong before is forgotten
+
+
+def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
+    page = opened(Case(ARM, SECTION))
+    client = page.client
+    for kind in ("YAML", "Python", "NetCDF", "CSV"):
+        hand(page, "save", kind)
+        hand(page, "Save")
+        assert not page.error
+    stem = "two-link_flexible_arm"
+    run = page.result.run
+    spoken: dict[str, object] = {}
+    exec(
+        client.files[f"{stem}.py"].decode().replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "), spoken
+    )
+    np.testing.assert_allclose(spoken["run"].array("tip"), run.array("tip"), atol=1e-4)
+    for name in ("yaml", "nc"):
+        file = type("File", (), {"name": f"arm.{name}", "content": client.files[f"{stem}.{name}"]})
+        hand(page, "Open a robot (.yaml) or a run (.nc)", file)
+        assert not page.error
+        np.testing.assert_allclose(page.result.run.array("tip"), run.array("tip"), atol=1e-6)
+    assert page.case is None  # a recorded run is looked at
+    hand(page, "save", "YAML")
+    hand(page, "Save")
+    assert "recorded run" in page.error
+    bad = type("File", (), {"name": "arm.exe", "content": b""})
+    hand(page, "Open a robot (.yaml) or a run (.nc)", bad)
+    assert "must be a robot (.yaml) or a run (.nc)" in page.error
+    page.close()
+
+
+def test_words_of_files_are_words() -> None:
+    """A file from somebody else does nothing in the page but to be shown."""
+    evil = "<img src=x onerror=alert(1)>```"
+    page = opened(Case(fa.Robot(evil, links=ARM.links), SECTION | {"points": {evil: {"link": "fore", "x": 0.1}}}))
+    hand(page, "plot 1", f"{evil}.x")
+    for kind in ("YAML", "Python"):
+        hand(page, "save", kind)
+        hand(page, "Save")
+    shown = [each.content for each in (page._status, page._error, page.files._code)]
+    plots = [plot._drawn for plot in page.plots._plots]
+    shown += [str(plot.title) for plot in plots] + [str(series["label"]) for plot in plots for series in plot.series]
+    assert any("&lt;img" in each for each in shown)
+    assert not any("<img" in each for each in shown)
+    page.close()
+
+
+def test_pages_share_nothing() -> None:
+    one, other = opened(), opened()
+    one.turn(PAYLOAD, 0.4)
+    one.wait()
+    assert other.case.value(PAYLOAD) == 0.15
+    one.close()
+    one._thread.join(10)
+    assert not one._thread.is_alive()
+    other.turn(PAYLOAD, 0.3)
+    other.wait()
+    assert other.case.value(PAYLOAD) == 0.3
+    other.close()
+
+
+@pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
+def test_robots_of_other_kinds_are_drawn(file: str) -> None:
+    page = opened(Case.of_file(file).with_({"simulation.duration": 0.05}))
+    assert set(page.scene._meshes) >= {"link", "joint", "mass"}
+    page.close()
+
+
+@pytest.mark.slow
+def test_memory_is_flat_after_a_thousand_runs() -> None:
+    import gc
+    import resource
+
+    page = opened()
+    sizes = []
+    for k in range(1000):
+        page.turn(PAYLOAD, 0.1 + 1e-4 * k)
+        page.wait()
+        if k in (299, 999):
+            gc.collect()
+            sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    assert page.runs == 1001
+    assert sizes[1] - sizes[0] < 40, sizes  # MB
+    page.close()

@@ -1,0 +1,107 @@
+import socket
+
+import pytest
+
+import flexarm as fa
+from flexarm.motion.run import Run
+from flexarm.studio import server
+
+BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
+
+
+def _address_of_this_machine() -> str | None:
+    """One by which other machines would know it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("10.255.255.255", 1))  # nothing is sent
+            found = str(probe.getsockname()[0])
+        except OSError:
+            return None
+    return None if found.startswith("127.") else found
+
+
+def test_only_this_machine_may_open_it() -> None:
+    found = fa.studio(BAR, browser=False, port=8400)
+    try:
+        assert found.url == f"http://localhost:{found.port}"
+        socket.create_connection(("127.0.0.1", found.port), 5).close()
+        other = _address_of_this_machine()
+        if other is not None:
+            with pytest.raises(OSError, match=r"."):
+                socket.create_connection((other, found.port), 2)
+        assert f"{found.port}" in found._repr_html_()
+        again = fa.studio(BAR, browser=False, port=found.port)  # a port that is taken gives way
+        assert again.port != found.port
+        again.stop()
+    finally:
+        found.stop()
+    with pytest.raises(OSError, match=r"."):
+        socket.create_connection(("127.0.0.1", found.port), 2)
+
+
+def _answer(port: int, origin: str) -> str:
+    """The first line of the answer to a page from somewhere that wants to be served."""
+    asked = (
+        f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nOrigin: {origin}\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", port), 5) as wire:
+        wire.sendall(asked.encode())
+        return wire.recv(200).decode().splitlines()[0]
+
+
+def test_pages_of_other_sites_are_refused() -> None:
+    found = fa.studio(BAR, browser=False, port=8410)
+    try:
+        assert "403" in _answer(found.port, "http://elsewhere.example")
+        assert "403" in _answer(found.port, "http://localhost.elsewhere.example")
+        assert "101" in _answer(found.port, f"http://localhost:{found.port}")
+        assert "101" in _answer(found.port, f"http://127.0.0.1:{found.port}")
+    finally:
+        found.stop()
+
+
+def test_arguments_are_checked_before_a_server_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_viser", lambda *_: pytest.fail("a server was started"))
+    run = fa.simulate(BAR, 0.01, native=False)
+    with pytest.raises(TypeError, match="must be a Robot, a Run, or the name of a file"):
+        fa.studio(3)
+    with pytest.raises(TypeError, match="duration = 2: a run is computed already"):
+        fa.studio(run, duration=2)
+    with pytest.raises(ValueError, match="port = 99999: must be a whole number"):
+        run.show(port=99999)
+    with pytest.raises(TypeError, match="host = None"):
+        fa.studio(BAR, host=None)
+    with pytest.raises(fa.DescriptionError, match=r"nowhere\.yaml"):
+        fa.studio("nowhere.yaml")
+    with pytest.raises(TypeError, match="unknown option 'durtion'"):
+        fa.studio(BAR, durtion=2)
+
+
+def test_run_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+    monkeypatch.setattr(server, "studio", lambda run, **options: given.append((run, options)))
+    run = fa.simulate(BAR, 0.01, native=False)
+    run.show(browser=False, port=8111)
+    assert given == [(run, {"host": "127.0.0.1", "port": 8111, "browser": False})]
+    assert isinstance(run, Run)
+
+
+def test_missing_viser_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "viser", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install flexarm\[studio\]"):
+        fa.studio(BAR, browser=False)
+
+
+def test_room_is_what_is_called() -> None:
+    """Whatever was imported first."""
+    import inspect
+    import re
+
+    import flexarm.studio.film as film
+    from flexarm.studio.server import studio
+
+    assert fa.studio.film is film
+    assert callable(fa.studio)
+    for name in inspect.signature(studio).parameters:
+        assert re.search(rf"\b{name}\b", studio.__doc__ or ""), name

@@ -1,0 +1,83 @@
+"""Time lines, warnings of threads, files: what needs no page."""
+
+import threading
+import warnings
+
+import pytest
+
+import flexarm as fa
+from flexarm.studio.case import Case
+from flexarm.studio.files import LARGEST, opened, python_text, run_file, yaml_file
+from flexarm.studio.time_line import TimeLine
+from flexarm.studio.warned import warned
+
+BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
+
+
+def test_time_line_stops_at_its_end_unless_it_loops() -> None:
+    line = TimeLine(end=1.0, playing=True, loop=False, speed=2.0)
+    line.advance(0.2)
+    assert line.time == pytest.approx(0.4)
+    line.advance(1.0)
+    assert (line.time, line.playing) == (1.0, False)
+    line.toggle()
+    assert (line.time, line.playing) == (0.0, True)
+    line.seek(9.0)
+    assert line.time == 1.0
+    line.stretch(0.5)
+    assert line.time == 0.5
+    line.toggle()
+    line.advance(1.0)
+    assert line.time == 0.5
+
+
+def test_warnings_of_threads_stay_apart() -> None:
+    """Each hears its own, twice the same once, also when another begins and ends meanwhile."""
+    heard: dict[str, list[str]] = {}
+    gate = threading.Barrier(2, timeout=10)
+
+    def work(name: str) -> None:
+        with warned() as said:
+            gate.wait()
+            for _ in range(2):
+                warnings.warn(f"of {name}", UserWarning, stacklevel=1)
+            gate.wait()
+        heard[name] = said
+
+    before = warnings.showwarning
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(10)
+    assert heard == {"a": ["of a"], "b": ["of b"]}
+    assert warnings.showwarning is before
+
+
+def test_files_are_read_as_data_within_bounds() -> None:
+    with pytest.raises(ValueError, match="at most 50"):
+        opened("arm.nc", bytes(LARGEST + 1))
+    with pytest.raises(ValueError, match=r"^arm\.nc: "):
+        opened("arm.nc", b"no run")
+    with pytest.raises(ValueError, match=r"must be a robot \(\.yaml\) or a run"):
+        opened("../../etc/passwd", b"")
+    with pytest.raises(ValueError, match="arm"):
+        opened("arm.yaml", b"!!python/object/apply:os.system ['true']")
+    robot, table = b"links: [{name: a, length: 1, mass: 1}]\n", b"{profile: table, source: /etc/hosts}"
+    case = opened("arm.yaml", robot + b"simulation: {duration: 1, torque: {a: " + table + b"}}")
+    assert isinstance(case, Case)
+    with pytest.raises(ValueError, match="outside the robot file's folder"):
+        case.arguments(fa.System(case.robot, native=False))
+
+
+def test_cases_are_written() -> None:
+    plain = Case(
+        BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
+    )
+    assert opened("a.yaml", yaml_file(plain)).plan == plain.plan
+    assert "fa.bang_bang(amplitude=1.0, switch=[0.05, 0.1])" in python_text(plain)
+    objects = Case.of_robot(BAR, {"torque": {"a": fa.step(1.0)}})
+    with pytest.raises(ValueError, match="copy as Python"):
+        yaml_file(objects)
+    run = fa.simulate(BAR, 0.1, native=False)
+    assert run_file(run, ".gif", speed=1.0).startswith(b"GIF")
