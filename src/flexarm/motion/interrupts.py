@@ -44,6 +44,10 @@ class Interrupts:
             self._noted = bool(self._wish())
         return self._noted
 
+    @pressed.setter
+    def pressed(self, value: bool) -> None:
+        self._noted = value
+
     @contextmanager
     def noticed(self) -> Iterator[Interrupts]:
         """Inside, signals do what they did before, and are noted. An error that one was turned into is one again."""
@@ -79,7 +83,7 @@ class Interrupts:
 
     def _noting(self, handler: Any) -> Any:
         def note(number: int, frame: FrameType | None) -> None:
-            self._noted = True
+            self.pressed = True
             if not self._held:
                 handler(number, frame)
 
