@@ -62,8 +62,3 @@ class Settings:
     def samples(self, duration: float, coordinates: int) -> Array:
         sample = None if self.sample is None else real_number("sample", self.sample, "s", above=0)
         return sample_times(float(duration), sample, coordinates)
-
-    def for_simulate(self) -> dict[str, Any]:
-        """The options, as `fa.simulate` takes them."""
-        out = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "width"}
-        return {**out, "progress": False}

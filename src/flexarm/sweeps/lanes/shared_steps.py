@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion.step_size import FIRST_STEP, NO_LIMIT, SAFETY, WORTH_IT, AdaptiveStep, FixedStep, Tolerance
-
-
-class Judged(Protocol):
-    """Steps that tell, in units of what each lane allows, the worst errors and what iterations left."""
-
-    patience: int
-
-    def measured(self, used: int) -> tuple[Array, Array]: ...
 
 
 class SharedAdaptive(AdaptiveStep):
