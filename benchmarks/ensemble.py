@@ -57,7 +57,7 @@ def together(these: list[Member], threads: int) -> tuple[float, float, float]:
     begin = time.perf_counter()
     sweep = engine.prepare(CASE, these, threads=threads)
     ready = time.perf_counter()
-    count = sum(1 for _ in engine.run(CASE, these, threads=threads, sweep=sweep))
+    count = sum(1 for _ in engine.run(sweep, threads))
     end = time.perf_counter()
     return sweep.loop_time / count, (end - ready) / count, (end - begin) / count
 
@@ -65,7 +65,7 @@ def together(these: list[Member], threads: int) -> tuple[float, float, float]:
 def deviation(these: list[Member]) -> float:
     """The largest distance of a tip from that of the exact model (m)."""
     worst = 0.0
-    for outcome in engine.run(CASE, these, keep_runs=True):
+    for outcome in engine.run(engine.prepare(CASE, these, keep_runs=True)):
         changes = next(each.changes for each in these if each.number == outcome.number)
         exact = fa.simulate(arm(EXACT).with_(changes), CASE.duration, torque=TORQUE, sample=SAMPLE, rtol=1e-5)
         assert outcome.run is not None

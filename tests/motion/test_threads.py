@@ -56,6 +56,23 @@ def test_many_runs_of_one_and_of_several_robots_at_once(native, tmp_path, monkey
         np.testing.assert_array_equal(found[k], job(robots, k, native), err_msg=f"run {k}")
 
 
+@pytest.mark.parametrize("method", ["adams", "bdf"])
+def test_integrators_of_sundials_in_threads(method):
+    """CasADi's are not safe there: this ended the whole program."""
+
+    def tip(payload):
+        return fa.simulate(arm(payload), 0.02, torque={"upper": 0.01}, rtol=1e-2, method=method).array("tip")
+
+    payloads, found = [0.1, 0.2, 0.3, 0.1], {}
+    threads = [threading.Thread(target=lambda k=k: found.update({k: tip(payloads[k])})) for k in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for k, payload in enumerate(payloads):
+        np.testing.assert_array_equal(found[k], tip(payload))
+
+
 def test_one_system_in_several_threads():
     system = fa.System(arm(0.1), native=False)
     q = np.random.default_rng(1).uniform(-0.1, 0.1, (6, system.nq))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.sweeps.executors import batches
+from flexarm.sweeps.lanes.job import Job
 from flexarm.sweeps.member import Case
-from flexarm.sweeps.parcel import Job, packed
+from flexarm.sweeps.parcel import packed
 from tests.sweeps import cases
 from tests.sweeps.cases import BAR, known, swept
 
@@ -109,15 +109,6 @@ class Lazy(Executor):
 def test_an_executor_that_cannot_work_is_told():
     with pytest.raises(RuntimeError, match="no workers today"):
         swept([1.0], executor=Lazy())
-
-
-def test_batches_leave_some_for_each_worker():
-    sizes = [len(batch) for batch in batches(range(1000), 1000, 4)]
-    assert sum(sizes) == 1000
-    assert len(sizes) >= 12
-    assert {size % 8 for size in sizes[:-1]} == {0}
-    assert [len(batch) for batch in batches(range(3), 3, 4)] == [1, 1, 1]
-    assert max(len(batch) for batch in batches(range(100_000), 100_000, 2)) == 256
 
 
 @pytest.fixture(scope="module")

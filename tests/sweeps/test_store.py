@@ -12,8 +12,8 @@ import pytest
 import xarray as xr
 
 import flexarm as fa
-from flexarm.sweeps import conduct
 from flexarm.sweeps.journal import Journal
+from flexarm.sweeps.lanes import engine
 from tests.sweeps.cases import BAR, QUICK, angle, known, swept
 
 MASSES = np.linspace(1.0, 4.0, 20).tolist()
@@ -50,14 +50,14 @@ def program(tmp_path):
 @pytest.fixture
 def counted(monkeypatch):
     """Numbers of the members that were run."""
-    numbers, real = [], conduct.run
+    numbers, real = [], engine.run
 
-    def run(case, members, *rest):
-        for outcome in real(case, members, *rest):
+    def run(sweep, threads):
+        for outcome in real(sweep, threads):
             numbers.append(outcome.number)
             yield outcome
 
-    monkeypatch.setattr(conduct, "run", run)
+    monkeypatch.setattr(engine, "run", run)
     return numbers
 
 

@@ -55,10 +55,11 @@ class SundialsStepper:
             "show_eval_warnings": False,
         }
         self.plant, self._integrator, self._single = _integrators(plant, kind, count, self._options)
-        start = self.plant.start
-        self._start = Evaluator(Code(start, [1, 0, 0, 1][: start.n_out()]), native=False)
-        self.report = Report(Runner(report(self.plant)), self._numbers)
-        self.starts = Starts(Runner(start), self._numbers)
+        with building:
+            start = self.plant.start
+            self._start = Evaluator(Code(start, [1, 0, 0, 1][: start.n_out()]), native=False)
+            self.report = Report(Runner(report(self.plant)), self._numbers)
+            self.starts = Starts(Runner(start), self._numbers)
         self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
     def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:
@@ -75,7 +76,8 @@ class SundialsStepper:
         coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
         lasts = np.where(np.arange(self.count) < steps, dt, 0.0)
         u = np.column_stack([np.arange(self.count), lasts, coefficients.reshape(self.count, -1)])
-        x = self._integrated(x0, u)
+        with building:  # integrators of CasADi are not safe in threads: one at a time, also those of other structures
+            x = self._integrated(x0, u)
         ends = rows[:, -1]
         driven = [ends[:, place] for place in plant.input_places[3:5]]
         q, v = np.zeros((2, self.count, n))

@@ -31,20 +31,24 @@ OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or
 
 def warn_of_validity(run: Run, system: System) -> None:
     """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration."""
+    for sentence in (*_early_end(run, system.robot), *doubts(run, system)):
+        warnings.warn(sentence, ValidityWarning, stacklevel=3)
+
+
+def doubts(run: Run, system: System) -> list[str]:
+    """What to say of a run, as far as it came."""
     robot = system.robot
     found = (
-        _early_end(run, robot),
         _unsolved(run),
         _inaccurate(run, robot),
         _leak(run),
-        _smoothed_steps(system),
+        smoothed_steps(system),
         _large_deflections(run, system),
         _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(run),
     )
-    for sentence in chain.from_iterable(found):
-        warnings.warn(sentence, ValidityWarning, stacklevel=3)
+    return [*chain.from_iterable(found)]
 
 
 def _early_end(run: Run, robot: Robot) -> list[str]:
@@ -75,10 +79,15 @@ def _unsolved(run: Run) -> list[str]:
     statistics = run.statistics
     if not statistics["unsolved"]:
         return []
-    return [
-        f"Newton's iteration did not converge in {statistics['unsolved']} of {statistics['steps']} steps of "
-        f"dt = {run.options['dt']:g} s; take a shorter step, or leave dt out"
-    ]
+    return [unsolved_steps(statistics["unsolved"], statistics["steps"], run.options["dt"])]
+
+
+def unsolved_steps(count: int, steps: int, dt: float) -> str:
+    """What to say of a run of steps of a size that was given."""
+    return (
+        f"Newton's iteration did not converge in {count} of {steps} steps of dt = {dt:g} s; take a shorter step, or "
+        "leave dt out"
+    )
 
 
 def _inaccurate(run: Run, robot: Robot) -> list[str]:
@@ -95,7 +104,7 @@ def _inaccurate(run: Run, robot: Robot) -> list[str]:
     ]
 
 
-def _smoothed_steps(system: System) -> list[str]:
+def smoothed_steps(system: System) -> list[str]:
     """Modes of a rail are smooth over the steps of its section, where curvature should jump."""
     robot = system.robot
     rails = {
@@ -170,11 +179,15 @@ def _coarse_nodes(run: Run, system: System) -> list[str]:
 
 
 def _aliases(run: Run) -> list[str]:
+    found = run.statistics.get("vibration", {}).items()
+    return [sentence for name, frequency in found for sentence in aliases(name, frequency, run.options["sample"])]
+
+
+def aliases(name: str, frequency: float, sample: float) -> list[str]:
     """Samples that are too far apart for a vibration show a slower one, or none."""
-    sample = run.options["sample"]
+    if frequency * sample * ALIASED <= 1:
+        return []
     return [
         f"'{name}' vibrates at about {frequency:.3g} Hz, which samples every {sample:.3g} s do not show: take "
         f"sample={1 / (A_PERIOD * frequency):.1g} (s) or less, or read the run between them with run.at(t)"
-        for name, frequency in run.statistics.get("vibration", {}).items()
-        if frequency * sample * ALIASED > 1
     ]

@@ -33,10 +33,9 @@ def applied(case: Case, changes: Mapping[str, Any]) -> Case:
     """The case of a member that changes these; a ValueError, KeyError or DescriptionError where there is none."""
     of_robot = {name: value for name, value in changes.items() if not is_of_case(name)}
     if of_robot:
-        case = replace(case, robot=Robot.model_validate(robot_changed(case.robot, of_robot)))
-    for name in sorted(
-        (name for name in changes if name not in of_robot), key=_is_scale
-    ):  # which is of what the others made
+        case = replace(case, robot=changed_robot(case.robot, of_robot))
+    others = (name for name in changes if name not in of_robot)
+    for name in sorted(others, key=_is_scale):  # which is of what the others made
         root, _, rest = name.partition(".")
         value = changes[name]
         if root in STATES:
@@ -46,6 +45,11 @@ def applied(case: Case, changes: Mapping[str, Any]) -> Case:
         else:
             case = _with_number(case, root, rest, value)
     return case
+
+
+def changed_robot(robot: Robot, changes: Mapping[str, Any]) -> Robot:
+    """As `robot.with_`, which warns of units that look wrong; members would say that again and again."""
+    return Robot.model_validate(robot_changed(robot, changes)) if changes else robot
 
 
 def _is_scale(name: str) -> bool:

@@ -7,7 +7,7 @@ import os
 import sys
 import time as clock
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,12 @@ from flexarm.sweeps.applied import applied
 from flexarm.sweeps.executors import Workers, spread
 from flexarm.sweeps.fingerprint import fingerprint
 from flexarm.sweeps.kept import Measure, checked_measures
+from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes.sweep import Sweep
 from flexarm.sweeps.member import Case, Outcome
-from flexarm.sweeps.parcel import Job
 from flexarm.sweeps.plan import Plan, Some
 from flexarm.sweeps.rehearsal import rehearse
-from flexarm.sweeps.running import run
+from flexarm.sweeps.running import ready
 from flexarm.sweeps.store import Store, store_of
 from flexarm.sweeps.table import Table
 
@@ -119,11 +120,13 @@ def _gathered(
     if len(grouped) > 1:
         _warn(structures.said(grouped))
     chosen = [Some(table.plan, [each for each in part if each in missing]) for part in grouped]
-    job = Job(case, measures, keep is not None)
+    chosen = [part for part in chosen if len(part)]
     interrupts = Interrupts()
     try:
         with interrupts.noticed(), Counting(len(missing), how.progress) as bar:
-            outcomes = _outcomes(job, [part for part in chosen if len(part)], workers, how.threads)
+            threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
+            made = (ready(case, part, measures, keep is not None, threads) for part in chosen)
+            outcomes = _outcomes(made, workers, how.threads)
             for done, outcome in enumerate(outcomes, 1):
                 with interrupts.held():
                     _kept(table.add(outcome), table, store)
@@ -134,12 +137,12 @@ def _gathered(
     return "completed"
 
 
-def _outcomes(job: Job, parts: Sequence[Some], workers: Workers | None, threads: int | None) -> Iterator[Outcome]:
+def _outcomes(sweeps: Iterable[Sweep], workers: Workers | None, threads: int | None) -> Iterator[Outcome]:
     if workers is not None:
-        yield from spread(workers, job, parts)
+        yield from spread(workers, list(sweeps))
         return
-    for part in parts:
-        yield from run(job.case, part, job.measures, job.keep_runs, threads)
+    for sweep in sweeps:
+        yield from engine.run(sweep, threads)
 
 
 def _kept(outcome: Outcome, table: Table, store: Store | None) -> None:

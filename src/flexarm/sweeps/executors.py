@@ -12,18 +12,16 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures import ThreadPoolExecutor as Threads
+from dataclasses import dataclass
 from typing import Any
 
 from flexarm.foundation.sentences import shown
-from flexarm.sweeps.member import Member, Outcome
-from flexarm.sweeps.parcel import Job, packed, work
+from flexarm.sweeps.lanes.job import Job, Portion
+from flexarm.sweeps.lanes.sweep import Sweep
+from flexarm.sweeps.member import Outcome
+from flexarm.sweeps.parcel import packed, work
 
-TASKS = 4  # for each worker: so that all end at about the same time
-LARGEST = 256  # members of a batch
-LANES = 8  # large batches are whole multiples
 AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
-
-Batch = Sequence[Member]
 
 
 class Workers:
@@ -51,8 +49,8 @@ class Workers:
     def same_process(self) -> bool:
         return isinstance(self._executor, Threads)
 
-    def submit(self, parcel: bytes | Job, batch: Batch) -> Future[list[Outcome]]:
-        return self._executor.submit(work, parcel, list(batch))
+    def submit(self, batch: Batch) -> Future[list[Outcome]]:
+        return self._executor.submit(work, batch.parcel, batch.portion)
 
     def renew(self) -> None:
         """A pool of processes that broke is of no use any more: one of the same kind takes its place."""
@@ -71,11 +69,20 @@ class Workers:
             self._replaced.shutdown(wait=False, cancel_futures=True)
 
 
-def spread(workers: Workers, job: Job, groups: Sequence[Sequence[Member]]) -> Iterator[Outcome]:
-    """What comes of the members of all groups, in the order in which they are done."""
-    parcel: bytes | Job = job if workers.same_process else packed(job, workers.is_dask)
-    count = sum(map(len, groups))
-    waiting = deque(batch for group in groups for batch in batches(group, count, workers.count))
+@dataclass(frozen=True)
+class Batch:
+    """Members that are sent together."""
+
+    parcel: bytes | Job
+    portion: Portion
+
+    def halved(self) -> Iterator[Batch]:
+        return (Batch(self.parcel, half) for half in self.portion.halves)
+
+
+def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
+    """What comes of the members of all sweeps, in the order in which they are done."""
+    waiting = deque(_batches(workers, sweeps))
     suspects: deque[Batch] = deque()
     running: dict[Future[list[Outcome]], Batch] = {}
     try:
@@ -85,10 +92,10 @@ def spread(workers: Workers, job: Job, groups: Sequence[Sequence[Member]]) -> It
             try:
                 if alone:
                     batch = suspects.popleft()
-                    running[workers.submit(parcel, batch)] = batch
+                    running[workers.submit(batch)] = batch
                 while waiting and not suspects and not alone and len(running) < 2 * workers.count:
                     batch = waiting.popleft()
-                    running[workers.submit(parcel, batch)] = batch
+                    running[workers.submit(batch)] = batch
             except BrokenExecutor:
                 lost.append(batch)
             for future in wait(running, AWAKE, FIRST_COMPLETED).done:
@@ -115,20 +122,17 @@ def spread(workers: Workers, job: Job, groups: Sequence[Sequence[Member]]) -> It
 
 def _halved(batch: Batch, suspects: deque[Batch]) -> Iterator[Outcome]:
     """A batch that killed its worker, alone."""
-    if len(batch) == 1:
-        yield Outcome(batch[0].number, {}, "failed", "the worker that ran it died, each time")
+    if len(batch.portion) > 1:
+        suspects.extend(batch.halved())
         return
-    middle = len(batch) // 2
-    suspects.extend((batch[:middle], batch[middle:]))
+    yield Outcome(batch.portion.members[0].member.number, {}, "failed", "the worker that ran it died, each time")
 
 
-def batches(members: Sequence[Member], count: int, workers: int) -> Iterator[Batch]:
-    """Of members of one structure, so many for all that each worker gets some batches."""
-    size = min(max(1, -(-count // (TASKS * workers))), LARGEST)
-    if size >= 4 * LANES:  # smaller ones would be shared out unevenly
-        size = -(-size // LANES) * LANES
-    for start in range(0, len(members), size):
-        yield members[start : start + size]
+def _batches(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Batch]:
+    """Of all tasks, with what their members have in common packed once."""
+    for sweep in sweeps:
+        parcels = [job if workers.same_process else packed(job, workers.is_dask) for job in sweep.jobs]
+        yield from (Batch(parcels[task.job], sweep.portion(task)) for task in sweep.tasks)
 
 
 def _is_dask(given: Any) -> bool:

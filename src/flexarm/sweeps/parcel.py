@@ -1,26 +1,15 @@
-"""What is sent to workers: the case and its measures, as bytes that each worker opens once."""
+"""What is sent to workers: what members have in common, as bytes that each worker opens once."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from flexarm.foundation.sentences import shown
-from flexarm.sweeps.kept import Measure
-from flexarm.sweeps.member import Case, Member, Outcome
-from flexarm.sweeps.running import run
-
-
-@dataclass(frozen=True)
-class Job:
-    """All that members have in common."""
-
-    case: Case
-    measures: Mapping[str, Measure] | None
-    keep_runs: bool
+from flexarm.mechanics.building import building
+from flexarm.sweeps.lanes.job import Job, Portion
+from flexarm.sweeps.member import Outcome
 
 
 def packed(job: Job, by_value: bool) -> bytes:
@@ -37,14 +26,18 @@ def packed(job: Job, by_value: bool) -> bytes:
     raise TypeError(f"executor: {_culprit(job)} cannot be sent to other processes ({problem}); {_advice()}")
 
 
-def work(parcel: bytes | Job, members: Sequence[Member]) -> list[Outcome]:
-    """What a worker does: some members, a thread for each worker being enough."""
-    job = parcel if isinstance(parcel, Job) else _opened(parcel)
-    return list(run(job.case, members, job.measures, job.keep_runs, threads=1))
+def work(parcel: bytes | Job, portion: Portion) -> list[Outcome]:
+    """What a worker does: some members, in one thread."""
+    return (parcel if isinstance(parcel, Job) else _opened(parcel)).compute(portion)
+
+
+def _opened(parcel: bytes) -> Job:
+    with building:  # by one thread, the others find it
+        return _job(parcel)
 
 
 @lru_cache(maxsize=4)
-def _opened(parcel: bytes) -> Job:
+def _job(parcel: bytes) -> Job:
     job = pickle.loads(parcel)
     assert isinstance(job, Job)
     return job

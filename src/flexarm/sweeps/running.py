@@ -1,75 +1,35 @@
-"""Which engine runs the members: lanes and threads, or one by one where what varies is unknown to lanes."""
+"""Members made ready to run: in lanes and threads where they can, one by one where they must."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
-from flexarm.foundation.numbers import Array
-from flexarm.foundation.sentences import shown
-from flexarm.mechanics.reach import bends_far, reach
-from flexarm.motion.run import Run
-from flexarm.robot import Robot
-from flexarm.sweeps import one_by_one
-from flexarm.sweeps.kept import Measure
+from flexarm.motion.laws import Feedback
+from flexarm.sweeps.kept import Measures
 from flexarm.sweeps.lanes import engine
-from flexarm.sweeps.member import Case, Member, Outcome
-
-ALONE = ("loads.", "references.")  # what begins so is the same in all lanes
-
-
-def run(
-    case: Case,
-    members: Sequence[Member],
-    measures: Mapping[str, Measure] | None = None,
-    keep_runs: bool = False,
-    threads: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
-) -> Iterator[Outcome]:
-    """What comes of the members, in no certain order; as `engine.run` has it."""
-    if not len(members):
-        return
-    asked = None if measures is None else {name: Numeric(function) for name, function in measures.items()}
-    try:
-        if any(name.startswith(ALONE) for name in members[0].changes):
-            raise ValueError
-        sweep = engine.prepare(case, members, asked, keep_runs, threads)
-    except (ValueError, TypeError, KeyError):  # a member that cannot begin: it is told by its own outcome
-        yield from one_by_one.run(case, members, measures, keep_runs, threads)
-        return
-    changes = {member.number: member.changes for member in members} if measures is None else {}
-    for outcome in engine.run(case, members, asked, keep_runs, threads, sweep=sweep):
-        yield _told(outcome, case.robot, changes.get(outcome.number, {}))
+from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.settings import Settings
+from flexarm.sweeps.lanes.sweep import Sweep
+from flexarm.sweeps.member import Case, Member
 
 
-@dataclass(frozen=True)
-class Numeric:
-    """A measure that must give numbers."""
+def ready(
+    case: Case, members: Sequence[Member], measures: Measures | None, keep_runs: bool, threads: int | None
+) -> Sweep:
+    """As `engine.prepare` has it; a member that cannot begin is told by its own outcome."""
+    if (why := _why_alone(case, members[0])) is None:
+        try:
+            return engine.prepare(case, members, measures, keep_runs, threads)
+        except (ValueError, TypeError, KeyError) as error:
+            why = str(error.args[0] if error.args else error)
+    sweep = Sweep(case, Settings(), measures, keep_runs)
+    sweep.add_alone([Candidate(each, {}, {}, {}, {}) for each in members], why)
+    return sweep
 
-    function: Measure
 
-    def __call__(self, run: Run) -> Array:
-        given = self.function(run)
-        found = np.array(given)
-        if found.dtype.kind not in "iufb":
-            raise TypeError(f"{shown(given)} must be a number, or an array of numbers")
-        return np.asarray(found, dtype=float)
-
-
-def _told(outcome: Outcome, robot: Robot, changes: Mapping[str, Any]) -> Outcome:
-    """The outcome as a sweep tells it: without numbers of a run that failed, and with doubts where links bend further
-    than their models bear."""
-    if outcome.status == "failed":
-        return replace(outcome, values={})
-    reason = "" if outcome.status == "completed" else outcome.reason
-    if outcome.doubts or "peak_deflection" not in outcome.values:
-        return replace(outcome, reason=reason)
-    doubts: list[str] = []
-    for link, peak in zip(robot.links, outcome.values["peak_deflection"], strict=True):
-        length = float(changes.get(f"links.{link.name}.length", link.length))
-        if peak / length > reach(link):
-            doubts += bends_far(link, float(peak) / length, "")
-    return replace(outcome, reason=reason, doubts=tuple(doubts))
+def _why_alone(case: Case, member: Member) -> str | None:
+    """What is the same in all lanes but should vary."""
+    roots = {name.partition(".")[0] for name in member.changes}
+    if "references" in roots or ("loads" in roots and isinstance(case.torque, Feedback)):
+        return "references of a law, and loads beside one, are the same in all lanes"
+    return None

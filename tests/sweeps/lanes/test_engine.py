@@ -11,9 +11,10 @@ import pytest
 import flexarm as fa
 from flexarm.mechanics.compiler import find_compiler
 from flexarm.mechanics.lane_library import PAIRS
+from flexarm.sweeps.kept import USUAL
 from flexarm.sweeps.lanes import engine
-from flexarm.sweeps.lanes.measures import DIMENSIONS, MEANINGS, UNITS
 from flexarm.sweeps.member import Case, Member
+from flexarm.sweeps.parcel import packed, work
 from tests.sweeps.lanes.test_batch import ARM, PUSH
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -32,31 +33,36 @@ def prepared(case, these, **options):
 
 def ran(case, these, **options):
     sweep = prepared(case, these, **options)
-    return {each.number: each for each in engine.run(case, these, threads=2, sweep=sweep)}, sweep
+    return {each.number: each for each in engine.run(sweep, threads=2)}, sweep
 
 
-def test_many_members_by_polynomials_are_those_that_were_computed():
+def test_many_members_by_interpolation_are_those_that_were_computed():
     masses, stiffnesses = np.linspace(0.05, 0.5, 6), np.linspace(1e10, 4e10, 5)
     pairs = itertools.product(masses, stiffnesses)
     these = [Member(k, {"links.fore.payload.mass": m, "links.upper.material.E": E}) for k, (m, E) in enumerate(pairs)]
     found, sweep = ran(CASE, these)
     assert sweep.notes == []
     assert len(sweep.tasks) > 1
-    few, _ = ran(CASE, these[7:9])  # too few for polynomials
+    few, _ = ran(CASE, these[7:9])  # too few for interpolation
     for number in (7, 8):
         np.testing.assert_allclose(found[number].values["tip"], few[number].values["tip"], atol=1.5e-3)
     assert sorted(found) == list(range(30))
     assert {each.status for each in found.values()} == {"completed"}
-    assert found[0].values.keys() == MEANINGS.keys() == UNITS.keys()
-    assert {name for name in UNITS if np.ndim(found[0].values[name])} == DIMENSIONS.keys()
+    assert found[0].values.keys() == USUAL.keys()
+    for name, value in found[0].values.items():
+        assert np.ndim(value) == len(USUAL[name].dimensions)
 
 
-def test_rows_by_polynomials_to_ten_digits():
+def test_interpolated_rows_to_ten_digits():
+    """But for what is only compared with: it has kinks."""
     sweep = prepared(CASE, payloads(np.linspace(0.0, 0.5, 40)))
-    (cohort, these, rows) = sweep._cohorts[0]
+    cohort, (these, rows) = sweep.jobs[0].cohort, sweep._members[0]
     for place in (3, 17, 38):
         exact = cohort.sampler.row(these[place].smooth)
-        np.testing.assert_allclose(rows.of([these[place]], [place])[0], exact, rtol=1e-9, atol=1e-12)
+        rough = cohort.sampler.scale.close > 1e-10
+        found = rows.of([these[place]], [place])[0]
+        np.testing.assert_allclose(found[~rough], exact[~rough], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found[rough], exact[rough], rtol=1e-2)
 
 
 def test_structures_that_differ_run_apart_and_say_so():
@@ -90,7 +96,7 @@ def test_what_lanes_cannot_do_is_done_one_by_one_with_a_word(options, why):
     assert why in sweep.notes[0]
     assert "2 members run one by one" in sweep.notes[0]
     assert found[0].status == "completed"
-    assert found[0].values.keys() == MEANINGS.keys()
+    assert found[0].values.keys() == USUAL.keys()
 
 
 def test_a_law_with_a_sample_rate_and_a_stop_run_one_by_one():
@@ -151,10 +157,10 @@ def test_a_member_that_fails_at_the_start_is_recorded():
         ({"links.fora.payload.mass": 0.1}, "did you mean 'fore'"),
         ({"links.fore.length": -1.0}, "links.fore.length"),
         ({"q0.fore.p": 0.1}, "no coordinate 'fore.p'; did you mean 'fore.q'"),
-        ({"gains.kp": 1.0}, "there are no gains"),
-        ({"torque.uper": 1.0}, "did you mean 'upper'"),
-        ({"torque.upper.amplitud": 1.0}, "did you mean 'amplitude'"),
-        ({"motion.upper": 1.0}, "give numbers and profiles by link name"),
+        ({"gains.kp": 1.0}, "there is no gain 'gains.kp'"),
+        ({"torque.uper.amplitude": 1.0}, "did you mean 'torque.upper'"),
+        ({"torque.upper.amplitud": 1.0}, "did you mean 'torque.upper.amplitude'"),
+        ({"motion.upper": 1.0}, "there is no 'motion.upper'"),
         ({"torque.upper.amplitude": float("nan")}, "torque.upper.amplitude"),
     ],
 )
@@ -173,7 +179,7 @@ def test_unknown_options_and_gains():
     with pytest.raises(TypeError, match="did you mean 'rtol'"):
         prepared(Case(ARM, 0.1, options={"rtoll": 1}), payloads([0.1]))
     law = fa.Feedback(lambda t, q, v, gains: [gains["kp"] * q[0], 0.0], gains={"kp": 1.0})
-    with pytest.raises(ValueError, match="no gain 'kd'"):
+    with pytest.raises(ValueError, match=r"no gain 'gains\.kd'"):
         prepared(Case(ARM, 0.1, torque=law), [Member(0, {"gains.kd": 1.0})])
 
 
@@ -183,18 +189,18 @@ def test_unknown_options_and_gains():
 def test_whoever_stops_early_loses_only_what_is_not_done():
     these, told = payloads(np.linspace(0.1, 0.5, 24)), []
     sweep = prepared(ALONE, these)
-    outcomes = engine.run(ALONE, these, threads=1, sweep=sweep, progress=lambda done, of: told.append((done, of)))
-    first = list(itertools.islice(outcomes, 9))  # of the second task
+    outcomes = engine.run(sweep, threads=1, progress=lambda done, of: told.append((done, of)))
+    first = list(itertools.islice(outcomes, 9))
     outcomes.close()
     assert len({each.number for each in first}) == 9
-    assert told == [(8, 24)]
+    assert told[-1] == (8, 24)
     assert not [each for each in threading.enumerate() if each.name.startswith("flexarm sweep")]
 
 
 def test_threads_give_what_one_gives():
     these = payloads(np.linspace(0.1, 0.5, 12))
-    one = {each.number: each for each in engine.run(CASE, these, threads=1, sweep=prepared(CASE, these))}
-    three = {each.number: each for each in engine.run(CASE, these, threads=3, sweep=prepared(CASE, these))}
+    one = {each.number: each for each in engine.run(prepared(CASE, these), threads=1)}
+    three = {each.number: each for each in engine.run(prepared(CASE, these), threads=3)}
     for number, each in one.items():
         np.testing.assert_array_equal(each.values["tip"], three[number].values["tip"])
 
@@ -204,23 +210,24 @@ def test_threads_give_what_one_gives():
 
 def test_tasks_can_be_sent_to_another_process():
     these = payloads(np.linspace(0.1, 0.5, 6))
-    sweep = prepared(CASE, these)
-    here = {each.number: each for task in sweep.tasks for each in sweep.compute(task)}
-    parts = [pickle.loads(pickle.dumps(sweep.part(task))) for task in sweep.tasks]
-    there = {each.number: each for part in parts for each in part.compute()}
-    for number, each in here.items():
-        np.testing.assert_array_equal(each.values["tip"], there[number].values["tip"])
-    alone = prepared(ALONE, these[:2])
-    (part,) = [pickle.loads(pickle.dumps(alone.part(task))) for task in alone.tasks]
-    assert [each.status for each in part.compute()] == ["completed", "completed"]
+    for case in (CASE, ALONE):
+        sweep = prepared(case, these)
+        here = {each.number: each for task in sweep.tasks for each in sweep.compute(task)}
+        parcels = [packed(job, by_value=True) for job in sweep.jobs]
+        parts = [(parcels[task.job], pickle.loads(pickle.dumps(sweep.portion(task)))) for task in sweep.tasks]
+        there = {each.number: each for parcel, portion in parts for each in work(parcel, portion)}
+        for number, each in here.items():
+            np.testing.assert_array_equal(each.values["tip"], there[number].values["tip"])
 
 
-def test_links_that_bend_too_far_are_counted():
+# --- what should be known of members ---
+
+
+def test_links_that_bend_too_far():
     shapes = fa.Flexible(bend_y=1, stiffening="shortening")
     soft = Case(ARM.with_({"links.upper.flexible": shapes}), 0.3, torque={"upper": 0.5}, options=CASE.options)
     these = [Member(k, {"links.upper.material.E": E}) for k, E in enumerate((2e9, 2e10, 2e12))]
-    _, sweep = ran(soft, these)
-    (said,) = sweep.doubts
-    assert said.startswith("in ")
-    assert "link 'upper' bends by" in said
-    assert "stiffening 'shortening' is meant for less than" in said
+    found, _ = ran(soft, these)
+    assert [bool(found[k].doubts) for k in range(3)] == [True, True, False]
+    assert "link 'upper' bends by" in found[0].doubts[0]
+    assert "stiffening 'shortening' is meant for less than" in found[0].doubts[0]

@@ -6,32 +6,35 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.arguments import ROUNDING
 from flexarm.mechanics.system import TOO_LARGE, System
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.divergence import divergence
 from flexarm.motion.ending import Status
-from flexarm.motion.events import COILED, OVERRUN, Event, Watch
+from flexarm.motion.events import Event, Watch
 from flexarm.motion.inertia import AT_LEAST, UNUSUAL
 from flexarm.motion.integration import FEW, KICK, LOOK, NEAR
-from flexarm.motion.nodes import ROUNDING as SAME_TIME
+from flexarm.motion.nodes import Keeper
 from flexarm.motion.outlook import share
 from flexarm.motion.recorder import HOPELESS
 from flexarm.motion.sampling import between
 from flexarm.motion.step_size import SAFELY, Tolerance
+from flexarm.motion.validity import aliases, unsolved_steps
+from flexarm.motion.vibration import vibration
+from flexarm.sweeps.lanes.bounds import Bounds
+from flexarm.sweeps.lanes.crew import Crew
 from flexarm.sweeps.lanes.lane_code import LaneCode
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
-from flexarm.sweeps.lanes.measures import Peaks
+from flexarm.sweeps.lanes.samples import Samples
 from flexarm.sweeps.lanes.shared_steps import shared_steps
 
 CHUNK = 64  # steps a call
 STRAGGLING = 1e-4  # of the longest step so far: members that want shorter ones are run by themselves
-TOGETHER = 64  # samples that are read in a call
 ANSWERING = 0.1  # by so much the torques of actuators differ that a robot is pushed with
 
 
@@ -39,47 +42,15 @@ class Cancelled(Exception):
     """Whoever waits for a batch does not want it any more."""
 
 
-@dataclass(frozen=True)
-class Crew:
-    """The members of a batch: arrays with a row for each.
-
-    numbers: what the functions of the plant take; sizes: what is large for each coordinate.
-    q, v, law_states: where a run begins.
-    allowed, share, solved: of errors (m, m, J), see `Tolerance`.
-    push: a torque that turns the robot as a whole by about 1 rad/s2.
-    lower, upper: limits of the joints `limited`; turns: what each coordinate alone turns nodes of exact links by;
-    slideways: lengths along which the joints `sliding` go. far: deflections beyond reason, in sizes.
-    """
-
-    numbers: Array
-    sizes: Array
-    q: Array
-    v: Array
-    law_states: Array
-    allowed: Array
-    share: Array
-    solved: Array
-    push: Array
-    lower: Array
-    upper: Array
-    turns: Array
-    slideways: Array
-    limited: list[int]
-    sliding: list[int]
-    far: Array
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-
 @dataclass
 class End:
-    """How a member ended."""
+    """How a member ended, and what should be known of it."""
 
     time: float
     state: Array
     reason: str = "completed"
     status: Status = "completed"
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -123,23 +94,18 @@ class Batch:
         self.inputs = inputs(self.stepper)
         self.plant, self.layout, self.arrays = self.stepper.plant, self.stepper.layout, self.stepper.arrays
         self.step_size = shared_steps(tolerance, self.duration, dt)
-        self._wanted, self._with_steps = wanted, with_steps
+        self._followed, self._sampled = Keeper(self.layout, code.method.order), not with_steps
+        self.samples = Samples(self.stepper, self.inputs, crew, wanted, with_steps, self.duration)
         self.system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
         self.nodes = Nodes() if keep else None
         self.ends: dict[int, End] = {}
         self.alive = np.ones(len(crew), dtype=bool)  # members that have not ended
         self.steps, self.loop_time = 0, 0.0  # s in steps
-        links = len(self.plant.structure.equations.chain.bodies)
-        self._peaks = Peaks(self.arrays, links, self.plant.nu, self.inputs.calm_after(self.duration))
-        self._sizes = self.arrays.packed(crew.sizes)
         self._unusual = np.full((self.arrays.groups, self.arrays.lanes), AT_LEAST)
-        self._until = np.full((self.arrays.groups, self.arrays.lanes), np.inf)
         self.stragglers: set[int] = set()  # members that were left out
         self._longest = 0.0  # step so far (s)
         self._unsolved = np.zeros((self.arrays.groups, self.arrays.lanes), dtype=int)  # steps of fixed size
-        self._taken = 0  # samples
-        self._pending: list[tuple[Array, Array, Array]] = []  # times, those of inputs, rows
-        self._bounds = [self.arrays.packed(each) for each in (crew.lower, crew.upper, crew.turns, crew.slideways)]
+        self._bounds = Bounds(crew, self.arrays)
 
     # --- the loop ---
 
@@ -159,12 +125,11 @@ class Batch:
                 if self._cancelled():
                     raise Cancelled
                 self._advance(stop)
-        self._read()
+        self.samples.read()
         for member in np.flatnonzero(self.alive).tolist():
             end = self.ends[member] = End(self.t, self.arrays.of(self.state, member).copy())
             if unsolved := int(self._unsolved[self.arrays.place(member)]):
-                doubt = f"Newton's iteration did not converge in {unsolved} of {self.steps} steps; take a shorter dt"
-                end.reason = f"{end.reason}, but {doubt}"
+                end.doubts = (unsolved_steps(unsolved, self.steps, self.step_size.dt),)
 
     def _require_start(self) -> None:
         """End members that cannot begin: with infinite accelerations, or with a condition that is met."""
@@ -202,7 +167,7 @@ class Batch:
         still = first.copy()
         still[:, self.layout.every_v] = 0.0
         without, under = (self.stepper.start(still, each, 0.0)[0][:, : self.layout.n] for each in (u, pushed))
-        gained = np.abs((under - without) / self._sizes).max(axis=1, initial=0.0)
+        gained = np.abs((under - without) / self._bounds.sizes).max(axis=1, initial=0.0)
         return np.where(np.isfinite(gained), gained, np.inf)
 
     def _singular(self, member: int, state: Array) -> str | None:
@@ -279,9 +244,11 @@ class Batch:
             own = self.arrays.of(self.stepper.path[:, : good + 1], member)
             found = between(times, own, np.array([event.time]), self.layout, self.stepper.method.order)[0]
             states[member] = event.settled(found)
-            group, lane = self.arrays.place(member)
-            self._until[group, lane] = min(self._until[group, lane], event.time)
-        self._sample(times, good)
+            self.samples.end(member, event.time)
+        self.samples.take(times, good)
+        if self.alive[0]:
+            known = int(bool(self._followed.blocks) and not self._jumped)  # the last node is there already
+            self._followed.keep(times[known:], self.arrays.of(self.stepper.path[:, known : good + 1], 0))
         if self.nodes is not None:
             self.nodes.blocks.append((times, self.stepper.path[:, : good + 1].copy(), self._jumped))
         self.t, self.state = float(times[-1]), self.stepper.path[:, good].copy()
@@ -302,22 +269,10 @@ class Batch:
         return found
 
     def _suspects(self, h: float) -> list[int]:
-        """Members to which something may have happened, by how far their coordinates went: more than have an event."""
+        """Members to which something may have happened; where conditions are watched, all of them."""
         if self._watched:
             return np.flatnonzero(self.alive).tolist()
-        at, (low, high) = self.layout, self.stepper.ranges.swapaxes(0, 1)
-        lower, upper, turns, slideways = self._bounds
-        furthest = np.maximum(np.abs(low[:, at.q]), np.abs(high[:, at.q]))
-        suspect = ~(furthest <= self.crew.far[:, None] * self._sizes).all(axis=1)
-        suspect |= (furthest * turns).sum(axis=1) > COILED
-        for k, place in enumerate(self.crew.limited):
-            reach = h * np.maximum(np.abs(low[:, at.v][:, place]), np.abs(high[:, at.v][:, place]))
-            slack = ROUNDING * (upper[:, k] - lower[:, k])
-            suspect |= low[:, place] - reach < lower[:, k] - slack
-            suspect |= high[:, place] + reach > upper[:, k] + slack
-        for k, place in enumerate(self.crew.sliding):
-            middle, half = slideways[:, k] / 2, slideways[:, k] * (0.5 + OVERRUN)
-            suspect |= np.maximum(np.abs(low[:, place] - middle), np.abs(high[:, place] - middle)) > half
+        suspect = self._bounds.may_be_left(self.stepper.ranges, self.layout, h)
         if not suspect.any():
             return []
         return np.flatnonzero(self.arrays.rows(suspect[:, None])[:, 0] & self.alive).tolist()
@@ -325,7 +280,7 @@ class Batch:
     def _require_inertia(self) -> None:
         """End members whose accelerations have become absurd because their mass matrix is singular."""
         at, (low, high) = self.layout, self.stepper.ranges.swapaxes(0, 1)
-        a = (np.maximum(np.abs(low[:, at.a]), np.abs(high[:, at.a])) / self._sizes).max(axis=1, initial=0.0)
+        a = (np.maximum(np.abs(low[:, at.a]), np.abs(high[:, at.a])) / self._bounds.sizes).max(axis=1, initial=0.0)
         if not (a > self._unusual).any():
             return
         for member in np.flatnonzero(self.arrays.rows((a > self._unusual)[:, None])[:, 0] & self.alive).tolist():
@@ -370,10 +325,9 @@ class Batch:
 
     def _end(self, member: int, time: float, state: Array, reason: str, status: Status) -> None:
         """A member ends; its lane goes on with what another does."""
-        self._read()
+        self.samples.read()
+        self.samples.end(member, time)
         self.ends[member], self.alive[member] = End(time, state.copy(), reason, status), False
-        group, lane = self.arrays.place(member)
-        self._until[group, lane] = min(self._until[group, lane], time)
         living = np.flatnonzero(self.alive)
         if not len(living):
             return
@@ -381,7 +335,7 @@ class Batch:
         idle = [*np.flatnonzero(~self.alive).tolist(), *left_over]  # they may have done what this one did
         for each in idle:
             self.stepper.replace(each, twin)
-            for packed in (self.state, self._jump, self._restrained, self._sizes, *self._bounds):
+            for packed in (self.state, self._jump, self._restrained, *self._bounds.packed):
                 self.arrays.copy(packed, twin, each)
             self._unusual[self.arrays.place(each)] = self._unusual[self.arrays.place(twin)]
             if each < len(self.crew):
@@ -421,7 +375,7 @@ class Batch:
         if here is None:
             return
         self._jump = here
-        old, new = self.state[:, self.layout.a] / self._sizes, here[:, self.layout.a] / self._sizes
+        old, new = self.state[:, self.layout.a] / self._bounds.sizes, here[:, self.layout.a] / self._bounds.sizes
         kick, largest = (np.abs(each).max(axis=1, initial=0.0) for each in (new - old, new))
         if (kick > KICK * largest).any():
             self.step_size.restart()
@@ -436,7 +390,7 @@ class Batch:
         q = states[:, self.layout.q]
         if self.step_size.fixed or not self.stepper.method.explicit:
             return
-        if not self._jumped and (np.abs((q - self._restrained) / self._sizes) < NEAR).all():
+        if not self._jumped and (np.abs((q - self._restrained) / self._bounds.sizes) < NEAR).all():
             return
         self._restrained = q.copy()
         given = self._given(np.array([self.t]))
@@ -453,33 +407,15 @@ class Batch:
 
     # --- what comes of it ---
 
-    def _sample(self, times: Array, good: int) -> None:
-        """Measure what happened at the samples between these nodes, those at the last node left to the next."""
-        until = int(np.searchsorted(self._wanted, times[-1] - SAME_TIME * self._wanted[-1]))
-        wanted = self._wanted[self._taken : until]
-        self._taken = max(self._taken, until)
-        if self._with_steps:
-            wanted = np.union1d(wanted, times[:-1])
-        if not len(wanted):
-            return
-        wanted = np.maximum(wanted, times[0])
-        asked = np.minimum(wanted, np.nextafter(times[-1], -np.inf))
-        self._pending.append((wanted, asked, self.stepper.between(times, good, wanted)))
-        if sum(len(each) for each, *_ in self._pending) >= TOGETHER:
-            self._read()
+    def hidden_vibrations(self) -> list[str]:
+        """What to say of the first member if samples that users chose do not show how it vibrates."""
+        nodes, system = self._followed.nodes, self.system_of(0)
+        fastest = vibration(nodes, system, self.tolerance.rtol) if self._sampled and nodes is not None else None
+        sample = float(self.samples.wanted[1] - self.samples.wanted[0])
+        return [] if fastest is None else aliases(system.names[fastest.place], fastest.frequency, sample)
 
-    def _read(self) -> None:
-        """Read the samples that wait for it."""
-        if self._pending:
-            wanted, asked, rows = (
-                each[0] if len(each) == 1 else np.concatenate(each, axis=axis)
-                for each, axis in zip(zip(*self._pending, strict=True), (0, 0, 1))
-            )
-            self._pending = []
-            self._peaks.gather(wanted, self.stepper.read(rows, self.inputs.padded(asked)), self._until)
-
-    def measures(self) -> list[dict[str, float | Array]]:
-        """By member, what `measures.MEANINGS` tells. Lanes of members that ended are theirs again."""
+    def measures(self) -> list[dict[str, Any]]:
+        """By member, values of the usual measures. Lanes of members that ended are theirs again."""
         at, ends = self.layout, [self.ends[member] for member in range(len(self.crew))]
         self.stepper.restore(self.crew.numbers)
         self.inputs.restore()
@@ -490,4 +426,4 @@ class Batch:
         inputs = self.inputs.at_own_times(asked)
         readings = self.stepper.read(rows, inputs[:, None])[:, 0]
         end = self.arrays.packed(times[:, None])[:, 0]
-        return self._peaks.values(readings, states[:, at.work], states[:, at.lost], end, self.duration)
+        return self.samples.peaks.values(readings, states[:, at.work], states[:, at.lost], end, self.duration)

@@ -8,12 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.changes import value_at
-from flexarm.sweeps.lanes.changes import parted
+from flexarm.sweeps.applied import STATES, changed_robot, is_of_case
 from flexarm.sweeps.member import Member
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The changes of a member: of the robot, of where a run begins, of what drives it."""
+
+    robot: Mapping[str, Any]
+    state: Mapping[str, float]
+    inputs: Mapping[str, float]
+
+
+def parted(changes: Mapping[str, Any]) -> Parts:
+    """Changes by what they change."""
+    kinds: dict[str, dict[str, Any]] = {"robot": {}, "state": {}, "inputs": {}}
+    for path, value in changes.items():
+        kind = "robot" if not is_of_case(path) else "state" if path.partition(".")[0] in STATES else "inputs"
+        kinds[kind][path] = value if kind == "robot" else real_number(path, value)
+    return Parts(**kinds)
 
 
 @dataclass(frozen=True)
@@ -34,6 +52,10 @@ class Candidate:
     def smooth(self) -> dict[str, float]:
         """All that rows are smooth functions of."""
         return {**self.numbers, **self.state}
+
+    def robot_of(self, robot: Robot) -> Robot:
+        """Its robot, of one that has what is fixed."""
+        return changed_robot(robot, self.numbers)
 
     def about(self, error: Exception) -> ValueError:
         """An error that tells whose it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +16,20 @@ from flexarm.mechanics.system import System
 from flexarm.motion.budget import require_seen_inputs
 from flexarm.motion.choice import better, usual
 from flexarm.motion.events import Watch
+from flexarm.motion.gains import Gains
+from flexarm.motion.laws import Feedback
+from flexarm.motion.loads import warn_of_idle_loads
 from flexarm.motion.method_names import Compiled
 from flexarm.motion.methods import Method
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.spectrum import Spectrum
 from flexarm.motion.start import initial_state
+from flexarm.motion.validity import smoothed_steps
 from flexarm.robot import MovingJoint, Robot
+from flexarm.sweeps.applied import applied
+from flexarm.sweeps.heard import heard
 from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.candidates import Candidate
-from flexarm.sweeps.lanes.changes import changed_inputs, changed_robot, changed_start, law_parameters
 from flexarm.sweeps.lanes.lane_code import LaneCode, lane_code_of
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
@@ -78,11 +83,20 @@ class Cohort:
     def look(self, one: Candidate) -> None:
         """Learn how fast inputs are, in the state in which the typical member begins."""
         try:
-            q, v = initial_state(self.system, self.schedule, **changed_start(self.case, self.system, one.state))
+            self._begun = applied(replace(self.case, robot=self.system.robot), one.state)
+            q, v = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
         except (ValueError, TypeError, KeyError) as error:
             raise one.about(error) from None
         self.schedule.look(self.case.duration, q, v)
         require_seen_inputs(self.schedule.outlooks, self.schedule.pace, self.case.duration, self.plan.dt)
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """What should be known of all members."""
+        q, _ = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
+        with heard() as said:
+            warn_of_idle_loads(self.system, self.schedule.loads, q)
+        return (*said, *smoothed_steps(self.system))
 
     # --- whether lanes can run it ---
 
@@ -167,9 +181,9 @@ class Cohort:
             schedule.law.parameters = law_parameters(self.schedule.feedback, self.system, inputs)
             schedule.look(self.case.duration, q, v)
             return schedule
-        torque, motion = changed_inputs(self.case, inputs)
+        driven = applied(self.case, inputs)
         with building:
-            schedule = Schedule(self.system, torque, motion, self.case.loads)
+            schedule = Schedule(self.system, driven.torque, driven.motion, driven.loads)
         if any(_speed_jumps(each) for each in schedule.motions.values()):
             raise ValueError("motion: the speed of a driven joint jumps")
         schedule.look(self.case.duration, q, v)
@@ -234,14 +248,21 @@ class People:
 
     def system(self, place: int) -> System:
         if place not in self._systems:
-            robot = changed_robot(self._cohort.robot, self._these[place].numbers)
-            self._systems[place] = System(robot, native=False)
+            self._systems[place] = System(self._these[place].robot_of(self._cohort.robot), native=False)
         return self._systems[place]
 
     def watch(self, place: int) -> Watch:
         if place not in self._watches:
             self._watches[place] = Watch(self.system(place), self._cohort.settings.stop)
         return self._watches[place]
+
+
+def law_parameters(feedback: Feedback, system: System, changes: Mapping[str, float]) -> Array:
+    """The numbers of a law as its plant takes them: gains, then limits."""
+    said = applied(Case(system.robot, 1.0, torque=feedback), changes).torque
+    gains = np.zeros(0) if said.gains is None else Gains(said.gains).numbers()
+    limits = said.limits(system)
+    return np.concatenate([gains, limits[np.isfinite(limits)]])
 
 
 def _speed_jumps(motion: Any) -> bool:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from flexarm.mechanics.lane_library import Width
+from flexarm.sweeps.applied import applied, changed_robot
+from flexarm.sweeps.kept import Measures
 from flexarm.sweeps.lanes.candidates import Candidate, candidates
-from flexarm.sweeps.lanes.changes import changed_inputs, changed_robot
 from flexarm.sweeps.lanes.cohort import Alone, Cohort
 from flexarm.sweeps.lanes.rows import WRONG, require_robots, rows_of
 from flexarm.sweeps.lanes.settings import Settings
-from flexarm.sweeps.lanes.sweep import Measures, Sweep
+from flexarm.sweeps.lanes.sweep import Sweep
 from flexarm.sweeps.member import Case, Member, Outcome
 
 
@@ -31,7 +32,7 @@ def prepare(
 ) -> Sweep:
     """Members checked and grouped; a ValueError tells which of them can be no robot, and why.
 
-    measures: by name functions of a Run; None: what `measures.MEANINGS` tells.
+    measures: by name functions of a Run; None: the usual ones.
     keep_runs: whether outcomes have their Run.
     threads: for how many tasks are made; None: for all processors.
     width: of the lanes; None: what the processor has.
@@ -45,22 +46,14 @@ def prepare(
 
 
 def run(
-    case: Case,
-    members: Sequence[Member],
-    measures: Measures | None = None,
-    keep_runs: bool = False,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    sweep: Sweep | None = None,
+    sweep: Sweep, threads: int | None = None, progress: Callable[[int, int], None] | None = None
 ) -> Iterator[Outcome]:
-    """What comes of the members, as tasks are done, in no certain order. As for `prepare`; in so many `threads`.
+    """What comes of the members, as tasks are done in so many threads, in no certain order.
 
     progress: called with how many members are done, and how many there are.
-    sweep: what `prepare` made of the same, if that is done already.
 
     Whoever ends the iteration, by Ctrl-C or otherwise, loses only tasks that are not done.
     """
-    sweep = sweep or prepare(case, members, measures, keep_runs, threads)
     workers, stopped, done = threads or processors(), threading.Event(), 0
     waiting = iter(sweep.tasks)
     running: set[Future[list[Outcome]]] = set()
@@ -120,6 +113,6 @@ def _require_inputs(case: Case, these: Sequence[Candidate]) -> None:
         if key and key not in seen:
             seen.add(key)
             try:
-                changed_inputs(case, each.inputs)
+                applied(case, each.inputs)
             except WRONG as error:
                 raise each.about(error) from None

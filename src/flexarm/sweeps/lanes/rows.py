@@ -1,4 +1,4 @@
-"""Rows of the members of a cohort (`Sampler.row`): by polynomials where they are many, else computed one by one."""
+"""Rows of the members of a cohort (`Sampler.row`): interpolated where they are many, else computed one by one."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.sweeps.lanes.candidates import Candidate, points
-from flexarm.sweeps.lanes.changes import changed_robot, parted
+from flexarm.sweeps.applied import changed_robot
+from flexarm.sweeps.lanes.candidates import Candidate, parted, points
 from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.sample import OtherStructure
 from flexarm.sweeps.lanes.surrogate import Surrogate, surrogate
 
-WORTH = 24  # members for which polynomials are not worth their nodes
+WORTH = 24  # members for which interpolation is not worth its nodes
 CORNERS = 4  # fields whose corners are all looked at
 WRONG = (ValueError, TypeError, KeyError)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Of members in order: polynomials of these fields, or a row for each."""
+    """Of members in order: interpolated in these fields, or a row for each."""
 
     fields: tuple[str, ...]
     found: Surrogate | Array
@@ -50,7 +50,7 @@ def rows_of(cohort: Cohort, these: Sequence[Candidate]) -> tuple[Rows, list[bool
     if not fields:
         return Rows(fields, np.repeat(cohort.sampler.row({})[None], len(these), axis=0)), [True] * len(these)
     if len(these) > WORTH and all(len(each.smooth) == len(fields) for each in these):
-        made = _polynomials(cohort, these, fields)
+        made = _interpolated(cohort, these, fields)
         if made is not None:
             return Rows(fields, made), [True] * len(these)
     require_robots(cohort, these)
@@ -67,7 +67,7 @@ def require_robots(cohort: Cohort, these: Sequence[Candidate]) -> None:
     """Values that make no robot: which member has them, and why."""
     for each in these:
         try:
-            changed_robot(cohort.robot, each.numbers)
+            each.robot_of(cohort.robot)
         except WRONG as error:
             raise each.about(error) from None
 
@@ -82,7 +82,7 @@ def _computed(cohort: Cohort, one: Candidate) -> Array | None:
         raise one.about(error) from None
 
 
-def _polynomials(cohort: Cohort, these: Sequence[Candidate], fields: tuple[str, ...]) -> Surrogate | None:
+def _interpolated(cohort: Cohort, these: Sequence[Candidate], fields: tuple[str, ...]) -> Surrogate | None:
     at = points(these, fields)
 
     def named(point: Array) -> Mapping[str, float]:
@@ -97,6 +97,6 @@ def _polynomials(cohort: Cohort, these: Sequence[Candidate], fields: tuple[str, 
         for corner in np.ndindex(*(2,) * count):
             which = [*corner, *(0,) * (len(fields) - count)]
             changed_robot(cohort.robot, parted(named(ends[which, range(len(fields))])).robot)
-        return surrogate(at, row, cohort.sampler.scales, np.random.default_rng(0))
+        return surrogate(at, row, cohort.sampler.scale, np.random.default_rng(0))
     except WRONG:  # members are looked at one by one
         return None

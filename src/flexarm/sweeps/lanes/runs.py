@@ -1,4 +1,4 @@
-"""Runs of single members: from the steps of their batch, or one by one."""
+"""Runs of single members, from the steps of their batch."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from flexarm.motion.results import results
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.simulate import asked, recorded_points
+from flexarm.sweeps.applied import applied
 from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.candidates import Candidate
-from flexarm.sweeps.lanes.changes import changed_inputs
 from flexarm.sweeps.lanes.cohort import Cohort
 
 
@@ -23,11 +23,11 @@ def gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
     """The run of a member of a batch that kept its steps."""
     case, settings = cohort.case, cohort.settings
     system = batch.system_of(place)
-    torque, motion = changed_inputs(case, one.inputs)
+    driven = applied(case, one.inputs)
     wanted = settings.samples(case.duration, system.nq)
     q, v = batch.crew.q[place], batch.crew.v[place]
     with building:
-        schedule = Schedule(system, torque, motion, case.loads)
+        schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
     schedule.look(case.duration, q, v)
     plan = settings.plan(system.robot, case.duration)
     with building:

@@ -20,9 +20,19 @@ from flexarm.motion.start import initial_state
 from flexarm.motion.step_size import Tolerance
 from flexarm.motion.traced_law import TracedLaw
 from flexarm.robot import Robot
-from flexarm.sweeps.lanes.batch import Crew
-from flexarm.sweeps.lanes.changes import changed_robot, changed_start, parted
+from flexarm.sweeps.applied import applied, changed_robot
+from flexarm.sweeps.lanes.candidates import parted
+from flexarm.sweeps.lanes.crew import ROUGH, Crew
+from flexarm.sweeps.lanes.surrogate import Scale
 from flexarm.sweeps.member import Case
+
+CLOSE = 1e-10  # of the largest of the entries among which one is: how well numbers of a robot are known
+
+
+PARTS = ("numbers", "sizes", "whole", "masses", "limits", "turns", "slideways", "q", "v")
+"""Of a row, in this order."""
+EACH = ("whole", "masses", "limits", "slideways")  # parts whose entries are not compared with each other
+ROUGHLY = ("sizes", "turns")  # largest values, by which members are judged, not computed
 
 
 class OtherStructure(ValueError):
@@ -43,7 +53,8 @@ class Sampler:
         """All parts one after the other; `OtherStructure`, or another ValueError where there is no such robot."""
         parts = parted(changes)
         system = System(changed_robot(self.robot, parts.robot), native=False)
-        q, v = initial_state(system, self.schedule, **changed_start(self.case, system, parts.state))
+        begun = applied(replace(self.case, robot=system.robot), parts.state)
+        q, v = initial_state(system, self.schedule, begun.q0, begun.v0)
         links = system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
         watch = Watch(system, None)
@@ -96,19 +107,18 @@ class Sampler:
         return [int(each) for each in np.cumsum(sizes)]
 
     @cached_property
-    def scales(self) -> Any:
-        """By entry of a row, a number of those with which it is compared: entries of a matrix, or of a part."""
+    def scale(self) -> Scale:
+        """How well rows must be known: entries among those of a matrix, or of a part."""
         entries = self.system._described[1].entries
         owners = np.repeat(np.arange(len(entries)), [len(each.names) for each in entries])
         rest = self._ends[0] - len(owners)
         names = [owners, len(entries) + np.arange(rest)]
-        parts = np.diff(self._ends)
-        next_one = len(entries) + rest
-        for k, size in enumerate(parts.tolist()):
-            own = np.arange(size) if k in (1, 2, 3, 5) else np.zeros(size, dtype=int)
-            names.append(next_one + own)
+        next_one, close = len(entries) + rest, [np.full(self._ends[0], CLOSE)]
+        for part, size in zip(PARTS[1:], np.diff(self._ends).tolist(), strict=True):
+            names.append(next_one + (np.arange(size) if part in EACH else np.zeros(size, dtype=int)))
+            close.append(np.full(size, ROUGH if part in ROUGHLY else CLOSE))
             next_one += size
-        return np.concatenate(names)
+        return Scale(np.concatenate(names), np.concatenate(close))
 
     def crew(self, rows: Array, of: Tolerance) -> Crew:
         """The members of a batch from their rows; `of` the tolerance of one of them."""

@@ -1,127 +1,134 @@
-"""Rows of members as smooth functions of what is swept: polynomials in each field, put together entry by entry.
+"""Rows of members as smooth functions of what is swept, put together field by field.
 
-To describe a robot takes longer than to run one in lanes. But its numbers are smooth in each field, and most of them
-are sums or products of what single fields do (a stiffness is that of the material times that of the section); of some
-the inverse is simpler (of a length to the minus third power, of the inverse of a mass). All this is found by trial, and
-checked against rows that were computed.
+To describe a robot takes longer than to run one in lanes. But its numbers are smooth in each field
+(`interpolation.py`), and most of them are sums or products of what single fields do: a stiffness is that of the
+material times that of the section. Fields of which that is not true (a payload and the length of its link) are a block,
+whose rows are computed on a grid. All this is found by trial, and checked against rows that were computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.sweeps.lanes.interpolation import Axis, axis
 
-LEVELS = (3, 5, 9, 17, 33)  # nodes; each has those of the one before
-CLOSE = 1e-10  # of the largest of the entries with which one is compared
 CHECKS = 2  # members by which sums and products are told apart, and as many to see that it is right
+WORTH = 3  # members for each row of a grid
 TINY = np.finfo(float).tiny
 
 Rows = Callable[[Array], Array]  # from a point, a number for each field, to a row
 
+ADDED, MULTIPLIED, IN_INVERSE = KINDS = 0, 1, 2
+"""How blocks work together in an entry: their changes add up, or multiply, or add up in the inverse of it."""
+
 
 @dataclass(frozen=True)
-class Axis:
-    """Of one field: rows at nodes along it, all other fields in the middle; which of their entries are inverted before
-    they are made polynomials."""
+class Scale:
+    """With what errors are compared: by entry, a number of those among which it is, and how small they must be."""
 
-    low: float
-    high: float
-    rows: Array  # (nodes, entries)
-    inverted: Any
+    among: Any
+    close: Array
 
-    def at(self, x: Array) -> Array:
-        """(points, entries), by the barycentric formula."""
-        nodes = _nodes(len(self.rows))
-        local = (2 * x - self.low - self.high) / (self.high - self.low) if self.high > self.low else np.zeros_like(x)
-        weights = (-1.0) ** np.arange(len(nodes))
-        weights[[0, -1]] /= 2
-        away = local[:, None] - nodes
-        met = away == 0
-        shares = weights / np.where(met, 1.0, away)
-        shares = np.where(met.any(axis=1)[:, None], met, shares)
-        with np.errstate(invalid="ignore", over="ignore"):  # where an inverse is none, nobody takes it
-            values = shares @ _inverted(self.rows, self.inverted) / shares.sum(axis=1)[:, None]
-        return _inverted(values, self.inverted)
+    def largest(self, rows: Array) -> Array:
+        """By entry of rows, the largest of those among which it is."""
+        found = np.zeros(int(self.among.max()) + 1)
+        np.maximum.at(found, self.among, np.abs(rows).max(axis=0))
+        return np.asarray(np.maximum(found[self.among], TINY))
 
-    def only(self, entries: Any) -> Axis:
-        return Axis(self.low, self.high, self.rows[:, entries], self.inverted[entries])
+    def excess(self, found: Array, exact: Array) -> Array:
+        """By entry the largest difference, as a share of what is allowed; infinite where there are no numbers."""
+        off = (np.abs(found - exact) / self.largest(exact)).max(axis=0) / self.close
+        return np.where(np.isfinite(off), off, np.inf)
 
 
-def _inverted(values: Array, where: Any) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(where, 1 / values, values)
+@dataclass(frozen=True)
+class Block:
+    """Fields by their places, and rows (a node of the first, ..., entries) on the grid of their nodes."""
 
+    fields: tuple[int, ...]
+    axes: tuple[Axis, ...]
+    rows: Array
 
-ADDED, MULTIPLIED, IN_INVERSE = 0, 1, 2
-"""How fields work together in an entry: their changes add up, or multiply, or add up in the inverse of it."""
+    def at(self, local: Array, entries: Any) -> Array:
+        """(points, entries) of points (points, all fields)."""
+        rows = self.rows[..., entries]
+        for k, (field, along) in enumerate(zip(self.fields, self.axes, strict=True)):
+            rows = along.only(entries).at(local[:, field], rows, of_points=bool(k))
+        return rows
+
+    def moved(self, middle: Array) -> Any:
+        """Which entries it changes."""
+        return np.flatnonzero((self.rows != middle).reshape(-1, len(middle)).any(axis=0))
 
 
 @dataclass(frozen=True)
 class Surrogate:
     """Rows at any points within the ranges of the fields."""
 
-    axes: Sequence[Axis]
+    low: Array
+    high: Array
     middle: Array
-    kinds: Any  # by entry, how fields work together
+    blocks: Sequence[Block]
+    kinds: Any  # by entry, how blocks work together
     points: Array  # at which rows were computed, and these
     rows: Array
 
     def __call__(self, points: Array) -> Array:
+        spread = np.where(self.high > self.low, self.high - self.low, 1.0)
+        local = (2 * points - self.low - self.high) / spread
         out = np.repeat(self.middle[None], len(points), axis=0)
-        for axis, x in zip(self.axes, points.T, strict=True):
-            moved = np.flatnonzero((axis.rows != self.middle).any(axis=0))
-            out[:, moved] = _together(out[:, moved], axis.only(moved).at(x), self.middle[moved], self.kinds[moved])
+        for block, moved in self._moved:
+            out[:, moved] = _together(out[:, moved], block.at(local, moved), self.middle[moved], self.kinds[moved])
         return out
+
+    @cached_property
+    def _moved(self) -> list[tuple[Block, Any]]:
+        return [(each, each.moved(self.middle)) for each in self.blocks]
 
 
 def _together(so_far: Array, now: Array, middle: Array, kinds: Any) -> Array:
-    """What a field adds to what others have done so far; not numbers where that cannot be."""
+    """What a block adds to what others have done so far; not numbers where that cannot be."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         multiplied = so_far * (now / middle)
         in_inverse = 1 / (1 / so_far + (1 / now - 1 / middle))
     return np.where(kinds == ADDED, so_far + (now - middle), np.where(kinds == MULTIPLIED, multiplied, in_inverse))
 
 
-def surrogate(points: Array, row: Rows, scales: Any, generator: np.random.Generator) -> Surrogate | None:
-    """Of rows at the points of members, (members, fields); None where no polynomials meet them.
+def surrogate(points: Array, row: Rows, scale: Scale, generator: np.random.Generator) -> Surrogate | None:
+    """Of rows at the points of members, (members, fields); None where nothing of the kind meets them.
 
-    row: computes one. scales: by entry, a number of those with which it is compared.
+    row: computes one.
     """
-    low, high = points.min(axis=0), points.max(axis=0)
-    center = (low + high) / 2
-    known = _Known(row)
-    axes = []
-    for k in range(points.shape[1]):
-        axis = _axis(known, center, k, low[k], high[k], scales)
-        if axis is None:
-            return None
-        axes.append(axis)
-    middle = known(center)
-    chosen = points[generator.choice(len(points), min(len(points), 2 * CHECKS), replace=False)]
-    corners = np.stack([low, high])
-    trials, checks = np.concatenate([chosen[:CHECKS], corners[:1]]), np.concatenate([chosen[CHECKS:], corners[1:]])
-    exact = np.stack([known(each) for each in trials])
-    tried = [
-        _difference(Surrogate(axes, middle, np.full(middle.shape, kind), trials, exact)(trials), exact, scales)
-        for kind in (ADDED, MULTIPLIED, IN_INVERSE)
-    ]
-    kinds = np.argmin(np.nan_to_num(np.stack(tried), nan=np.inf), axis=0)
-    made = Surrogate(axes, middle, kinds, *known.all)
-    if not (_apart(made(trials), exact, scales) <= CLOSE):
+    known = _Known(row, points, scale)
+    axes = known.axes()
+    if axes is None:
         return None
-    return made if _apart(made(checks), np.stack([known(each) for each in checks]), scales) <= CLOSE else None
+    chosen = points[generator.choice(len(points), min(len(points), 2 * CHECKS), replace=False)]
+    for blocks in _partitions(known, axes, len(points)):
+        made = _fitted(known, blocks, np.concatenate([chosen[:CHECKS], known.low[None]]))
+        if made is not None:
+            checks = np.concatenate([chosen[CHECKS:], known.high[None]])
+            if (scale.excess(made(checks), np.stack([known(each) for each in checks])) <= 1).all():
+                return made
+    return None
 
 
 class _Known:
-    """Rows that were computed, once at each point."""
+    """Rows that were computed, once at each point, and how well they must be met."""
 
-    def __init__(self, row: Rows) -> None:
-        self._row, self._found = row, dict[bytes, tuple[Array, Array]]()
+    def __init__(self, row: Rows, points: Array, scale: Scale) -> None:
+        self._row, self._found, self.scale = row, dict[bytes, tuple[Array, Array]](), scale
+        self.low, self.high = points.min(axis=0), points.max(axis=0)
+        self.low = np.where(self.low == -self.high, 1.01 * self.low, self.low)  # zero may be another structure
+        self.center = (self.low + self.high) / 2
 
     def __call__(self, point: Array) -> Array:
         key = point.tobytes()
@@ -129,52 +136,79 @@ class _Known:
             self._found[key] = point, self._row(point)
         return self._found[key][1]
 
+    def near(self, places: dict[int, float]) -> Array:
+        """With fields at places between -1 and 1 of their ranges, the others in the middle."""
+        point = self.center.copy()
+        for field, place in places.items():
+            ends = {-1.0: self.low[field], 1.0: self.high[field]}
+            half = (self.high[field] - self.low[field]) / 2
+            point[field] = ends.get(place, self.center[field] + place * half)
+        return self(point)
+
+    def axes(self, beyond: dict[int, Axis] | None = None) -> dict[int, Axis] | None:
+        """By field, through the middle, with more nodes than those `beyond`; None where one cannot be met."""
+        found = {}
+        for field in np.flatnonzero(self.high > self.low).tolist():
+            least = 0 if beyond is None else len(beyond[field].nodes) + 1
+            made = axis(lambda at, field=field: self.near({field: at}), self.scale.largest, self.scale.close, least)  # type: ignore[misc]
+            if made is None:
+                return None
+            found[field] = made
+        return found
+
     @property
     def all(self) -> tuple[Array, Array]:
         points, rows = zip(*self._found.values(), strict=True)
         return np.stack(points), np.stack(rows)
 
 
-def _axis(known: _Known, center: Array, k: int, low: float, high: float, scales: Any) -> Axis | None:
-    """With as many nodes as it takes: those of the next level tell whether they are enough."""
-    none = np.zeros(len(known(center)), dtype=bool)
-    if low == high:
-        return Axis(low, high, known(center)[None], none)
-
-    def rows(count: int) -> Array:
-        found = []
-        for node in _nodes(count):
-            point = center.copy()
-            point[k] = low if node == -1 else high if node == 1 else center[k] + node * (high - low) / 2
-            found.append(known(point))
-        return np.stack(found)
-
-    coarse = rows(LEVELS[0])
-    for level, count in enumerate(LEVELS[1:]):
-        fine, x = rows(count), center[k] + _nodes(count) * (high - low) / 2
-        plain, inverse = (_difference(Axis(low, high, coarse, each).at(x), fine, scales) for each in (none, ~none))
-        inverted = np.nan_to_num(inverse, nan=np.inf) < plain
-        if np.where(inverted, inverse, plain).max(initial=0.0) <= CLOSE / 10:
-            return Axis(low, high, coarse if not level else fine, inverted)
-        coarse = fine
-    return None
+def _partitions(known: _Known, axes: dict[int, Axis], members: int) -> Iterator[list[Block]]:
+    """Fields by themselves; then those together of which some entry is no sum or product; then all together. As far as
+    their grids are worth it; first with the nodes of single fields, then with more: what is enough in the middle need
+    not be at the ends."""
+    alone = [(field,) for field in axes]
+    yield [_block(known, part, axes) for part in alone]
+    if len(axes) < 2:
+        return
+    mixed, whole = _mixed(known, axes), [tuple(axes)]
+    for parts in [mixed, whole] if mixed != whole else [whole]:
+        along: dict[int, Axis] | None = axes
+        for _ in range(2):
+            if along is not None and parts != alone and WORTH * _rows(parts, along) <= members:
+                yield [_block(known, part, along) for part in parts]
+                along = known.axes(beyond=along)
 
 
-def _nodes(count: int) -> Array:
-    """Of Chebyshev, from -1 to 1, both among them; the one in the middle is 0."""
-    nodes = -np.cos(np.pi * np.arange(count) / max(count - 1, 1))
-    nodes[count // 2] = 0.0
-    return nodes
+def _rows(parts: list[tuple[int, ...]], axes: dict[int, Axis]) -> int:
+    return sum(math.prod(len(axes[field].nodes) for field in part) for part in parts)
 
 
-def _apart(found: Array, exact: Array, scales: Any) -> float:
-    """The largest difference; infinite where there are no numbers."""
-    apart = _difference(found, exact, scales)
-    return float(apart.max(initial=0.0)) if np.isfinite(apart).all() else np.inf
+def _block(known: _Known, fields: tuple[int, ...], axes: dict[int, Axis]) -> Block:
+    along = tuple(axes[field] for field in fields)
+    grid = [known.near(dict(zip(fields, places, strict=True))) for places in product(*(each.nodes for each in along))]
+    return Block(fields, along, np.stack(grid).reshape(*(len(each.nodes) for each in along), -1))
 
 
-def _difference(found: Array, exact: Array, scales: Any) -> Array:
-    """The largest of each entry, in shares of the largest with which it is compared."""
-    largest = np.zeros(int(scales.max()) + 1)
-    np.maximum.at(largest, scales, np.abs(exact).max(axis=0))
-    return np.asarray((np.abs(found - exact) / np.maximum(largest[scales], TINY)).max(axis=0))
+def _fitted(known: _Known, blocks: list[Block], trials: Array) -> Surrogate | None:
+    """With the kinds that meet the trials best, if they do."""
+    middle, exact = known(known.center), np.stack([known(each) for each in trials])
+
+    def made(kinds: Any) -> Surrogate:
+        return Surrogate(known.low, known.high, middle, blocks, kinds, *known.all)
+
+    tried = np.stack([known.scale.excess(made(np.full(middle.shape, kind))(trials), exact) for kind in KINDS])
+    return made(np.argmin(tried, axis=0)) if (tried.min(axis=0) <= 1).all() else None
+
+
+def _mixed(known: _Known, axes: dict[int, Axis]) -> list[tuple[int, ...]]:
+    """Fields in parts: those of which two, moved together, do what neither a sum nor a product says."""
+    part = {field: {field} for field in axes}
+    singles = {field: _block(known, (field,), axes) for field in axes}
+    for a, b in combinations(axes, 2):
+        point = known.center.copy()
+        point[[a, b]] = known.high[[a, b]]
+        if part[a] is not part[b] and _fitted(known, [singles[a], singles[b]], point[None]) is None:
+            part[a] |= part[b]
+            for field in part[a]:
+                part[field] = part[a]
+    return sorted({tuple(sorted(each)) for each in part.values()})

@@ -1,0 +1,55 @@
+"""Which members of a batch should be looked at closer: something should be known of them that lanes do not tell.
+
+Lanes keep no steps, and describe no member's robot: what they know are the extremes of each coordinate and of the
+energies. Where these may be beyond what the model or the integration bears, the member is run by itself, and that run
+tells (`motion/validity.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.reach import WIDE_TURN, largest
+from flexarm.mechanics.system import System
+from flexarm.motion.audit import appears
+from flexarm.motion.validity import LEAK
+from flexarm.sweeps.lanes.batch import Batch
+from flexarm.sweeps.lanes.crew import ROUGH
+from flexarm.sweeps.member import Outcome
+
+AT_ONCE = 4  # members: where none of so many has anything to tell, less suspicious ones have not
+
+
+def suspicion(batch: Batch, system: System) -> Array:
+    """By member of a batch that has run, how many times it is beyond what needs no second look."""
+    models = {link.name: link.stiffening for link in system.robot.links}
+    limits = np.array(
+        [largest(models[each.link], each.family) if each.family else np.inf for each in system.coordinates]
+    )
+    arrays, crew = batch.arrays, batch.crew
+    furthest = arrays.rows(batch.samples.furthest)
+    bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
+    turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
+    leaked = arrays.rows(batch.samples.audit.share[:, None])[:, 0] / LEAK
+    found = np.maximum(bent, turned) / (1 - ROUGH)
+    return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
+
+
+def second_looks(outcomes: Sequence[Outcome], suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:
+    """By place, what came of those that were looked at again, the most suspicious first, as long as some of them have
+    anything to tell. Runs that failed say so already."""
+    order = [
+        place
+        for place in np.argsort(-suspicious, kind="stable").tolist()
+        if suspicious[place] > 1 and outcomes[place].status != "failed"
+    ]
+    found: dict[int, Outcome] = {}
+    for first in range(0, len(order), AT_ONCE):
+        some = {place: look(place) for place in order[first : first + AT_ONCE]}
+        found |= some
+        if not any(each.doubts for each in some.values()):
+            break
+    return found

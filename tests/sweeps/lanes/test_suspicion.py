@@ -1,0 +1,93 @@
+"""What should be known of members is what is told of each of them alone."""
+
+import re
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.mechanics.compiler import find_compiler
+from flexarm.mechanics.lane_library import PAIRS
+from flexarm.sweeps.kept import usual_measures
+from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes.suspicion import AT_ONCE, second_looks
+from flexarm.sweeps.member import Case, Member, Outcome
+from flexarm.sweeps.one_by_one import outcome
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+ROD = fa.Robot(links=[fa.Link("a", 1.0, mass=3.0)], gravity=(0, -9.81, 0))
+BAR = {"section": fa.Section.rectangle(0.005, 0.005), "material": fa.Material(E=2e10, rho=7850.0, damping=1e-3)}
+SOFT = fa.Robot(
+    links=[fa.Link("a", 1.0, **BAR, flexible=fa.Flexible(bend_y=3), payload=fa.PointMass(0.1))], gravity=(0, 0, 0)
+)
+TWISTED = fa.Robot(
+    links=[
+        fa.Link(
+            "a",
+            1.0,
+            **BAR,
+            flexible=fa.Flexible(twist=1, stiffening="shortening"),
+            payload=fa.PointMass(0.1, inertia=(1e-3, 1e-3, 1e-3)),
+        )
+    ]
+)
+PUSHED = [fa.PointLoad("a", torque=(0.0, 0, 0))]
+
+CASES = {
+    "energy": (
+        Case(ROD, 2.0, q0={"a.q": -1.0}, options={"dt": 0.25, "method": "rk4"}),
+        [Member(0, {"links.a.mass": 3.0}), Member(1, {"links.a.mass": 4.0})],
+        "energy|integration itself",
+    ),
+    "turns": (
+        Case(SOFT, 0.4, torque={"a": 0.0}, options={"rtol": 1e-2, "method": "esdirk"}),
+        [Member(0, {"torque.a": 0.01}), Member(1, {"torque.a": 12.0})],
+        "link 'a' turns by",
+    ),
+    "twists": (
+        Case(TWISTED, 0.1, loads=PUSHED, motion={"a": 0.0}, options={"rtol": 1e-2, "method": "esdirk"}),
+        [Member(0, {"loads.0.torque.0": 0.001}), Member(1, {"loads.0.torque.0": 1.0})],
+        "link 'a' twists by",
+    ),
+    "hidden vibration": (
+        Case(
+            fa.library.two_link_arm(1e-5).with_({"links.0.flexible.bend_y": 1, "links.1.flexible.bend_y": 1}),
+            3.0,
+            torque={"upper": fa.bang_bang(0.2, (0.1, 0.2))},
+            options={"rtol": 1e-3, "method": "esdirk", "sample": 0.3},
+        ),
+        [Member(0, {"links.fore.payload.mass": 0.1})],
+        "vibrates at about",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lanes_tell_what_is_told_of_one(name):
+    case, these, words = CASES[name]
+    sweep = engine.prepare(case, these, threads=1, width=PAIRS)
+    assert sweep.notes == []
+    found = {each.number: each for each in engine.run(sweep, threads=1)}
+    for member in these:
+        alone = outcome(case, member, usual_measures())
+        assert len(found[member.number].doubts) == len(alone.doubts)
+
+    assert any(re.search(words, sentence) for each in found.values() for sentence in each.doubts)
+
+
+def test_no_more_second_looks_than_tell_anything():
+    outcomes = [Outcome(k, {}, "completed") for k in range(20)]
+    looked = []
+
+    def look(place):
+        looked.append(place)
+        return Outcome(place, {}, "completed", doubts=("odd",) if place in (19, 18) else ())
+
+    suspicious = np.linspace(0.5, 3, 20)
+    found = second_looks(outcomes, suspicious, look)
+    assert looked == list(range(19, 19 - 2 * AT_ONCE, -1))  # the first four tell something, the next do not
+    assert found[19].doubts == ("odd",)
+    assert second_looks(outcomes, np.full(20, 0.9), look) == {}
+    failed = [Outcome(k, {}, "failed") for k in range(20)]
+    assert second_looks(failed, suspicious, look) == {}
