@@ -31,7 +31,7 @@ def nodes(amplitude, frequency, slow=0.0, duration=10.0):
 
 
 def test_a_vibration_is_found_with_its_frequency():
-    found = vibration(nodes(0.1, 20.0), SYSTEM, 1e-4)
+    found = vibration(nodes(0.1, 20.0), SYSTEM.coordinates, SYSTEM.sizes, 1e-4)
     assert found.place == 0
     assert found.frequency == pytest.approx(20.0, rel=0.05)
 
@@ -46,11 +46,13 @@ def test_a_vibration_is_found_with_its_frequency():
     ],
 )
 def test_what_is_small_or_seldom_is_no_vibration(swinging, rtol):
-    assert vibration(swinging, SYSTEM, rtol) is None
+    assert vibration(swinging, SYSTEM.coordinates, SYSTEM.sizes, rtol) is None
 
 
 def test_ripples_on_a_slow_motion_count():
-    assert vibration(nodes(0.02, 50.0, slow=0.5), SYSTEM, 1e-4).frequency == pytest.approx(50, rel=0.1)
+    assert vibration(nodes(0.02, 50.0, slow=0.5), SYSTEM.coordinates, SYSTEM.sizes, 1e-4).frequency == pytest.approx(
+        50, rel=0.1
+    )
 
 
 def test_samples_are_refined_within_bounds():

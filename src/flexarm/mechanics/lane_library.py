@@ -121,6 +121,11 @@ class LaneFunction:
         """Evaluate the first `rows`."""
         self._run(rows, None, None, 0, 0, 0)
 
+    def widen(self, rows: int, ranges: Array) -> None:
+        """The same, and the least and the largest of each entry of the first output in ranges (groups, 2, entries,
+        lanes), which are widened; what is not a number does not count."""
+        self._run(rows, None, ranges, ranges.shape[2], 0, 0)
+
     def steps(self, rows: int, limits: Array, ranges: Array, patience: int) -> int:
         """The same for rows that are steps, as far as they are good in all lanes, and how many were taken.
 

@@ -29,16 +29,13 @@ CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, long long groups,
       for (i = 0; i < {outputs}; ++i) res[i] = out[i] + k * out_stride[i] + g * out_across[i];
       if ({name}(arg, res, iw, w, 0)) {{ k = -2; break; }}
       if (checked) lane_judge(width, checked, res, limits + 3 * g, &bad, &big);
+      else if (range) lane_widen(width, range + 2 * g * width, res[0]);
     }}
     if (k < 0) break;
     well = !lane_some(bad);
     idle = checked && !lane_some(big) ? idle + 1 : 0;
-    if (checked && well) for (g = 0; g < groups; ++g) for (i = 0; i < width; ++i) {{
-      casadi_real *low = range + 2 * g * width + i, *high = low + width;
-      casadi_real now = out[0][k * out_stride[0] + g * out_across[0] + i];
-      *low = lane_smaller(*low, now);
-      *high = lane_larger(*high, now);
-    }}
+    if (checked && well) for (g = 0; g < groups; ++g)
+      lane_widen(width, range + 2 * g * width, out[0] + k * out_stride[0] + g * out_across[0]);
     well = well && (!checked || idle < patience);
   }}
   free(arg); free(res); free(iw); free(w);
@@ -51,6 +48,13 @@ _JUDGE = """
 static inline lane_bits lane_none(void) { return (lane_bits)(lane_all(0.)); }
 static inline int lane_some(lane_bits x) {
   int k, any = 0; for (k = 0; k < LANES; ++k) any = any || x[k]; return any; }
+static void lane_widen(long long width, casadi_real* range, const casadi_real* now) {
+  long long i;
+  for (i = 0; i < width; ++i) {
+    range[i] = lane_smaller(range[i], now[i]);
+    range[width + i] = lane_larger(range[width + i], now[i]);
+  }
+}
 static void lane_judge(long long width, long long checked, casadi_real** res, const casadi_real* limits,
     lane_bits* bad, lane_bits* big) {
   long long i;
@@ -104,7 +108,7 @@ CASADI_SYMBOL_EXPORT void flexarm_between(long long count, long long groups, lon
 def loop(name: str, inputs: int, outputs: int) -> str:
     """C that evaluates a function, with so many inputs and outputs, for rows of groups of lanes. Where rows are steps
     (`checked` errors each), it ends as a chunk of steps does, by the limits of each lane, and tells how far the entries
-    of the first output went."""
+    of the first output went; where they are not, a `range` that is given is widened by that of all rows."""
     return _LOOP.format(name=name, inputs=inputs, outputs=outputs)
 
 

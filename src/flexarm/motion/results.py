@@ -25,7 +25,9 @@ from flexarm.motion.vibration import Vibration, refined, refinement, vibration
 def results(loop: Integration, points: Points, options: Mapping[str, Any], more: Mapping[str, Any]) -> Run:
     """The labelled results of a run as far as it came. Where options leave the sample open, it is chosen."""
     recorder, nodes = loop.recorder, _nodes(loop)
-    fastest = vibration(nodes, loop.system, options["rtol"]) if isinstance(nodes, Nodes) else None
+    system, fastest = loop.system, None
+    if isinstance(nodes, Nodes):
+        fastest = vibration(nodes, system.coordinates, system.sizes, options["rtol"])
     times, rows = recorder.times, _rows(loop)
     inputs = Inputs(loop.schedule, loop.stepper, np.array(recorder.jumps), recorder.commands, float(times[-1]))
     sample = options["sample"] or float(recorder.wanted[1])

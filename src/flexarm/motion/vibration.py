@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.system import System
+from flexarm.mechanics.coordinates import Coordinate
 from flexarm.motion.nodes import Nodes
 
 MINDED = 0.01  # of how far a link bends, or a joint moves, in the run: smaller swings are not minded
@@ -28,14 +29,14 @@ class Vibration(NamedTuple):
     frequency: float
 
 
-def vibration(nodes: Nodes, system: System, rtol: float) -> Vibration | None:
-    """Of any coordinate. A swing is the way from one turning point to the next."""
-    groups = np.array([f"{each.link}, {each.kind == 'elastic'}" for each in system.coordinates])
-    q, v, _ = nodes.motions(system.nq)
-    q = q / system.sizes
+def vibration(nodes: Nodes, coordinates: Sequence[Coordinate], sizes: Array, rtol: float) -> Vibration | None:
+    """Of any coordinate, of which these sizes are large. A swing is the way from one turning point to the next."""
+    groups = np.array([f"{each.link}, {each.kind == 'elastic'}" for each in coordinates])
+    q, v, _ = nodes.motions(len(coordinates))
+    q = q / sizes
     ranges = np.ptp(q, axis=0)
     found = []
-    for place in range(system.nq):
+    for place in range(len(coordinates)):
         least = max(MINDED * float(ranges[groups == groups[place]].max()), ABOVE_ERRORS * rtol)
         found.append(Vibration(place, _frequency(nodes.times, q[:, place], v[:, place], least)))
     fastest = max(found, key=lambda each: each.frequency, default=None)

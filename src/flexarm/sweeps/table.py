@@ -55,7 +55,7 @@ class Table:
 
     def _fitting(self, outcome: Outcome) -> Outcome:
         for name, value in outcome.values.items():
-            if name in self.values and self.values[name].shape[1:] != np.shape(value):
+            if name in self.values and self.values[name].shape[1:] != getattr(value, "shape", ()):
                 shapes = f"{np.shape(value)}, where another member gave {self.values[name].shape[1:]}"
                 sentence = f"measure {name!r} gave an array of shape {shapes}"
                 return Outcome(outcome.number, {}, "failed", sentence)

@@ -95,7 +95,7 @@ class Batch:
         self.plant, self.layout, self.arrays = self.stepper.plant, self.stepper.layout, self.stepper.arrays
         self.step_size = shared_steps(tolerance, self.duration, dt)
         self._followed, self._sampled = Keeper(self.layout, code.method.order), not with_steps
-        self.samples = Samples(self.stepper, self.inputs, crew, wanted, with_steps, self.duration)
+        self.samples = Samples(self.stepper, self.inputs, wanted, with_steps, self.duration)
         self.system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
         self.nodes = Nodes() if keep else None
         self.ends: dict[int, End] = {}
@@ -244,8 +244,7 @@ class Batch:
             own = self.arrays.of(self.stepper.path[:, : good + 1], member)
             found = between(times, own, np.array([event.time]), self.layout, self.stepper.method.order)[0]
             states[member] = event.settled(found)
-            self.samples.end(member, event.time)
-        self.samples.take(times, good)
+        self.samples.take(times, good, {member: event.time for member, event in ended.items()})
         if self.alive[0]:
             known = int(bool(self._followed.blocks) and not self._jumped)  # the last node is there already
             self._followed.keep(times[known:], self.arrays.of(self.stepper.path[:, known : good + 1], 0))
@@ -325,8 +324,7 @@ class Batch:
 
     def _end(self, member: int, time: float, state: Array, reason: str, status: Status) -> None:
         """A member ends; its lane goes on with what another does."""
-        self.samples.read()
-        self.samples.end(member, time)
+        self.samples.end(member)
         self.ends[member], self.alive[member] = End(time, state.copy(), reason, status), False
         living = np.flatnonzero(self.alive)
         if not len(living):
@@ -409,21 +407,22 @@ class Batch:
 
     def hidden_vibrations(self) -> list[str]:
         """What to say of the first member if samples that users chose do not show how it vibrates."""
-        nodes, system = self._followed.nodes, self.system_of(0)
-        fastest = vibration(nodes, system, self.tolerance.rtol) if self._sampled and nodes is not None else None
-        sample = float(self.samples.wanted[1] - self.samples.wanted[0])
-        return [] if fastest is None else aliases(system.names[fastest.place], fastest.frequency, sample)
+        nodes, sample = self._followed.nodes, float(self.samples.wanted[1] - self.samples.wanted[0])
+        if not self._sampled or nodes is None:
+            return []
+        coordinates = self.plant.structure.equations.chain.coordinates
+        fastest = vibration(nodes, coordinates.all, self.crew.sizes[0], self.tolerance.rtol)
+        return [] if fastest is None else aliases(coordinates.names[fastest.place], fastest.frequency, sample)
 
     def measures(self) -> list[dict[str, Any]]:
         """By member, values of the usual measures. Lanes of members that ended are theirs again."""
         at, ends = self.layout, [self.ends[member] for member in range(len(self.crew))]
         self.stepper.restore(self.crew.numbers)
         self.inputs.restore()
+        self.samples.extremes.thaw()
         states = self.arrays.packed(np.stack([each.state for each in ends]))
         times = np.array([each.time for each in ends])
         asked = np.where(times > 0, np.nextafter(times, -np.inf), times)
-        rows = np.ascontiguousarray(states[:, None, : 3 * at.every])
-        inputs = self.inputs.at_own_times(asked)
-        readings = self.stepper.read(rows, inputs[:, None])[:, 0]
-        end = self.arrays.packed(times[:, None])[:, 0]
-        return self.samples.peaks.values(readings, states[:, at.work], states[:, at.lost], end, self.duration)
+        rows = np.concatenate([states[:, : 3 * at.every], states[:, [at.work, at.lost]]], axis=1)[:, None]
+        last = self.stepper.read(rows, self.inputs.at_own_times(asked)[:, None])
+        return self.samples.extremes.values(last, self.arrays.packed(times[:, None])[:, 0], self.duration)

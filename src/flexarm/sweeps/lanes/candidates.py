@@ -73,8 +73,7 @@ def candidates(robot: Robot, members: Sequence[Member]) -> list[list[Candidate]]
         for path, value in parts.robot.items():
             if path not in numbers:
                 numbers[path] = _is_number(robot, path)
-            number = numbers[path] and isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if number:
+            if numbers[path] and (type(value) is float or _is_plain(value)):
                 free[path] = float(value)
             else:
                 fixed[path] = value
@@ -83,9 +82,13 @@ def candidates(robot: Robot, members: Sequence[Member]) -> list[list[Candidate]]
     return [*groups.values()]
 
 
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def points(these: Sequence[Candidate], fields: Sequence[str]) -> Array:
     """(members, fields)."""
-    rows = [[each.smooth[name] for name in fields] for each in these]
+    rows = [[smooth[name] for name in fields] for smooth in (each.smooth for each in these)]
     return np.array(rows, dtype=float).reshape(len(these), len(fields))
 
 

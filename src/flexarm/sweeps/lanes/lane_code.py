@@ -65,11 +65,11 @@ def lane_code_of(plant: Plant, method: Method, width: Width | None = None) -> La
 
 
 def read(plant: Plant, order: int) -> ca.Function:
-    """(q, v, a, u, numbers) -> energies (kinetic, elastic, gravity, drive), the tip's position, deflections of the
-    links' tips, torques of the actuators: what a run tells of a sample, in one column. States between steps are put
-    onto the constraints; what drives a joint follows from the equations, as in `motion/readings.py`."""
-    sizes = (plant.n, plant.n, plant.n, plant.input_count)
-    q, v, a, u = (ca.MX.sym(name, size) for name, size in zip("qvau", sizes))
+    """(q, v, a, u, work and loss, numbers) -> what a run tells of a sample, in one column, of whose entries only the
+    largest and the least are wanted (`readings.Readings` names them). States between steps are put onto the
+    constraints; what drives a joint follows from the equations, as in `motion/readings.py`."""
+    sizes = (plant.n, plant.n, plant.n, plant.input_count, 2)
+    q, v, a, u, spent = (ca.MX.sym(name, size) for name, size in zip("qvaus", sizes))
     solver, forces, here, rates, gains = plant.constraint_solver, None, q, v, a
     if solver is not None and solver.projects:
         here, rates = plant.projected(q, v, u)
@@ -82,7 +82,9 @@ def read(plant: Plant, order: int) -> ca.Function:
     if forces is not None and solver is not None:
         missing = missing + solver.pull(here, forces)[plant.driven]
     torques = plant.commanded(here, rates, u, missing)
-    return plant.step_function("read", [q, v, a, u], [ca.vertcat(energies, tip, ca.vec(bends), torques)])
+    gained = ca.sum1(energies) - spent[0] + spent[1]
+    column = ca.vertcat(energies, spent, gained, tip, ca.sum1(bends**2).T, torques)
+    return plant.step_function("read", [q, v, a, u, spent], [column])
 
 
 def _named(name: str, function: ca.Function) -> Any:

@@ -10,6 +10,7 @@ from flexarm.motion.sampling import CUBIC, LOW, WITH_RATES, stretches
 from flexarm.motion.spectrum import MOST_COORDINATES, Spectrum
 from flexarm.sweeps.lanes.lane_arrays import LaneArrays
 from flexarm.sweeps.lanes.lane_code import READ, SMALL, START, STEP, LaneCode
+from flexarm.sweeps.lanes.readings import Readings
 
 INFINITE = np.finfo(float).max
 
@@ -53,7 +54,7 @@ class LaneStepper:
         given = [self.path[:, :-1], self._inputs, self._dt, self._horizon, self._solved, self._numbers]
         self._steps = LaneFunction(self._library, STEP, given, [self.path[:, 1:], self._errors, self._left])
         self._between = Between(self._library, self.layout.every)
-        self._outputs = 7 + 3 * len(self.plant.structure.equations.chain.bodies) + self.plant.nu
+        self.readings = Readings(len(self.plant.structure.equations.chain.bodies), self.plant.nu)
 
     @property
     def _packed(self) -> tuple[Array, ...]:
@@ -111,14 +112,20 @@ class LaneStepper:
         weights = np.hstack([(s ** np.arange(6)) @ WITH_RATES, (s ** np.arange(4)) @ CUBIC, h, s])
         return self._between(self.path[:, : good + 1], left, weights, self.method.order <= LOW)
 
-    def read(self, rows: Array, inputs: Array) -> Array:
-        """What rows (groups, samples, q v a ..., lanes) tell, (groups, samples, readings, lanes); inputs are (groups
-        or 1, samples, entries, lanes)."""
+    def read(self, rows: Array, inputs: Array, ranges: Array | None = None) -> Array:
+        """What the last of rows (groups, samples, q v a work lost, lanes) tells, (groups, readings, lanes); ranges
+        (groups, 2, readings, lanes) are widened by what all of them tell. Inputs are (groups or 1, samples, entries,
+        lanes)."""
         every, samples = self.layout.every, rows.shape[1]
-        out = np.empty((self.arrays.groups, samples, self._outputs, self.arrays.lanes))
+        out = np.empty((self.arrays.groups, 1, self.readings.count, self.arrays.lanes))
         parts = [rows[:, :, k * every : (k + 1) * every] for k in range(3)]
-        LaneFunction(self._library, READ, [*parts, np.ascontiguousarray(inputs), self._numbers], [out])(samples)
-        return out
+        given = [*parts, np.ascontiguousarray(inputs), rows[:, :, 3 * every :], self._numbers]
+        function = LaneFunction(self._library, READ, given, [out])
+        if ranges is None:
+            function(samples)
+        else:
+            function.widen(samples, ranges)
+        return out[:, 0]
 
     def spectra(self, states: Array, inputs: Array) -> list[Spectrum]:
         """Of every member: small motions about its state."""

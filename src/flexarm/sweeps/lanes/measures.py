@@ -1,4 +1,4 @@
-"""The usual measures (`sweeps/kept.py`) of many members at once: peaks, the end, what vibrates on."""
+"""The usual measures (`sweeps/kept.py`) of many members at once, from the extremes of what was read of them."""
 
 from __future__ import annotations
 
@@ -7,67 +7,70 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.motion.audit import NOTHING, ROUNDING
 from flexarm.sweeps.kept import LEAST
 from flexarm.sweeps.lanes.lane_arrays import LaneArrays
+from flexarm.sweeps.lanes.readings import Readings
 
-ENERGIES = ("kinetic", "elastic", "gravity", "drive")
+NAMES = ("residual", "kinetic", "elastic", "gravity", "drive", "work", "dissipated", "balance", "end")
 
 
-class Peaks:
-    """Gathers readings of samples (`lane_code.read`) of the members of a batch while they run.
+class Extremes:
+    """The least and the largest of each reading of each member, (groups, 2, readings, lanes): at all samples, and at
+    the `late` ones, from which the tip's swing is told. `first`: what was read first."""
 
-    after: the time (s) from which the tip's swing is measured.
-    """
+    def __init__(self, arrays: LaneArrays, readings: Readings) -> None:
+        self._arrays, self._at = arrays, readings
+        shape = (2, arrays.groups, 2, readings.count, arrays.lanes)
+        self.early, self.late = np.full(shape, np.inf) * np.array([1, -1])[:, None, None]
+        self.late_samples = 0
+        self.first: Array | None = None
+        self._frozen: dict[int, tuple[Array, Array]] = {}
 
-    def __init__(self, arrays: LaneArrays, links: int, actuators: int, after: float) -> None:
-        self._arrays, self._links, self._after = arrays, links, after
-        shape = (arrays.groups, arrays.lanes)
-        self._deflection = np.zeros((arrays.groups, links, arrays.lanes))
-        self._torque = np.zeros((arrays.groups, actuators, arrays.lanes))
-        self._low, self._high = (
-            np.full((2, arrays.groups, 3, arrays.lanes), np.inf) * np.array([1, -1])[:, None, None, None]
-        )
-        self._late = np.zeros(shape, dtype=int)
-        self._first: Array | None = None  # energy at the start
+    def freeze(self, member: int) -> None:
+        """Nothing more is read of a member: its lane will do what another does."""
+        if member not in self._frozen:
+            self._frozen[member] = tuple(self._arrays.of(each, member).copy() for each in (self.early, self.late))  # type: ignore[assignment]
 
-    def gather(self, times: Array, readings: Array, here: Any) -> None:
-        """Take note of readings (groups, samples, entries, lanes) at these times; `here`: which of them count, (groups,
-        samples, lanes), None where all do."""
-        if self._first is None:
-            self._first = readings[:, 0, :4].sum(axis=1)
-        bends = readings[:, :, 7 : 7 + 3 * self._links].reshape(*readings.shape[:2], self._links, 3, -1)
-        lengths = np.sqrt(np.square(bends).sum(axis=3))
-        self._deflection = np.fmax(self._deflection, largest(lengths, here))
-        self._torque = np.fmax(self._torque, largest(np.abs(readings[:, :, 7 + 3 * self._links :]), here))
-        late = times >= self._after
-        if late.any():
-            tips, here = readings[:, late, 4:7], None if here is None else here[:, late]
-            self._late += int(late.sum()) if here is None else here.sum(axis=1)
-            self._high = np.fmax(self._high, largest(tips, here))
-            self._low = np.fmin(self._low, -largest(-tips, here))
+    def thaw(self) -> None:
+        """Let lanes of members that ended be theirs again."""
+        for member, kept in self._frozen.items():
+            group, lane = self._arrays.place(member)
+            for each, own in zip((self.early, self.late), kept, strict=True):
+                each[group, ..., lane] = own
 
-    def values(self, readings: Array, work: Array, lost: Array, end: Array, duration: float) -> list[dict[str, Any]]:
-        """By member all measures, with the readings (groups, entries, lanes) at its end; work and energy lost until
-        then, and when that was, (groups, lanes) each. What vibrates on is not known of runs that ended early."""
-        now = readings[:, None]
-        self.gather(np.array([np.inf]), now, None)
-        assert self._first is not None
-        rows = self._arrays.rows
-        energies = readings[:, :4]
-        swing = np.sqrt(np.square((self._high - self._low) / 2).sum(axis=1))
-        residual = np.where((self._late >= LEAST) & (end >= duration), swing, np.nan)
-        balance = energies.sum(axis=1) - self._first - work + lost
-        single = np.stack([residual, *np.moveaxis(energies, 1, 0), work, lost, balance, end], axis=1)
-        names = ("residual", *ENERGIES, "work", "dissipated", "balance", "end")
-        tips = readings[:, 4:7]
-        vectors = {"peak_deflection": rows(self._deflection), "tip": rows(tips), "peak_torque": rows(self._torque)}
+    @property
+    def _all(self) -> tuple[Array, Array]:
+        """(groups, readings, lanes) each: the least and the largest."""
+        return np.minimum(self.early[:, 0], self.late[:, 0]), np.maximum(self.early[:, 1], self.late[:, 1])
+
+    def leak(self, moderate: Array) -> Array:
+        """By member, what the integration gained or lost, of the energy that moved; none where nothing moved (as
+        `motion/audit.py` has it). moderate: the energies of robots that move about once in their run (J)."""
+        assert self.first is not None
+        low, high = self._all
+        at, first = self._at, self.first[:, self._at.gained]
+        balance = np.maximum(high[:, at.gained] - first, first - low[:, at.gained])
+        moved = np.maximum(high[:, 0], (high - low)[:, at.stores].max(axis=1))
+        every = np.maximum(np.abs(high), np.abs(low))[:, at.stores].max(axis=1)
+        balance, moved, every = self._arrays.rows(np.stack([balance, moved, every], axis=1)).T
+        moving = moved > np.maximum(NOTHING * moderate, ROUNDING * every)
+        return np.where(moving, balance / np.where(moving, moved, 1.0), 0.0)
+
+    def values(self, last: Array, end: Array, duration: float) -> list[dict[str, Any]]:
+        """By member all measures; `last`: what was read at its end (groups, readings, lanes), which was then (groups,
+        lanes). What vibrates on is not known of runs that ended early."""
+        assert self.first is not None
+        self.late[:, 0], self.late[:, 1] = np.fmin(self.late[:, 0], last), np.fmax(self.late[:, 1], last)
+        (low, high), at, rows = self._all, self._at, self._arrays.rows
+        swing = np.sqrt(np.square((self.late[:, 1] - self.late[:, 0])[:, at.tip] / 2).sum(axis=1))
+        residual = np.where((end >= duration) & (self.late_samples + 1 >= LEAST), swing, np.nan)
+        balance = last[:, at.gained] - self.first[:, at.gained]
+        single = np.stack([residual, *np.moveaxis(last[:, at.stores], 1, 0), balance, end], axis=1)
+        bends = rows(np.sqrt(high[:, at.deflections]))
+        torques = rows(np.maximum(np.abs(high), np.abs(low))[:, at.torques])
+        tips = rows(last[:, at.tip])
         return [
-            {**{name: each[k] for name, each in vectors.items()}, **dict(zip(names, numbers))}
+            {"peak_deflection": bends[k], "tip": tips[k], "peak_torque": torques[k], **dict(zip(NAMES, numbers))}
             for k, numbers in enumerate(rows(single).tolist())
         ]
-
-
-def largest(values: Array, here: Any) -> Array:
-    """(groups, entries, lanes) of (groups, samples, entries, lanes), where the samples count."""
-    counted = values if here is None else np.where(here[:, :, None], values, -np.inf)
-    return np.asarray(np.fmax.reduce(counted, axis=1))

@@ -2,73 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.motion.nodes import ROUNDING
-from flexarm.sweeps.lanes.crew import Crew
-from flexarm.sweeps.lanes.energy_audit import EnergyAudit
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
-from flexarm.sweeps.lanes.measures import Peaks
+from flexarm.sweeps.lanes.measures import Extremes
 
 TOGETHER = 64  # that are read in a call
 
 
 class Samples:
-    """`peaks` and `audit` tell what came of them; `furthest` how far each coordinate went, (groups, coordinates,
-    lanes).
+    """`extremes` tell what came of them, `furthest` how far each coordinate went, (groups, coordinates, lanes).
 
     wanted: their times (s); with_steps: whether ends of steps are read, too.
     """
 
     def __init__(
-        self, stepper: LaneStepper, inputs: LaneInputs, crew: Crew, wanted: Array, with_steps: bool, duration: float
+        self, stepper: LaneStepper, inputs: LaneInputs, wanted: Array, with_steps: bool, duration: float
     ) -> None:
         self._stepper, self._inputs, self.wanted, self._with_steps = stepper, inputs, wanted, with_steps
-        arrays, plant = stepper.arrays, stepper.plant
-        links = len(plant.structure.equations.chain.bodies)
-        self.peaks = Peaks(arrays, links, plant.nu, inputs.calm_after(duration))
-        self.audit = EnergyAudit(arrays, crew.push / duration**2)
+        arrays = stepper.arrays
+        self.extremes = Extremes(arrays, stepper.readings)
         self.furthest = np.zeros((arrays.groups, stepper.layout.n, arrays.lanes))
-        self._until = np.full((arrays.groups, arrays.lanes), np.inf)
+        self._living = np.ones((arrays.groups, 1, arrays.lanes), dtype=bool)
+        self._calm, self._late = inputs.calm_after(duration), False
         self._taken = 0
-        self._pending: list[tuple[Array, Array, Array]] = []  # times, those of inputs, rows
+        self._pending: list[tuple[Array, Array]] = []  # times of inputs, rows
 
-    def end(self, member: int, time: float) -> None:
-        """Nothing is read of a member after its end: its lane does what another does."""
-        place = self._stepper.arrays.place(member)
-        self._until[place] = min(self._until[place], time)
+    def end(self, member: int) -> None:
+        """Nothing more is read of a member."""
+        self.read()
+        self.extremes.freeze(member)
+        group, lane = self._stepper.arrays.place(member)
+        self._living[group, :, lane] = False
 
-    def take(self, times: Array, good: int) -> None:
-        """Samples between these nodes of the last call, those at the last node left to the next."""
+    def take(self, times: Array, good: int, ends: Mapping[int, float]) -> None:
+        """Samples between these nodes of the last call, those at the last node left to the next; of members that
+        ended on the way, up to that time."""
         low, high = self._stepper.ranges[:, :, self._stepper.layout.q].swapaxes(0, 1)
-        reached = np.maximum(np.abs(low), np.abs(high))
-        here = (self._until >= times[0])[:, None]
-        self.furthest = np.where(here, np.maximum(self.furthest, reached), self.furthest)
+        np.maximum(self.furthest, np.maximum(-low, high), out=self.furthest, where=self._living)
         until = int(np.searchsorted(self.wanted, times[-1] - ROUNDING * self.wanted[-1]))
         wanted = self.wanted[self._taken : until]
         self._taken = max(self._taken, until)
         if self._with_steps:
             wanted = np.union1d(wanted, times[:-1])
-        if not len(wanted):
-            return
         wanted = np.maximum(wanted, times[0])
-        asked = np.minimum(wanted, np.nextafter(times[-1], -np.inf))
-        self._pending.append((wanted, asked, self._stepper.between(times, good, wanted)))
-        if sum(len(each) for each, *_ in self._pending) >= TOGETHER:
+        if (late := bool(times[0] >= self._calm)) != self._late:  # inputs jump at nodes: no chunk is both
             self.read()
+            self._late = late
+        for end in sorted({*ends.values()}):
+            here = int(np.searchsorted(wanted, end, side="right"))
+            self._add(times, good, wanted[:here])
+            wanted = wanted[here:]
+            for member in (member for member, time in ends.items() if time == end):
+                self.end(member)
+        self._add(times, good, wanted)
+        if sum(len(each) for each, _ in self._pending) >= TOGETHER:
+            self.read()
+
+    def _add(self, times: Array, good: int, wanted: Array) -> None:
+        if len(wanted):
+            asked = np.minimum(wanted, np.nextafter(times[-1], -np.inf))
+            self._pending.append((asked, self._stepper.between(times, good, wanted)))
 
     def read(self) -> None:
         """Read those that wait for it."""
         if not self._pending:
             return
-        wanted, asked, rows = (
+        asked, rows = (
             each[0] if len(each) == 1 else np.concatenate(each, axis=axis)
-            for each, axis in zip(zip(*self._pending, strict=True), (0, 0, 1))
+            for axis, each in enumerate(zip(*self._pending, strict=True))
         )
         self._pending = []
-        readings = self._stepper.read(rows, self._inputs.padded(asked))
-        here = None if (self._until >= wanted[-1]).all() else wanted[:, None] <= self._until[:, None, :]
-        self.peaks.gather(wanted, readings, here)
-        self.audit.gather(readings[:, :, :4], rows[:, :, -2:], here)
+        inputs = self._inputs.padded(asked)
+        if self.extremes.first is None:
+            self.extremes.first = self._stepper.read(rows[:, :1], inputs[:, :1])
+        self._stepper.read(rows, inputs, self.extremes.late if self._late else self.extremes.early)
+        self.extremes.late_samples += len(asked) * self._late

@@ -33,7 +33,7 @@ def suspicion(batch: Batch, system: System) -> Array:
     furthest = arrays.rows(batch.samples.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
-    leaked = arrays.rows(batch.samples.audit.share[:, None])[:, 0] / LEAK
+    leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / LEAK
     found = np.maximum(bent, turned) / (1 - ROUGH)
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
 
