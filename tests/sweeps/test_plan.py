@@ -112,3 +112,12 @@ def test_other_numbers_of_shapes_are_other_structures():
     found = groups(CASE, plan)
     assert found == [[0, 2], [1, 3]]
     assert said(found).startswith("the members are of 2 structures (2, 2 members)")
+
+
+def test_units_that_look_wrong_are_told():
+    case = Case(fa.library.two_link_arm(), 1.0)
+    plan = plan_of(case, {"links.upper.material.E": [2e5, 2e10], "q0.upper.q": [0.0, 1.0]})
+    (said,) = plan.odd_units(case)
+    assert "E = 200000: looks like MPa" in said
+    with pytest.warns(UserWarning, match="looks like MPa"):
+        fa.sweep(case.robot, {"links.upper.material.E": [2e5]}, 0.01, native=False, progress=False)

@@ -206,3 +206,7 @@ def test_the_bar_tells_members_and_pace():
     from flexarm.sweeps.conduct import Counting
 
     assert Counting(1000, False).words(250.0, 123.4) == "250 of 1000 members, 123 a second"
+
+
+def test_members_that_run_one_by_one_say_why():
+    assert swept([1.0, 2.0]).attrs["notes"].startswith("2 members run one by one: native=False asks for")

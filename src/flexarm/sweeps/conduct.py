@@ -7,7 +7,7 @@ import os
 import sys
 import time as clock
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,6 +77,8 @@ def conducted(
         raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
     workers = None if how.executor is None else Workers(how.executor)
     plan.require_possible(case)
+    for sentence in plan.odd_units(case):
+        _warn(sentence)
     rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
     store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
     if store is not None and (finished := store.finished()) is not None:
@@ -86,8 +88,15 @@ def conducted(
     try:
         for outcome in store.begin() if store is not None else ():
             table.add(outcome)
-        ended = _gathered(case, table, measures, keep, how, workers, store)
-        attributes = {"status": ended, "summary": table.summary(), "wall_time": clock.perf_counter() - begin}
+        notes: list[str] = []
+        ended = _gathered(case, table, measures, keep, how, workers, store, notes)
+        seconds = clock.perf_counter() - begin
+        attributes = {
+            "status": ended,
+            "summary": table.summary(),
+            "notes": "; ".join(dict.fromkeys(notes)),
+            "wall_time": seconds,
+        }
         data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
             store.finish(data.drop_vars("run", errors="ignore"))
@@ -111,8 +120,9 @@ def _gathered(
     how: How,
     workers: Workers | None,
     store: Store | None,
+    notes: list[str],
 ) -> str:
-    """Run what is missing; how it ended."""
+    """Run what is missing; how it ended. `notes` take how members were run."""
     missing = set(table.missing)
     if not missing:
         return "completed"
@@ -125,7 +135,7 @@ def _gathered(
     try:
         with interrupts.noticed(), Counting(len(missing), how.progress) as bar:
             threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
-            made = (ready(case, part, measures, keep is not None, threads) for part in chosen)
+            made = _made_ready(case, chosen, measures, keep is not None, threads, notes)
             outcomes = _outcomes(made, workers, how.threads)
             for done, outcome in enumerate(outcomes, 1):
                 with interrupts.held():
@@ -135,6 +145,20 @@ def _gathered(
     except KeyboardInterrupt:
         return "interrupted"
     return "completed"
+
+
+def _made_ready(
+    case: Case,
+    parts: Sequence[Some],
+    measures: Mapping[str, Measure] | None,
+    keep_runs: bool,
+    threads: int | None,
+    notes: list[str],
+) -> Iterator[Sweep]:
+    for part in parts:
+        sweep = ready(case, part, measures, keep_runs, threads)
+        notes += sweep.notes
+        yield sweep
 
 
 def _outcomes(sweeps: Iterable[Sweep], workers: Workers | None, threads: int | None) -> Iterator[Outcome]:

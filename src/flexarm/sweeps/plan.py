@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -13,8 +14,9 @@ import numpy as np
 
 from flexarm.foundation.numbers import real
 from flexarm.foundation.sentences import shown
-from flexarm.sweeps.applied import applied
+from flexarm.sweeps.applied import applied, is_of_case
 from flexarm.sweeps.fields import Field, field
+from flexarm.sweeps.heard import heard
 from flexarm.sweeps.member import Case, Member
 
 MOST = 10_000_000  # members: beyond, the results alone fill the memory
@@ -86,6 +88,15 @@ class Plan(Sequence[Member]):
         for member in self:
             if (problem := _problem(case, member.changes)) is not None:
                 raise ValueError(f"over: member {member.number} ({self.words(member.number)}) cannot be: {problem}")
+
+    def odd_units(self, case: Case) -> list[str]:
+        """What descriptions say of values whose unit looks wrong, at the ends of each field."""
+        with heard() as said:
+            for each, column in zip(self.fields, self.columns, strict=True):
+                for value in () if is_of_case(each.name) else _levels(column):
+                    with suppress(ValueError, TypeError):  # it may be possible with others only
+                        case.robot.with_({each.name: value})
+        return said
 
 
 def plan_of(case: Case, over: object, together: bool = False) -> Plan:
