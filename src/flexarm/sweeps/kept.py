@@ -82,6 +82,11 @@ def usual_measures() -> dict[str, Measure]:
     return {name: each.function for name, each in USUAL.items()}
 
 
+def are_usual(measures: Measures | None) -> bool:
+    """Whether there is none but usual ones, which can be told without histories."""
+    return measures is None or all(name in USUAL and USUAL[name].function is each for name, each in measures.items())
+
+
 def checked_measures(measure: Any) -> dict[str, Measure] | None:
     """The functions that `measure` asks for: one, several by name, names of usual ones; None for all of these."""
     if measure is None:

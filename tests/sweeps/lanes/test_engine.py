@@ -136,6 +136,17 @@ def test_measures_of_the_user_and_one_that_fails():
     assert failed[0].reason == "measure 'broken' failed (KeyError: 'nothing')"
 
 
+def test_some_of_the_usual_measures_need_no_histories(monkeypatch):
+    from flexarm.sweeps.kept import checked_measures
+    from flexarm.sweeps.lanes import job
+
+    every, _ = ran(CASE, payloads([0.1, 0.2]))
+    monkeypatch.setattr(job, "gathered", None)
+    some, _ = ran(CASE, payloads([0.1, 0.2]), measures=checked_measures(["tip", "residual"]))
+    assert some[1].values.keys() == {"tip", "residual"}
+    np.testing.assert_array_equal(some[1].values["tip"], every[1].values["tip"])
+
+
 def test_a_member_that_fails_at_the_start_is_recorded():
     def law(t, q, v, gains):
         return [np.sqrt(gains["k"]), 0.0]  # no number below zero

@@ -9,7 +9,7 @@ from typing import Any
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import bends_far, reach
 from flexarm.motion.validity import doubts
-from flexarm.sweeps.kept import Measures, usual_measures
+from flexarm.sweeps.kept import Measures, are_usual, usual_measures
 from flexarm.sweeps.lanes.batch import Batch, Cancelled
 from flexarm.sweeps.lanes.candidates import Candidate
 from flexarm.sweeps.lanes.cohort import Cohort
@@ -51,7 +51,7 @@ class Job:
 
     @property
     def wants_runs(self) -> bool:
-        return self.measures is not None or self.keep_runs
+        return self.keep_runs or not are_usual(self.measures)
 
     def compute(
         self,
@@ -98,7 +98,8 @@ class Job:
                 if bent > most:
                     said += bends_far(link, bent)
             reason = "" if end.status == "completed" else end.reason
-            out.append(Outcome(number, values, end.status, reason, doubts=tuple(said)))
+            asked = {name: values[name] for name in self._measures}
+            out.append(Outcome(number, asked, end.status, reason, doubts=tuple(said)))
         return out
 
     def _of_runs(self, batch: Batch, portion: Portion) -> list[Outcome]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flexarm.mechanics.lane_library import widest
 from flexarm.sweeps.applied import applied
-from flexarm.sweeps.kept import Measures
+from flexarm.sweeps.kept import Measures, are_usual
 from flexarm.sweeps.lanes.candidates import Candidate
 from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.job import Job, Portion
@@ -73,7 +73,7 @@ class Sweep:
         speeds = rows.speeds(cohort, these)
         jumps = [_jumps(self.case, one) for one in these]
         order = sorted(range(len(these)), key=lambda place: (jumps[place], speeds[place]))
-        runs = self.measures is not None or self.keep_runs
+        runs = self.keep_runs or not are_usual(self.measures)
         self._add(cohort, these, rows, order, min(each, OF_RUNS if runs else LARGEST))
 
     def _add(
