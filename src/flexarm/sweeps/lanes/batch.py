@@ -6,6 +6,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,20 @@ class Nodes:
     accelerations were computed anew before the first."""
 
     blocks: list[tuple[Array, Array, bool]] = field(default_factory=list)
+
+    @cached_property
+    def stretches(self) -> list[tuple[Array, Array]]:
+        """The same in stretches between jumps of the inputs, once all are there."""
+        found: list[list[tuple[Array, Array]]] = []
+        for times, states, jumped in self.blocks:
+            if jumped or not found:
+                found.append([(times, states)])
+            else:
+                found[-1].append((times[1:], states[:, 1:]))  # the first node is the last of those before
+        return [
+            (np.concatenate([times for times, _ in each]), np.concatenate([states for _, states in each], axis=1))
+            for each in found
+        ]
 
 
 class Batch:

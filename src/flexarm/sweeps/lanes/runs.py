@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,28 +21,32 @@ from flexarm.sweeps.lanes.cohort import Cohort
 
 
 def gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
-    """The run of a member of a batch that kept its steps."""
+    """The run of a member of a batch that kept its steps. In one thread at a time: this is Python's work, which
+    several would only take from each other's hands."""
+    with building:
+        return _gathered(cohort, batch, place, one)
+
+
+def _gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
     case, settings = cohort.case, cohort.settings
     system = batch.system_of(place)
     driven = applied(case, one.inputs)
     wanted = settings.samples(case.duration, system.nq)
     q, v = batch.crew.q[place], batch.crew.v[place]
-    with building:
-        schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
+    schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
     schedule.look(case.duration, q, v)
-    plan = settings.plan(system.robot, case.duration)
-    with building:
-        stepper = plan.stepper(cohort.method, schedule)
+    plan = replace(settings.plan(system.robot, case.duration), native=True)  # compiled for the first, found by others
+    stepper = plan.stepper(cohort.method, schedule)
     loop = plan.integration_with(stepper, schedule, wanted, Watch(system, None), Interrupts())
     end, recorder = batch.ends[place], loop.recorder
     assert batch.nodes is not None
-    for k, (times, path, jumped) in enumerate(batch.nodes.blocks):
+    for times, path in batch.nodes.stretches:
         if times[0] >= end.time:
             break
         states = batch.arrays.of(path, place)
-        if not k:
+        if not recorder.blocks:
             recorder.start(states[0])
-        recorder.record(times, states, min(end.time, float(times[-1])), jumped)
+        recorder.record(times, states, min(end.time, float(times[-1])))
         sizes = np.diff(times)
         recorder.statistics.steps += len(sizes)
         recorder.statistics.smallest_step = min(recorder.statistics.smallest_step, float(sizes.min()))
