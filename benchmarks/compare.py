@@ -64,7 +64,7 @@ def user_lines() -> dict[str, int]:
     return {
         "flexarm": lines(flexarm_models.two_link_arm),
         "Exudyn": lines(exudyn_models.two_link_arm, exudyn_models.implicit, exudyn_models.advance),
-        "MuJoCo": lines(mujoco_models.two_link_arm),
+        "MuJoCo": lines(mujoco_models.two_link_arm, mujoco_models.two_link_spec, mujoco_models.sign),
         "solve_ivp on flexarm's equations": lines(
             scipy_solver.two_link_arm, scipy_solver.solve, scipy_solver.RightHandSide
         ),

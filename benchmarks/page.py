@@ -80,9 +80,6 @@ def written(found: Findings) -> str:
 
 
 def _opening(found: Findings) -> str:
-    packages = ", ".join(
-        f"{name} {_version(name)}" for name in ("numpy", "scipy", "casadi", "exudyn", "mujoco", "sympy")
-    )
     return f"""# Benchmarks
 
 flexarm against what a user would pick instead, on the same work, side by side in one run of `make bench`
@@ -97,9 +94,17 @@ solves it and has the results in arrays; flexarm has met the robot before, so th
 Small errors may be lucky, for every tool alike: the errors of a coarse mesh and of long steps can cancel. Where the
 reference is farther from the other solutions than a target, errors of that size are not resolved.
 
-Machine: {_processor()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, flexarm
-{_version("flexarm")}, {packages}; Exudyn runs its fast build.
+Many arms at once, beside MuJoCo's rollout and Exudyn's ParameterVariation, are in [ensembles](ensemble.md).
+
+{machine("numpy", "scipy", "casadi", "exudyn", "mujoco", "sympy")}; Exudyn runs its fast build.
 """
+
+
+def machine(*packages: str) -> str:
+    """On what was measured, with versions."""
+    said = ", ".join(f"{name} {_version(name)}" for name in ("flexarm", *packages))
+    where = f"{_processor()}, {os.cpu_count()} cores, {platform.system()}"
+    return f"Machine: {where}; Python {platform.python_version()}, {said}"
 
 
 def _verdicts(found: Findings) -> str:

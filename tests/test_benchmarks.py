@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ import verdicts
 import work
 from control_set import costs, hub_and_tip, shaping, two_link_arm
 from control_set.part import Part, Row, below
+from ensemble_set import cluster, memory, own, report, rounds, settings
+from ensemble_set.arms import DURATION, SAMPLE, WITHIN, Checked, Grid, reference
 from peers.result import Candidate, Failed, Result, lines
 from precision_cases import CASES
 
@@ -304,3 +307,111 @@ def test_every_part_of_control_holds(name: str) -> None:
     part = costs.part(rounds=2) if name == "costs" else control_benchmarks.PARTS[name]()
     assert part.rows
     assert held(*part.rows) or name == "costs"  # which is about times
+
+
+# --- ensemble.py ---
+
+FOUR = Grid(2, 2)
+
+
+def test_members_are_those_of_the_sweep() -> None:
+    grid = Grid(3, 2)
+    assert len(grid) == len(grid.pairs) == len(grid.members) == 6
+    (payload, payloads), (modulus, moduli) = grid.over.items()
+    for number, each in enumerate(grid.members):
+        assert each.number == number
+        assert each.changes == {payload: payloads[number // 2], modulus: moduli[number % 2]}
+    assert Checked(Grid(5, 7)).numbers == [0, 3, 6, 14, 17, 20, 28, 31, 34]
+    assert Checked(FOUR).numbers == [0, 1, 2, 3]
+    assert memory.grid_of(100_000) == Grid(250, 400)
+
+
+def test_every_tool_that_is_here_computes_the_same_arms() -> None:
+    """Peers are no part of what the tests need: theirs are tried where they are installed."""
+    checked = Checked(FOUR)
+    fine = {
+        "flexarm": settings.flexarm_settings()["Craig-Bampton, 2 and 1 modes, rtol 1e-03"],
+        "MuJoCo": {"segments": (8, 3), "dt": SAMPLE / 25, "integrator": "Euler"},
+        "Exudyn": {
+            "elements": (3, 2),
+            "dt": 5e-3,
+            "radius": 0.6,
+            "tolerance": 3e-4,
+            "integration": 1,
+            "sample": SAMPLE,
+        },
+    }
+    for tool, setting in fine.items():
+        if find_spec(tool.lower()):
+            found = settings.TRIED[tool][1](setting, checked)
+            assert checked.error(found) < WITHIN, tool
+            assert 0 < found.loop < found.whole
+
+
+def test_tips_that_end_early_are_no_answer() -> None:
+    times = np.arange(0, DURATION + SAMPLE / 2, SAMPLE)
+    exact = np.stack([reference(*pair) for pair in Checked(FOUR).pairs], axis=1)
+    off = exact.copy()
+    off[7, 2, 1] += 3e-3
+    assert Checked(FOUR).error(Result(times, off, 0.0, 0.0, 0)) == pytest.approx(3e-3)
+    assert math.isnan(Checked(FOUR).error(Result(times[:-1], exact[:-1], 0.0, 0.0, 0)))
+
+
+def test_sweeps_are_timed_with_their_loops() -> None:
+    case = settings.flexarm_settings()["Craig-Bampton, 2 and 1 modes, rtol 1e-03"]
+    loops, run, prepared = own.together(case, FOUR, threads=1)
+    assert 0 < loops < run < prepared
+    whole, loops = own.swept(case, FOUR, threads=1)
+    assert 0 < loops < whole
+    assert own.one_by_one(case, FOUR)[0] > 0
+
+
+def test_what_dask_adds_is_a_share_of_the_work_inside() -> None:
+    shared = cluster.Shared(workers=2, wall=1.1, batches=(0.5, 0.5, 0.5, 0.5))
+    assert shared.overhead == pytest.approx(0.1)
+    assert shared.batch == 0.5
+
+
+def ensemble(mujoco: tuple[float, float]) -> report.Findings:
+    good, rough = (search.Trial("MuJoCo", name, error, (loop,), (loop,)) for name, error, loop in TRIALS)
+    trials = [good, rough, *(search.Trial(tool, "its own", 5e-5, (1e-3,), (2e-3,)) for tool in ("flexarm", "Exudyn"))]
+    found = search.Survey(trials, (WITHIN,))
+    case = settings.flexarm_settings()["3 and 2 elements, rtol 1e-03"]
+    chosen = settings.Chosen(found, (trials[2], case), (good, {}), (good, {}), (rough, {}), (trials[3], {}))
+    sizes = rounds.Sizes(Grid(40, 25), Grid(5, 4), Grid(10, 10), Grid(10, 6))
+    own = {"alone": (4e-3, 5e-3), "inside": (1e-3, 1.1e-3, 1.2e-3), "inside_all": (1e-3, 5.5e-4, 6e-4)}
+    swept = {"swept": (1.25e-3, 1e-3), "swept_all": (6e-4, 1e-3)}
+    peers = {"mujoco": mujoco, "mujoco_alike": mujoco, "mujoco_named": (0.03, 0.06), "exudyn": (0.03, 0.06)}
+    timed = rounds.Timed(2, sizes, 3, **own, **swept, **peers)
+    shared = [cluster.Shared(2, 1.1, (0.5,) * 4)]
+    many = {"members": 1e5, "seconds": 60.0, "peak": 2000.0}
+    return report.Findings(chosen, timed, shared, 1.0, {**many, "members": 1e3}, many)
+
+
+TRIALS = (("good", 9e-5, 8e-3), ("rough", 2e-4, 4e-3))
+
+
+def test_the_page_of_ensembles_tells_what_does_not_hold() -> None:
+    found = ensemble(mujoco=(0.0234, 0.0246))
+    holds = {verdict.claim: verdict.holds for verdict in report.verdicts(found)}
+    assert [claim for claim, held in holds.items() if not held] == [
+        "40 times the members a second of MuJoCo's rollout at its best, its models given",
+        "100000 members in less than 1 GB",
+    ]
+    page = report.written(found)
+    assert (
+        "| 40 times the members a second of MuJoCo's rollout at its best, its models built | 41 times | yes |" in page
+    )
+    assert (
+        "| 40 times the members a second of MuJoCo's rollout at its best, its models given | 39 times | **no** |"
+        in page
+    )
+    assert "| MuJoCo | good | 0.09 | 8 | 8 | yes |\n| MuJoCo | rough | 0.2 | 4 | 4 | **no** |" in page
+    assert "{" not in page
+
+
+def test_the_cheapest_of_what_holds_is_timed() -> None:
+    survey = ensemble((1.0, 1.0)).chosen.survey
+    assert settings.cheapest(survey, {"good": 1, "rough": 2}) == (survey.trials[0], 1)
+    with pytest.raises(SystemExit, match=r"none of 1 settings holds 0.1 mm: rough"):
+        settings.cheapest(survey, {"rough": 2})

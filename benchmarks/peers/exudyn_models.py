@@ -25,26 +25,41 @@ import elastica  # noqa: E402
 from peers.result import Failed, Result  # noqa: E402
 
 
-def two_link_arm(elements: int, dt: float, radius: float, tolerance: float, integration: int) -> Result:
+def two_link_arm(
+    elements: int | tuple[int, int],
+    dt: float,
+    radius: float,
+    tolerance: float,
+    integration: int,
+    payload: float = 0.15,
+    upper_E: float = 2e10,
+    sample: float = 0.01,
+) -> Result:
+    """`elements` of each link, or of one and the other; `payload` (kg) at the tip, `upper_E` (Pa) the modulus of the
+    upper link."""
     start = time.perf_counter()
     E, rho, width, damping = 2e10, 7850.0, 0.005, 1e-3
-    A, EI = width**2, E * width**4 / 12
+    A, second = width**2, width**4 / 12
     mbs = exu.SystemContainer().AddSystem()
-    cable = eu.ObjectANCFCable2D(
-        massPerLength=rho * A,
-        bendingStiffness=EI,
-        axialStiffness=E * A,
-        bendingDamping=damping * EI,
-        useReducedOrderIntegration=integration,
-    )
+    cables = [
+        eu.ObjectANCFCable2D(
+            massPerLength=rho * A,
+            bendingStiffness=modulus * second,
+            axialStiffness=modulus * A,
+            bendingDamping=damping * modulus * second,
+            useReducedOrderIntegration=integration,
+        )
+        for modulus in (upper_E, E)
+    ]
     pinned = [True, True, False, False]
-    upper = GenerateBeamElementsAlongLine(mbs, [0, 0, 0], [1, 0, 0], elements, cable, groundConstraintsStart=pinned)
-    fore = GenerateBeamElementsAlongLine(mbs, [1, 0, 0], [1.5, 0, 0], elements, cable)
+    n = elements if isinstance(elements, tuple) else (elements, elements)
+    upper = GenerateBeamElementsAlongLine(mbs, [0, 0, 0], [1, 0, 0], n[0], cables[0], groundConstraintsStart=pinned)
+    fore = GenerateBeamElementsAlongLine(mbs, [1, 0, 0], [1.5, 0, 0], n[1], cables[1])
     root, before, after, tip = upper["nodes"][0], upper["nodes"][-1], fore["nodes"][0], fore["nodes"][-1]
     for axis in (0, 1):
         ends = [mbs.AddMarker(eu.MarkerNodeCoordinate(nodeNumber=n, coordinate=axis)) for n in (before, after)]
         mbs.AddObject(eu.CoordinateConstraint(markerNumbers=ends))
-    mbs.AddObject(eu.ObjectMassPoint2D(mass=0.15, nodeNumber=tip))
+    mbs.AddObject(eu.ObjectMassPoint2D(mass=payload, nodeNumber=tip))
     torques = {}
     for node, torque in ((root, 0.02), (before, -0.005), (after, 0.005)):
         marker = mbs.AddMarker(eu.MarkerNodeRigid(nodeNumber=node))
@@ -52,7 +67,7 @@ def two_link_arm(elements: int, dt: float, radius: float, tolerance: float, inte
     position = exu.OutputVariableType.Position
     sensor = mbs.AddSensor(eu.SensorNode(nodeNumber=tip, storeInternal=True, outputVariableType=position))
     mbs.Assemble()
-    settings = implicit(radius, tolerance, sample=0.01)
+    settings = implicit(radius, tolerance, sample)
     loop, found = 0.0, []
     for begin, end, sign in ((0, 1, 1), (1, 2, -1), (2, 10, 0)):
         for load, torque in torques.items():

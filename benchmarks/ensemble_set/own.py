@@ -1,0 +1,84 @@
+"""The ensemble in flexarm: one by one, in lanes, in threads, and as users call it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import flexarm as fa
+from ensemble_set.arms import SAMPLE, Checked, Grid
+from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes.sweep import Sweep
+from flexarm.sweeps.member import Case
+from peers.result import Failed, Result
+
+
+def one_by_one(case: Case, grid: Grid) -> tuple[float, float]:
+    """Seconds a member: of the loop, and whole."""
+    begin, loops = time.perf_counter(), 0.0
+    for each in grid.members:
+        run = fa.simulate(case.robot.with_(each.changes), case.duration, torque=case.torque, **case.options)
+        loops += run.statistics["loop_time"]
+    return loops / len(grid), (time.perf_counter() - begin) / len(grid)
+
+
+def together(case: Case, grid: Grid, threads: int) -> tuple[float, float, float]:
+    """Seconds a member inside the engine: of the loops of all threads, of the run, and with its preparation."""
+    these = grid.members
+    begin = time.perf_counter()
+    sweep = engine.prepare(case, these, threads=threads)
+    ready = time.perf_counter()
+    count = sum(1 for _ in engine.run(sweep, threads))
+    end = time.perf_counter()
+    return sweep.loop_time / count, (end - ready) / count, (end - begin) / count
+
+
+def swept(case: Case, grid: Grid, threads: int | None = None, **options: Any) -> tuple[float, float]:
+    """Seconds a member of `fa.sweep`, from its call to its Dataset: whole, and in the loops of all threads."""
+    with noticed() as sweeps:
+        begin = time.perf_counter()
+        found = fa.sweep(
+            case.robot, grid.over, case.duration, torque=case.torque, threads=threads, **case.options, **options
+        )
+        whole = time.perf_counter() - begin
+    if found.attrs["status"] != "completed" or (found["status"] != "completed").any():
+        raise Failed(f"{found.attrs['status']}: {found.attrs['summary']}")
+    return whole / len(grid), sum(each.loop_time for each in sweeps) / len(grid)
+
+
+@contextlib.contextmanager
+def noticed() -> Iterator[list[Sweep]]:
+    """What the engine prepares meanwhile: a Dataset does not tell how long loops took."""
+    prepare, found = engine.prepare, list[Sweep]()
+
+    def noticing(*given: Any, **named: Any) -> Sweep:
+        found.append(prepare(*given, **named))
+        return found[-1]
+
+    engine.prepare = noticing
+    try:
+        yield found
+    finally:
+        engine.prepare = prepare
+
+
+def tried(case: Case, checked: Checked) -> Result:
+    """Tips of members that are checked, in the same company as when all of them run: of the tasks that have one."""
+    begin = time.perf_counter()
+    sweep = engine.prepare(case, checked.grid.members, keep_runs=True, threads=engine.processors())
+    tips, count, wanted = {}, 0, set(checked.numbers)
+    for task in sweep.tasks:
+        if wanted.isdisjoint(one.member.number for one in sweep.portion(task).members):
+            continue
+        count += len(task)
+        for outcome in sweep.compute(task):
+            if outcome.status != "completed" or outcome.run is None:
+                raise Failed(f"a member {outcome.status}: {outcome.reason}")
+            tips[outcome.number] = outcome.run.array("tip")
+    track = np.stack([tips[number] for number in checked.numbers], axis=1)
+    times = SAMPLE * np.arange(len(track))
+    return Result(times, track, sweep.loop_time / count, (time.perf_counter() - begin) / count, 0)

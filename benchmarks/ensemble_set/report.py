@@ -1,0 +1,250 @@
+"""docs/ensemble.md, written from the numbers of one run."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ensemble_set import memory
+from ensemble_set.arms import MODULI, PAYLOADS, SAMPLE, WITHIN, Checked
+from ensemble_set.cluster import Shared
+from ensemble_set.rounds import Seconds, Timed
+from ensemble_set.settings import EXUDYN, FEW, FLEXARM, MUJOCO, NAMED, Chosen
+from flexarm.mechanics.lane_library import widest
+from page import machine, table
+from search import Trial
+from verdicts import Verdict
+
+LANES, THREADS, WHOLE, PEERS, OVERHEAD, MEMORY = 3.5, 1.8, 1.3, 40.0, 0.2, 1024.0  # goals; MB
+BATCH = 0.1  # s: of smaller ones nothing is asked of Dask
+SHOWN = 3  # settings of each tool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that one run of ensemble.py measured."""
+
+    chosen: Chosen
+    timed: Timed
+    shared: Sequence[Shared]
+    here: float  # s: the sweep of `shared` in threads of one process
+    few: Mapping[str, float]
+    many: Mapping[str, float]
+    seconds: float = 0.0
+
+
+def verdicts(found: Findings) -> list[Verdict]:
+    timed, many = found.timed, found.many
+    overhead, batch = overhead_of(found)
+    out = [
+        Verdict(
+            f"lanes: {LANES:g} times the throughput of runs one by one, on one core", *at_least(timed.lanes, LANES)
+        ),
+        Verdict(f"threads: {THREADS:g} times on {timed.threads} cores", *at_least(timed.cores, THREADS)),
+        Verdict(
+            f"a whole `fa.sweep` on one core takes at most {WHOLE:g} times its loops",
+            f"{timed.beyond:.2f} times",
+            timed.beyond <= WHOLE,
+        ),
+    ]
+    peers = {
+        f"MuJoCo's rollout as the goal has it ({NAMED})": timed.mujoco_named,
+        "MuJoCo's rollout at its best": timed.mujoco,
+        "Exudyn's ParameterVariation at its best": timed.exudyn,
+    }
+    for name, peer in peers.items():
+        solver, whole = timed.times(peer)
+        claim = f"{PEERS:g} times the members a second of {name}"
+        out.append(Verdict(f"{claim}, its models built", *at_least(whole, PEERS)))
+        out.append(Verdict(f"{claim}, its models given", *at_least(solver, PEERS)))
+    out.append(
+        Verdict(
+            f"Dask adds less than {OVERHEAD:.0%} to batches of {BATCH:g} s or more",
+            f"{overhead:.1%} of batches of {batch:.2g} s",
+            overhead < OVERHEAD and batch >= BATCH,
+        )
+    )
+    said = f"{many['peak']:.0f} MB"
+    out.append(Verdict(f"{many['members']:.0f} members in less than 1 GB", said, many["peak"] < MEMORY))
+    return out
+
+
+def at_least(value: float, wanted: float) -> tuple[str, bool]:
+    return f"{value:.3g} times", value >= wanted
+
+
+def overhead_of(found: Findings) -> tuple[float, float]:
+    """Of Dask, a share of the work inside, and the seconds of a batch."""
+    return (statistics.median(getattr(each, name) for each in found.shared) for name in ("overhead", "batch"))  # type: ignore[return-value]
+
+
+def summary(found: Findings) -> str:
+    every = verdicts(found)
+    width = max(len(each.claim) for each in every)
+    return "\n".join(f"{'holds' if v.holds else 'FAILS':<7}{v.claim:<{width}}  {v.measured}" for v in every)
+
+
+def written(found: Findings) -> str:
+    timed = found.timed
+    numbers = {
+        "minutes": f"{found.seconds / 60:.0f}",
+        "machine": machine("numpy", "casadi", "mujoco", "exudyn", "distributed"),
+        "goals": table(
+            ("goal", "measured", "holds"),
+            [(each.claim, each.measured, "yes" if each.holds else "**no**") for each in verdicts(found)],
+        ),
+        "members": len(timed.sizes.own),
+        "payloads": " to ".join(f"{each:g}" for each in PAYLOADS),
+        "moduli": " to ".join(f"{each / 1e9:g}" for each in MODULI),
+        "sample": f"{SAMPLE:g}",
+        "within": f"{1e3 * WITHIN:g}",
+        "checked": len(Checked(timed.sizes.own).numbers),
+        "few": len(FEW),
+        "rounds": timed.rounds,
+        "threads": timed.threads,
+        "mujoco_members": len(timed.sizes.mujoco),
+        "exudyn_members": len(timed.sizes.exudyn),
+        "beside": beside(found),
+        "inside": inside(timed),
+        "tried": tried(found.chosen),
+        "count": ", ".join(
+            f"{sum(trial.tool == tool for trial in found.chosen.survey.trials)} of {tool}"
+            for tool in found.chosen.survey.tools
+        ),
+        "dask": dask(found),
+        "memory": table(
+            ("members", "seconds", "peak MB"),
+            [
+                (f"{each['members']:.0f}", f"{each['seconds']:.2g}", f"{each['peak']:.0f}")
+                for each in (found.few, found.many)
+            ],
+        ),
+        "short": f"{memory.SHORT:g}",
+    }
+    return PAGE.format(**numbers)
+
+
+def beside(found: Findings) -> str:
+    chosen, timed = found.chosen, found.timed
+    own = timed.swept_all[0]
+    rows = [("`fa.sweep`, threads", chosen.own[0].setting, error(chosen.own[0]), f"{1 / own:.0f}", "", "", "")]
+    named: tuple[tuple[str, Trial, Seconds], ...] = (
+        ("`mujoco.rollout`, threads", chosen.mujoco[0], timed.mujoco),
+        ("the same, as many segments in both links", chosen.mujoco_alike[0], timed.mujoco_alike),
+        ("the same, with which the goal was set", chosen.mujoco_named[0], timed.mujoco_named),
+        ("Exudyn's ParameterVariation, processes", chosen.exudyn[0], timed.exudyn),
+    )
+    for name, trial, seconds in named:
+        rates = (f"{1 / seconds[1]:.0f}", f"{1 / seconds[0]:.0f}")
+        rows.append(
+            (name, trial.setting, error(trial), *rates, *(f"{each:.3g}" for each in timed.times(seconds)[::-1]))
+        )
+    heads = ("tool", "setting", "error mm", "members a second", "models given", "`fa.sweep` is faster", "models given")
+    return table(heads, rows)
+
+
+def error(trial: Trial) -> str:
+    return f"{1e3 * trial.error:.2g}"
+
+
+def inside(timed: Timed) -> str:
+    def ms(seconds: float) -> str:
+        return f"{1e3 * seconds:.3f}"
+
+    rows = [
+        ("one by one, `fa.simulate`", ms(timed.alone[0]), ms(timed.alone[1]), "", f"{1 / timed.alone[1]:.0f}"),
+        (f"{widest().lanes} lanes, one core, inside", *map(ms, timed.inside), f"{1 / timed.inside[2]:.0f}"),
+        (
+            f"{widest().lanes} lanes, {timed.threads} threads, inside",
+            *map(ms, timed.inside_all),
+            f"{1 / timed.inside_all[2]:.0f}",
+        ),
+        ("`fa.sweep(..., threads=1)`", ms(timed.swept[1]), "", ms(timed.swept[0]), f"{1 / timed.swept[0]:.0f}"),
+        ("`fa.sweep(...)`", ms(timed.swept_all[1]), "", ms(timed.swept_all[0]), f"{1 / timed.swept_all[0]:.0f}"),
+    ]
+    heads = ("ms a member", "in loops, all threads", "run", "prepared too", "members a second")
+    said = f"On all cores a whole `fa.sweep` takes {timed.beyond_all:.2f} times its loops, by the time of all cores."
+    return f"{table(heads, rows)}\n{said}\n"
+
+
+def tried(chosen: Chosen) -> str:
+    """The cheapest that hold, and what is cheaper and does not."""
+    rows = []
+    for tool in (FLEXARM, MUJOCO, EXUDYN):
+        own = [trial for trial in chosen.survey.trials if trial.tool == tool and not trial.failure]
+        hold = sorted((trial for trial in own if trial.meets(WITHIN)), key=lambda trial: trial.loop)[:SHOWN]
+        rough = [trial for trial in own if not trial.meets(WITHIN) and trial.loop < hold[0].loop]
+        near = sorted(rough, key=lambda trial: trial.error)[:1]
+        rows += [
+            (tool, trial.setting, error(trial), f"{1e3 * trial.loop:.3g}", f"{1e3 * trial.whole:.3g}", word)
+            for these, word in ((hold, "yes"), (near, "**no**"))
+            for trial in these
+        ]
+    return table(("tool", "setting", "error mm", "solver, ms a member", "whole, ms a member", "holds"), rows)
+
+
+def dask(found: Findings) -> str:
+    overhead, batch = overhead_of(found)
+    wall = statistics.median(each.wall for each in found.shared)
+    first = found.shared[0]
+    rows = [
+        ("batches", f"{len(first.batches)}, on {first.workers} workers"),
+        ("a batch", f"{batch:.3g} s"),
+        ("the sweep", f"{wall:.3g} s"),
+        ("beyond the work inside", f"{overhead:.1%}"),
+        ("the same sweep in threads of one process", f"{found.here:.3g} s"),
+    ]
+    return table(("what", "measured"), rows)
+
+
+PAGE = """\
+# Ensembles
+
+Many arms at once: flexarm's sweeps beside what a user would take instead, side by side in one run of `python
+benchmarks/ensemble.py` (part of `make bench`; {minutes} minutes), which writes this page. No number is typed in.
+
+{members} two-link arms (W1 of the [benchmarks](benchmarks.md)) for 10 s, with payloads of {payloads} kg and moduli of
+the upper link of {moduli} GPa. Tips are sampled every {sample} s. Every tool runs its cheapest setting, of many that
+were tried, that keeps the tips of {checked} arms of the grid (its corners, its middle and those of its edges) within
+{within} mm of the exact model's at every sample.
+
+{machine}; Exudyn runs its fast build.
+
+## Goals
+
+{goals}
+## Beside other tools
+
+Medians of {rounds} rounds; in each of them all tools run in turn, with {threads} threads or processes. `fa.sweep` is
+timed from its call to its Dataset, with all usual measures, of {members} members; what it compiles was compiled before.
+MuJoCo runs {mujoco_members} members and Exudyn {exudyn_members}, on the same grid more coarsely: their cost is
+proportional to them. "Models given" leaves out what it takes them to build their models (MuJoCo builds them one after
+the other before it rolls out; in Exudyn the solver's time is counted alone), though `fa.sweep` builds its own. MuJoCo
+records nothing but tips (`skip_checks=True`), and they are read between two steps, which makes its semi-implicit steps
+accurate to second order. Torques that jump are given to Exudyn in stretches, as for a single arm.
+
+{beside}
+## Inside
+
+{inside}
+## What was tried
+
+{count}. Of each tool the cheapest settings that hold, and one that is cheaper and does not, on one core. flexarm's are
+tried among {few} members, in lanes; the one that is timed holds among all {members}, where its error was told above.
+"A and B" are those of the upper link and of the forearm. Small errors may be lucky, for every tool alike: those of a
+coarse mesh and of long steps can cancel. The script prints all that was tried.
+
+{tried}
+## On a cluster
+
+`fa.sweep(..., executor=client)` with a `LocalCluster` of {threads} processes. What is beyond the work inside is the
+time of the call, of all workers, against the time that batches take by the workers' clocks: what is sent, waited for,
+prepared, planned and gathered.
+
+{dask}
+## Memory
+
+`fa.sweep` of so many members for {short} s in a process of its own, histories not kept.
+
+{memory}"""

@@ -1,0 +1,160 @@
+"""How each tool may compute the ensemble, from rough to fine, and the cheapest setting of each that is accurate enough.
+
+Costs are seconds a member on one core, of peers the processor's: other work must not decide. Both links need not be
+resolved alike: the forearm is short and stiff.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import flexarm as fa
+import search
+from ensemble_set import own
+from ensemble_set.arms import DURATION, SAMPLE, WITHIN, Checked, Grid, case, reference
+from flexarm.sweeps.member import Case
+from peers.result import Candidate, Result
+from search import Survey, Trial
+
+FLEXARM, MUJOCO, EXUDYN = "flexarm", "MuJoCo", "Exudyn"
+NAMED = "6 and 6 segments, dt 2 ms, implicitfast"  # of MuJoCo: with which the goal was set
+REPEATS = 2
+FEW = Grid(20, 13)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was tried, and what of each tool is timed: by its name, with what it takes."""
+
+    survey: Survey
+    own: tuple[Trial, Case]
+    mujoco: tuple[Trial, Mapping[str, Any]]
+    mujoco_alike: tuple[Trial, Mapping[str, Any]]  # with as many segments in both links
+    mujoco_named: tuple[Trial, Mapping[str, Any]]  # with which the goal was set, however accurate
+    exudyn: tuple[Trial, Mapping[str, Any]]
+
+
+def flexarm_settings() -> dict[str, Case]:
+    def fixed(count: int) -> fa.Flexible:
+        return fa.Flexible(bend_y=count, basis=fa.reduced(12, count, "fixed"))
+
+    def elements(count: int) -> fa.Flexible:
+        return fa.Flexible(bend_y=count, basis="elements")
+
+    bases = {
+        "Craig-Bampton, 1 and 1 modes": (fixed(1), fixed(1)),
+        "Craig-Bampton, 2 and 1 modes": (fixed(2), fixed(1)),
+        "3 and 2 elements": (elements(3), elements(2)),
+    }
+    rtols = (5e-3, 3e-3, 2e-3, 1e-3)
+    return {f"{name}, rtol {rtol:.0e}": case(*shapes, rtol) for name, shapes in bases.items() for rtol in rtols}
+
+
+def mujoco_settings() -> dict[str, dict[str, Any]]:
+    pairs = [(5, 2), (6, 2), (6, 3), (7, 2), (7, 3), (6, 6), (8, 8), (9, 9), (10, 10)]
+    found = {}
+    for integrator, these in (("Euler", pairs), ("implicitfast", [(6, 2), (6, 6)])):
+        for segments in these:
+            for parts in (12, 14, 15, 16, 18, 20, 22, 25, 30, 35):
+                dt = SAMPLE / parts
+                text = f"{segments[0]} and {segments[1]} segments, dt {1e3 * dt:.3g} ms, {integrator}"
+                found[text] = {"segments": segments, "dt": dt, "integrator": integrator}
+    return found
+
+
+def exudyn_settings() -> dict[str, dict[str, Any]]:
+    found = {}
+    for elements in ((2, 1), (2, 2), (3, 1), (3, 2), (3, 3)):
+        for parts in (10, 12):
+            for radius in (0.6, 0.8, 0.9):
+                for tolerance in (3e-4, 1e-4):
+                    for integration in (1, 2):
+                        dt = SAMPLE / parts
+                        text = f"{elements[0]} and {elements[1]} ANCF, dt {1e3 * dt:.3g} ms, radius {radius}, "
+                        text += f"tol {tolerance:.0e}, quadrature {integration}"
+                        steps = {"elements": elements, "dt": dt, "radius": radius, "tolerance": tolerance}
+                        found[text] = {**steps, "integration": integration, "sample": SAMPLE}
+    return found
+
+
+def mujoco_tried(setting: Mapping[str, Any], checked: Checked) -> Result:
+    from peers import mujoco_ensemble
+
+    start = time.process_time()
+    models = mujoco_ensemble.two_link_arms(checked.pairs, **setting)
+    ready = time.process_time()
+    track = mujoco_ensemble.tips(models, DURATION, SAMPLE, threads=1).transpose(1, 0, 2)
+    end, count = time.process_time(), len(models)
+    times = SAMPLE * np.arange(len(track))
+    return Result(times, track, (end - ready) / count, (end - start) / count, round(DURATION / setting["dt"]))
+
+
+def exudyn_tried(setting: Mapping[str, Any], checked: Checked) -> Result:
+    from peers import exudyn_ensemble
+
+    given = [{"payload": payload, "upper_E": E, "functionData": setting} for payload, E in checked.pairs]
+    start = time.process_time()
+    times, tracks, loops, wholes = zip(*map(exudyn_ensemble.member, given), strict=True)
+    whole = (time.process_time() - start) / len(given)
+    steps = round(DURATION / setting["dt"])
+    return Result(times[0], np.stack(tracks, axis=1), whole * sum(loops) / sum(wholes), whole, steps)
+
+
+TRIED: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[Any, Checked], Result]]] = {
+    FLEXARM: (flexarm_settings, own.tried),
+    MUJOCO: (mujoco_settings, mujoco_tried),
+    EXUDYN: (exudyn_settings, exudyn_tried),
+}
+
+
+def survey(tool: str, checked: Checked, say: Callable[[str], None]) -> Survey:
+    """All settings of a tool."""
+    for pair in checked.pairs:
+        reference(*pair)  # here, not in every child
+    settings, run = TRIED[tool]
+    every = [Candidate(tool, name, partial(run, each, checked)) for name, each in settings().items()]
+    return search.survey(every, checked.error, (WITHIN,), repeats=REPEATS, say=say)
+
+
+def chosen(grid: Grid, say: Callable[[str], None]) -> Chosen:
+    """flexarm's are tried with fewer members, whose histories take long; what wins must hold among all of them, too."""
+    from peers import exudyn_ensemble, mujoco_ensemble  # noqa: F401 - here, not in every child
+
+    found = [survey(FLEXARM, Checked(FEW), say), *(survey(tool, Checked(grid), say) for tool in (MUJOCO, EXUDYN))]
+    alike = {name: each for name, each in mujoco_settings().items() if len(set(each["segments"])) == 1}
+    return Chosen(
+        Survey([trial for each in found for trial in each.trials], (WITHIN,)),
+        among_all(found[0], Checked(grid), say),
+        cheapest(found[1], mujoco_settings()),
+        cheapest(found[1], alike),
+        (next(trial for trial in found[1].trials if trial.setting == NAMED), mujoco_settings()[NAMED]),
+        cheapest(found[2], exudyn_settings()),
+    )
+
+
+def among_all(found: Survey, checked: Checked, say: Callable[[str], None]) -> tuple[Trial, Case]:
+    """The cheapest setting of flexarm that holds also in the company of all members, with its error there."""
+    left = flexarm_settings()
+    while True:
+        trial, case = cheapest(found, left)
+        error = checked.error(own.tried(case, checked))
+        say(f"  {trial.tool:<22}{trial.setting:<44}{error:10.2e} among all")
+        if error <= WITHIN:
+            return replace(trial, error=error), case
+        del left[trial.setting]
+
+
+def cheapest(found: Survey, settings: Mapping[str, Any]) -> tuple[Trial, Any]:
+    """Of these, by the solver's time."""
+    known = [trial for trial in found.trials if trial.setting in settings]
+    hold = [trial for trial in known if trial.meets(WITHIN)]
+    if not hold:
+        raise SystemExit(f"none of {len(known)} settings holds {1e3 * WITHIN:g} mm: {', '.join(settings)}")
+    best = min(hold, key=lambda trial: trial.loop)
+    return best, settings[best.setting]
