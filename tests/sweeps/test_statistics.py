@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flexarm.sweeps.draws import drawn
-from flexarm.sweeps.statistics import first_order
+from flexarm.sweeps.statistics import first_order, with_statistics
 
 
 def ishigami(x):
@@ -31,6 +31,30 @@ def test_what_explains_nothing_has_no_share_on_average():
     rng = np.random.default_rng(2)
     shares = [float(first_order(rng.random(400), rng.random(400))) for _ in range(200)]
     assert abs(np.mean(shares)) < 3 * np.std(shares) / np.sqrt(200)
+
+
+@pytest.mark.parametrize("count", [64, 512])
+def test_nor_on_points_of_sobol(count):
+    """There the others are spread evenly in each class; corrected as for random points it would be -0.11 and -0.03."""
+    from scipy.stats import qmc
+
+    shares = []
+    for seed in range(100):
+        x = qmc.Sobol(2, seed=seed).random(count)
+        shares.append([float(first_order(x[:, k], x[:, 0], even=True)) for k in (0, 1)])
+    assert np.mean(shares, axis=0) == pytest.approx([1.0, 0.0], abs=0.02)
+
+
+def test_members_without_a_measure_do_not_count():
+    import xarray as xr
+
+    x, y = np.arange(100.0), np.arange(100.0)
+    y[::10] = np.nan  # residuals of runs that ended early
+    data = xr.Dataset({"m": ("member", y), "v": (("member", "axis"), np.column_stack([x, -x]))})
+    found = with_statistics(data.assign_coords(a=("member", x)), ["a"], [0.5], even=False)
+    assert float(found["m_quantiles"][0]) == np.nanmedian(y)
+    assert float(found["m_first_order"][0]) == pytest.approx(1.0)
+    assert (found["m_quantiles"].attrs["members"], found["v_quantiles"].attrs["members"]) == (90, 100)
 
 
 def test_values_that_repeat_are_of_one_class():

@@ -99,9 +99,9 @@ def test_ctrl_c_keeps_what_was_computed_and_nobody_else_writes(program, tmp_path
 
 def test_a_sweep_that_is_done_is_read(tmp_path, counted):
     first = swept([1.0, 2.0], store=tmp_path / "a.nc")
-    assert counted == [0, 1]
+    assert sorted(counted) == [0, 1]
     second = swept([1.0, 2.0], store=str(tmp_path / "a.nc"))
-    assert counted == [0, 1]
+    assert sorted(counted) == [0, 1]
     xr.testing.assert_equal(first, second)
     assert first.attrs == second.attrs
     assert not list(tmp_path.glob("*.part"))
@@ -146,7 +146,7 @@ def test_a_store_must_be_a_file_or_a_folder(tmp_path, name, monkeypatch):
 def test_histories_are_kept_in_a_folder(tmp_path, counted):
     first = swept([1.0, 2.0], store=tmp_path / "all", keep="runs")
     second = swept([1.0, 2.0], store=tmp_path / "all", keep="runs")
-    assert counted == [0, 1]
+    assert sorted(counted) == [0, 1]
     for found in (first, second):
         assert [angle(run) for run in found["run"].values] == pytest.approx(known([1.0, 2.0]))
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["runs", "sweep.nc"]
@@ -161,7 +161,7 @@ def test_members_that_failed_are_remembered_with_their_reasons(tmp_path, counted
     for _ in range(2):
         with pytest.warns(UserWarning, match="1 of 2 members failed"):
             found = swept([1.0, 2.0], measure=picky, store=tmp_path / "a.nc")
-    assert counted == [0, 1]
+    assert sorted(counted) == [0, 1]
     assert "ZeroDivisionError" in str(found["reason"].values[1])
 
 

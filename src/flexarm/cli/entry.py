@@ -21,6 +21,7 @@ from flexarm.cli.run import run
 from flexarm.cli.schema import schema
 from flexarm.cli.studio import studio
 from flexarm.cli.sweep import sweep
+from flexarm.foundation.sentences import told
 
 for command in (run, sweep, modes, bode, equations, plot, animate, studio, paper, schema):  # in the order of --help
     app.command()(command)
@@ -44,7 +45,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except (ValueError, KeyError, OSError) as error:
-        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        text = told(error)
         sys.exit(f"error: {text}")
     except Exception as error:
         if os.environ.get("FLEXARM_DEBUG"):

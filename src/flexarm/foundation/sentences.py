@@ -19,6 +19,11 @@ def shown(value: object) -> str:
     return _digits(value) if isinstance(value, float) else cut(re.sub(r"\n\s*", " ", _SHORT.repr(value)), 300)
 
 
+def told(error: BaseException) -> str:
+    """What an error says: a KeyError its own words, which Python would put into quotes."""
+    return str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+
+
 def cut(text: str, most: int) -> str:
     """A text with its middle left out when it is longer than so many letters."""
     return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 3) :]}"

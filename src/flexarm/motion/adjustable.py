@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
@@ -16,13 +16,14 @@ from flexarm.motion.profiles import Made, Profile
 Given = ParamSpec("Given")
 
 
-def with_number(given: Profile, where: str, name: str, value: Any) -> Profile:
-    """A profile with another number of those that made it; `where` is what a sentence calls it."""
-    if given.made is None:
-        raise ValueError(f"{where}.{name}: {given!r} has no numbers by name; fa.bang_bang and its like have")
-    if name not in given.made.given:
-        raise ValueError(f"{where}.{name}: {given!r} has no '{name}'{suggestion(name, list(given.made.given))}")
-    return given.made.function(**{**given.made.given, name: value})
+def with_numbers(given: Profile, where: str, numbers: Mapping[str, Any]) -> Profile:
+    """A profile with other numbers of those that made it; `where` is what a sentence calls it."""
+    for name in numbers:
+        if given.made is None:
+            raise ValueError(f"{where}.{name}: {given!r} has no numbers by name; fa.bang_bang and its like have")
+        if name not in given.made.given:
+            raise ValueError(f"{where}.{name}: {given!r} has no '{name}'{suggestion(name, list(given.made.given))}")
+    return given if given.made is None else given.made.function(**{**given.made.given, **numbers})
 
 
 def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from flexarm.foundation.sentences import told
+
 # At its end; where its model says (a limit, a condition); by Ctrl-C; or because there was no way on.
 Status = Literal["completed", "stopped", "interrupted", "failed"]
 
@@ -18,5 +20,5 @@ class Ending(Exception):
 
 def sentence_about(what: str, t: float, error: BaseException) -> str:
     """The reason where a function of the user's raised."""
-    said = str(error.args[0] if isinstance(error, KeyError) and error.args else error).strip()
+    said = told(error).strip()
     return f"{what} failed at t = {t:.6g} s ({type(error).__name__}{': ' + said if said else ''})"

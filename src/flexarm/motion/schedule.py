@@ -82,6 +82,7 @@ class Schedule:
         self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
         self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
         self._late = self._late_jumps(duration)
+        self.last_jump = max((time for time in self.jumps if 0 <= time < duration), default=0.0)
         if self.law is not None and self.law.states:
             with building:
                 plant, numbers = self._robot_plant("projection"), self.given.numbers
@@ -120,6 +121,7 @@ class Schedule:
         return {
             "longest_step_by_inputs": longest if np.isfinite(longest) else None,
             "input_jumps": len(self.jumps),
+            "last_input_jump": self.last_jump,
             "input_probes": all_of_them.probes,
             "input_resolution": all_of_them.resolution or None,
         }

@@ -34,26 +34,24 @@ def applied(case: Case, changes: Mapping[str, Any]) -> Case:
     of_robot = {name: value for name, value in changes.items() if not is_of_case(name)}
     if of_robot:
         case = replace(case, robot=changed_robot(case.robot, of_robot))
-    others = (name for name in changes if name not in of_robot)
-    for name in sorted(others, key=_is_scale):  # which is of what the others made
+    profiles: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, value in changes.items():
         root, _, rest = name.partition(".")
-        value = changes[name]
         if root in STATES:
             case = _with_start(case, root, rest, value)
         elif root == "gains":
             case = _with_gain(case, rest, value)
-        else:
-            case = _with_number(case, root, rest, value)
+        elif root in PROFILES:
+            place, _, number = profile_at(case, root, rest)
+            profiles.setdefault((root, place), {})[number] = value
+    for (root, place), numbers in profiles.items():
+        case = _with_numbers(case, root, place, numbers)
     return case
 
 
 def changed_robot(robot: Robot, changes: Mapping[str, Any]) -> Robot:
     """As `robot.with_`, which warns of units that look wrong; members would say that again and again."""
     return Robot.model_validate(robot_changed(robot, changes)) if changes else robot
-
-
-def _is_scale(name: str) -> bool:
-    return name.endswith(f".{profile_numbers.SCALE}")
 
 
 def is_of_case(name: str) -> bool:
@@ -160,9 +158,8 @@ def profile_at(case: Case, root: str, rest: str) -> tuple[str, Any, str]:
     return place, found[place], rest[len(place) + 1 :]
 
 
-def _with_number(case: Case, root: str, rest: str, value: Any) -> Case:
-    place, given, name = profile_at(case, root, rest)
-    new = profile_numbers.changed(given, name, value, f"{root}.{place}")
+def _with_numbers(case: Case, root: str, place: str, numbers: Mapping[str, Any]) -> Case:
+    new = profile_numbers.changed(profiles_of(case, root)[place], numbers, f"{root}.{place}")
     if root == "torque":
         return replace(case, torque={**case.torque, place: new})
     if root == "motion":

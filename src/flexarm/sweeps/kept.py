@@ -37,8 +37,7 @@ def peak_deflection(run: Run) -> Array:
 def residual(run: Run) -> float:
     """Half of how far the tip goes to and fro after the last time at which inputs jump; nan of a run that ended early,
     which says nothing of what is left."""
-    after = 0.0 if isinstance(run._dense, str) else float(run._dense.nodes.jumps[-1])
-    late = run.array("tip")[run.array("time") >= after]
+    late = run.array("tip")[run.array("time") >= run.statistics["last_input_jump"]]
     if len(late) < LEAST or run.status != "completed":
         return float("nan")
     swings: Array = np.ptp(late, axis=0) / 2

@@ -58,7 +58,8 @@ def monte_carlo(
     A Dataset with the dimension `member`; the drawn values are coordinates. For each measure there are also its
     quantiles (`tip_quantiles`) and, by field, its first-order indices (`tip_first_order`): the share of its variance
     that the field explains alone, estimated from the members (`tip_first_order.attrs["estimator"]` tells how).
-    Members that failed count in neither.
+    Members that have no such number (of a run that failed, or `residual` of one that ended early) count in neither;
+    `attrs["members"]` tells how many do.
 
     >>> from flexarm.robot import Link
     >>> from scipy.stats import uniform
@@ -83,6 +84,6 @@ def monte_carlo(
     names = [each.name for each in plan.fields]
 
     def completed(data: xr.Dataset) -> xr.Dataset:
-        return with_statistics(data, names, np.unique(levels).tolist())
+        return with_statistics(data, names, np.unique(levels).tolist(), sobol)
 
     return conducted(case, plan, measure, keep, how, "monte_carlo", completed)

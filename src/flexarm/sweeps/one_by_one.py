@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+from flexarm.foundation.sentences import told as sentence
 from flexarm.motion.laws import Feedback
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
@@ -32,8 +33,7 @@ def outcome(case: Case, member: Member, measures: Measures, keep_run: bool = Fal
                 **{"progress": False, **mine.options},
             )
         except Exception as error:  # whatever is wrong with this member, the others go on
-            text = error.args[0] if isinstance(error, KeyError) and error.args else error
-            return Outcome(member.number, {}, "failed", f"{type(error).__name__}: {text}")
+            return Outcome(member.number, {}, "failed", f"{type(error).__name__}: {sentence(error)}")
         if found.status == "interrupted":
             raise KeyboardInterrupt
         made = told(member.number, found, measures, keep_run)

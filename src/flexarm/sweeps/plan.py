@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from flexarm.foundation.numbers import real
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.sentences import shown, told
 from flexarm.sweeps.applied import applied, is_of_case
 from flexarm.sweeps.fields import Field, field
 from flexarm.sweeps.heard import heard
@@ -186,10 +186,8 @@ def _levels(column: Sequence[Value]) -> list[Value]:
 def _problem(case: Case, changes: Mapping[str, Any]) -> str | None:
     try:
         applied(case, changes)
-    except (ValueError, TypeError) as error:
-        return str(error)
-    except KeyError as error:
-        return str(error.args[0])
+    except (ValueError, TypeError, KeyError) as error:
+        return told(error)
     return None
 
 

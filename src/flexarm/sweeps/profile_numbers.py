@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from flexarm.foundation.numbers import real, real_number
 from flexarm.foundation.sentences import suggestion
-from flexarm.motion.adjustable import with_number
+from flexarm.motion.adjustable import with_numbers
 from flexarm.motion.given_profiles import profile
 from flexarm.motion.inputs import constant
 from flexarm.motion.profiles import Profile
@@ -44,23 +44,27 @@ def value(given: Any, name: str, where: str) -> float:
     return 1.0 if name == SCALE else numbers(profile(given, where))[name or "value"]
 
 
-def changed(given: Any, name: str, number: Any, where: str) -> Profile:
-    """The same profile with another number."""
-    _require(given, name, where)
+def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
+    """The same profile with other numbers, all at once: switch times need only be in order when all are there."""
+    for name in new:
+        _require(given, name, where)
     made = profile(given, where)
-    if name == SCALE:
-        factor = real_number(f"{where}.{SCALE}", number)
-        return copied(made, [factor], [0.0], f"{factor!r} * {made.name}")
-    argument, _, place = (name or "value").partition(".")
-    assert made.made is not None
-    new: Any = number  # which the function checks
-    if place:
-        new = list(made.made.given[argument])
-        new[int(place)] = number
+    arguments: dict[str, Any] = {}
+    for name, number in new.items():
+        argument, _, place = (name or "value").partition(".")
+        if place:
+            assert made.made is not None
+            arguments.setdefault(argument, list(made.made.given[argument]))[int(place)] = number
+        elif name != SCALE:
+            arguments[argument] = number  # which the function checks
     try:
-        return with_number(made, where, argument, new)
+        made = with_numbers(made, where, arguments) if arguments else made
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
+    if SCALE not in new:
+        return made
+    factor = real_number(f"{where}.{SCALE}", new[SCALE])
+    return copied(made, [factor], [0.0], f"{factor!r} * {made.name}")
 
 
 def unit(given: Any, name: str, of_value: str, where: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flexarm.foundation.sentences import told
 from flexarm.motion.laws import Feedback
 from flexarm.sweeps.kept import Measures
 from flexarm.sweeps.lanes import engine
@@ -21,7 +22,7 @@ def ready(
         try:
             return engine.prepare(case, members, measures, keep_runs, threads)
         except (ValueError, TypeError, KeyError) as error:
-            why = str(error.args[0] if error.args else error)
+            why = told(error)
     sweep = Sweep(case, Settings(), measures, keep_runs)
     sweep.add_alone([Candidate(each, {}, {}, {}, {}) for each in members], why)
     return sweep

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array, real_number
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.sentences import shown, told
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.differences import weights
 from flexarm.motion.simulate import simulate
@@ -107,7 +107,7 @@ def _field(case: Case, name: str) -> Field:
     try:
         found = field(case, name)
     except (KeyError, ValueError, TypeError) as error:
-        text = str(error.args[0] if isinstance(error, KeyError) else error)
+        text = told(error)
         raise type(error)(text.replace("over:", "by:", 1)) from None
     if not isinstance(found.value, float):
         now = "the robot has none" if found.value is None else f"it is {shown(found.value)}"

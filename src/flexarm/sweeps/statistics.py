@@ -2,9 +2,10 @@
 
 First-order indices are estimated from the members themselves (given data): these are sorted into classes of equal
 numbers by a field's value, a straight line is fitted to a measure in each class, and what the lines leave is compared
-with the whole: 1 - (mean square about the lines) / (whole mean square), the adjusted correlation ratio. Mean squares
-are by degrees of freedom, so that a field that explains nothing has, on average, the share zero; a single estimate may
-be a little below. Chance leaves about 2 sqrt(classes) / members.
+with the whole: 1 - (mean square about the lines) / (whole mean square), the adjusted correlation ratio. Of values that
+were drawn at random, mean squares are by degrees of freedom, so that a field that explains nothing has, on average, the
+share zero; a single estimate may be a little below. Chance leaves about 2 sqrt(classes) / members. On Sobol's points
+the other fields are spread evenly in each class, so that lines follow no chance, and squares are compared as they are.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
 
 LEAST = 8  # members: fewer explain nothing
 MOST_CLASSES = 25
-ESTIMATOR = "adjusted correlation ratio of the members, about straight lines in {} classes by each field"
+ESTIMATOR = "{} of the members, about straight lines in {} classes by each field"
 
 
-def first_order(x: Array, y: Array) -> Array:
+def first_order(x: Array, y: Array, even: bool = False) -> Array:
     """Shares of the variance of each column of y (members, ...) that x (members,) explains alone; nan where y is still.
+    `even`: the points fill the space evenly, as Sobol's do.
 
     >>> x = (np.arange(1000) + 0.5) / 1000
     >>> float(np.round(first_order(x, x[:, None])[0], 2))
@@ -44,9 +46,9 @@ def first_order(x: Array, y: Array) -> Array:
     lines = spread > (1e-9 * np.abs(x).max(initial=0.0)) ** 2 * counts  # not of classes of one value
     slopes = _sums(along * within, which, counts) / _column(np.where(lines, spread, np.inf), y.ndim)
     within = within - along * slopes[which]
-    whole = (centred**2).sum(axis=0) / (len(x) - 1)
-    noise = (within**2).sum(axis=0) / max(len(x) - len(counts) - int(lines.sum()), 1)
-    still = whole <= (1e-12 * np.abs(y).max(axis=0)) ** 2  # rounding has no reasons
+    freedom = (1, 1) if even else (len(x) - 1, max(len(x) - len(counts) - int(lines.sum()), 1))
+    whole, noise = ((each**2).sum(axis=0) / of for each, of in zip((centred, within), freedom, strict=True))
+    still = (centred**2).sum(axis=0) <= len(x) * (1e-12 * np.abs(y).max(axis=0)) ** 2  # rounding has no reasons
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(still, np.nan, 1 - noise / whole))
 
@@ -70,29 +72,32 @@ def _column(values: Any, dimensions: int) -> Array:
     return np.asarray(values, dtype=float).reshape(-1, *[1] * (dimensions - 1))
 
 
-def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[float]) -> xr.Dataset:
+def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[float], even: bool) -> xr.Dataset:
     """The results of a Monte Carlo study with quantiles and first-order indices of each measure, over the members that
-    did not fail."""
-    good = np.flatnonzero(np.asarray(data["status"].values) != "failed")
-    good = good[np.asarray(data["status"].values)[good] != "missing"]
-    estimator = ESTIMATOR.format(classes(max(len(good), 1)))
+    have one."""
     made: dict[str, Any] = {}
     for name, each in data.data_vars.items():
         if each.dtype.kind != "f" or each.dims[:1] != ("member",):
             continue
-        rows, rest = each.values[good], each.dims[1:]
-        about = {key: value for key, value in each.attrs.items() if key == "units"}
+        known = np.isfinite(each.values).all(axis=tuple(range(1, each.ndim)))
+        rows, rest = each.values[known], each.dims[1:]
+        about = {key: value for key, value in each.attrs.items() if key == "units"} | {"members": len(rows)}
         words = each.attrs.get("long_name", name)
         made[f"{name}_quantiles"] = (
             ("quantile", *rest),
             np.quantile(rows, levels, axis=0) if len(rows) else np.full((len(levels), *rows.shape[1:]), np.nan),
             {"long_name": f"quantiles of {words}", **about},
         )
-        shares = [first_order(data[field].values[good].astype(float), rows) for field in fields]
+        shares = [first_order(data[field].values[known].astype(float), rows, even) for field in fields]
+        kind = "correlation ratio" if even else "adjusted correlation ratio"
         made[f"{name}_first_order"] = (
             ("field", *rest),
             np.array(shares),
-            {"long_name": f"share of the variance of {words} that each field explains", "estimator": estimator},
+            {
+                "long_name": f"share of the variance of {words} that each field explains",
+                "estimator": ESTIMATOR.format(kind, classes(max(len(rows), 1))),
+                "members": len(rows),
+            },
         )
     old = [name for name in data.variables if str(name).endswith(("_quantiles", "_first_order"))]
     kept = data.drop_vars([*old, *({"quantile", "field"} & set(data.coords))])

@@ -206,6 +206,20 @@ def test_a_function_that_fails_ends_its_members():
         assert "the torque of 'upper' failed at t = 0.3" in each.reason
 
 
+@pytest.mark.parametrize("own_measures", [False, True])
+def test_vibration_is_what_is_left_after_the_own_inputs(own_measures):
+    """Members beside one another jump at other times; each is told from its own last jump on."""
+    options = {"rtol": 1e-5, "sample": 0.005, "method": "esdirk"}
+    case = Case(ARM, 1.5, torque={"upper": fa.bang_bang(0.02, (0.2, 0.4))}, options=options)
+    these = [
+        Member(k, {"torque.upper.switch.0": t, "torque.upper.switch.1": 2 * t}) for k, t in enumerate((0.1, 0.3, 0.6))
+    ]
+    measures = {"residual": usual_measures()["residual"], "one": lambda run: 1.0} if own_measures else None
+    for member, found in zip(these, outcomes(case, these, measures=measures), strict=True):
+        run = alone(case, Member(0, {}), torque={"upper": fa.bang_bang(0.02, tuple(member.changes.values()))})
+        assert found.values["residual"] == pytest.approx(measured(run, usual_measures())["residual"], rel=2e-3)
+
+
 def test_forces_of_loads():
     load = fa.PointLoad("fore", force=(0, 0.02, 0))
     case = Case(ARM, 0.3, loads=[load], options={"rtol": RTOL, "sample": 0.01, "method": "esdirk"})

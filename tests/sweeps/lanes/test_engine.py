@@ -65,6 +65,14 @@ def test_interpolated_rows_to_ten_digits():
         np.testing.assert_allclose(found[rough], exact[rough], rtol=1e-2)
 
 
+def test_damping_by_the_order_of_frequencies_is_not_interpolated():
+    """It jumps where two families change places."""
+    ranked = fa.Flexible(bend_y=1, bend_z=1, damping=fa.Damping(ratio=(0.01, 0.05)), stiffening="shortening")
+    case = Case(ARM.with_({"links.fore.flexible": ranked}), 0.1, options={"rtol": 1e-2, "method": "esdirk"})
+    these = [Member(k, {"links.fore.section.width": each}) for k, each in enumerate(np.linspace(0.004, 0.006, 30))]
+    assert isinstance(prepared(case, these)._members[0][1].found, np.ndarray)
+
+
 def test_structures_that_differ_run_apart_and_say_so():
     these = [Member(k, {"links.fore.flexible.bend_y": count}) for k, count in enumerate((1, 2, 1))]
     found, sweep = ran(CASE, these)
@@ -242,3 +250,6 @@ def test_links_that_bend_too_far():
     assert [bool(found[k].doubts) for k in range(3)] == [True, True, False]
     assert "link 'upper' bends by" in found[0].doubts[0]
     assert "stiffening 'shortening' is meant for less than" in found[0].doubts[0]
+    longer = [Member(0, {"links.0.length": 2.0}), Member(1, {"links.upper.length": 2.0})]
+    by_place, by_name = ran(soft, longer)[0].values()
+    assert by_place.doubts == by_name.doubts

@@ -33,7 +33,7 @@ def test_sums_products_inverses_and_constants():
 
 def test_few_rows_are_computed_of_what_is_simple():
     _, count = made(lambda x, y, z: [x, 2 * y, x * z])
-    assert count <= 1 + 3 * 4 + 6
+    assert count <= 1 + 3 * 4 + 8 + 2**3
 
 
 def test_fields_that_mix_are_computed_on_a_grid():
@@ -57,6 +57,11 @@ def test_pairs_that_fit_and_three_that_do_not():
     found, _ = made(row)
     assert [each.fields for each in found.blocks] == [(0, 1, 2)]
     np.testing.assert_allclose(found(POINTS), [row(*each) for each in POINTS], rtol=1e-9)
+
+
+def test_a_step_in_a_corner_is_seen():
+    """Where two fields are at opposite ends, which no line through the middle meets."""
+    assert made(lambda x, y, z: [x * z + (x > 2.8) * (y < -0.8)])[0] is None
 
 
 def test_grids_that_are_not_worth_it():

@@ -110,7 +110,7 @@ class Batch:
         self.plant, self.layout, self.arrays = self.stepper.plant, self.stepper.layout, self.stepper.arrays
         self.step_size = shared_steps(tolerance, self.duration, dt)
         self._followed, self._sampled = Keeper(self.layout, code.method.order), not with_steps
-        self.samples = Samples(self.stepper, self.inputs, wanted, with_steps, self.duration)
+        self.samples = Samples(self.stepper, self.inputs, wanted, with_steps)
         self.system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
         self.nodes = Nodes() if keep else None
         self.ends: dict[int, End] = {}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array, real_number
-from flexarm.foundation.sentences import shown
-from flexarm.robot import DescriptionError, Robot
+from flexarm.foundation.sentences import shown, told
+from flexarm.robot import DescriptionError, Link, Robot
 from flexarm.robot.changes import value_at
 from flexarm.sweeps.applied import STATES, changed_robot, is_of_case
 from flexarm.sweeps.member import Member
@@ -57,10 +57,15 @@ class Candidate:
         """Its robot, of one that has what is fixed."""
         return changed_robot(robot, self.numbers)
 
+    def length(self, place: int, link: Link) -> float:
+        """Of one of its links, which may be called by its name or by its place."""
+        names = (f"links.{link.name}.length", f"links.{place}.length")
+        return float(next((self.numbers[name] for name in names if name in self.numbers), link.length))
+
     def about(self, error: Exception) -> ValueError:
         """An error that tells whose it is."""
         said = ", ".join(f"{path} = {shown(value)}" for path, value in self.member.changes.items())
-        return ValueError(f"member {self.member.number} ({said}): {error.args[0] if error.args else error}")
+        return ValueError(f"member {self.member.number} ({said}): {told(error)}")
 
 
 def candidates(robot: Robot, members: Sequence[Member]) -> list[list[Candidate]]:

@@ -3,9 +3,9 @@
 Numbers of a robot are smooth in each of its fields, and often have poles beyond its range: a length to the minus third
 power, modes with a tip mass, which change fastest where that mass goes to zero. Quotients of polynomials meet those
 with a fraction of the nodes that polynomials take. Of Chebyshev's nodes every other one is met by construction
-(barycentric formula); weights are such that the nodes between are met, too (the idea of the AAA algorithm: Nakatsukasa,
-Sete and Trefethen, SIAM J. Sci. Comput. 40, A1494, 2018), and among these those that come closest to a polynomial's,
-so that no poles are made that the rows do not have.
+(barycentric formula); weights are such that the nodes between are met as well as can be (the idea of the AAA algorithm:
+Nakatsukasa, Sete and Trefethen, SIAM J. Sci. Comput. 40, A1494, 2018), and among these those that come closest to a
+polynomial's, so that no poles are made that the rows do not have.
 """
 
 from __future__ import annotations

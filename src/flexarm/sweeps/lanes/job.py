@@ -93,8 +93,7 @@ class Job:
                 continue
             said = [*self.cohort.doubts, *end.doubts, *(batch.hidden_vibrations() if not place else ())]
             for k, link, most in links:
-                length = float(portion.members[place].numbers.get(f"links.{link.name}.length", link.length))
-                bent = float(values["peak_deflection"][k]) / length
+                bent = float(values["peak_deflection"][k]) / portion.members[place].length(k, link)
                 if bent > most:
                     said += bends_far(link, bent)
             reason = "" if end.status == "completed" else end.reason

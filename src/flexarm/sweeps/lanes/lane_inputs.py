@@ -119,6 +119,7 @@ class LaneInputs:
         found = [each.pace.ahead(t, stop) for each in self.schedules]
         return min(longest for longest, _ in found), min(until for _, until in found)
 
-    def calm_after(self, duration: float) -> float:
-        """The time of the last jump of all inputs within a run (s)."""
-        return max((time for each in self.schedules for time in each.jumps if 0 <= time < duration), default=0.0)
+    @property
+    def last_jumps(self) -> Array:
+        """By member, the time of the last jump of its inputs (s)."""
+        return np.array([each.last_jump for each in self.schedules])[self.which]

@@ -16,33 +16,46 @@ NAMES = ("residual", "kinetic", "elastic", "gravity", "drive", "work", "dissipat
 
 
 class Extremes:
-    """The least and the largest of each reading of each member, (groups, 2, readings, lanes): at all samples, and at
-    the `late` ones, from which the tip's swing is told. `first`: what was read first."""
+    """The least and the largest of each reading of each member, (groups, 2, readings, lanes): before the last jump of
+    its inputs, and `since` then, from which the tip's swing is told. `first`: what was read first."""
 
     def __init__(self, arrays: LaneArrays, readings: Readings) -> None:
         self._arrays, self._at = arrays, readings
         shape = (2, arrays.groups, 2, readings.count, arrays.lanes)
-        self.early, self.late = np.full(shape, np.inf) * np.array([1, -1])[:, None, None]
-        self.late_samples = 0
+        self._before, self.since = np.full(shape, np.inf) * np.array([1, -1])[:, None, None]
+        self._samples = np.zeros((arrays.groups, arrays.lanes), dtype=int)  # since then
         self.first: Array | None = None
         self._frozen: dict[int, tuple[Array, Array]] = {}
+
+    def count(self, samples: int) -> None:
+        """So many more were read."""
+        self._samples += samples
+
+    def calm(self, lanes: Any) -> None:
+        """The inputs of the members in these lanes, (groups, lanes), jump here: what was read so far was before."""
+        self._samples[lanes] = 0
+        where = np.broadcast_to(lanes[:, None, None], self.since.shape)
+        low, high = self._all
+        for side, known, nothing in ((0, low, np.inf), (1, high, -np.inf)):
+            self._before[:, side][where[:, side]] = known[where[:, side]]
+            self.since[:, side][where[:, side]] = nothing
 
     def freeze(self, member: int) -> None:
         """Nothing more is read of a member: its lane will do what another does."""
         if member not in self._frozen:
-            self._frozen[member] = tuple(self._arrays.of(each, member).copy() for each in (self.early, self.late))  # type: ignore[assignment]
+            self._frozen[member] = tuple(self._arrays.of(each, member).copy() for each in (self._before, self.since))  # type: ignore[assignment]
 
     def thaw(self) -> None:
         """Let lanes of members that ended be theirs again."""
         for member, kept in self._frozen.items():
             group, lane = self._arrays.place(member)
-            for each, own in zip((self.early, self.late), kept, strict=True):
+            for each, own in zip((self._before, self.since), kept, strict=True):
                 each[group, ..., lane] = own
 
     @property
     def _all(self) -> tuple[Array, Array]:
         """(groups, readings, lanes) each: the least and the largest."""
-        return np.minimum(self.early[:, 0], self.late[:, 0]), np.maximum(self.early[:, 1], self.late[:, 1])
+        return np.minimum(self._before[:, 0], self.since[:, 0]), np.maximum(self._before[:, 1], self.since[:, 1])
 
     def leak(self, moderate: Array) -> Array:
         """By member, what the integration gained or lost, of the energy that moved; none where nothing moved (as
@@ -61,10 +74,10 @@ class Extremes:
         """By member all measures; `last`: what was read at its end (groups, readings, lanes), which was then (groups,
         lanes). What vibrates on is not known of runs that ended early."""
         assert self.first is not None
-        self.late[:, 0], self.late[:, 1] = np.fmin(self.late[:, 0], last), np.fmax(self.late[:, 1], last)
+        self.since[:, 0], self.since[:, 1] = np.fmin(self.since[:, 0], last), np.fmax(self.since[:, 1], last)
         (low, high), at, rows = self._all, self._at, self._arrays.rows
-        swing = np.sqrt(np.square((self.late[:, 1] - self.late[:, 0])[:, at.tip] / 2).sum(axis=1))
-        residual = np.where((end >= duration) & (self.late_samples + 1 >= LEAST), swing, np.nan)
+        swing = np.sqrt(np.square((self.since[:, 1] - self.since[:, 0])[:, at.tip] / 2).sum(axis=1))
+        residual = np.where((end >= duration) & (self._samples + 1 >= LEAST), swing, np.nan)
         balance = last[:, at.gained] - self.first[:, at.gained]
         single = np.stack([residual, *np.moveaxis(last[:, at.stores], 1, 0), balance, end], axis=1)
         bends = rows(np.sqrt(high[:, at.deflections]))

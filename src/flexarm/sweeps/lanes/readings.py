@@ -13,7 +13,6 @@ class Readings:
     links: int
     actuators: int
 
-    energies = slice(0, 4)
     stores = slice(0, 6)
     gained = 6
     tip = slice(7, 10)

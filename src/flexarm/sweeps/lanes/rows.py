@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.robot import Robot
 from flexarm.sweeps.applied import changed_robot
 from flexarm.sweeps.lanes.candidates import Candidate, parted, points
 from flexarm.sweeps.lanes.cohort import Cohort
@@ -49,7 +50,8 @@ def rows_of(cohort: Cohort, these: Sequence[Candidate]) -> tuple[Rows, list[bool
     fields = tuple(sorted({name for each in these for name in each.smooth}))
     if not fields:
         return Rows(fields, np.repeat(cohort.sampler.row({})[None], len(these), axis=0)), [True] * len(these)
-    if len(these) > WORTH and all(len(each.smooth) == len(fields) for each in these):
+    smooth = all(len(each.smooth) == len(fields) for each in these) and not _ranked(cohort.robot)
+    if smooth and len(these) > WORTH:
         made = _interpolated(cohort, these, fields)
         if made is not None:
             return Rows(fields, made), [True] * len(these)
@@ -61,6 +63,12 @@ def rows_of(cohort: Cohort, these: Sequence[Candidate]) -> tuple[Rows, list[bool
             known[key] = _computed(cohort, each)
     found = [known[tuple(sorted(each.smooth.items()))] for each in these]
     return Rows(fields, np.stack([row for row in found if row is not None])), [row is not None for row in found]
+
+
+def _ranked(robot: Robot) -> bool:
+    """Whether damping goes by the order of frequencies: it jumps where two of them change places."""
+    dampings = [getattr(link.flexible, "damping", None) for link in robot.links]
+    return any(isinstance(getattr(each, "ratio", None), tuple) for each in dampings)
 
 
 def require_robots(cohort: Cohort, these: Sequence[Candidate]) -> None:

@@ -21,15 +21,14 @@ class Samples:
     wanted: their times (s); with_steps: whether ends of steps are read, too.
     """
 
-    def __init__(
-        self, stepper: LaneStepper, inputs: LaneInputs, wanted: Array, with_steps: bool, duration: float
-    ) -> None:
+    def __init__(self, stepper: LaneStepper, inputs: LaneInputs, wanted: Array, with_steps: bool) -> None:
         self._stepper, self._inputs, self.wanted, self._with_steps = stepper, inputs, wanted, with_steps
         arrays = stepper.arrays
         self.extremes = Extremes(arrays, stepper.readings)
         self.furthest = np.zeros((arrays.groups, stepper.layout.n, arrays.lanes))
         self._living = np.ones((arrays.groups, 1, arrays.lanes), dtype=bool)
-        self._calm, self._late = inputs.calm_after(duration), False
+        self._calm = arrays.packed(inputs.last_jumps[:, None])[:, 0]  # when inputs jump last, by lane
+        self._jumping = self._calm > 0  # lanes whose inputs will still jump
         self._taken = 0
         self._pending: list[tuple[Array, Array]] = []  # times of inputs, rows
 
@@ -51,9 +50,11 @@ class Samples:
         if self._with_steps:
             wanted = np.union1d(wanted, times[:-1])
         wanted = np.maximum(wanted, times[0])
-        if (late := bool(times[0] >= self._calm)) != self._late:  # inputs jump at nodes: no chunk is both
+        calm = self._jumping & (self._calm <= times[0] + ROUNDING * self.wanted[-1])  # inputs jump at nodes
+        if calm.any():
             self.read()
-            self._late = late
+            self.extremes.calm(calm & self._living[:, 0])
+            self._jumping &= ~calm
         for end in sorted({*ends.values()}):
             here = int(np.searchsorted(wanted, end, side="right"))
             self._add(times, good, wanted[:here])
@@ -81,5 +82,5 @@ class Samples:
         inputs = self._inputs.padded(asked)
         if self.extremes.first is None:
             self.extremes.first = self._stepper.read(rows[:, :1], inputs[:, :1])
-        self._stepper.read(rows, inputs, self.extremes.late if self._late else self.extremes.early)
-        self.extremes.late_samples += len(asked) * self._late
+        self._stepper.read(rows, inputs, self.extremes.since)
+        self.extremes.count(len(asked))

@@ -29,7 +29,7 @@ class SharedAdaptive(AdaptiveStep):
         self.restart()
 
     def _measured(self, stepper: Any, used: int) -> tuple[Array, Array, Any]:
-        return *stepper.measured(used), np.zeros(used, dtype=bool)
+        return _of_all(stepper, used)
 
 
 class SharedFixed(FixedStep):
@@ -46,7 +46,12 @@ class SharedFixed(FixedStep):
         """Its steps stay as they are."""
 
     def _measured(self, stepper: Any, used: int) -> tuple[Array, Array, Any]:
-        return *stepper.measured(used), np.zeros(used, dtype=bool)
+        return _of_all(stepper, used)
+
+
+def _of_all(stepper: Any, used: int) -> tuple[Array, Array, Any]:
+    """The worst of all lanes; absurd states have infinite errors already."""
+    return *stepper.measured(used), np.zeros(used, dtype=bool)
 
 
 def shared_steps(tolerance: Tolerance, duration: float, dt: float | None) -> SharedAdaptive | SharedFixed:

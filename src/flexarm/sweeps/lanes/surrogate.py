@@ -1,9 +1,10 @@
 """Rows of members as smooth functions of what is swept, put together field by field.
 
 To describe a robot takes longer than to run one in lanes. But its numbers are smooth in each field
-(`interpolation.py`), and most of them are sums or products of what single fields do: a stiffness is that of the
-material times that of the section. Fields of which that is not true (a payload and the length of its link) are a block,
-whose rows are computed on a grid. All this is found by trial, and checked against rows that were computed.
+(`interpolation.py`), and most of them are sums or products of what single fields do (a stiffness is that of the
+material times that of the section), or sums in the inverse. Fields of which that is not true (a payload and the length
+of its link) are a block, whose rows are computed on a grid. All this is found by trial, and checked against rows that
+were computed, at members and at the corners of all ranges.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.sweeps.lanes.interpolation import Axis, axis
 
-CHECKS = 2  # members by which sums and products are told apart, and as many to see that it is right
+TRIALS = 2  # members by which sums and products are told apart,
+CHECKS = 6  # and others, to see that it is right
+CORNERS = 4  # fields: of as many all corners are looked at, too
 WORTH = 3  # members for each row of a grid
 TINY = np.finfo(float).tiny
 
@@ -111,13 +114,12 @@ def surrogate(points: Array, row: Rows, scale: Scale, generator: np.random.Gener
     axes = known.axes()
     if axes is None:
         return None
-    chosen = points[generator.choice(len(points), min(len(points), 2 * CHECKS), replace=False)]
+    chosen = points[generator.choice(len(points), min(len(points), TRIALS + CHECKS), replace=False)]
+    checks = np.concatenate([chosen[TRIALS:], known.corners])
     for blocks in _partitions(known, axes, len(points)):
-        made = _fitted(known, blocks, np.concatenate([chosen[:CHECKS], known.low[None]]))
-        if made is not None:
-            checks = np.concatenate([chosen[CHECKS:], known.high[None]])
-            if (scale.excess(made(checks), np.stack([known(each) for each in checks])) <= 1).all():
-                return made
+        made = _fitted(known, blocks, np.concatenate([chosen[:TRIALS], known.low[None]]))
+        if made is not None and (scale.excess(made(checks), np.stack([known(each) for each in checks])) <= 1).all():
+            return made
     return None
 
 
@@ -144,6 +146,18 @@ class _Known:
             half = (self.high[field] - self.low[field]) / 2
             point[field] = ends.get(place, self.center[field] + place * half)
         return self(point)
+
+    @property
+    def corners(self) -> Array:
+        """Of the ranges: where what fields do together is most unlike what each of them does. Of many fields those of
+        the first."""
+        moving = np.flatnonzero(self.high > self.low).tolist()[:CORNERS]
+        found = []
+        for ends in product((False, True), repeat=len(moving)):
+            point = self.high.copy()
+            point[moving] = [(self.high if end else self.low)[field] for end, field in zip(ends, moving, strict=True)]
+            found.append(point)
+        return np.stack(found)
 
     def axes(self, beyond: dict[int, Axis] | None = None) -> dict[int, Axis] | None:
         """By field, through the middle, with more nodes than those `beyond`; None where one cannot be met."""
@@ -201,7 +215,7 @@ def _fitted(known: _Known, blocks: list[Block], trials: Array) -> Surrogate | No
 
 
 def _mixed(known: _Known, axes: dict[int, Axis]) -> list[tuple[int, ...]]:
-    """Fields in parts: those of which two, moved together, do what neither a sum nor a product says."""
+    """Fields in parts: those of which two, moved together, do what no sum, product or sum of inverses says."""
     part = {field: {field} for field in axes}
     singles = {field: _block(known, (field,), axes) for field in axes}
     for a, b in combinations(axes, 2):
