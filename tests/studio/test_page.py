@@ -8,6 +8,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
+from flexarm.studio.files_panel import OPEN
 from flexarm.studio.page import Page
 from tests.studio.browserless import Client
 
@@ -199,7 +200,7 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     np.testing.assert_allclose(spoken["run"].array("tip"), run.array("tip"), atol=1e-4)
     for name in ("yaml", "nc"):
         file = type("File", (), {"name": f"arm.{name}", "content": client.files[f"{stem}.{name}"]})
-        hand(page, "Open a robot (.yaml) or a run (.nc)", file)
+        hand(page, OPEN, file)
         assert not page.error
         np.testing.assert_allclose(page.result.run.array("tip"), run.array("tip"), atol=1e-6)
     assert page.case is None  # a recorded run is looked at
@@ -207,8 +208,8 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     hand(page, "Save")
     assert "recorded run" in page.error
     bad = type("File", (), {"name": "arm.exe", "content": b""})
-    hand(page, "Open a robot (.yaml) or a run (.nc)", bad)
-    assert "must be a robot (.yaml) or a run (.nc)" in page.error
+    hand(page, OPEN, bad)
+    assert "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error
     page.close()
 
 

@@ -1,15 +1,12 @@
-"""Time lines, warnings of threads, files: what needs no page."""
-
-import threading
-import warnings
+"""Time lines and files: what needs no page."""
 
 import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
-from flexarm.studio.files import LARGEST, opened, python_text, run_file, yaml_file
+from flexarm.studio.files import LARGEST, opened, run_file, yaml_file
+from flexarm.studio.program import python_program
 from flexarm.studio.time_line import TimeLine
-from flexarm.studio.warned import warned
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
@@ -31,35 +28,12 @@ def test_time_line_stops_at_its_end_unless_it_loops() -> None:
     assert line.time == 0.5
 
 
-def test_warnings_of_threads_stay_apart() -> None:
-    """Each hears its own, twice the same once, also when another begins and ends meanwhile."""
-    heard: dict[str, list[str]] = {}
-    gate = threading.Barrier(2, timeout=10)
-
-    def work(name: str) -> None:
-        with warned() as said:
-            gate.wait()
-            for _ in range(2):
-                warnings.warn(f"of {name}", UserWarning, stacklevel=1)
-            gate.wait()
-        heard[name] = said
-
-    before = warnings.showwarning
-    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(10)
-    assert heard == {"a": ["of a"], "b": ["of b"]}
-    assert warnings.showwarning is before
-
-
 def test_files_are_read_as_data_within_bounds() -> None:
     with pytest.raises(ValueError, match="at most 50"):
         opened("arm.nc", bytes(LARGEST + 1))
     with pytest.raises(ValueError, match=r"^arm\.nc: "):
         opened("arm.nc", b"no run")
-    with pytest.raises(ValueError, match=r"must be a robot \(\.yaml\) or a run"):
+    with pytest.raises(ValueError, match=r"must be a robot \(\.yaml\), or a run"):
         opened("../../etc/passwd", b"")
     with pytest.raises(ValueError, match="arm"):
         opened("arm.yaml", b"!!python/object/apply:os.system ['true']")
@@ -75,8 +49,8 @@ def test_cases_are_written() -> None:
         BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
     )
     assert opened("a.yaml", yaml_file(plain)).plan == plain.plan
-    assert "fa.bang_bang(amplitude=1.0, switch=[0.05, 0.1])" in python_text(plain)
-    objects = Case.of_robot(BAR, {"torque": {"a": fa.step(1.0)}})
+    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in python_program(plain).text
+    objects = Case.of_robot(BAR, {"torque": {"a": lambda t: 1.0}})
     with pytest.raises(ValueError, match="copy as Python"):
         yaml_file(objects)
     run = fa.simulate(BAR, 0.1, native=False)

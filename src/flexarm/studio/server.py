@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import io
 import os
-import re
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.sentences import shown, unknown
 from flexarm.motion.run import Run
@@ -23,25 +21,30 @@ from flexarm.robot.library import two_link_arm
 from flexarm.studio.case import Case
 from flexarm.studio.computing import computed
 from flexarm.studio.curves import Quantities
+from flexarm.studio.fields import varied
+from flexarm.studio.files import results
 from flexarm.studio.film import Film
 from flexarm.studio.page import Page
+from flexarm.studio.served import HERE, own_page
+from flexarm.studio.sweep import Sweep
 
-HERE = "127.0.0.1"
+if TYPE_CHECKING:
+    import xarray as xr
+
 PORT = 8080
 BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
-LOCAL = (HERE, "localhost", "::1")
-OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # where pages of this machine are from
 MISSING = "the studio needs viser: pip install flexarm[studio]"
 
 
 class Studio:
     """A studio that is open: `url` leads to it, `stop()` closes it; a notebook shows it.
 
-    robot, options, host and port as in `fa.studio`.
+    robot, options, host, port and sweep as in `fa.studio`.
     """
 
-    def __init__(self, robot: Any, options: Mapping[str, Any], host: str, port: int) -> None:
+    def __init__(self, robot: Any, options: Mapping[str, Any], host: str, port: int, sweep: Any = None) -> None:
         self._start = _start(robot, options)
+        self._sweep = _sweep(sweep, self._start)
         self._host = _host(host)
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
@@ -94,7 +97,7 @@ class Studio:
 
     def _opened(self, client: Any) -> None:
         self._warm.join(BEGINNING)
-        page = Page(client, self._start)
+        page = Page(client, self._start, self._sweep)
         with self._lock:
             self.pages[client.client_id] = page
 
@@ -111,6 +114,7 @@ def studio(
     host: str = HERE,
     port: int = PORT,
     browser: bool = True,
+    sweep: xr.Dataset | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Studio:
     """Open the studio: a page in the browser in which a robot is seen, changed and understood live.
@@ -121,12 +125,14 @@ def studio(
     host, port: where it listens. Only this machine can open it; host="0.0.0.0" lets others, who can then change and
     read all that the page can. A port that is taken gives way to the next one.
     browser: whether to open a page at once.
+    sweep: many runs of that simulation, as `fa.sweep` or `fa.monte_carlo` gave them, or the name of their file: a map
+    whose points open as runs.
 
     It goes on beside the program: `fa.studio(robot).wait()` waits until Ctrl-C, `stop()` ends it.
     """
     if not isinstance(browser, bool):
         raise TypeError(f"browser = {shown(browser)}: must be True or False")
-    found = Studio(robot, options, host, port)
+    found = Studio(robot, options, host, port, sweep)
     if browser:
         import webbrowser
 
@@ -154,9 +160,28 @@ def _start(robot: Any, options: Mapping[str, Any]) -> Case | Run:
         if options:
             name = next(iter(options))
             raise TypeError(f"{name} = {shown(options[name])}: a run is computed already; give its robot to compute it")
-        return robot if isinstance(robot, Run) else Run.load(robot)
+        found = robot if isinstance(robot, Run) else results(robot)
+        if isinstance(found, Sweep):
+            raise ValueError(f"{robot}: is a sweep, which does not hold its robot; give the robot, and this as sweep")
+        return found
     case = Case.of_file(os.fsdecode(robot))
     return Case.of_robot(case.robot, options, case.file) if options else case
+
+
+def _sweep(sweep: Any, start: Case | Run) -> Sweep | None:
+    """What fits the case that is opened, so that a page can show it."""
+    if sweep is None:
+        return None
+    if isinstance(start, Run):
+        raise TypeError("sweep: is of a robot that can be computed; give the robot instead of a run")
+    if isinstance(sweep, (str, os.PathLike)):
+        found = results(sweep)
+        if not isinstance(found, Sweep):
+            raise ValueError(f"sweep = {os.fsdecode(sweep)!r}: is one run, not a sweep")
+    else:
+        found = Sweep(sweep)
+    varied(start, found.changes(0))
+    return found
 
 
 def _host(host: object) -> str:
@@ -178,23 +203,8 @@ def _viser(host: str, port: int) -> Any:
         if error.name != "viser":
             raise
         raise ModuleNotFoundError(MISSING, name="viser") from None
-    with _quietly(), _own_pages_only(host):
+    with _quietly(), own_page(host):
         return viser.ViserServer(host=host, port=port, verbose=False)
-
-
-@contextlib.contextmanager
-def _own_pages_only(host: str) -> Iterator[None]:
-    """A server that is made inside, for this machine alone, refuses pages of other sites that a browser has open:
-    viser asks nobody where a page is from, and the address of this machine is no secret."""
-    import websockets.asyncio.server as sockets
-
-    usual: Any = sockets.serve
-    if host in LOCAL:
-        sockets.serve = functools.partial(usual, origins=[OWN, None])  # type: ignore[misc, assignment]
-    try:
-        yield
-    finally:
-        sockets.serve = usual  # type: ignore[misc]
 
 
 def _quietly() -> contextlib.AbstractContextManager[Any]:
