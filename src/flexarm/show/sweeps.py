@@ -179,6 +179,10 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
         marker = "o" if len(x) <= 40 else ""
         places = np.arange(len(x)) if x.dtype.kind in "UOb" else x
         plot.plot(places, part.values, color=STYLES[0][0], linewidth=1.2, marker=marker, markersize=3)
+        failed = places[~np.isfinite(part.values)]
+        if len(failed):  # crosses on the lower edge
+            low = np.full(len(failed), 0.03)
+            plot.plot(failed, low, "x", color="0.6", markersize=4, transform=plot.get_xaxis_transform())
         if x.dtype.kind in "UOb":
             plot.set_xticks(places, [plain(str(each)) for each in x])
         plot.set_ylabel(_label(name, part))

@@ -82,15 +82,15 @@ class SweepPanel:
         self._cancelled = False
         self._robots = 0  # that were opened: what comes of the one before is nobody's
         self._notes: list[str] = []
-        self._ranges = [RangePanel(gui, "vary"), RangePanel(gui, "and")]
-        self._begin = gui.add_button("Sweep")
-        self._cancel = gui.add_button("Cancel the sweep", visible=False)
         self._done = gui.add_progress_bar(0.0, visible=False)
-        self._said = gui.add_html(box(NONE_YET))
+        self._cancel = gui.add_button("Cancel the sweep", visible=False)
         self._quantity = gui.add_dropdown("show", ("-",), initial_value="-", visible=False)
         self._picture = gui.add_html("", visible=False)
+        self._said = gui.add_html(box(NONE_YET))
         self._member = gui.add_number("member", 0, step=1, min=0, visible=False)
         self._open = gui.add_button("Open this member as a run", visible=False)
+        self._ranges = [RangePanel(gui, "vary"), RangePanel(gui, "and")]
+        self._begin = gui.add_button("Sweep")
         self._save = gui.add_button("Save the sweep (.nc)", visible=False)
 
         async def begun(event: Any) -> None:

@@ -37,7 +37,7 @@ class Range:
             return Range(field, number.value, number.value + 3, 4, True)
         if number.value == 0:
             return Range(field, -0.5, 0.5, 11)
-        return Range(field, 0.5 * number.value, 1.5 * number.value, 11)
+        return Range(field, float(f"{0.5 * number.value:.6g}"), float(f"{1.5 * number.value:.6g}"), 11)
 
     def values(self) -> list[float] | list[int]:
         if self.count < 1:
