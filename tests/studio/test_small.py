@@ -4,8 +4,9 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
-from flexarm.studio.files import LARGEST, opened, run_file, yaml_file
+from flexarm.studio.files import opened, run_file, yaml_file
 from flexarm.studio.program import python_program
+from flexarm.studio.served import LARGEST
 from flexarm.studio.time_line import TimeLine
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])

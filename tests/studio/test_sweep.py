@@ -51,7 +51,9 @@ def test_fields_are_the_knobs_that_can_be_swept() -> None:
     known = fields(CASE)
     assert {MASS, PUSH, "q0.a.q", "torque.a.switch.0", "links.a.payload.mass"} <= set(known)
     assert not any("duration" in name for name in known)
-    found = fa.sweep(BAR, {name: [known[name].value] for name in (MASS, PUSH, "q0.a.q", "torque.a.switch.0")}, **OPTIONS)
+    found = fa.sweep(
+        BAR, {name: [known[name].value] for name in (MASS, PUSH, "q0.a.q", "torque.a.switch.0")}, **OPTIONS
+    )
     assert found["status"].item() == "completed"
 
 
@@ -64,7 +66,7 @@ def test_member_is_the_case_with_its_values(data) -> None:
     doubled = varied(CASE, {"torque.a.scale": 2.0, PUSH: 0.5})  # the scale is of what the others made
     assert doubled.arguments(fa.System(BAR, native=False))["torque"]["a"](0.05) == 1.0
     assert varied(CASE, {"v0.a.q": 2.0}).plan["v0"] == {"a.q": 2.0}
-    with pytest.raises(ValueError, match="gains.kp: nothing in this simulation has that name"):
+    with pytest.raises(ValueError, match=r"gains\.kp: nothing in this simulation has that name"):
         varied(CASE, {"gains.kp": 1.0})
 
 

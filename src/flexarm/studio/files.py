@@ -14,9 +14,9 @@ from flexarm.motion.netcdf import netcdf, read_netcdf
 from flexarm.motion.run import Run
 from flexarm.robot.files import yaml_text
 from flexarm.studio.case import Case
+from flexarm.studio.served import LARGEST
 from flexarm.studio.sweep import Sweep, is_sweep
 
-LARGEST = 50_000_000  # bytes of a file that is opened
 ENDINGS = (".yaml", ".yml", ".nc")
 
 

@@ -47,9 +47,15 @@ RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file t
 
 class Page:
     """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before;
-    `sweep` is one of that case."""
+    `sweep` is one of that case, `first` waits for its run, if somebody computes it."""
 
-    def __init__(self, client: Any, start: Case | Run, sweep: Sweep | None = None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        start: Case | Run,
+        sweep: Sweep | None = None,
+        first: Callable[[], Result | None] = lambda: None,
+    ) -> None:
         self.client, self.start = client, start
         self.case: Case | None = None
         self.result: Result | None = None
@@ -71,7 +77,7 @@ class Page:
         self._build()
         self._thread = threading.Thread(target=self._work, daemon=True, name=f"page {client.client_id}")
         self._thread.start()
-        self.do(lambda: self.open(start))
+        self.do(lambda: self.open(start, first()))
         if sweep is not None:
             self.do(lambda: self.sweeps.take(sweep, self.case))
 
@@ -122,22 +128,26 @@ class Page:
 
     # --- what a page does ---
 
-    def open(self, what: Case | Run) -> None:
-        """Another robot, or a run that was computed before."""
+    def open(self, what: Case | Run, first: Result | None = None) -> None:
+        """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it."""
         if isinstance(what, Run):
             result, self.case = self.recorded(what), None
         else:
-            result = self.compute(what)
+            result = first or self.compute(what)
             self.case = what
         self._first, self._before, self._refused = self.case, [], {}
         self.line.time = 0.0
         self.view.thicken_to(thickening(result.system))
+        self._note(result)
+        problems = self._draw()  # the arm first: knobs and plots take a browser longer
+        assert self.film is not None
+        self.scene.ground(result.system.robot, self.film.cloud)
         self.knobs.build(self.case)
         self.control_panel.show(OFF if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
-        self._take(result)
-        assert self.film is not None
-        self.scene.ground(result.system.robot, self.film.cloud)
+        self.plots.changed()
+        for problem in problems[:1]:
+            self.say(problem)
 
     @staticmethod
     def recorded(run: Run) -> Result:
@@ -224,21 +234,29 @@ class Page:
 
     def _take(self, result: Result) -> None:
         """A run to be shown from now on."""
+        self._note(result)
+        self.redraw()
+
+    def _note(self, result: Result) -> None:
         self.result, self.runs = result, self.runs + 1
         self.modes.clear()
         self.response.offer(result.system.inputs)
         self.line.stretch(float(result.run.array("time")[-1]))
         self.time_panel.stretch()
         self._tell()
-        self.redraw()
+
+    def _draw(self) -> list[Exception]:
+        assert self.result is not None
+        self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
+        problems = self.view.changed(self.film)
+        self.show()
+        return problems
 
     def redraw(self) -> None:
         """The film anew: of another run, or magnified otherwise."""
         if self.result is None:
             return
-        self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
-        problems = self.view.changed(self.film)
-        self.show()
+        problems = self._draw()
         self.plots.changed()
         for problem in problems[:1]:
             self.say(problem)

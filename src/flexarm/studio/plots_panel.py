@@ -6,7 +6,7 @@ import html
 import time
 from typing import TYPE_CHECKING, Any
 
-from flexarm.show.style import STYLES
+from flexarm.show.colours import STYLES
 from flexarm.studio.curves import Curves, Quantities
 
 if TYPE_CHECKING:

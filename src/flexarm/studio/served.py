@@ -11,11 +11,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from flexarm.studio.files import LARGEST
-
 HERE = "127.0.0.1"
 LOCAL = (HERE, "localhost", "::1")
 OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # where pages of this machine are from
+LARGEST = 50_000_000  # bytes of a file that is opened
 LIMIT = "const LARGEST = 0;"
 
 _lock = threading.Lock()  # what is changed below belongs to all threads

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import os
 import threading
-import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flexarm.foundation.sentences import shown, unknown
-from flexarm.motion.run import Run
-from flexarm.motion.simulate import simulate
-from flexarm.robot import Robot
-from flexarm.robot.library import two_link_arm
-from flexarm.studio.case import Case
-from flexarm.studio.computing import computed
-from flexarm.studio.curves import Quantities
-from flexarm.studio.fields import varied
-from flexarm.studio.files import results
-from flexarm.studio.film import Film
-from flexarm.studio.page import Page
+from flexarm.foundation.sentences import shown
 from flexarm.studio.served import HERE, own_page
-from flexarm.studio.sweep import Sweep
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from flexarm.motion.run import Run
+    from flexarm.robot import Robot
+    from flexarm.studio.case import Case
+    from flexarm.studio.computing import Result
+    from flexarm.studio.page import Page
+    from flexarm.studio.sweep import Sweep
 
 PORT = 8080
 BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
@@ -39,23 +32,53 @@ MISSING = "the studio needs viser: pip install flexarm[studio]"
 class Studio:
     """A studio that is open: `url` leads to it, `stop()` closes it; a notebook shows it.
 
-    robot, options, host, port and sweep as in `fa.studio`.
+    robot, options, host, port, sweep and browser as in `fa.studio`.
     """
 
-    def __init__(self, robot: Any, options: Mapping[str, Any], host: str, port: int, sweep: Any = None) -> None:
-        self._start = _start(robot, options)
-        self._sweep = _sweep(sweep, self._start)
+    def __init__(
+        self,
+        robot: Any,
+        options: Mapping[str, Any],
+        host: str,
+        port: int,
+        sweep: Any = None,
+        browser: bool = False,
+    ) -> None:
+        self._start: Case | Run
+        self._sweep: Sweep | None = None
+        self._first: Result | None = None
         self._host = _host(host)
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
+        self._stopped = False
+        self._gone: set[int] = set()  # browsers that left before their page was made
+        self._known, self._begun = threading.Event(), threading.Event()
+        if late := not options and sweep is None and _is_robot_file(robot):
+            _require_robot(robot)  # all else of it can wait until the browser loads the page
+        else:
+            self._begin(robot, options, sweep)
         self._server = _viser(self._host, _port(port))
         # a browser may leave while its page still draws: that is no news
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self._warm = threading.Thread(target=self._warm_up, daemon=True, name="studio begins")
-        self._warm.start()
         self._server.on_client_connect(self._opened)
         self._server.on_client_disconnect(self._left)
+        if browser:
+            threading.Thread(target=_browse, args=(self.url,), daemon=True, name="studio's browser").start()
+        if late:
+            try:
+                self._begin(robot, options, sweep)
+            except BaseException:
+                self.stop()
+                raise
+        self._known.set()
+        threading.Thread(target=self._warm_up, daemon=True, name="studio begins").start()
+
+    def _begin(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
+        from flexarm.studio.beginning import beginning, beginning_sweep
+
+        self._start = beginning(robot, options)
+        self._sweep = beginning_sweep(sweep, self._start)
 
     @property
     def port(self) -> int:
@@ -74,7 +97,8 @@ class Studio:
     def stop(self) -> None:
         """Close it. What was saved stays."""
         with self._lock:
-            pages, self.pages = list(self.pages.values()), {}
+            pages, self.pages, self._stopped = list(self.pages.values()), {}, True
+        self._known.set()
         for page in pages:
             page.close()
         with _quietly():
@@ -87,23 +111,32 @@ class Studio:
         return f'<iframe src="{self.url}" width="100%" height="600" style="border:0"></iframe>'
 
     def _warm_up(self) -> None:
-        """Trace, compile and import while the browser loads the page: what is thrown away here is quick later."""
-        end = time.monotonic() + BEGINNING
+        """Trace, compile and import while the browser loads the page."""
+        from flexarm.studio.beginning import first_result
+
         with contextlib.suppress(Exception):  # the page will say it
-            if isinstance(self._start, Case):
-                found = computed(self._start, enough=lambda: time.monotonic() > end)
-                Film(found.system, found.run, 1.0, 1.0).alone(0)
-                Quantities(found.run).curves("tip")
+            self._first = first_result(self._start, BEGINNING)
+        self._begun.set()
+        import xarray  # noqa: F401 - which plots need, after the arm
 
     def _opened(self, client: Any) -> None:
-        self._warm.join(BEGINNING)
-        page = Page(client, self._start, self._sweep)
+        self._known.wait()
+        from flexarm.studio.page import Page
+
         with self._lock:
-            self.pages[client.client_id] = page
+            if self._stopped or client.client_id in self._gone:
+                return
+            self.pages[client.client_id] = Page(client, self._start, self._sweep, self._first_run)
+
+    def _first_run(self) -> Result | None:
+        self._begun.wait(BEGINNING)
+        return self._first
 
     def _left(self, client: Any) -> None:
         with self._lock:
             page = self.pages.pop(client.client_id, None)
+            if page is None:
+                self._gone.add(client.client_id)
         if page is not None:
             page.close()
 
@@ -132,12 +165,7 @@ def studio(
     """
     if not isinstance(browser, bool):
         raise TypeError(f"browser = {shown(browser)}: must be True or False")
-    found = Studio(robot, options, host, port, sweep)
-    if browser:
-        import webbrowser
-
-        webbrowser.open(found.url)
-    return found
+    return Studio(robot, options, host, port, sweep, browser)
 
 
 def shown_run(run: Run, *, host: str = HERE, port: int = PORT, browser: bool = True) -> Studio:
@@ -145,43 +173,23 @@ def shown_run(run: Run, *, host: str = HERE, port: int = PORT, browser: bool = T
     return studio(run, host=host, port=port, browser=browser)
 
 
-def _start(robot: Any, options: Mapping[str, Any]) -> Case | Run:
-    known = [name for name in inspect.signature(simulate).parameters if name not in ("robot", "progress")]
-    for name in options:
-        if name not in known:
-            raise TypeError(unknown(f"unknown option {name!r}", name, known))
-    if robot is None:
-        return Case.of_robot(two_link_arm(damping=1e-3), options)
-    if isinstance(robot, Robot):
-        return Case.of_robot(robot, options)
-    if not isinstance(robot, (Run, str, os.PathLike)) or robot == "":
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot, a Run, or the name of a file (.yaml or .nc)")
-    if isinstance(robot, Run) or Path(os.fsdecode(robot)).suffix.lower() == ".nc":
-        if options:
-            name = next(iter(options))
-            raise TypeError(f"{name} = {shown(options[name])}: a run is computed already; give its robot to compute it")
-        found = robot if isinstance(robot, Run) else results(robot)
-        if isinstance(found, Sweep):
-            raise ValueError(f"{robot}: is a sweep, which does not hold its robot; give the robot, and this as sweep")
-        return found
-    case = Case.of_file(os.fsdecode(robot))
-    return Case.of_robot(case.robot, options, case.file) if options else case
+def _is_robot_file(robot: Any) -> bool:
+    return isinstance(robot, (str, os.PathLike)) and Path(os.fsdecode(robot)).suffix.lower() in (".yaml", ".yml")
 
 
-def _sweep(sweep: Any, start: Case | Run) -> Sweep | None:
-    """What fits the case that is opened, so that a page can show it."""
-    if sweep is None:
-        return None
-    if isinstance(start, Run):
-        raise TypeError("sweep: is of a robot that can be computed; give the robot instead of a run")
-    if isinstance(sweep, (str, os.PathLike)):
-        found = results(sweep)
-        if not isinstance(found, Sweep):
-            raise ValueError(f"sweep = {os.fsdecode(sweep)!r}: is one run, not a sweep")
-    else:
-        found = Sweep(sweep)
-    varied(start, found.changes(0))
-    return found
+def _require_robot(file: Any) -> None:
+    """What is wrong with a file is said before a server starts."""
+    from flexarm.robot.files import read
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when it is read again
+        read(file)
+
+
+def _browse(url: str) -> None:
+    import webbrowser
+
+    webbrowser.open(url)
 
 
 def _host(host: object) -> str:

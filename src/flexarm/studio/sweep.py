@@ -9,7 +9,6 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import cut, shown, suggestion
-from flexarm.show.sweeps import quantities, usual_quantity
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,13 +52,21 @@ class Sweep:
     @property
     def quantities(self) -> list[str]:
         """What can be drawn, the usual one first."""
-        known = list(quantities(self.data))
+        from flexarm.show.sweeps import usual_quantity  # with Matplotlib, which a page without a sweep does not need
+
+        known = list(self._known)
         usual = usual_quantity(self.data) if known else ""
         return sorted(known, key=lambda name: name != usual)
 
+    @property
+    def _known(self) -> dict[str, xr.DataArray]:
+        from flexarm.show.sweeps import quantities
+
+        return quantities(self.data)
+
     def values(self, quantity: str) -> Array:
         """A quantity of all members, by their numbers; nan of those that failed."""
-        known = quantities(self.data)
+        known = self._known
         if quantity not in known:
             raise ValueError(f"show: the sweep has no {quantity!r}{suggestion(quantity, list(known))}")
         return np.asarray(known[quantity].transpose(*self.dimensions).values, dtype=float).ravel()
@@ -110,7 +117,7 @@ class Sweep:
         return str(self.data.attrs.get("robot", ""))
 
     def _unit(self, name: str) -> str:
-        found = quantities(self.data).get(name) if name not in self.fields else self.data[name]
+        found = self._known.get(name) if name not in self.fields else self.data[name]
         unit = "" if found is None else found.attrs.get("units", "")
         return "" if unit in ("", "1") else f" {unit}"
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.show.sweeps import plot_sweep
 from flexarm.studio.sweep import Sweep
 
 SIZE = (4.4, 3.7)  # inches
@@ -23,6 +22,8 @@ class SweepMap:
 
     def __init__(self, sweep: Sweep, quantity: str, member: int) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        from flexarm.show.sweeps import plot_sweep
 
         self.sweep, self.quantity = sweep, quantity
         self.held = sweep.place(member) if not sweep.together else {}

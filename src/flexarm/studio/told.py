@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.sentences import shown
-from flexarm.studio.files import LARGEST, too_large
+from flexarm.studio.files import too_large
+from flexarm.studio.served import LARGEST
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
