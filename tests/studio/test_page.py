@@ -139,13 +139,19 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     assert page.scene._meshes["link"].visible
     hand(page, "ghost", "rigid twin")
     assert page.scene._meshes["ghost"].visible
-    assert page.view.ghost_run.data.sizes["coordinate"] == 2
+    assert page.view.ghost_runs["ghost"].data.sizes["coordinate"] == 2
     hand(page, "time (s)", 0.15)
     hand(page, "torques and loads", True)
     assert page.scene._meshes["arrows"].points.shape == (1, 2, 3)
     hand(page, "Keep this run to compare")
     hand(page, "ghost", "run 1")
-    assert page.view.ghost_run is page.result.run
+    assert page.view.ghost_runs == {"ghost": page.result.run}
+    first = len(page.scene._meshes["ghost"].vertices)
+    hand(page, "Keep this run to compare")
+    hand(page, "ghost", "all that are kept")
+    assert list(page.view.ghost_runs) == ["run 1", "run 2"]
+    assert len(page.scene._meshes["ghost"].vertices) == 2 * first
+    assert "upper.q (run 2)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
     hand(page, "ghost", "none")
     assert not page.scene._meshes["ghost"].visible
 
