@@ -10,6 +10,7 @@ import pytest
 import flexarm as fa
 from flexarm.studio.case import Case
 from flexarm.studio.control import Control
+from flexarm.studio.control_panel import STAYS
 from flexarm.studio.fields import fields, varied
 from flexarm.studio.files import opened, sweep_file
 from flexarm.studio.files_panel import OPEN
@@ -236,7 +237,7 @@ def test_members_keep_the_controller_that_was_swept() -> None:
     hand(page, "Open this member as a run")
     assert not page.error  # it ends where the sweep says
     assert page.case.control.plant == BAR
-    assert page.client.gui.made["design stays while knobs turn"].value
+    assert page.client.gui.made[STAYS].value
     page.close()
 
 

@@ -14,13 +14,14 @@ WORDS = (
     "Joints follow their motions, or stay where they start; torques are added, and all that is on adds up. "
     "The ghost *without control* compares, and so do runs that are kept (Files)."
 )
-NUMBERS = {  # label, and what an arrow key adds
-    "kp": ("kp (N m/rad, N/m; 1/s2 of computed torque)", 1.0),
-    "kd": ("kd (N m s/rad, N s/m; 1/s of computed torque)", 0.1),
-    "ki": ("ki of pid (N m/(rad s))", 0.5),
-    "weight": ("weight of joints in lqr", 10.0),
-    "strain_gain": ("gain of strain", 0.1),
-    "strain_rate": ("gain of its rate (s)", 0.01),
+STAYS = "shapers and controllers stay those of this robot while knobs turn"
+NUMBERS = {  # label, what it is, and what an arrow key adds
+    "kp": ("kp", "N m/rad or N/m; of computed torque 1/s2", 1.0),
+    "kd": ("kd", "N m s/rad or N s/m; of computed torque 1/s", 0.1),
+    "ki": ("ki", "of pid: N m/(rad s) or N/(m s)", 0.5),
+    "weight": ("lqr weight", "of the squares of joint angles, against 1 for those of torques", 10.0),
+    "strain_gain": ("strain gain", "of the moment that the bent link puts on its joint, no unit", 0.1),
+    "strain_rate": ("strain rate (s)", "gain of that moment's rate", 0.01),
 }
 
 
@@ -33,11 +34,12 @@ class ControlPanel:
         self._shaper = gui.add_dropdown("shaper", SHAPERS, initial_value=usual.shaper)
         self._feedback = gui.add_dropdown("feedback", FEEDBACKS, initial_value=usual.feedback)
         self._gravity = gui.add_checkbox("+ gravity", usual.gravity)
-        self._strain = gui.add_checkbox("+ strain feedback", usual.strain)
+        self._strain = gui.add_checkbox("+ strain", usual.strain)
         self._numbers = {
-            name: gui.add_number(label, getattr(usual, name), step=step) for name, (label, step) in NUMBERS.items()
+            name: gui.add_number(label, getattr(usual, name), step=step, hint=hint)
+            for name, (label, hint, step) in NUMBERS.items()
         }
-        self._held = gui.add_checkbox("design stays while knobs turn", False)
+        self._held = gui.add_checkbox("design stays", False, hint=STAYS)
         for gain in self._numbers.values():
             gain.precision = 9
         gui.add_markdown(WORDS)

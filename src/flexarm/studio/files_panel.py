@@ -17,7 +17,7 @@ from flexarm.studio.sweep import Sweep
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-OPEN = "Open a robot (.yaml), a run or a sweep (.nc)"
+OPEN = "Open robot, run or sweep (.yaml, .nc)"
 KEPT = 8  # runs to compare with
 CODE = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
 WAIT = 30.0  # s for a picture that a browser makes
