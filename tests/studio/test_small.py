@@ -1,5 +1,8 @@
 """Time lines and files: what needs no page."""
 
+from pathlib import Path
+
+import h5py
 import pytest
 
 import flexarm as fa
@@ -43,6 +46,15 @@ def test_files_are_read_as_data_within_bounds() -> None:
     assert isinstance(case, Case)
     with pytest.raises(ValueError, match="outside the robot file's folder"):
         case.arguments(fa.System(case.robot, native=False))
+
+
+def test_small_files_of_many_numbers_are_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "packed.nc", "w") as file:
+        file.create_dataset("q", shape=(1_000_000, 1000), dtype="f8", chunks=(1000, 1000), compression="gzip")
+    content = (tmp_path / "packed.nc").read_bytes()
+    assert len(content) < 1e6
+    with pytest.raises(ValueError, match=r"packed\.nc: holds 8 GB of numbers; at most 1 are opened here"):
+        opened("packed.nc", content)
 
 
 def test_cases_are_written() -> None:

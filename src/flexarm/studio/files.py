@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tempfile
@@ -17,6 +18,7 @@ from flexarm.studio.case import Case
 from flexarm.studio.served import LARGEST
 from flexarm.studio.sweep import Sweep, is_sweep
 
+INSIDE = 1_000_000_000  # bytes of numbers in such a file
 ENDINGS = (".yaml", ".yml", ".nc")
 
 
@@ -32,11 +34,34 @@ def opened(name: str, content: bytes) -> Case | Run | Sweep:
         path.write_bytes(content)
         try:
             if ending == ".nc":
+                _require_bounded(path)
                 return results(path)
             found = Case.of_file(path)
         except (ValueError, OSError) as error:
             raise ValueError(str(error).replace(f"{folder}/", "")) from None
         return replace(found, file=path.name)
+
+
+def _require_bounded(path: Path) -> None:
+    """A small file can hold many numbers, packed; one that is no HDF5 is told of by whoever reads it."""
+    import h5py
+
+    inside = 0
+
+    def count(name: str, each: Any) -> None:
+        nonlocal inside
+        if isinstance(each, h5py.Dataset) and each.shape is not None:
+            inside += math.prod(each.shape) * each.dtype.itemsize
+
+    try:
+        with h5py.File(path) as file:
+            file.visititems(count)
+    except Exception:
+        return
+    if inside > INSIDE:
+        raise ValueError(
+            f"{path.name}: holds {inside / 1e9:.3g} GB of numbers; at most {INSIDE / 1e9:.3g} are opened here"
+        )
 
 
 def results(path: str | os.PathLike[str]) -> Run | Sweep:
