@@ -117,7 +117,6 @@ class Studio:
         with contextlib.suppress(Exception):  # the page will say it
             self._first = first_result(self._start, BEGINNING)
         self._begun.set()
-        import xarray  # noqa: F401 - which plots need, after the arm
 
     def _opened(self, client: Any) -> None:
         self._known.wait()
