@@ -44,6 +44,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/frontier.py --plot
 	$(BIN)/python benchmarks/deflection.py --plot
 	$(BIN)/python benchmarks/control_benchmarks.py
+	$(BIN)/python benchmarks/studio.py
 
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers

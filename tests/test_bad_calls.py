@@ -915,7 +915,8 @@ def results() -> Iterator[Call]:
     yield Call("Animation.figure", lambda time: fa.Animation(run()).figure(time), {"time": (0.0, (*NUMBER, -1.0, 9.0))})
     served = {"host": ("127.0.0.1", (None, "", 3, NAN, [], {}, THING)), "port": (8461, (*NUMBER, -1, 1.5, 70000))}
     served |= {"browser": (False, FLAG)}
-    yield Call("studio", studio, {"robot": (ROD, (*optional(ROBOT), "", "nowhere.nc")), **served})
+    many = {"sweep": (None, (3, "", "nowhere.nc", [], {}, THING))}
+    yield Call("studio", studio, {"robot": (ROD, (*optional(ROBOT), "", "nowhere.nc")), **served, **many})
     yield Call("Run.show", lambda **given: run().show(**given).stop(), served)
     yield of_run("save", {"path": ("run.nc", (*PATH, "nowhere/run.nc"))})
     yield of_run("to_csv", {"path": ("run.csv", (*PATH, "nowhere/run.csv"))})

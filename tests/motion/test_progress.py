@@ -1,7 +1,9 @@
+import threading
+
 import pytest
 
 from flexarm.motion import progress
-from flexarm.motion.progress import Progress, left
+from flexarm.motion.progress import Progress, left, watched
 
 
 @pytest.fixture
@@ -49,3 +51,18 @@ def test_nothing_is_shown_at_once_or_where_nobody_watches(watch, capsys):
 )
 def test_times_left_are_words(rest, pace, words):
     assert left(rest, pace) == words
+
+
+def test_watcher_hears_what_its_thread_does() -> None:
+    heard: list[tuple[str, float, float]] = []
+    with watched(lambda *said: heard.append(said)):
+        with Progress(2.0, False) as bar:
+            bar.update(0.5)
+        thread = threading.Thread(target=lambda: Progress(9.0, False).update(1.0))
+        thread.start()
+        thread.join()
+        with watched(lambda *said: None):
+            Progress(3.0, False).update(1.0)
+        Progress(4.0, False).update(2.0)
+    Progress(5.0, False).update(1.0)
+    assert heard == [("simulating", 0.5, 2.0), ("simulating", 2.0, 4.0)]

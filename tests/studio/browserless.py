@@ -64,6 +64,8 @@ class Maker:
                 own["options"] = values[1]
             if "initial_value" in own:
                 own["value"] = own.pop("initial_value")
+            elif name == "add_progress_bar":
+                own["value"] = values[0]
             elif name in ("add_number", "add_checkbox", "add_text"):
                 own["value"] = values[1]
             elif name == "add_slider":

@@ -2,14 +2,17 @@
 
 import shutil
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.studio.case import Case
 from flexarm.studio.page import WIDTH, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -127,24 +130,119 @@ def test_play_moves_it(window: Window) -> None:
 
 
 def test_two_pages_stay_apart(browser: Any, window: Window, studio: fa.Studio) -> None:
+    """One has another robot, is turned a hundred times and diverges; the other one, and the server, do not mind."""
     other = Window(browser, studio)
-    other.page.turn(PAYLOAD, 0.6)
+    for k in range(100):
+        other.page.turn(PAYLOAD, 0.501 + 0.001 * k)
     other.page.wait()
     window.page.wait()
     assert other.page.case.value(PAYLOAD) == 0.6
     assert window.page.case.value(PAYLOAD) == 0.15
+    bar = fa.Robot("bar", links=[fa.Link("a", 1.0, fa.Revolute(viscous=1e6), mass=1.0)])
+    wild = {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"a": 1.0}}
+    other.page.do(lambda: other.page.open(Case.of_robot(bar, {"duration": 0.1, "native": False})))
+    other.page.do(lambda: other.page.open(Case.of_robot(bar, wild)))
+    other.page.wait()
+    assert other.page.error
+    assert other.page.case.robot.name == "bar"
+    assert window.page.case.robot == ARM
+    window.page.turn(PAYLOAD, 0.15)
+    window.page.wait()
+    assert not window.page.error
+    assert urllib.request.urlopen(studio.url, timeout=10).status == 200
     number = other.page.client.client_id
     other.web.close()
     until(lambda: number not in studio.pages)  # what a page held is let go
 
 
+def test_what_was_saved_outlives_its_page(browser: Any, studio: fa.Studio, tmp_path: Path) -> None:
+    window = Window(browser, studio)
+    window.page.turn(PAYLOAD, 0.25)
+    window.page.wait()
+    window.page.files._kind.value = "NetCDF"
+    window.web.get_by_role("tab", name="Files").click()
+    with window.web.expect_download() as coming:
+        window.web.get_by_role("button", name="Save", exact=True).click()
+    coming.value.save_as(tmp_path / "run.nc")
+    window.web.close()
+    assert fa.Run.load(tmp_path / "run.nc").robot.link("fore").payload.mass == 0.25
+
+
+DROP = """([name, text, size]) => {
+  const data = new DataTransfer();
+  const content = text === null ? new Uint8Array(size) : text;
+  data.items.add(new File([content], name));
+  const canvas = document.querySelector("canvas");
+  const how = { bubbles: true, cancelable: true, dataTransfer: data };
+  const tell = (kind) => canvas.dispatchEvent(new DragEvent(kind, how));
+  const kept = tell("dragover");
+  tell("drop");
+  return kept;
+}"""
+
+
+def test_files_are_dropped_anywhere(browser: Any, studio: fa.Studio) -> None:
+    window = Window(browser, studio)
+    page = window.page
+    page.wait()
+    window.web.get_by_role("tab", name="View").click()  # no need to have files in front
+    robot = "links:\n  - {name: dropped, length: 1, mass: 1}\n"
+    assert not window.web.evaluate(DROP, ["arm.yaml", robot, 0])  # the browser does not leave the page for it
+    until(lambda: page.case is not None and page.case.robot.links[0].name == "dropped")
+    assert not page.error
+    window.web.evaluate(DROP, ["arm.yaml", "links:\n  - {name: a, length: -1}\n", 0])
+    until(lambda: "must be positive (m)" in page.error)
+    window.web.evaluate(DROP, ["arm.exe", "", 0])
+    until(lambda: "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error)
+    until(lambda: window.web.get_by_text("must be a robot (.yaml)").is_visible())
+    window.web.evaluate(DROP, ["arm.nc", None, 50_000_001])  # refused before it is sent
+    until(lambda: "at most 50 are opened here" in page.error)
+    page.do(page.forget)
+    window.web.get_by_role("tab", name="Files").click()
+    large = "size => { const data = new DataTransfer(); data.items.add(new File([new Uint8Array(size)], 'b.nc')); "
+    large += "const input = [...document.querySelectorAll('input[type=file]')].at(-1); input.files = data.files; "
+    large += "input.dispatchEvent(new Event('change', { bubbles: true })); }"
+    window.web.evaluate(large, 50_000_001)  # so is what the button takes
+    until(lambda: "'b.nc': has 50 MB; at most 50" in page.error)
+    window.web.close()
+
+
+def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
+    bar = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=3.0)])
+    options = {"duration": 0.2, "torque": {"a": 1.0}, "native": False}
+    over = {"links.a.mass": [2.0, 3.0, 4.0], "torque.a": [0.5, 1.0, 1.5]}
+    found = fa.studio(bar, browser=False, port=8395, sweep=fa.sweep(bar, over, **options), **options)
+    try:
+        window = Window(browser, found)
+        page = window.page
+        window.web.get_by_role("tab", name="Sweep").click()
+        picture = window.web.locator('[data-studio="map"]')
+        picture.scroll_into_view_if_needed()
+        x, y = page.sweeps._map.place(5)
+        box = picture.bounding_box()
+        picture.click(position={"x": x * box["width"], "y": y * box["height"]})
+        until(lambda: page.case.value("links.a.mass") == 3.0 and page.case.value("simulation.torque:a") == 1.5)
+        page.wait()
+        assert not page.error
+        until(lambda: window.web.get_by_text("member 5 (links.a.mass = 3 kg").is_visible())
+        member = window.web.get_by_label("member")  # and by keyboard
+        member.focus()
+        member.press("ArrowUp")
+        until(lambda: window.web.get_by_text("member 6 (links.a.mass = 4 kg").is_visible())
+        window.web.get_by_role("button", name="Open this member as a run").press("Enter")
+        until(lambda: page.case.value("links.a.mass") == 4.0)
+        window.web.close()
+    finally:
+        found.stop()
+
+
 def test_bad_file_is_an_error_in_the_page(window: Window) -> None:
     bad = {"name": "arm.yaml", "mimeType": "text/yaml", "buffer": b"links:\n  - {name: a, length: -1}\n"}
     window.web.get_by_role("tab", name="Files").click()
-    window.web.locator("input[type=file]").set_input_files(bad)
+    window.web.locator("input[type=file]").last.set_input_files(bad)
     until(lambda: "must be positive (m)" in window.page.error)
     until(lambda: window.web.get_by_text("must be positive (m)").is_visible())
     assert "arm.yaml:2" in window.page.error
     good = {"name": "arm.yaml", "mimeType": "text/yaml", "buffer": b"links:\n  - {name: a, length: 1, mass: 1}\n"}
-    window.web.locator("input[type=file]").set_input_files(good)
+    window.web.locator("input[type=file]").last.set_input_files(good)
     until(lambda: not window.page.error and window.page.case.robot.links[0].name == "a")

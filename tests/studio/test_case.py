@@ -53,7 +53,12 @@ def test_objects_have_knobs_too() -> None:
     def law(t, x, gains):
         return {"a": -gains["kp"] * x["a.q"]}
 
-    pushed = Case.of_robot(BAR, {"duration": 0.1, "torque": {"a": fa.step(2.0)}, "native": False})
+    pushed = Case.of_robot(BAR, {"duration": 0.1, "torque": {"a": lambda t: 2.0}, "native": False})
+    named = Case.of_robot(BAR, {"duration": 0.1, "torque": {"a": fa.step(2.0)}, "native": False})
+    assert named.value("simulation.torque:a:amplitude") == 2.0
+    assert named.section is None  # files do not know `native`
+    more = named.with_({"simulation.torque:a:amplitude": 3.0})
+    assert more.arguments(fa.System(BAR, native=False))["torque"]["a"]["amplitude"] == 3.0
     twice = pushed.with_({"simulation.torque:a:times": 2.0})
     assert twice.arguments(fa.System(BAR, native=False))["torque"]["a"](0.05) == 4.0
     held = Case.of_robot(BAR, {"torque": fa.Feedback(law, gains={"kp": 3.0})})

@@ -36,5 +36,5 @@ def test_needle_stands_at_the_time_shown(run: fa.Run) -> None:
 
 def test_shorter_ghost_says_where_it_ends(run: fa.Run) -> None:
     short = fa.simulate(ARM, 0.5, native=False)
-    labels = list(Quantities(run).curves("a.q", Quantities(short)).values)
+    labels = list(Quantities(run).curves("a.q", {"ghost": Quantities(short)}).values)
     assert labels == ["a.q", "a.q (ghost to 0.5 s)"]

@@ -8,6 +8,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
+from flexarm.studio.files_panel import OPEN
 from flexarm.studio.page import Page
 from tests.studio.browserless import Client
 
@@ -138,13 +139,19 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     assert page.scene._meshes["link"].visible
     hand(page, "ghost", "rigid twin")
     assert page.scene._meshes["ghost"].visible
-    assert page.view.ghost_run.data.sizes["coordinate"] == 2
+    assert page.view.ghost_runs["ghost"].data.sizes["coordinate"] == 2
     hand(page, "time (s)", 0.15)
     hand(page, "torques and loads", True)
     assert page.scene._meshes["arrows"].points.shape == (1, 2, 3)
     hand(page, "Keep this run to compare")
     hand(page, "ghost", "run 1")
-    assert page.view.ghost_run is page.result.run
+    assert page.view.ghost_runs == {"ghost": page.result.run}
+    first = len(page.scene._meshes["ghost"].vertices)
+    hand(page, "Keep this run to compare")
+    hand(page, "ghost", "all that are kept")
+    assert list(page.view.ghost_runs) == ["run 1", "run 2"]
+    assert len(page.scene._meshes["ghost"].vertices) == 2 * first
+    assert "upper.q (run 2)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
     hand(page, "ghost", "none")
     assert not page.scene._meshes["ghost"].visible
 
@@ -199,7 +206,7 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     np.testing.assert_allclose(spoken["run"].array("tip"), run.array("tip"), atol=1e-4)
     for name in ("yaml", "nc"):
         file = type("File", (), {"name": f"arm.{name}", "content": client.files[f"{stem}.{name}"]})
-        hand(page, "Open a robot (.yaml) or a run (.nc)", file)
+        hand(page, OPEN, file)
         assert not page.error
         np.testing.assert_allclose(page.result.run.array("tip"), run.array("tip"), atol=1e-6)
     assert page.case is None  # a recorded run is looked at
@@ -207,8 +214,8 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     hand(page, "Save")
     assert "recorded run" in page.error
     bad = type("File", (), {"name": "arm.exe", "content": b""})
-    hand(page, "Open a robot (.yaml) or a run (.nc)", bad)
-    assert "must be a robot (.yaml) or a run (.nc)" in page.error
+    hand(page, OPEN, bad)
+    assert "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error
     page.close()
 
 

@@ -1,10 +1,14 @@
 import socket
+import urllib.error
+import urllib.request
 
 import pytest
 
 import flexarm as fa
 from flexarm.motion.run import Run
-from flexarm.studio import server
+from flexarm.studio import beginning, server
+from flexarm.studio.served import LARGEST
+from tests.studio.browserless import Client
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
@@ -59,6 +63,54 @@ def test_pages_of_other_sites_are_refused() -> None:
         assert "101" in _answer(found.port, f"http://127.0.0.1:{found.port}")
     finally:
         found.stop()
+
+
+def test_page_has_the_studios_script() -> None:
+    """Packed or not; the limit of files is the server's own."""
+    found = fa.studio(BAR, browser=False, port=8420)
+    try:
+        for packing in ("gzip", "identity"):
+            asked = urllib.request.Request(found.url, headers={"Accept-Encoding": packing})
+            with urllib.request.urlopen(asked, timeout=10) as page:
+                text = page.read().decode()
+                assert int(page.headers["Content-Length"]) == len(text.encode())
+            assert f"const LARGEST = {LARGEST};" in text
+            assert "<title>flexarm studio</title>" in text
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{found.url}/nowhere.js", timeout=10)
+    finally:
+        found.stop()
+
+
+def test_robot_file_is_read_after_the_server_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes wrong then leaves no server behind."""
+    found = fa.studio("examples/two_link.yaml", browser=False, port=8430)
+    assert found._start.robot.name == "two-link flexible arm"
+    found.stop()
+
+    def never(*_: object) -> None:
+        raise ValueError("it cannot be")
+
+    monkeypatch.setattr(beginning, "beginning", never)
+    with pytest.raises(ValueError, match="it cannot be"):
+        fa.studio("examples/two_link.yaml", browser=False, port=8440)
+    with pytest.raises(OSError, match=r"."):
+        socket.create_connection(("127.0.0.1", 8440), 2)
+
+
+def test_browser_that_leaves_early_leaves_no_page() -> None:
+    found = fa.studio(BAR, browser=False, port=8450)
+    try:
+        client = Client(7)
+        found._left(client)  # before its page was made
+        found._opened(client)
+        assert not found.pages
+        found._opened(Client(8))
+        assert list(found.pages) == [8]
+    finally:
+        found.stop()
+    found._opened(Client(9))
+    assert not found.pages
 
 
 def test_arguments_are_checked_before_a_server_starts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,16 @@
-"""Time lines, warnings of threads, files: what needs no page."""
+"""Time lines and files: what needs no page."""
 
-import threading
-import warnings
+from pathlib import Path
 
+import h5py
 import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
-from flexarm.studio.files import LARGEST, opened, python_text, run_file, yaml_file
+from flexarm.studio.files import opened, run_file, yaml_file
+from flexarm.studio.program import python_program
+from flexarm.studio.served import LARGEST
 from flexarm.studio.time_line import TimeLine
-from flexarm.studio.warned import warned
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
@@ -31,35 +32,12 @@ def test_time_line_stops_at_its_end_unless_it_loops() -> None:
     assert line.time == 0.5
 
 
-def test_warnings_of_threads_stay_apart() -> None:
-    """Each hears its own, twice the same once, also when another begins and ends meanwhile."""
-    heard: dict[str, list[str]] = {}
-    gate = threading.Barrier(2, timeout=10)
-
-    def work(name: str) -> None:
-        with warned() as said:
-            gate.wait()
-            for _ in range(2):
-                warnings.warn(f"of {name}", UserWarning, stacklevel=1)
-            gate.wait()
-        heard[name] = said
-
-    before = warnings.showwarning
-    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(10)
-    assert heard == {"a": ["of a"], "b": ["of b"]}
-    assert warnings.showwarning is before
-
-
 def test_files_are_read_as_data_within_bounds() -> None:
     with pytest.raises(ValueError, match="at most 50"):
         opened("arm.nc", bytes(LARGEST + 1))
     with pytest.raises(ValueError, match=r"^arm\.nc: "):
         opened("arm.nc", b"no run")
-    with pytest.raises(ValueError, match=r"must be a robot \(\.yaml\) or a run"):
+    with pytest.raises(ValueError, match=r"must be a robot \(\.yaml\), or a run"):
         opened("../../etc/passwd", b"")
     with pytest.raises(ValueError, match="arm"):
         opened("arm.yaml", b"!!python/object/apply:os.system ['true']")
@@ -70,13 +48,22 @@ def test_files_are_read_as_data_within_bounds() -> None:
         case.arguments(fa.System(case.robot, native=False))
 
 
+def test_small_files_of_many_numbers_are_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "packed.nc", "w") as file:
+        file.create_dataset("q", shape=(1_000_000, 1000), dtype="f8", chunks=(1000, 1000), compression="gzip")
+    content = (tmp_path / "packed.nc").read_bytes()
+    assert len(content) < 1e6
+    with pytest.raises(ValueError, match=r"packed\.nc: holds 8 GB of numbers; at most 1 are opened here"):
+        opened("packed.nc", content)
+
+
 def test_cases_are_written() -> None:
     plain = Case(
         BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
     )
     assert opened("a.yaml", yaml_file(plain)).plan == plain.plan
-    assert "fa.bang_bang(amplitude=1.0, switch=[0.05, 0.1])" in python_text(plain)
-    objects = Case.of_robot(BAR, {"torque": {"a": fa.step(1.0)}})
+    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in python_program(plain).text
+    objects = Case.of_robot(BAR, {"torque": {"a": lambda t: 1.0}})
     with pytest.raises(ValueError, match="copy as Python"):
         yaml_file(objects)
     run = fa.simulate(BAR, 0.1, native=False)

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time as clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 PATIENCE = 0.5  # seconds before a bar appears
+
+Watcher = Callable[[str, float, float], None]
+_WATCHERS = threading.local()
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Inside, long work of this thread tells the watcher what it is doing, how far it is, and how far it will go."""
+    before = getattr(_WATCHERS, "watcher", None)
+    _WATCHERS.watcher = watcher
+    try:
+        yield
+    finally:
+        _WATCHERS.watcher = before
 
 
 class Progress:
@@ -20,6 +37,7 @@ class Progress:
     def __init__(self, duration: float, wanted: bool | None) -> None:
         self.duration = duration
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._watcher: Watcher | None = getattr(_WATCHERS, "watcher", None)
         self._begin = clock.perf_counter()
         self._first: tuple[float, float] | None = None  # when the first update came, and how far it was
         self._bar: Any = None
@@ -33,6 +51,8 @@ class Progress:
             self._bar.stop()
 
     def update(self, t: float) -> None:
+        if self._watcher is not None:
+            self._watcher(self.doing, t, self.duration)
         if not self.wanted:
             return
         now = clock.perf_counter()

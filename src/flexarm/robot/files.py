@@ -83,11 +83,15 @@ def save(robot: Robot, path: FilePath) -> None:
         raise DescriptionError([Problem("", ..., str(error))]) from None
 
 
-def yaml_text(robot: Robot, simulation: Mapping[str, Any] | None = None) -> str:
-    """A robot as the text of a YAML file, with what to compute of it as its `simulation` section."""
+def yaml_text(robot: Robot, simulation: Mapping[str, Any] | None = None, sweep: Mapping[str, Any] | None = None) -> str:
+    """A robot as the text of a YAML file, with what to compute of it, once and many times, as its sections."""
     text = io.StringIO()
-    section = {name: _inline(value) for name, value in (simulation or {}).items()}
-    _writer().dump(_block(plain(robot)) | ({SIMULATION: section} if section else {}), text)
+    sections = {
+        name: {field: _inline(value) for field, value in given.items()}
+        for name, given in ((SIMULATION, simulation), (SWEEP, sweep))
+        if given
+    }
+    _writer().dump(_block(plain(robot)) | sections, text)
     return text.getvalue()
 
 

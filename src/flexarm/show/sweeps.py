@@ -91,7 +91,7 @@ def _panels(data: xr.Dataset, quantity: Any) -> list[Part]:
         raise TypeError(f"quantity = {shown(quantity)}: must be the name of a measure, or several in a list")
     found = []
     for name in names:
-        known = {label: part for each in _measures(data) for label, part in _parts(data, each)}
+        known = quantities(data)
         if name in _measures(data):
             found += _parts(data, name)
         elif name in known:
@@ -103,6 +103,16 @@ def _panels(data: xr.Dataset, quantity: Any) -> list[Part]:
             f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MOST} can be drawn; name some"
         )
     return found
+
+
+def quantities(data: xr.Dataset) -> dict[str, xr.DataArray]:
+    """All parts of measures that can be drawn, by the names that `plot_sweep` knows."""
+    return {label: part for name in _measures(data) for label, part in _parts(data, name)}
+
+
+def usual_quantity(data: xr.Dataset) -> str:
+    """The first that is drawn unless one is asked for."""
+    return _panels(data, None)[0][0]
 
 
 def _measures(data: xr.Dataset) -> list[str]:
@@ -169,6 +179,10 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
         marker = "o" if len(x) <= 40 else ""
         places = np.arange(len(x)) if x.dtype.kind in "UOb" else x
         plot.plot(places, part.values, color=STYLES[0][0], linewidth=1.2, marker=marker, markersize=3)
+        failed = places[~np.isfinite(part.values)]
+        if len(failed):  # crosses on the lower edge
+            low = np.full(len(failed), 0.03)
+            plot.plot(failed, low, "x", color="0.6", markersize=4, transform=plot.get_xaxis_transform())
         if x.dtype.kind in "UOb":
             plot.set_xticks(places, [plain(str(each)) for each in x])
         plot.set_ylabel(_label(name, part))

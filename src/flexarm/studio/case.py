@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,15 @@ import numpy as np
 from flexarm.foundation.numbers import real
 from flexarm.foundation.sentences import unknown
 from flexarm.mechanics.system import System
+from flexarm.motion.given_profiles import PROFILES, profile
 from flexarm.motion.laws import Feedback
 from flexarm.motion.profiles import Profile
 from flexarm.motion.shaped import copied
-from flexarm.motion.simulation_file import simulation_options
+from flexarm.motion.simulation_file import FIELDS, simulation_options
 from flexarm.robot import Robot
 from flexarm.robot.changes import value_at
 from flexarm.robot.description import Description
-from flexarm.robot.files import SIMULATION, read
+from flexarm.robot.files import SIMULATION, SWEEP, read_source
 from flexarm.studio.control import OFF, Control
 
 DURATION = 2.0  # s: of a simulation that nobody asked for
@@ -28,6 +29,7 @@ TURN = 0.3  # rad
 UNITS = {"duration": "s", "switch": "s", "at": "s", "begin": "s", "finish": "s", "times": "", "frequency": "Hz"}
 UNITS |= {"sample": "s", "dt": "s", "atol": "m"}  # of fields of profiles and of a simulation
 SIZES = ("amplitude", "start", "end", "before", "offset", "value")  # fields of profiles that have the input's own unit
+PLAIN = (str, bool, int, float, np.number, type(None))  # what can stand in a file
 LONGEST = 24  # numbers of a list that become knobs
 
 
@@ -43,7 +45,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Scaled:
-    """A profile times a factor: what can be turned of a profile that is given as an object."""
+    """A profile times a factor: what can be turned of a profile of which nobody knows how it was made."""
 
     profile: Profile
     times: float = 1.0
@@ -61,6 +63,7 @@ class Case:
     file: the robot file that it is from, beside which tables are looked for.
     made_up: whether nobody said what to compute.
     control: what is switched on besides.
+    sweep: what to vary in many runs, as in a file's `sweep` section.
     """
 
     robot: Robot
@@ -68,18 +71,20 @@ class Case:
     file: str = ""
     made_up: bool = False
     control: Control = OFF
+    sweep: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def of_file(path: str | Path) -> Case:
-        robot, section = read(path)
-        return Case(robot, section, str(path)) if section else Case.of_robot(robot, {}, str(path))
+        robot, section, source = read_source(path)
+        case = Case(robot, section, str(path)) if section else Case.of_robot(robot, {}, str(path))
+        return replace(case, sweep=source.data.get(SWEEP) or {})
 
     @staticmethod
     def of_robot(robot: Robot, options: Mapping[str, Any], file: str = "") -> Case:
         """A robot with options of `fa.simulate`; without any, its joints are moved a little."""
         if not options:
             return Case(robot, _pushes(robot), file, made_up=True)
-        return Case(robot, {"duration": DURATION, **_with_factors(options)}, file)
+        return Case(robot, {"duration": DURATION, **_with_numbers(options)}, file)
 
     # --- numbers ---
 
@@ -108,15 +113,17 @@ class Case:
 
     def arguments(self, system: System) -> dict[str, Any]:
         """What `fa.simulate` takes besides the robot."""
+        return self.control.applied(system, self.uncontrolled(system))
+
+    def uncontrolled(self, system: System) -> dict[str, Any]:
+        """The same without what is switched on besides."""
         found = _made(self.plan)
-        if self._plain:
-            found = simulation_options(found, self.file, robot=system.robot)
-        return self.control.applied(system, dict(found))
+        return simulation_options(found, self.file, robot=system.robot) if self._plain else dict(found)
 
     @property
     def _plain(self) -> bool:
         """Whether it could stand in a file."""
-        return all(not isinstance(each, (Scaled, Feedback)) and not callable(each) for each in _leaves(self.plan))
+        return all(name in FIELDS for name in self.plan) and all(isinstance(each, PLAIN) for each in _leaves(self.plan))
 
     @property
     def section(self) -> dict[str, Any] | None:
@@ -223,14 +230,29 @@ def _put(node: Any, steps: list[str], value: float) -> Any:
     return {**held, step: _put(held.get(step), rest, value)}
 
 
-def _with_factors(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with profiles that can be scaled."""
+def _with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options whose profiles have numbers that can be turned."""
     out = {name: _own(value) for name, value in options.items()}
     for name in ("torque", "motion"):
         given = out.get(name)
         if isinstance(given, Mapping):
-            out[name] = {link: Scaled(each) if isinstance(each, Profile) else each for link, each in given.items()}
+            out[name] = {
+                link: in_words(profile(each, f"{name}.{link}")) if callable(each) else each
+                for link, each in given.items()
+            }
     return out
+
+
+def in_words(given: Profile) -> dict[str, Any] | Scaled:
+    """A profile as a file would have it, with all of its numbers; one that nobody can write has a factor alone."""
+    names = {function: name for name, function in PROFILES.items() if name != "table"}
+    made = given.made
+    if made is None or made.function not in names:
+        return Scaled(given)
+    words = {name: list(each) if isinstance(each, tuple) else each for name, each in made.given.items()}
+    if not all(isinstance(each, PLAIN) for each in _leaves(words)):
+        return Scaled(given)
+    return {"profile": names[made.function], **{name: each for name, each in words.items() if each is not None}}
 
 
 def _own(value: Any) -> Any:

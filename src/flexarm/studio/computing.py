@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from flexarm.mechanics.system import System
 from flexarm.motion.interrupts import ending_when
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.studio.case import Case
-from flexarm.studio.control import OFF
-from flexarm.studio.warned import warned
+from flexarm.sweeps.heard import heard
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Result:
 def computed(case: Case, rigid: bool = False, enough: Callable[[], bool] = lambda: False) -> Result:
     """The run of a case, or of its rigid twin; as far as it came when somebody has `enough`."""
     begin = time.perf_counter()
-    with warned() as said:
+    with heard() as said:
         system = System(case.robot.rigid() if rigid else case.robot)
         options = case.arguments(system) if not rigid else _of_twin(case, system)
         try:
@@ -42,11 +41,11 @@ def computed(case: Case, rigid: bool = False, enough: Callable[[], bool] = lambd
 def _of_twin(case: Case, system: System) -> dict[str, object]:
     """The same for the rigid twin: initial values of what it does not have are left out."""
     flexible = System(case.robot, native=False)
-    options = replace(case, control=OFF).arguments(flexible)
+    options = case.uncontrolled(flexible)
     for field in ("q0", "v0"):
         given = options.get(field)
         if isinstance(given, dict):
             options[field] = {name: value for name, value in given.items() if name in system.names}
         elif given is not None and not isinstance(given, str):
             raise ValueError(f"the rigid twin has other coordinates: give {field} by name, not as a list")
-    return replace(case.control, shaper="none").applied(system, options)  # it has no vibration to be shaped for
+    return case.control.of_twin().applied(system, options)

@@ -3,61 +3,148 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Literal, cast
 
+from flexarm.analysis.linear import linearize
+from flexarm.control.computed_torque import computed_torque
 from flexarm.control.driven_joints import driven_joints
+from flexarm.control.given_torques import given_feedback
 from flexarm.control.gravity import gravity_torque
+from flexarm.control.lqr import lqr
 from flexarm.control.pd import pd
+from flexarm.control.pid import pid
 from flexarm.control.shapers import KINDS, shaper
+from flexarm.control.strain import strain_feedback
 from flexarm.mechanics.system import System
 from flexarm.motion.given_profiles import profile
+from flexarm.motion.laws import Feedback
+from flexarm.robot import Robot
 
 SHAPERS = ("none", *KINDS)
-FEEDBACKS = ("none", "pd", "pd + gravity")
+FEEDBACKS = ("none", "pd", "pid", "computed torque", "lqr")
+COMPLETE = ("computed torque", "lqr")  # those that hold the robot's weight themselves
 
 
 @dataclass(frozen=True)
 class Control:
-    """shaper: of torques and motions, for the lowest vibration. feedback: joints follow their motions, or stay where
-    they start, by springs kp (N m/rad or N/m) and dampers kd; torques are added to theirs."""
+    """What is switched on; all of it adds up.
+
+    shaper: of torques and motions, for the lowest vibration.
+    feedback: joints follow their motions, or stay where they start, by kp, kd and ki (per inertia, of computed
+        torque); "lqr" holds the posture of the start, errors of joints weigh so much. Torques are added to theirs.
+    gravity: the weight of the rigid twin is held. strain: gauges at the roots of links that bend in one plane.
+    plant: for which it is designed, the robot that is simulated unless given.
+    """
 
     shaper: str = "none"
     feedback: str = "none"
     kp: float = 10.0
     kd: float = 1.0
+    ki: float = 0.0
+    weight: float = 100.0
+    gravity: bool = False
+    strain: bool = False
+    strain_gain: float = 0.0
+    strain_rate: float = 0.05
+    plant: Robot | None = None
 
     @property
     def off(self) -> bool:
-        return self.shaper == "none" and self.feedback == "none"
+        return self.shaper == "none" and not self.feeds_back
+
+    @property
+    def feeds_back(self) -> bool:
+        return self.feedback != "none" or self.gravity or self.strain
+
+    def of_twin(self) -> Control:
+        """The same for the rigid twin, which neither vibrates nor bends."""
+        plant = None if self.plant is None else self.plant.rigid()
+        return replace(self, shaper="none", strain=False, plant=plant)
 
     def applied(self, system: System, options: dict[str, Any]) -> dict[str, Any]:
         """The options with what is switched on."""
+        if self.off:
+            return options
         out = dict(options)
+        design = system if self.plant is None else System(self.plant, native=False)
         if self.shaper != "none":
             for name in ("torque", "motion"):
                 if isinstance(out.get(name), Mapping) and out[name]:
-                    out[name] = self._shaped(system, name, out[name])
-        return self._fed_back(system, out) if self.feedback != "none" else out
+                    out[name] = self._shaped(design, name, out[name])
+        return self._fed_back(design, out) if self.feeds_back else out
 
     def _shaped(self, system: System, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        held: Literal["locked", "free"] = "locked" if name == "motion" else "free"
-        made = shaper(cast(Any, self.shaper), system, joints=held)
+        made = shaper(cast(Any, self.shaper), system, joints=held(name))
         return {link: made(profile(each, f"{name}.{link}")) for link, each in given.items()}
 
     def _fed_back(self, system: System, options: dict[str, Any]) -> dict[str, Any]:
-        links = [each.link for each in driven_joints(system)]
-        if not links:
+        self.require_possible(system, options)
+        moved = {} if self.feedback == "none" else dict(options.pop("motion", None) or {})
+        laws = [*self._following(system, options.get("q0"), moved), *self._added(system)]
+        torque = given_feedback(system, options.get("torque") or None, None)
+        laws += [] if torque is None else [torque]
+        return {**options, "torque": reduce(lambda one, other: one + other, laws)} if laws else options
+
+    def require_possible(self, system: System, options: Mapping[str, Any]) -> None:
+        """A sentence of what cannot be together."""
+        if not driven_joints(system):
             raise ValueError("feedback: no joint of this robot has an actuator")
-        start = options.get("q0")
-        moved = dict(options.pop("motion", None) or {})
+        if self.gravity and self.feedback in COMPLETE:
+            raise ValueError(f"gravity: {self.feedback} holds the robot's weight already; switch one of them off")
+        if self.feedback == "lqr" and options.get("motion"):
+            raise ValueError("feedback: lqr holds a posture and follows no motion; pd, pid and computed torque do")
+        if self.feedback == "none" and options.get("motion"):
+            raise ValueError(
+                "feedback: joints that move as given have no torques; let them follow by pd, pid or computed torque"
+            )
+
+    def references(self, system: System, start: Any, moved: Mapping[str, Any]) -> dict[str, Any]:
+        """By link where joints are to be."""
         at = start if isinstance(start, Mapping) else {}
-        references = {link: moved.get(link, at.get(f"{link}.q", 0.0)) for link in links}
-        torque = options.get("torque")
-        law = pd(system, self.kp, self.kd, references, feedforward=torque if torque else None)
-        if self.feedback == "pd + gravity":
-            law = law + gravity_torque(system)
-        return {**options, "torque": law}
+        return {each.link: moved.get(each.link, at.get(f"{each.link}.q", 0.0)) for each in driven_joints(system)}
+
+    def _following(self, system: System, start: Any, moved: Mapping[str, Any]) -> list[Feedback]:
+        references = self.references(system, start, moved)
+        if self.feedback == "pd":
+            return [pd(system, self.kp, self.kd, references)]
+        if self.feedback == "pid":
+            return [pid(system, self.kp, self.kd, self.ki, references)]
+        if self.feedback == "computed torque":
+            return [computed_torque(system, self.kp, self.kd, references)]
+        if self.feedback == "lqr":
+            there = {f"{link}.q": value for link, value in references.items()}
+            return [lqr(linearize(system, q=there), Q=dict.fromkeys(there, self.weight)).feedback()]
+        return []
+
+    def _added(self, system: System) -> list[Feedback]:
+        found = [gravity_torque(system)] if self.gravity else []
+        if self.strain:
+            found += [
+                strain_feedback(system, link, gain=self.strain_gain, rate_gain=self.strain_rate)
+                for link in gauged(system)
+            ]
+        return found
+
+
+def held(name: str) -> Literal["locked", "free"]:
+    """What joints do while a robot vibrates whose torques, or whose motions, are shaped."""
+    return "locked" if name == "motion" else "free"
+
+
+def gauged(system: System) -> list[str]:
+    """Links whose strain can be fed back; a sentence where there is none."""
+    found, refused = [], ValueError("strain: no joint of this robot has an actuator")
+    for joint in driven_joints(system):
+        try:
+            strain_feedback(system, joint.link)
+            found.append(joint.link)
+        except (ValueError, TypeError) as error:
+            refused = ValueError(f"strain: {error}")
+    if not found:
+        raise refused
+    return found
 
 
 OFF = Control()

@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING, Any
 from flexarm.studio.control import FEEDBACKS, SHAPERS, Control
 
 if TYPE_CHECKING:
+    from flexarm.robot import Robot
     from flexarm.studio.page import Page
 
 WORDS = (
-    "Joints follow their motions, or stay where they start; torques are added. The ghost *without control* compares."
+    "Joints follow their motions, or stay where they start; torques are added, and all that is on adds up. "
+    "The ghost *without control* compares, and so do runs that are kept (Files)."
 )
+STAYS = "shapers and controllers stay those of this robot while knobs turn"
+NUMBERS = {  # label, what it is, and what an arrow key adds
+    "kp": ("kp", "N m/rad or N/m; of computed torque 1/s2", 1.0),
+    "kd": ("kd", "N m s/rad or N s/m; of computed torque 1/s", 0.1),
+    "ki": ("ki", "of pid: N m/(rad s) or N/(m s)", 0.5),
+    "weight": ("lqr weight", "of the squares of joint angles, against 1 for those of torques", 10.0),
+    "strain_gain": ("strain gain", "of the moment that the bent link puts on its joint, no unit", 0.1),
+    "strain_rate": ("strain rate (s)", "gain of that moment's rate", 0.01),
+}
 
 
 class ControlPanel:
@@ -19,11 +30,17 @@ class ControlPanel:
 
     def __init__(self, page: Page) -> None:
         gui, usual = page.client.gui, Control()
+        self._page, self._plant = page, usual.plant
         self._shaper = gui.add_dropdown("shaper", SHAPERS, initial_value=usual.shaper)
         self._feedback = gui.add_dropdown("feedback", FEEDBACKS, initial_value=usual.feedback)
-        self._kp = gui.add_number("kp (N m/rad, N/m)", usual.kp, step=1.0)
-        self._kd = gui.add_number("kd (N m s/rad, N s/m)", usual.kd, step=0.1)
-        for gain in (self._kp, self._kd):
+        self._gravity = gui.add_checkbox("+ gravity", usual.gravity)
+        self._strain = gui.add_checkbox("+ strain", usual.strain)
+        self._numbers = {
+            name: gui.add_number(label, getattr(usual, name), step=step, hint=hint)
+            for name, (label, hint, step) in NUMBERS.items()
+        }
+        self._held = gui.add_checkbox("design stays", False, hint=STAYS)
+        for gain in self._numbers.values():
             gain.precision = 9
         gui.add_markdown(WORDS)
 
@@ -31,14 +48,32 @@ class ControlPanel:
             if event.client is not None:
                 page.do(lambda: page.control(self.value))
 
-        for handle in (self._shaper, self._feedback, self._kp, self._kd):
+        for handle in (self._shaper, self._feedback, self._gravity, self._strain, self._held, *self._numbers.values()):
             handle.on_update(switched)
 
     @property
     def value(self) -> Control:
-        gains = float(self._kp.value), float(self._kd.value)
-        return Control(str(self._shaper.value), str(self._feedback.value), *gains)
+        return Control(
+            shaper=str(self._shaper.value),
+            feedback=str(self._feedback.value),
+            gravity=bool(self._gravity.value),
+            strain=bool(self._strain.value),
+            plant=self._design(),
+            **{name: float(handle.value) for name, handle in self._numbers.items()},
+        )
+
+    def _design(self) -> Robot | None:
+        """The robot for which all is designed from now on; None: the one that is simulated."""
+        if not self._held.value:
+            self._plant = None
+        elif self._plant is None and self._page.case is not None:
+            self._plant = self._page.case.robot
+        return self._plant
 
     def show(self, control: Control) -> None:
         self._shaper.value, self._feedback.value = control.shaper, control.feedback
-        self._kp.value, self._kd.value = control.kp, control.kd
+        self._gravity.value, self._strain.value = control.gravity, control.strain
+        for name, handle in self._numbers.items():
+            handle.value = getattr(control, name)
+        self._plant = control.plant
+        self._held.value = control.plant is not None

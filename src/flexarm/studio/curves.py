@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,11 +18,12 @@ POINTS = 400  # of a curve
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves over the same times (s): values (n,) by label, with one unit."""
+    """Curves over the same times (s): values (n,) by label, with one unit; which of them are of other runs."""
 
     times: Array
     values: dict[str, Array]
     unit: str
+    ghosts: tuple[str, ...] = ()
 
     def with_cursor(self, time: float) -> list[Array]:
         """Times, values, and last a series that rises from the lowest to the highest of all values at a time.
@@ -53,17 +55,18 @@ class Quantities:
     def names(self) -> list[str]:
         return [name for name in GROUPS if self._members(name)] + list(self._known)
 
-    def curves(self, name: str, other: Quantities | None = None) -> Curves:
-        """A group or a quantity; of the other run, too, as far as it has it."""
+    def curves(self, name: str, others: Mapping[str, Quantities] | None = None) -> Curves:
+        """A group or a quantity; of other runs by name, too, as far as they have it."""
         times = self._run.array("time")
         kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), POINTS)).astype(int))
         values = {label: np.nan_to_num(each[kept]) for label, each in self._values(name).items()}
-        if other is not None:
+        ghosts = {}
+        for known_as, other in (others or {}).items():
             theirs, span = other._values(name), other._run.array("time")
             short = f" to {span[-1]:.3g} s" if span[-1] < times[-1] * (1 - 1e-9) else ""  # plots have no gaps
             for label in [each for each in values if each in theirs]:
-                values[f"{label} (ghost{short})"] = np.interp(times[kept], span, theirs[label])
-        return Curves(np.asarray(times[kept]), values, self._unit(name))
+                ghosts[f"{label} ({known_as}{short})"] = np.interp(times[kept], span, theirs[label])
+        return Curves(np.asarray(times[kept]), values | ghosts, self._unit(name), tuple(ghosts))
 
     def _values(self, name: str) -> dict[str, Array]:
         found = {each: np.asarray(self._known[each].of(self._data).values) for each in self._members(name)}

@@ -2,60 +2,91 @@
 
 from __future__ import annotations
 
-import pprint
+import math
+import os
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from flexarm.foundation.sentences import shown
-from flexarm.motion.laws import Feedback
-from flexarm.motion.profiles import Profile
+from flexarm.motion.netcdf import netcdf, read_netcdf
 from flexarm.motion.run import Run
-from flexarm.robot.files import plain, yaml_text
-from flexarm.studio.case import Case, Scaled
+from flexarm.robot.files import yaml_text
+from flexarm.studio.case import Case
+from flexarm.studio.served import LARGEST
+from flexarm.studio.sweep import Sweep, is_sweep
 
-LARGEST = 50_000_000  # bytes of a file that is opened
+INSIDE = 1_000_000_000  # bytes of numbers in such a file
 ENDINGS = (".yaml", ".yml", ".nc")
 
 
-def opened(name: str, content: bytes) -> Case | Run:
-    """A robot file or a run, from what a browser sent. Nothing in it is executed, no other file is read."""
+def opened(name: str, content: bytes) -> Case | Run | Sweep:
+    """A robot file, a run or a sweep, from what a browser sent. Nothing in it is executed, no other file is read."""
     ending = Path(name).suffix.lower()
     if ending not in ENDINGS:
-        raise ValueError(f"{shown(name)}: must be a robot (.yaml) or a run (.nc)")
+        raise ValueError(f"{shown(name)}: must be a robot (.yaml), or a run or a sweep (.nc)")
     if len(content) > LARGEST:
-        raise ValueError(f"{shown(name)}: has {len(content) / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} are opened here")
+        raise ValueError(too_large(name, len(content)))
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
         path = Path(folder) / f"{_plain_name(Path(name).stem)}{ending}"
         path.write_bytes(content)
         try:
             if ending == ".nc":
-                run = Run.load(path)
-                run.data.load()
-                return run
+                _require_bounded(path)
+                return results(path)
             found = Case.of_file(path)
         except (ValueError, OSError) as error:
             raise ValueError(str(error).replace(f"{folder}/", "")) from None
-        return Case(found.robot, found.plan, path.name, found.made_up)
+        return replace(found, file=path.name)
+
+
+def _require_bounded(path: Path) -> None:
+    """A small file can hold many numbers, packed; one that is no HDF5 is told of by whoever reads it."""
+    import h5py
+
+    inside = 0
+
+    def count(name: str, each: Any) -> None:
+        nonlocal inside
+        if isinstance(each, h5py.Dataset) and each.shape is not None:
+            inside += math.prod(each.shape) * each.dtype.itemsize
+
+    try:
+        with h5py.File(path) as file:
+            file.visititems(count)
+    except Exception:
+        return
+    if inside > INSIDE:
+        raise ValueError(
+            f"{path.name}: holds {inside / 1e9:.3g} GB of numbers; at most {INSIDE / 1e9:.3g} are opened here"
+        )
+
+
+def results(path: str | os.PathLike[str]) -> Run | Sweep:
+    """What a NetCDF file has: a run, or many."""
+    data = read_netcdf(path)
+    return Sweep(data) if is_sweep(data) else Run.load(path)
+
+
+def too_large(name: str, size: int) -> str:
+    """What is said of a file of so many bytes."""
+    return f"{shown(name)}: has {size / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} are opened here"
 
 
 def yaml_file(case: Case) -> bytes:
     """Robot and simulation as a robot file."""
+    if not case.control.off:
+        raise ValueError(
+            "save as YAML: shapers and controllers cannot stand in a file; switch them off, or copy as Python"
+        )
     section = case.section
     if section is None:
         raise ValueError(
             "save as YAML: profiles and laws that are Python objects cannot stand in a file; copy as Python"
         )
-    return yaml_text(case.robot, section).encode()
-
-
-def python_text(case: Case) -> str:
-    """The case as a program that computes it."""
-    robot = pprint.pformat(plain(case.robot), sort_dicts=False, width=110)
-    lines = ["import flexarm as fa", "", f"robot = fa.Robot.model_validate(\n{_indented(robot)}\n)"]
-    options = ", ".join(f"{name}={_written(value)}" for name, value in case.plan.items() if value is not None)
-    return "\n".join([*lines, f"run = fa.simulate(robot, {options})", ""])
+    return yaml_text(case.robot, section, case.sweep).encode()
 
 
 def run_file(run: Run, ending: str, **film: Any) -> bytes:
@@ -71,26 +102,10 @@ def run_file(run: Run, ending: str, **film: Any) -> bytes:
         return path.read_bytes()
 
 
+def sweep_file(sweep: Sweep) -> bytes:
+    """A sweep as .nc, which is opened here and by `fa.plot_sweep`."""
+    return netcdf(sweep.data.drop_vars("run", errors="ignore"))
+
+
 def _plain_name(name: str) -> str:
     return re.sub(r"[^\w-]", "_", name)[:60] or "file"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
-
-
-def _written(value: Any) -> str:
-    """A value of a plan as it is written in a program."""
-    if isinstance(value, Scaled):
-        return _written(value.made())
-    if isinstance(value, (Profile, Feedback)) or callable(value):
-        return f"...,  # {shown(value)}\n   "
-    if isinstance(value, dict) and isinstance(value.get("profile"), str):
-        fields = ", ".join(f"{name}={_written(each)}" for name, each in value.items() if name != "profile")
-        kind = value["profile"].replace("-", "_")
-        return _written(value.get("value")) if kind == "constant" else f"fa.{kind}({fields})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name!r}: {_written(each)}" for name, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_written, value)) + "]"
-    return repr(value)

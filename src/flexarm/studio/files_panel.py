@@ -10,11 +10,14 @@ import numpy as np
 
 from flexarm.motion.run import Run
 from flexarm.studio.computing import Result
-from flexarm.studio.files import opened, python_text, run_file, yaml_file
+from flexarm.studio.files import opened, run_file, yaml_file
+from flexarm.studio.program import python_program
+from flexarm.studio.sweep import Sweep
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
+OPEN = "Open robot, run or sweep (.yaml, .nc)"
 KEPT = 8  # runs to compare with
 CODE = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
 WAIT = 30.0  # s for a picture that a browser makes
@@ -25,7 +28,7 @@ class FilesPanel:
 
     def __init__(self, page: Page) -> None:
         self._page, gui = page, page.client.gui
-        self._open = gui.add_upload_button("Open a robot (.yaml) or a run (.nc)", mime_type=".yaml,.yml,.nc")
+        self._open = gui.add_upload_button(OPEN, mime_type=".yaml,.yml,.nc")
         self._beside = gui.add_checkbox("open runs beside this one", False)
         self._hold = gui.add_button("Keep this run to compare")
         self._kind = gui.add_dropdown(
@@ -36,7 +39,7 @@ class FilesPanel:
 
         async def uploaded(event: Any) -> None:
             file = event.target.value
-            page.do(lambda: self._take(file.name, file.content))
+            page.do(lambda: self.take(file.name, file.content))
 
         async def saved(event: Any) -> None:
             kind = str(self._kind.value)
@@ -63,10 +66,13 @@ class FilesPanel:
             kept.pop(next(iter(kept)))
         self._page.view.offer(list(kept))
 
-    def _take(self, name: str, content: bytes) -> None:
+    def take(self, name: str, content: bytes) -> None:
+        """A file that came from the browser."""
         self._page.forget()
         found = opened(name, content)
-        if isinstance(found, Run) and self._beside.value:
+        if isinstance(found, Sweep):
+            self._page.sweeps.take(found, self._page.case)
+        elif isinstance(found, Run) and self._beside.value:
             self._hold_result(name, self._page.recorded(found))
         else:
             self._page.open(found)
@@ -79,10 +85,17 @@ class FilesPanel:
         if kind in ("YAML", "Python"):
             if page.case is None:
                 raise ValueError("a recorded run has no simulation to write; save it as NetCDF")
-            text = yaml_file(page.case) if kind == "YAML" else python_text(page.case).encode()
+            gaps: tuple[str, ...] = ()
+            if kind == "YAML":
+                text = yaml_file(page.case)
+            else:
+                program = python_program(page.case)
+                text, gaps = program.text.encode(), program.gaps
             self._code.content = CODE.format(html.escape(text.decode()))  # to be copied
             self._code.visible = True
             self._send(f"{stem}.{'yaml' if kind == 'YAML' else 'py'}", text)
+            if gaps:
+                raise ValueError(f"copy as Python: put in your own functions where ... stands: {', '.join(gaps)}")
         elif kind == "PNG":
             self._send(f"{stem}.png", self._picture())
         else:

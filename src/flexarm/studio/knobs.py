@@ -25,6 +25,7 @@ class Knobs:
         self._place = gui.add_folder(None)
         self._folders: list[Any] = []
         self._handles: dict[str, Any] = {}
+        self._shown: set[str] = set()
 
     @property
     def paths(self) -> list[str]:
@@ -36,6 +37,7 @@ class Knobs:
             folder.remove()
         self._folders, self._handles = [], {}
         numbers = [] if case is None else case.numbers()
+        self._shown = {each.path for each in numbers[:MOST]}
         groups: dict[str, list[Number]] = {}
         for each in sorted(numbers, key=lambda each: not each.path.startswith(SIMULATION)):
             groups.setdefault(group_of(each.path), []).append(each)
@@ -47,8 +49,12 @@ class Knobs:
                 self._folders.append(self._gui.add_markdown(said))
 
     def show(self, case: Case) -> None:
-        """Put the values of a case into the knobs, after an undo."""
-        for each in case.numbers():
+        """Put the values of a case into the knobs, after an undo; other ones where it has other numbers."""
+        numbers = case.numbers()
+        if {each.path for each in numbers[:MOST]} != self._shown:
+            self.build(case)
+            return
+        for each in numbers:
             if each.path in self._handles:
                 self._handles[each.path].value = each.value
 

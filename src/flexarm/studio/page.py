@@ -6,7 +6,6 @@ are turned while a run is computed are taken together with the next one.
 
 from __future__ import annotations
 
-import html
 import queue
 import threading
 import time
@@ -29,9 +28,13 @@ from flexarm.studio.modes_panel import ModesPanel, Shape
 from flexarm.studio.plots_panel import PlotsPanel
 from flexarm.studio.response_panel import ResponsePanel
 from flexarm.studio.scene import Scene
+from flexarm.studio.sweep import Sweep
+from flexarm.studio.sweep_panel import SweepPanel
 from flexarm.studio.time_line import TimeLine
 from flexarm.studio.time_panel import TimePanel
+from flexarm.studio.told import Told
 from flexarm.studio.view_panel import ViewPanel
+from flexarm.studio.words import BAD, NOTE, box
 
 FRAME = 0.04  # s between frames while something moves
 WIDTH = 330  # pixels of the plots
@@ -43,9 +46,16 @@ RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file t
 
 
 class Page:
-    """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before."""
+    """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before;
+    `sweep` is one of that case, `first` waits for its run, if somebody computes it."""
 
-    def __init__(self, client: Any, start: Case | Run) -> None:
+    def __init__(
+        self,
+        client: Any,
+        start: Case | Run,
+        sweep: Sweep | None = None,
+        first: Callable[[], Result | None] = lambda: None,
+    ) -> None:
         self.client, self.start = client, start
         self.case: Case | None = None
         self.result: Result | None = None
@@ -67,9 +77,15 @@ class Page:
         self._build()
         self._thread = threading.Thread(target=self._work, daemon=True, name=f"page {client.client_id}")
         self._thread.start()
-        self.do(lambda: self.open(start))
+        self.do(lambda: self.open(start, first()))
+        if sweep is not None:
+            self.do(lambda: self.sweeps.take(sweep, self.case))
 
     # --- jobs ---
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     def do(self, job: Callable[[], None]) -> None:
         """Leave a job to the page's thread; what it raises is shown in the page."""
@@ -112,21 +128,26 @@ class Page:
 
     # --- what a page does ---
 
-    def open(self, what: Case | Run) -> None:
-        """Another robot, or a run that was computed before."""
+    def open(self, what: Case | Run, first: Result | None = None) -> None:
+        """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it."""
         if isinstance(what, Run):
             result, self.case = self.recorded(what), None
         else:
-            result = self.compute(what)
+            result = first or self.compute(what)
             self.case = what
         self._first, self._before, self._refused = self.case, [], {}
         self.line.time = 0.0
         self.view.thicken_to(thickening(result.system))
-        self.knobs.build(self.case)
-        self.control_panel.show(OFF if self.case is None else self.case.control)
-        self._take(result)
+        self._note(result)
+        problems = self._draw()  # the arm first: knobs and plots take a browser longer
         assert self.film is not None
         self.scene.ground(result.system.robot, self.film.cloud)
+        self.knobs.build(self.case)
+        self.control_panel.show(OFF if self.case is None else self.case.control)
+        self.sweeps.offer(self.case)
+        self.plots.changed()
+        for problem in problems[:1]:
+            self.say(problem)
 
     @staticmethod
     def recorded(run: Run) -> Result:
@@ -158,12 +179,21 @@ class Page:
         self.case = case
         self._take(result)
 
-    def _go_to(self, case: Case) -> None:
+    def go(self, case: Case) -> Result:
+        """Another case of the same robot, from which one can go back."""
+        before = self.case
+        result = self._go_to(case)
+        if before is not None:
+            self._before = [*self._before, before][-UNDONE:]
+        return result
+
+    def _go_to(self, case: Case) -> Result:
         result = self.compute(case)
         self.case, self._refused = case, {}
         self.knobs.show(case)
         self.control_panel.show(case.control)
         self._take(result)
+        return result
 
     def compute(self, case: Case, rigid: bool = False) -> Result:
         """The run of a case; what it came to, if it is stopped, takes too long, or nobody wants it any more."""
@@ -204,21 +234,29 @@ class Page:
 
     def _take(self, result: Result) -> None:
         """A run to be shown from now on."""
+        self._note(result)
+        self.redraw()
+
+    def _note(self, result: Result) -> None:
         self.result, self.runs = result, self.runs + 1
         self.modes.clear()
         self.response.offer(result.system.inputs)
         self.line.stretch(float(result.run.array("time")[-1]))
         self.time_panel.stretch()
         self._tell()
-        self.redraw()
+
+    def _draw(self) -> list[Exception]:
+        assert self.result is not None
+        self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
+        problems = self.view.changed(self.film)
+        self.show()
+        return problems
 
     def redraw(self) -> None:
         """The film anew: of another run, or magnified otherwise."""
         if self.result is None:
             return
-        self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
-        problems = self.view.changed(self.film)
-        self.show()
+        problems = self._draw()
         self.plots.changed()
         for problem in problems[:1]:
             self.say(problem)
@@ -241,7 +279,7 @@ class Page:
         """An error, in the page."""
         text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
         self.error = text or type(error).__name__
-        self._error.content = _box(self.error, "#fdecea", "#b3261e")
+        self._error.content = box(self.error, *BAD)
         self._error.visible = True
 
     def forget(self) -> None:
@@ -255,7 +293,7 @@ class Page:
         self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
         self._error.visible = bool(self.error)
         if self.error:
-            self._error.content = _box(self.error, "#fdecea", "#b3261e")
+            self._error.content = box(self.error, *BAD)
         share = run.statistics.get("energy_share")
         lost = f", energy balance to {abs(share):.1g}" if isinstance(share, float) and np.isfinite(share) else ""
         took = f" in {1e3 * self.result.seconds:.0f} ms" if self.result.seconds else ""
@@ -265,14 +303,15 @@ class Page:
         if self.case is not None and self.case.made_up:
             notes.append("Nothing says what to compute: joints are moved a little.")
         notes += self.result.warned
-        parts = [_box(words, "#eef3f7", "#20303c"), *(_box(each, "#fff6e0", "#6b4a00") for each in notes)]
+        parts = [box(words), *(box(each, *NOTE) for each in notes)]
         self._status.content = "".join(parts)
 
     def _build(self) -> None:
         gui = self.client.gui
         gui.set_panel_label("flexarm studio")
-        self._status = gui.add_html(_box("computing ...", "#eef3f7", "#20303c"))
+        self._status = gui.add_html(box("computing ..."))
         self._error = gui.add_html("", visible=False)
+        Told(self)
         self.time_panel = TimePanel(self)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Knobs"):
@@ -294,6 +333,8 @@ class Page:
             self.response = ResponsePanel(self)
         with tabs.add_tab("Control"):
             self.control_panel = ControlPanel(self)
+        with tabs.add_tab("Sweep"):
+            self.sweeps = SweepPanel(self)
         with tabs.add_tab("Files"):
             self.files = FilesPanel(self)
 
@@ -303,8 +344,3 @@ class Page:
             self._stop = True
         else:
             self.do(self.undo if event.target.value == "Undo" else self.reset)
-
-
-def _box(text: str, paper: str, ink: str) -> str:
-    style = f"background:{paper};color:{ink};padding:6px 10px;margin:4px 8px;border-radius:4px;font-size:12px"
-    return f'<div style="{style};overflow-wrap:anywhere">{html.escape(text)}</div>'

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from flexarm.show.style import STYLES
+from flexarm.show.colours import STYLES
 from flexarm.studio.curves import Curves, Quantities
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ SELDOM = 0.15  # s: how often lines follow while it plays
 NOTHING = "nothing"
 HEIGHT = 190  # pixels
 GHOST, CURSOR = "#999999", "#d1495b"
+DASHES = ((4, 3), (2, 2), (8, 3), (1, 3))
 
 
 class Plot:
@@ -37,7 +39,7 @@ class Plot:
 
         self._choice.on_update(chosen)
 
-    def changed(self, run: Quantities, other: Quantities | None) -> None:
+    def changed(self, run: Quantities, others: Mapping[str, Quantities]) -> None:
         """Another run, or another choice."""
         names = (NOTHING, *run.names)
         if tuple(self._choice.options) != names:
@@ -45,7 +47,7 @@ class Plot:
             self._choice.options = names
             self._choice.value = kept if kept in names else NOTHING
         chosen = str(self._choice.value)
-        self._curves = None if chosen == NOTHING else run.curves(chosen, other)
+        self._curves = None if chosen == NOTHING else run.curves(chosen, others)
         self._draw(chosen)
 
     def _draw(self, title: str) -> None:
@@ -64,7 +66,11 @@ class Plot:
         with self._place:
             self._drawn = self._gui.add_uplot(
                 data,
-                ({"label": "t (s)"}, *map(_series, range(len(labels)), labels), {"label": "now", "stroke": CURSOR}),
+                (
+                    {"label": "t (s)"},
+                    *(_series(k, label, label in found.ghosts) for k, label in enumerate(labels)),
+                    {"label": "now", "stroke": CURSOR},
+                ),
                 title=html.escape(f"{title} ({found.unit})" if found.unit and found.unit != "1" else title),
                 scales={"x": {"time": False}},
                 axes=({"label": "t (s)", "labelSize": 18, "size": 34}, {"size": 62}),
@@ -88,11 +94,12 @@ class PlotsPanel:
 
     def changed(self) -> None:
         """Another run, or another choice."""
-        result, ghost = self._page.result, self._page.view.ghost_run
+        result = self._page.result
         if result is not None:
-            run, other = Quantities(result.run), None if ghost is None else Quantities(ghost)
+            run = Quantities(result.run)
+            others = {name: Quantities(ghost) for name, ghost in self._page.view.ghost_runs.items()}
             for plot in self._plots:
-                plot.changed(run, other)
+                plot.changed(run, others)
 
     def follow(self) -> None:
         now = time.monotonic()
@@ -102,8 +109,8 @@ class PlotsPanel:
                 plot.follow()
 
 
-def _series(k: int, label: str) -> dict[str, Any]:
+def _series(k: int, label: str, ghost: bool) -> dict[str, Any]:
     label = html.escape(label)  # plots take words for HTML, and names may be anybody's
-    if "(ghost" in label:
-        return {"label": label, "stroke": GHOST, "width": 1, "dash": (4, 3)}
+    if ghost:
+        return {"label": label, "stroke": GHOST, "width": 1, "dash": DASHES[k % len(DASHES)]}
     return {"label": label, "stroke": STYLES[k % len(STYLES)][0], "width": 1.5}

@@ -28,6 +28,7 @@ class Scene:
         self._scene.add_light_ambient("/light/around", intensity=1.6)
         self._scene.add_light_hemisphere("/light/above", intensity=1.6)
         self._meshes: dict[str, Any] = {}
+        self._labels: list[Any] = []
         self._colours = {kind: KIND_COLOURS[kind] for kind in KINDS}
         self._colours |= {f"band{k}": colour for k, colour in enumerate(band_colours())}
 
@@ -49,8 +50,7 @@ class Scene:
             "/ground", extent, extent, plane="xy", cell_size=cell, section_size=5 * cell, position=tuple(middle),
             fade_distance=20 * size, shadow_opacity=0.0,
         )  # fmt: skip
-        corner = middle - [extent / 2, extent / 2, 0.0]
-        self._scene.add_label("/unit", f"grid: {cell:g} m", position=tuple(corner))
+        self._ruler(middle, size, cell)
         self._scene.add_frame(
             "/robot/axes", axes_length=1.2 * cell, axes_radius=0.02 * cell, position=robot.base.position
         )
@@ -58,6 +58,22 @@ class Scene:
         at, camera = (low + high) / 2, self._client.camera
         camera.position = tuple(at + size * np.array([0.0, -0.85 if flat else -1.15, 0.85 if flat else 0.45]))
         camera.look_at = tuple(at)
+
+    def _ruler(self, middle: Array, size: float, cell: float) -> None:
+        """How far lines of the ground are apart, and numbers along it in front of the robot."""
+        for label in self._labels:
+            label.remove()
+        step = nice(size / 4)
+        count = int(np.floor(0.75 * size / step))
+        front = middle - np.array([0.0, np.round(0.4 * size / cell) * cell, 0.0])
+        begin = np.round(middle[0] / step) * step
+        places = [begin + k * step for k in range(-count, count + 1)]
+        self._labels = [
+            self._scene.add_label(f"/ruler/{k}", f"{each:g} m", position=(each, front[1], front[2]))
+            for k, each in enumerate(float(f"{place:.6g}") for place in places)
+        ]
+        below = tuple(front - [0.0, 1.2 * cell, 0.0])
+        self._labels.append(self._scene.add_label("/ruler/unit", f"a square of the ground: {cell:g} m", position=below))
 
     def arm(self, points: Any, faces: Any, kinds: Any, bands: Any | None) -> None:
         """The arm: corners, triangles, which kind each is of, and the bands of colours of links (-1: none)."""

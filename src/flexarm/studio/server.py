@@ -3,56 +3,82 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import inspect
 import io
 import os
-import re
 import threading
-import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flexarm.foundation.sentences import shown, unknown
-from flexarm.motion.run import Run
-from flexarm.motion.simulate import simulate
-from flexarm.robot import Robot
-from flexarm.robot.library import two_link_arm
-from flexarm.studio.case import Case
-from flexarm.studio.computing import computed
-from flexarm.studio.curves import Quantities
-from flexarm.studio.film import Film
-from flexarm.studio.page import Page
+from flexarm.foundation.sentences import shown
+from flexarm.studio.served import HERE, own_page
 
-HERE = "127.0.0.1"
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from flexarm.motion.run import Run
+    from flexarm.robot import Robot
+    from flexarm.studio.case import Case
+    from flexarm.studio.computing import Result
+    from flexarm.studio.page import Page
+    from flexarm.studio.sweep import Sweep
+
 PORT = 8080
 BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
-LOCAL = (HERE, "localhost", "::1")
-OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # where pages of this machine are from
 MISSING = "the studio needs viser: pip install flexarm[studio]"
 
 
 class Studio:
     """A studio that is open: `url` leads to it, `stop()` closes it; a notebook shows it.
 
-    robot, options, host and port as in `fa.studio`.
+    robot, options, host, port, sweep and browser as in `fa.studio`.
     """
 
-    def __init__(self, robot: Any, options: Mapping[str, Any], host: str, port: int) -> None:
-        self._start = _start(robot, options)
+    def __init__(
+        self,
+        robot: Any,
+        options: Mapping[str, Any],
+        host: str,
+        port: int,
+        sweep: Any = None,
+        browser: bool = False,
+    ) -> None:
+        self._start: Case | Run
+        self._sweep: Sweep | None = None
+        self._first: Result | None = None
         self._host = _host(host)
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
+        self._stopped = False
+        self._gone: set[int] = set()  # browsers that left before their page was made
+        self._known, self._begun = threading.Event(), threading.Event()
+        if late := not options and sweep is None and _is_robot_file(robot):
+            _require_robot(robot)  # all else of it can wait until the browser loads the page
+        else:
+            self._begin(robot, options, sweep)
         self._server = _viser(self._host, _port(port))
         # a browser may leave while its page still draws: that is no news
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self._warm = threading.Thread(target=self._warm_up, daemon=True, name="studio begins")
-        self._warm.start()
         self._server.on_client_connect(self._opened)
         self._server.on_client_disconnect(self._left)
+        if browser:
+            threading.Thread(target=_browse, args=(self.url,), daemon=True, name="studio's browser").start()
+        if late:
+            try:
+                self._begin(robot, options, sweep)
+            except BaseException:
+                self.stop()
+                raise
+        self._known.set()
+        threading.Thread(target=self._warm_up, daemon=True, name="studio begins").start()
+
+    def _begin(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
+        from flexarm.studio.beginning import beginning, beginning_sweep
+
+        self._start = beginning(robot, options)
+        self._sweep = beginning_sweep(sweep, self._start)
 
     @property
     def port(self) -> int:
@@ -71,7 +97,8 @@ class Studio:
     def stop(self) -> None:
         """Close it. What was saved stays."""
         with self._lock:
-            pages, self.pages = list(self.pages.values()), {}
+            pages, self.pages, self._stopped = list(self.pages.values()), {}, True
+        self._known.set()
         for page in pages:
             page.close()
         with _quietly():
@@ -84,23 +111,31 @@ class Studio:
         return f'<iframe src="{self.url}" width="100%" height="600" style="border:0"></iframe>'
 
     def _warm_up(self) -> None:
-        """Trace, compile and import while the browser loads the page: what is thrown away here is quick later."""
-        end = time.monotonic() + BEGINNING
+        """Trace, compile and import while the browser loads the page."""
+        from flexarm.studio.beginning import first_result
+
         with contextlib.suppress(Exception):  # the page will say it
-            if isinstance(self._start, Case):
-                found = computed(self._start, enough=lambda: time.monotonic() > end)
-                Film(found.system, found.run, 1.0, 1.0).alone(0)
-                Quantities(found.run).curves("tip")
+            self._first = first_result(self._start, BEGINNING)
+        self._begun.set()
 
     def _opened(self, client: Any) -> None:
-        self._warm.join(BEGINNING)
-        page = Page(client, self._start)
+        self._known.wait()
+        from flexarm.studio.page import Page
+
         with self._lock:
-            self.pages[client.client_id] = page
+            if self._stopped or client.client_id in self._gone:
+                return
+            self.pages[client.client_id] = Page(client, self._start, self._sweep, self._first_run)
+
+    def _first_run(self) -> Result | None:
+        self._begun.wait(BEGINNING)
+        return self._first
 
     def _left(self, client: Any) -> None:
         with self._lock:
             page = self.pages.pop(client.client_id, None)
+            if page is None:
+                self._gone.add(client.client_id)
         if page is not None:
             page.close()
 
@@ -111,6 +146,7 @@ def studio(
     host: str = HERE,
     port: int = PORT,
     browser: bool = True,
+    sweep: xr.Dataset | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Studio:
     """Open the studio: a page in the browser in which a robot is seen, changed and understood live.
@@ -121,17 +157,14 @@ def studio(
     host, port: where it listens. Only this machine can open it; host="0.0.0.0" lets others, who can then change and
     read all that the page can. A port that is taken gives way to the next one.
     browser: whether to open a page at once.
+    sweep: many runs of that simulation, as `fa.sweep` or `fa.monte_carlo` gave them, or the name of their file: a map
+    whose points open as runs.
 
     It goes on beside the program: `fa.studio(robot).wait()` waits until Ctrl-C, `stop()` ends it.
     """
     if not isinstance(browser, bool):
         raise TypeError(f"browser = {shown(browser)}: must be True or False")
-    found = Studio(robot, options, host, port)
-    if browser:
-        import webbrowser
-
-        webbrowser.open(found.url)
-    return found
+    return Studio(robot, options, host, port, sweep, browser)
 
 
 def shown_run(run: Run, *, host: str = HERE, port: int = PORT, browser: bool = True) -> Studio:
@@ -139,24 +172,23 @@ def shown_run(run: Run, *, host: str = HERE, port: int = PORT, browser: bool = T
     return studio(run, host=host, port=port, browser=browser)
 
 
-def _start(robot: Any, options: Mapping[str, Any]) -> Case | Run:
-    known = [name for name in inspect.signature(simulate).parameters if name not in ("robot", "progress")]
-    for name in options:
-        if name not in known:
-            raise TypeError(unknown(f"unknown option {name!r}", name, known))
-    if robot is None:
-        return Case.of_robot(two_link_arm(damping=1e-3), options)
-    if isinstance(robot, Robot):
-        return Case.of_robot(robot, options)
-    if not isinstance(robot, (Run, str, os.PathLike)) or robot == "":
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot, a Run, or the name of a file (.yaml or .nc)")
-    if isinstance(robot, Run) or Path(os.fsdecode(robot)).suffix.lower() == ".nc":
-        if options:
-            name = next(iter(options))
-            raise TypeError(f"{name} = {shown(options[name])}: a run is computed already; give its robot to compute it")
-        return robot if isinstance(robot, Run) else Run.load(robot)
-    case = Case.of_file(os.fsdecode(robot))
-    return Case.of_robot(case.robot, options, case.file) if options else case
+def _is_robot_file(robot: Any) -> bool:
+    return isinstance(robot, (str, os.PathLike)) and Path(os.fsdecode(robot)).suffix.lower() in (".yaml", ".yml")
+
+
+def _require_robot(file: Any) -> None:
+    """What is wrong with a file is said before a server starts."""
+    from flexarm.robot.files import read
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when it is read again
+        read(file)
+
+
+def _browse(url: str) -> None:
+    import webbrowser
+
+    webbrowser.open(url)
 
 
 def _host(host: object) -> str:
@@ -178,23 +210,8 @@ def _viser(host: str, port: int) -> Any:
         if error.name != "viser":
             raise
         raise ModuleNotFoundError(MISSING, name="viser") from None
-    with _quietly(), _own_pages_only(host):
+    with _quietly(), own_page(host):
         return viser.ViserServer(host=host, port=port, verbose=False)
-
-
-@contextlib.contextmanager
-def _own_pages_only(host: str) -> Iterator[None]:
-    """A server that is made inside, for this machine alone, refuses pages of other sites that a browser has open:
-    viser asks nobody where a page is from, and the address of this machine is no secret."""
-    import websockets.asyncio.server as sockets
-
-    usual: Any = sockets.serve
-    if host in LOCAL:
-        sockets.serve = functools.partial(usual, origins=[OWN, None])  # type: ignore[misc, assignment]
-    try:
-        yield
-    finally:
-        sockets.serve = usual  # type: ignore[misc]
 
 
 def _quietly() -> contextlib.AbstractContextManager[Any]:

@@ -18,7 +18,7 @@ from flexarm.studio.palette import bands_of, legend
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-NONE, TWIN, PLAIN = "none", "rigid twin", "without control"
+NONE, TWIN, PLAIN, ALL = "none", "rigid twin", "without control", "all that are kept"
 
 
 class ViewPanel:
@@ -26,7 +26,7 @@ class ViewPanel:
 
     def __init__(self, page: Page) -> None:
         self._page, gui = page, page.client.gui
-        self._ghost: Film | None = None
+        self._ghosts: dict[str, Film] = {}
         self._pushes: Arrows | None = None
         self._colours = NONE
         self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
@@ -59,22 +59,22 @@ class ViewPanel:
 
     def offer(self, kept: list[str]) -> None:
         """Runs that can be shown as a ghost."""
-        self._beside.options = (NONE, TWIN, PLAIN, *kept)
+        self._beside.options = (NONE, TWIN, PLAIN, *kept, *([ALL] if len(kept) > 1 else []))
 
     def changed(self, film: Film) -> list[Exception]:
         """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
         problems: list[Exception] = []
         self._page.scene.trace(film.way if self._trace.value else None)
         self._pushes = Arrows(film.system, film.run, self.magnify) if self._arrows.value else None
-        self._colours, self._ghost = NONE, None
+        self._colours, self._ghosts = NONE, {}
         try:
             self._colour(film, str(self._colouring.value))
         except Exception as error:
             problems.append(error)
         self._legend.visible = self._colours != NONE
         try:
-            other = self.other()
-            self._ghost = None if other is None else Film(other.system, other.run, self.magnify, self.thicken)
+            for name, other in self.others().items():
+                self._ghosts[name] = Film(other.system, other.run, self.magnify, self.thicken)
         except Exception as error:
             problems.append(error)
         return problems
@@ -86,18 +86,21 @@ class ViewPanel:
         self._colours = colouring
 
     @property
-    def ghost_run(self) -> Run | None:
-        """The run that is shown as a ghost."""
-        return None if self._ghost is None else self._ghost.run
+    def ghost_runs(self) -> dict[str, Run]:
+        """The runs that are shown as ghosts, by what plots call them."""
+        return {name: film.run for name, film in self._ghosts.items()}
 
-    def other(self) -> Result | None:
-        """The run to compare with."""
+    def others(self) -> dict[str, Result]:
+        """The runs to compare with."""
         name, page = str(self._beside.value), self._page
         if name in (TWIN, PLAIN):
             if page.case is None:
                 raise ValueError("ghost: a recorded run has no simulation that could be computed again")
-            return page.compute(page.case if name == TWIN else replace(page.case, control=OFF), rigid=name == TWIN)
-        return page.kept.get(name)
+            plain = page.case if name == TWIN else replace(page.case, control=OFF)
+            return {"ghost": page.compute(plain, rigid=name == TWIN)}
+        if name == ALL:
+            return dict(page.kept)
+        return {"ghost": page.kept[name]} if name in page.kept else {}
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
         """Frame k of a film, all in one piece."""
@@ -116,12 +119,17 @@ class ViewPanel:
             self._page.scene.arrows(np.zeros((0, 2, 3)), 1.0)
 
     def _draw_ghost(self, time: float, playing: bool) -> None:
-        ghost = self._ghost
-        if ghost is None:
+        """All ghosts in one piece; each stands at its end once it is there."""
+        points, faces, count = [], [], 0
+        for ghost in self._ghosts.values():
+            k = ghost.index(time)
+            points.append(ghost.points(k) if playing else ghost.alone(k))
+            faces.append(ghost.faces + count)
+            count += len(points[-1])
+        if points:
+            self._page.scene.ghost(np.concatenate(points), np.concatenate(faces))
+        else:
             self._page.scene.ghost(None, np.zeros((0, 3), dtype=int))
-            return
-        k = ghost.index(time)
-        self._page.scene.ghost(ghost.points(k) if playing else ghost.alone(k), ghost.faces)
 
     def _bands(self, film: Film, k: int) -> Any:
         if self._colours == NONE:

@@ -1,0 +1,73 @@
+"""What a studio begins with: the case or the run that it was asked to open, checked, and its first run."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flexarm.foundation.sentences import shown, unknown
+from flexarm.motion.run import Run
+from flexarm.motion.simulate import simulate
+from flexarm.robot import Robot
+from flexarm.robot.library import two_link_arm
+from flexarm.studio.case import Case
+from flexarm.studio.computing import Result, computed
+from flexarm.studio.fields import varied
+from flexarm.studio.files import results
+from flexarm.studio.film import Film
+from flexarm.studio.sweep import Sweep
+
+
+def beginning(robot: Any, options: Mapping[str, Any]) -> Case | Run:
+    """The case or the run that is meant."""
+    known = [name for name in inspect.signature(simulate).parameters if name not in ("robot", "progress")]
+    for name in options:
+        if name not in known:
+            raise TypeError(unknown(f"unknown option {name!r}", name, known))
+    if robot is None:
+        return Case.of_robot(two_link_arm(damping=1e-3), options)
+    if isinstance(robot, Robot):
+        return Case.of_robot(robot, options)
+    if not isinstance(robot, (Run, str, os.PathLike)) or robot == "":
+        raise TypeError(f"robot = {shown(robot)}: must be a Robot, a Run, or the name of a file (.yaml or .nc)")
+    if isinstance(robot, Run) or Path(os.fsdecode(robot)).suffix.lower() == ".nc":
+        if options:
+            name = next(iter(options))
+            raise TypeError(f"{name} = {shown(options[name])}: a run is computed already; give its robot to compute it")
+        found = robot if isinstance(robot, Run) else results(robot)
+        if isinstance(found, Sweep):
+            raise ValueError(f"{robot}: is a sweep, which does not hold its robot; give the robot, and this as sweep")
+        return found
+    case = Case.of_file(os.fsdecode(robot))
+    return Case.of_robot(case.robot, options, case.file) if options else case
+
+
+def beginning_sweep(sweep: Any, start: Case | Run) -> Sweep | None:
+    """A sweep that fits the case that is opened, so that a page can show it."""
+    if sweep is None:
+        return None
+    if isinstance(start, Run):
+        raise TypeError("sweep: is of a robot that can be computed; give the robot instead of a run")
+    if isinstance(sweep, (str, os.PathLike)):
+        found = results(sweep)
+        if not isinstance(found, Sweep):
+            raise ValueError(f"sweep = {os.fsdecode(sweep)!r}: is one run, not a sweep")
+    else:
+        found = Sweep(sweep)
+    varied(start, found.changes(0))
+    return found
+
+
+def first_result(start: Case | Run, seconds: float) -> Result | None:
+    """The run that all pages begin with, computed while a browser loads; None where it takes longer or cannot be,
+    which the page will say."""
+    if isinstance(start, Run):
+        return None
+    end = time.monotonic() + seconds
+    found = computed(start, enough=lambda: time.monotonic() > end)
+    Film(found.system, found.run, 1.0, 1.0).alone(0)
+    return found if found.run.status != "interrupted" else None

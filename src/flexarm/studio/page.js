@@ -1,0 +1,86 @@
+// What the page does beyond viser's: files dropped anywhere on it, points of maps that are clicked, and files that are
+// too large, which are refused before they are sent. Elements are found by marks that stand right before them.
+(() => {
+  "use strict";
+  const LARGEST = 0; // bytes: the server puts its own limit here
+  const HIDDEN = '[data-studio="told"], [data-studio="dropped"]';
+
+  const behind = (name) => {
+    const mark = document.querySelector(`[data-studio="${name}"]`);
+    return mark?.parentElement?.nextElementSibling?.querySelector("input") ?? null;
+  };
+
+  // React hears of a value only if the element's own setter is passed by.
+  const put = (input, field, value) => {
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, field).set.call(input, value);
+    input.dispatchEvent(new Event(field === "files" ? "change" : "input", { bubbles: true }));
+  };
+
+  let told = 0;
+  const tell = (what) => {
+    const input = behind("told");
+    if (input !== null) put(input, "value", JSON.stringify({ ...what, number: ++told }));
+    return input !== null;
+  };
+
+  const tooLarge = (file) => {
+    if (file.size <= LARGEST) return false;
+    tell({ kind: "large", name: file.name, size: file.size });
+    return true;
+  };
+
+  const veil = document.createElement("div");
+  veil.textContent = "Drop a robot (.yaml), a run or a sweep (.nc)";
+  veil.style.cssText =
+    "position:fixed;inset:0;z-index:10000;display:none;align-items:center;justify-content:center;pointer-events:none;" +
+    "background:rgba(45,110,160,.25);border:4px dashed #2d6ea0;font:600 22px sans-serif;color:#12344d";
+  const lift = () => (veil.style.display = "none");
+
+  const holdsFiles = (event) => Array.from(event.dataTransfer?.types ?? []).includes("Files");
+
+  window.addEventListener("dragover", (event) => {
+    if (!holdsFiles(event)) return; // panels are dragged, too
+    event.preventDefault();
+    veil.style.display = "flex";
+  });
+  window.addEventListener("dragleave", (event) => event.relatedTarget === null && lift());
+  window.addEventListener("drop", (event) => {
+    lift();
+    if (!holdsFiles(event)) return;
+    event.preventDefault(); // or the browser would leave the page for the file
+    const files = event.dataTransfer.files;
+    if (files.length > 1) {
+      tell({ kind: "several", count: files.length });
+    } else if (files.length === 1 && !tooLarge(files[0])) {
+      const input = behind("dropped");
+      if (input === null) window.alert("Nothing was opened: the panel of the studio is closed.");
+      else put(input, "files", files);
+    }
+  });
+
+  // The button takes large files as well: caught before React hears of them.
+  window.addEventListener(
+    "change",
+    (event) => {
+      const input = event.target;
+      if (input instanceof HTMLInputElement && input.type === "file" && input.files?.length && tooLarge(input.files[0])) {
+        event.stopImmediatePropagation();
+      }
+    },
+    true,
+  );
+
+  window.addEventListener("click", (event) => {
+    const map = event.target instanceof Element ? event.target.closest('[data-studio="map"]') : null;
+    if (map === null) return;
+    const box = map.getBoundingClientRect();
+    tell({ kind: "map", x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height });
+  });
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const style = document.createElement("style");
+    style.textContent = `div:has(> :is(${HIDDEN})) + * { display: none }`;
+    document.head.append(style);
+    document.body.append(veil);
+  });
+})();

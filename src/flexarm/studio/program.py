@@ -1,0 +1,147 @@
+"""A case as a Python program that computes the same run."""
+
+from __future__ import annotations
+
+import pprint
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.sentences import shown
+from flexarm.mechanics.system import System
+from flexarm.motion.given_profiles import PROFILES
+from flexarm.motion.loads import PointLoad
+from flexarm.motion.profiles import Profile
+from flexarm.motion.stabilization import Baumgarte
+from flexarm.robot import Robot
+from flexarm.robot.files import plain
+from flexarm.studio.case import Case
+from flexarm.studio.control import gauged, held
+
+
+@dataclass(frozen=True)
+class Program:
+    """A text, and what it could not say: functions of Python, at whose places it has `...`."""
+
+    text: str
+    gaps: tuple[str, ...] = ()
+
+
+def python_program(case: Case) -> Program:
+    """The case as a program."""
+    writer = _Writer(case)
+    return Program(writer.text(), tuple(writer.gaps))
+
+
+@dataclass
+class _Writer:
+    case: Case
+    gaps: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        system = System(self.case.robot, native=False)
+        options = self.case.uncontrolled(system)
+        lines = ["import flexarm as fa", "", _robot("robot", self.case.robot)]
+        control = self.case.control
+        if not control.off:
+            lines += self._controlled(system, options)
+        given = [f"{name}={self.written(value, name)}" for name, value in options.items() if value is not None]
+        return "\n".join([*lines, f"run = fa.simulate(robot, {', '.join(given)})", ""])
+
+    def _controlled(self, system: System, options: dict[str, Any]) -> list[str]:
+        """What is switched on; the options have its names in them afterwards."""
+        control, lines, plant = self.case.control, [], "robot"
+        if control.plant is not None:
+            plant, system = "plant", System(control.plant, native=False)
+            lines.append(_robot(plant, control.plant) + "  # for which it is designed")
+        if control.shaper != "none":
+            for name in ("torque", "motion"):
+                if isinstance(options.get(name), Mapping) and options[name]:
+                    lines.append(f"shape_{name} = fa.shaper({control.shaper!r}, {plant}, joints={held(name)!r})")
+                    options[name] = {
+                        link: _Code(f"shape_{name}({self.written(each, f'{name}.{link}')})")
+                        for link, each in options[name].items()
+                    }
+        if control.feeds_back:
+            control.require_possible(system, options)
+            lines += self._laws(system, plant, options)
+            options["torque"] = _Code("law")
+        return lines
+
+    def _laws(self, system: System, plant: str, options: dict[str, Any]) -> list[str]:
+        control = self.case.control
+        moved = {} if control.feedback == "none" else options.pop("motion", None) or {}
+        references = control.references(system, options.get("q0"), moved)
+        to = f"references={self.written(references, 'references')}"
+        torque = options.get("torque")
+        given = f"feedforward={self.written(torque, 'torque')}" if torque else ""
+        if torque and control.feedback in ("pd", "pid"):
+            to, given = f"{to}, {given}", ""
+        laws = {
+            "pd": f"fa.pd({plant}, {control.kp!r}, {control.kd!r}, {to})",
+            "pid": f"fa.pid({plant}, {control.kp!r}, {control.kd!r}, {control.ki!r}, {to})",
+            "computed torque": f"fa.computed_torque({plant}, {control.kp!r}, {control.kd!r}, {to})",
+            "lqr": self._lqr(plant, references),
+        }
+        found = [laws[control.feedback]] if control.feedback in laws else []
+        found += [f"fa.gravity_torque({plant})"] if control.gravity else []
+        gains = f"gain={control.strain_gain!r}, rate_gain={control.strain_rate!r}"
+        links = gauged(system) if control.strain else []
+        found += [f"fa.strain_feedback({plant}, {link!r}, {gains})" for link in links]
+        if given:  # torques as they are, by a controller that does nothing else
+            found.append(f"fa.pd({plant}, 0.0, 0.0, references={dict.fromkeys(references, 0.0)!r}, {given})")
+        return [f"law = {found[0]}", *(f"law = law + {each}" for each in found[1:])]
+
+    def _lqr(self, plant: str, references: Mapping[str, Any]) -> str:
+        there = {f"{link}.q": value for link, value in references.items()}
+        weights = dict.fromkeys(there, self.case.control.weight)
+        posture = self.written(there, "q0")
+        return f"fa.lqr(fa.linearize({plant}, q={posture}), Q={weights!r}).feedback()"
+
+    def written(self, value: Any, where: str) -> str:
+        """A value as it stands in a program."""
+        if isinstance(value, _Code):
+            return value.text
+        if isinstance(value, Profile) and value.made is not None and value.made.function in PROFILES.values():
+            name = value.made.function.__name__
+            given = {each: number for each, number in value.made.given.items() if number is not None}
+            if name == "constant":
+                return self.written(given["value"], where)
+            return f"fa.{name}({', '.join(f'{each}={self.written(number, where)}' for each, number in given.items())})"
+        if isinstance(value, (PointLoad, Baumgarte)):
+            given = {each.name: getattr(value, each.name) for each in fields(value)}
+            inside = ", ".join(f"{each}={self.written(part, where)}" for each, part in given.items())
+            return f"fa.{type(value).__name__}({inside})"
+        if isinstance(value, Mapping) and isinstance(value.get("profile"), str):
+            kind = PROFILES[value["profile"]].__name__
+            given = {name: each for name, each in value.items() if name != "profile"}
+            if kind == "constant":
+                return self.written(given["value"], where)
+            return f"fa.{kind}({', '.join(f'{name}={self.written(each, where)}' for name, each in given.items())})"
+        if isinstance(value, Mapping):
+            inside = ", ".join(f"{name!r}: {self.written(each, f'{where}.{name}')}" for name, each in value.items())
+            return f"{{{inside}}}"
+        if isinstance(value, (list, tuple, np.ndarray)):
+            inside = ", ".join(self.written(each, where) for each in value)
+            return f"({inside}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{inside}]"
+        if isinstance(value, (str, bool, int, float, type(None))):
+            return repr(value)
+        if isinstance(value, np.generic):
+            return repr(value.item())
+        self.gaps.append(f"{where} ({shown(value)})")
+        return "..."
+
+
+@dataclass(frozen=True)
+class _Code:
+    """What stands in a program as it is."""
+
+    text: str
+
+
+def _robot(name: str, robot: Robot) -> str:
+    written = pprint.pformat(plain(robot), sort_dicts=False, width=110)
+    inside = "\n".join(f"    {line}" for line in written.splitlines())
+    return f"{name} = fa.Robot.model_validate(\n{inside}\n)"

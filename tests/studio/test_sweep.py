@@ -1,0 +1,292 @@
+"""Sweeps in a page without a browser: made, opened, clicked, refused."""
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.studio.case import Case
+from flexarm.studio.control import Control
+from flexarm.studio.control_panel import STAYS
+from flexarm.studio.fields import fields, varied
+from flexarm.studio.files import opened, sweep_file
+from flexarm.studio.files_panel import OPEN
+from flexarm.studio.page import Page
+from flexarm.studio.sweep import Sweep
+from flexarm.studio.sweep_map import SweepMap
+from flexarm.studio.sweeping import MOST, Range, swept
+from tests.studio.browserless import Client
+
+BAR = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=3.0, payload=fa.PointMass(mass=0.1))])
+OPTIONS = {"duration": 0.5, "torque": {"a": fa.bang_bang(1.0, (0.1, 0.2))}, "q0": {"a.q": 0.1}, "native": False}
+CASE = Case.of_robot(BAR, OPTIONS)
+MASS, PUSH = "links.a.mass", "torque.a.amplitude"
+OVER = {MASS: [2.0, 3.0, 4.0], PUSH: [0.5, 1.0, 1.5, 2.0]}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return fa.sweep(BAR, OVER, **OPTIONS)
+
+
+def opened_page(start: Case = CASE, sweep: Sweep | None = None) -> Page:
+    page = Page(Client(), start, sweep)
+    page.wait()
+    return page
+
+
+def hand(page: Page, name: str, value: object = True) -> None:
+    page.client.gui.made[name].hand(value)
+    page.wait()
+
+
+def until_swept(page: Page) -> None:
+    page.sweeps._thread.join(60)
+    page.wait()
+
+
+def test_fields_are_the_knobs_that_can_be_swept() -> None:
+    known = fields(CASE)
+    assert {MASS, PUSH, "q0.a.q", "torque.a.switch.0", "links.a.payload.mass"} <= set(known)
+    assert not any("duration" in name for name in known)
+    found = fa.sweep(
+        BAR, {name: [known[name].value] for name in (MASS, PUSH, "q0.a.q", "torque.a.switch.0")}, **OPTIONS
+    )
+    assert found["status"].item() == "completed"
+
+
+def test_member_is_the_case_with_its_values(data) -> None:
+    sweep = Sweep(data)
+    for member in (0, 5, 11):
+        run = fa.simulate(**_arguments(varied(CASE, sweep.changes(member))))
+        np.testing.assert_allclose(run.array("tip")[-1], sweep.tip(member), atol=1e-5)
+    assert sweep.changes(5) == {MASS: 3.0, PUSH: 1.0}
+    doubled = varied(CASE, {"torque.a.scale": 2.0, PUSH: 0.5})  # the scale is of what the others made
+    assert doubled.arguments(fa.System(BAR, native=False))["torque"]["a"](0.05) == 1.0
+    assert varied(CASE, {"v0.a.q": 2.0}).plan["v0"] == {"a.q": 2.0}
+    with pytest.raises(ValueError, match=r"gains\.kp: nothing in this simulation has that name"):
+        varied(CASE, {"gains.kp": 1.0})
+
+
+def _arguments(case: Case) -> dict:
+    return {"robot": case.robot, **case.arguments(fa.System(case.robot, native=False))}
+
+
+@pytest.mark.parametrize("quantity", ["tip.y", "peak_torque.a"])
+def test_every_point_of_a_map_leads_to_its_member(data, quantity: str) -> None:
+    flat = SweepMap(Sweep(data), quantity, 0)
+    assert [flat.member_at(*flat.place(k)) for k in range(12)] == list(range(12))
+    assert flat.member_at(0.001, 0.001) is None
+    line = SweepMap(Sweep(data.isel({PUSH: 1})[["tip", "status", "reason"]]), "tip.y", 0)
+    assert [line.member_at(*line.place(k)) for k in range(3)] == [0, 1, 2]
+    assert 'data-studio="map"' in flat.html(3)
+
+
+def test_fields_beyond_two_have_the_values_of_the_member() -> None:
+    over = OVER | {"q0.a.q": [0.0, 0.5]}
+    sweep = Sweep(fa.sweep(BAR, over, measure=["tip"], **OPTIONS))
+    second = SweepMap(sweep, "tip.y", 1)
+    assert second.held == {"q0.a.q": 1}
+    assert second.member_at(*second.place(7)) == 7
+    page = opened_page(sweep=sweep)
+    hand(page, "member", 7)
+    hand(page, "member", 8)  # on the other slice
+    hand(page, "Open this member as a run")
+    assert not page.error
+    assert page.case.value("simulation.q0:a.q") == 0.0
+    page.close()
+
+
+def test_drawn_members_are_opened_too() -> None:
+    from scipy import stats
+
+    found = fa.monte_carlo(BAR, {MASS: stats.uniform(2, 2)}, members=20, measure=["tip"], **OPTIONS)
+    cloud = SweepMap(Sweep(found), "tip.y", 0)
+    assert cloud.member_at(*cloud.place(7)) == 7
+    page = opened_page(sweep=Sweep(found))
+    x, y = cloud.place(7)
+    page.do(lambda: page.sweeps._quantity.hand("tip.y"))
+    page.wait()
+    page.do(lambda: page.sweeps.clicked(x, y))
+    page.wait()
+    assert not page.error
+    assert page.case.value(MASS) == pytest.approx(float(found[MASS][7]))
+    page.close()
+
+
+def test_click_opens_the_member_and_undo_goes_back(data) -> None:
+    page = opened_page(sweep=Sweep(data))
+    assert not page.error
+    hand(page, "show", "tip.y")
+    x, y = page.sweeps._map.place(9)
+    hand(page, "told by the page", f'{{"kind": "map", "x": {x}, "y": {y}, "number": 1}}')
+    assert not page.error
+    assert page.case.value(MASS) == 4.0
+    assert page.client.gui.made[MASS].value == 4.0  # the knob follows
+    assert page.client.gui.made["simulation.torque:a:amplitude"].value == 1.0
+    np.testing.assert_allclose(page.result.run.array("tip")[-1], data["tip"].values.reshape(12, 3)[9], atol=1e-5)
+    assert "member 9 (links.a.mass = 4 kg" in page.sweeps._said.content
+    hand(page, "go back", "Undo")
+    assert page.case.value(MASS) == 3.0
+    hand(page, "told by the page", "no words of the page")
+    hand(page, "told by the page", '{"kind": "map", "x": "left", "y": []}')
+    assert not page.error
+    page.close()
+
+
+def test_sweep_from_the_page_and_its_file(tmp_path: Path) -> None:
+    page = opened_page()
+    hand(page, "vary", MASS)
+    hand(page, "vary: count", 5)
+    hand(page, "Sweep")
+    until_swept(page)
+    assert not page.error
+    assert page.sweeps.sweep.size == 5
+    assert page.sweeps.sweep.changes(0) == {MASS: 1.5}  # half of what it is
+    assert page.sweeps._picture.visible
+    assert page.case.sweep == {"over": {MASS: {"from": 1.5, "to": 4.5, "count": 5}}}
+    hand(page, "Save the sweep (.nc)")
+    content = page.client.files["sweep.nc"]
+    other = opened_page()
+    hand(other, OPEN, SimpleNamespace(name="sweep.nc", content=content))
+    assert not other.error
+    assert other.sweeps.sweep.changes(4) == {MASS: 4.5}
+    hand(other, "dropped on the page", SimpleNamespace(name="run.exe", content=b""))
+    assert "must be a robot" in other.error
+    for each in (page, other):
+        each.close()
+
+
+def test_sweep_can_be_cancelled_and_is_not_begun_twice() -> None:
+    def slow(t, q, v):
+        time.sleep(0.001)
+        return {"a": 0.1}
+
+    page = opened_page(Case.of_robot(BAR, {"duration": 0.2, "torque": fa.Feedback(slow, rate=100.0), "native": False}))
+    hand(page, "vary", MASS)
+    hand(page, "vary: count", 2000)
+    hand(page, "Sweep")
+    hand(page, "Sweep")
+    assert "one is being computed" in page.error
+    time.sleep(0.5)
+    page.turn(MASS, 3.5)  # the page answers meanwhile
+    page.wait(10)
+    assert page.case.value(MASS) == 3.5
+    hand(page, "Cancel the sweep")
+    until_swept(page)
+    assert not page.client.gui.made["Sweep"].disabled
+    found = page.sweeps.sweep
+    if found is None:
+        assert "cancelled" in page.error
+    else:
+        assert (found.data["status"].values == "missing").any()
+        assert any("interrupted" in each for each in page.sweeps._notes)
+    page.close()
+
+
+def test_members_that_failed_are_holes_that_say_why() -> None:
+    wild = {"duration": 1.0, "method": "rk4", "dt": 0.1, "native": False, "torque": {"a": fa.sine(1.0, 1.0)}}
+    spring = BAR.with_({"links.a.joint.viscous": 1.0})
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):
+        found = fa.sweep(spring, {"links.a.joint.viscous": [1.0, 1e6, 2.0]}, measure=["tip"], **wild)
+    assert found["status"].values.tolist() == ["completed", "failed", "completed"]
+    page = opened_page(Case.of_robot(spring, wild), Sweep(found))
+    assert any("1 of 3 members failed" in each for each in page.sweeps._notes)
+    hand(page, "member", 1)
+    assert "member 1 (links.a.joint.viscous = 1e+06" in page.sweeps._said.content
+    assert "failed" in page.sweeps._said.content
+    assert page.sweeps._map.member_at(*page.sweeps._map.place(1)) == 1  # a hole can be clicked
+    hand(page, "Open this member as a run")
+    assert page.error  # and what was shown stays
+    hand(page, "member", 2)
+    hand(page, "Open this member as a run")
+    assert not page.error
+    assert page.case.value("links.a.joint.viscous") == 2.0
+    page.close()
+
+
+def test_sweep_of_another_robot_is_not_taken_for_this_one(data) -> None:
+    other = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])
+    page = opened_page(Case.of_robot(other, {"duration": 0.5, "native": False}))
+    hand(page, OPEN, SimpleNamespace(name="sweep.nc", content=sweep_file(Sweep(data))))
+    assert "'a'" in page.error
+    assert page.sweeps.sweep is None
+    page.close()
+    longer = fa.Robot("other bar", links=[fa.Link("a", 1.5, mass=3.0)])  # the same names, another robot
+    page = opened_page(Case.of_robot(longer, OPTIONS | {"duration": 0.4}), Sweep(data))
+    assert any("The sweep is of 'bar', this robot is 'other bar'" in each for each in page.sweeps._notes)
+    assert any("take 0.5 s, those of this simulation 0.4 s" in each for each in page.sweeps._notes)
+    hand(page, "Open this member as a run")
+    assert "it was made of another robot or another simulation" in page.error
+    page.close()
+
+
+def test_members_keep_the_controller_that_was_swept() -> None:
+    page = opened_page()
+    page.do(lambda: page.control(Control(feedback="pd", gravity=True, kp=5.0)))
+    page.wait()
+    hand(page, "vary", MASS)
+    hand(page, "vary: count", 3)
+    hand(page, "Sweep")
+    until_swept(page)
+    assert not page.error
+    hand(page, "member", 2)
+    hand(page, "Open this member as a run")
+    assert not page.error  # it ends where the sweep says
+    assert page.case.control.plant == BAR
+    assert page.client.gui.made[STAYS].value
+    page.close()
+
+
+def test_another_robot_ends_the_sweep_of_the_one_before(data) -> None:
+    page = opened_page(sweep=Sweep(data))
+    page.do(lambda: page.open(Case.of_robot(fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)]), {})))
+    page.wait()
+    assert page.sweeps.sweep is None
+    assert not page.sweeps._picture.visible
+    hand(page, "told by the page", '{"kind": "map", "x": 0.5, "y": 0.5}')
+    assert not page.error
+    page.close()
+
+
+def test_file_says_what_is_offered() -> None:
+    text = b"links: [{name: a, length: 1, mass: 1}]\nsweep: {over: {links.a.mass: {from: 1, to: 2, count: 4}}}\n"
+    case = opened("arm.yaml", text)
+    assert isinstance(case, Case)
+    page = opened_page(case)
+    assert page.sweeps._ranges[0].value() == [Range("links.a.mass", 1.0, 2.0, 4)]
+    assert page.sweeps._ranges[1].value() == []
+    page.close()
+
+
+def test_what_cannot_be_swept_is_said(data) -> None:
+    def never() -> bool:
+        return False
+
+    with pytest.raises(ValueError, match=f"at most {MOST} are run here"):
+        swept(CASE, [Range(MASS, 1, 2, 200), Range(PUSH, 1, 2, 200)], never, lambda *_: None)
+    with pytest.raises(ValueError, match="is varied twice"):
+        swept(CASE, [Range(MASS, 1, 2, 2), Range(MASS, 1, 2, 2)], never, lambda *_: None)
+    with pytest.raises(ValueError, match="are no 3 values"):
+        Range(MASS, 1, 1, 3).values()
+    assert Range("n", 1, 3, 9, whole=True).values() == [1, 2, 3]
+    with pytest.raises(ValueError, match="has no members to be opened"):
+        Sweep(data.assign_attrs(kind="sensitivity"))
+    with pytest.raises(TypeError, match="must be the Dataset of a sweep"):
+        fa.studio(BAR, sweep=3)
+    with pytest.raises(TypeError, match="give the robot instead of a run"):
+        fa.studio(fa.simulate(BAR, 0.01, native=False), sweep=data)
+
+
+def test_sweep_alone_has_no_robot(data, tmp_path: Path) -> None:
+    path = tmp_path / "sweep.nc"
+    path.write_bytes(sweep_file(Sweep(data)))
+    with pytest.raises(ValueError, match="is a sweep, which does not hold its robot"):
+        fa.studio(path)
+    run = tmp_path / "run.nc"
+    fa.simulate(BAR, 0.01, native=False).save(run)
+    with pytest.raises(ValueError, match="is one run, not a sweep"):
+        fa.studio(BAR, sweep=run)
