@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from flexarm.foundation.heard import heard
 from flexarm.mechanics.system import System
 from flexarm.motion.interrupts import ending_when
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.studio.case import Case
-from flexarm.sweeps.heard import heard
 
 
 @dataclass(frozen=True)

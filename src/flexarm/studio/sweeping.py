@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.foundation.heard import heard
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
 from flexarm.motion.interrupts import ending_when
 from flexarm.motion.progress import watched
 from flexarm.studio.case import Case, Number
 from flexarm.studio.sweep import Sweep
-from flexarm.sweeps.heard import heard
 
 MOST = 10_000  # members of a sweep in a page
 DOING = "sweeping"

@@ -6,12 +6,12 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+from flexarm.foundation.heard import heard
 from flexarm.foundation.sentences import told as sentence
 from flexarm.motion.laws import Feedback
 from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.sweeps.applied import applied
-from flexarm.sweeps.heard import heard
 from flexarm.sweeps.kept import MeasureFailed, Measures, measured
 from flexarm.sweeps.member import Case, Member, Outcome
 

@@ -12,11 +12,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from flexarm.foundation.heard import heard
 from flexarm.foundation.numbers import real
 from flexarm.foundation.sentences import shown, told
 from flexarm.sweeps.applied import applied, is_of_case
 from flexarm.sweeps.fields import Field, field
-from flexarm.sweeps.heard import heard
 from flexarm.sweeps.member import Case, Member
 
 MOST = 10_000_000  # members: beyond, the results alone fill the memory

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.foundation.heard import heard
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
@@ -27,7 +28,6 @@ from flexarm.motion.start import initial_state
 from flexarm.motion.validity import smoothed_steps
 from flexarm.robot import MovingJoint, Robot
 from flexarm.sweeps.applied import applied
-from flexarm.sweeps.heard import heard
 from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.candidates import Candidate
 from flexarm.sweeps.lanes.lane_code import LaneCode, lane_code_of
