@@ -52,8 +52,8 @@ def counted(monkeypatch):
     """Numbers of the members that were run."""
     numbers, real = [], engine.run
 
-    def run(sweep, threads):
-        for outcome in real(sweep, threads):
+    def run(sweep, threads, **how):
+        for outcome in real(sweep, threads, **how):
             numbers.append(outcome.number)
             yield outcome
 

@@ -88,8 +88,9 @@ def conducted(
     try:
         for outcome in store.begin() if store is not None else ():
             table.add(outcome)
-        notes: list[str] = []
-        ended = _gathered(case, table, measures, keep, how, workers, store, notes)
+        sweeps: list[Sweep] = []
+        ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
+        notes = [note for each in sweeps for note in each.notes]
         seconds = clock.perf_counter() - begin
         attributes = {
             "status": ended,
@@ -120,9 +121,9 @@ def _gathered(
     how: How,
     workers: Workers | None,
     store: Store | None,
-    notes: list[str],
+    sweeps: list[Sweep],
 ) -> str:
-    """Run what is missing; how it ended. `notes` take how members were run."""
+    """Run what is missing; how it ended. `sweeps` take what was made ready."""
     missing = set(table.missing)
     if not missing:
         return "completed"
@@ -135,8 +136,8 @@ def _gathered(
     try:
         with interrupts.noticed(), Counting(len(missing), how.progress) as bar:
             threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
-            made = _made_ready(case, chosen, measures, keep is not None, threads, notes)
-            outcomes = _outcomes(made, workers, how.threads)
+            made = _made_ready(case, chosen, measures, keep is not None, threads, sweeps)
+            outcomes = _outcomes(made, workers, how.threads, store is not None)
             for done, outcome in enumerate(outcomes, 1):
                 with interrupts.held():
                     _kept(table.add(outcome), table, store)
@@ -153,20 +154,19 @@ def _made_ready(
     measures: Mapping[str, Measure] | None,
     keep_runs: bool,
     threads: int | None,
-    notes: list[str],
+    sweeps: list[Sweep],
 ) -> Iterator[Sweep]:
     for part in parts:
-        sweep = ready(case, part, measures, keep_runs, threads)
-        notes += sweep.notes
-        yield sweep
+        sweeps.append(ready(case, part, measures, keep_runs, threads))
+        yield sweeps[-1]
 
 
-def _outcomes(sweeps: Iterable[Sweep], workers: Workers | None, threads: int | None) -> Iterator[Outcome]:
+def _outcomes(sweeps: Iterable[Sweep], workers: Workers | None, threads: int | None, prompt: bool) -> Iterator[Outcome]:
     if workers is not None:
         yield from spread(workers, list(sweeps))
         return
     for sweep in sweeps:
-        yield from engine.run(sweep, threads)
+        yield from engine.run(sweep, threads, prompt=prompt)
 
 
 def _kept(outcome: Outcome, table: Table, store: Store | None) -> None:

@@ -21,7 +21,7 @@ def ready(
     if (why := _why_alone(case, members[0])) is None:
         try:
             return engine.prepare(case, members, measures, keep_runs, threads)
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, ArithmeticError) as error:
             why = told(error)
     sweep = Sweep(case, Settings(), measures, keep_runs)
     sweep.add_alone([Candidate(each, {}, {}, {}, {}) for each in members], why)
@@ -31,6 +31,6 @@ def ready(
 def _why_alone(case: Case, member: Member) -> str | None:
     """What is the same in all lanes but should vary."""
     roots = {name.partition(".")[0] for name in member.changes}
-    if "references" in roots or ("loads" in roots and isinstance(case.torque, Feedback)):
-        return "references of a law, and loads beside one, are the same in all lanes"
+    if "references" in roots or (isinstance(case.torque, Feedback) and roots & {"loads", "motion"}):
+        return "references of a law, and loads and motions beside one, cannot differ between members that run together"
     return None

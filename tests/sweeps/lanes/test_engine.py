@@ -13,6 +13,7 @@ from flexarm.mechanics.compiler import find_compiler
 from flexarm.mechanics.lane_library import PAIRS
 from flexarm.sweeps.kept import USUAL
 from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes.sweep import Task
 from flexarm.sweeps.member import Case, Member
 from flexarm.sweeps.parcel import packed, work
 from tests.sweeps.lanes.test_batch import ARM, PUSH
@@ -222,6 +223,25 @@ def test_threads_give_what_one_gives():
     three = {each.number: each for each in engine.run(prepared(CASE, these), threads=3)}
     for number, each in one.items():
         np.testing.assert_array_equal(each.values["tip"], three[number].values["tip"])
+
+
+def test_tasks_are_cut_where_outcomes_are_kept():
+    whole = Task(0, tuple(range(200)))
+    assert engine.Waiting([whole], prompt=False).next() == whole
+    waiting = engine.Waiting([whole, Task(1, (0, 1))], prompt=True)
+    first = waiting.next()
+    assert len(first) == engine.FIRST
+    waiting.took(first, engine.PROMPT * 4)
+    second = waiting.next()
+    assert len(second) == engine.FIRST // 4
+    sizes = [len(first), len(second)]
+    places = [*first.places, *second.places]
+    while (task := waiting.next()) is not None:
+        if task.job == 0:
+            sizes.append(len(task))
+            places += task.places
+    assert tuple(places) == whole.places
+    assert max(sizes[1:]) == engine.FIRST // 4
 
 
 # --- elsewhere ---

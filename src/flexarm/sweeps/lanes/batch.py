@@ -19,13 +19,11 @@ from flexarm.motion.ending import Status
 from flexarm.motion.events import Event, Watch
 from flexarm.motion.inertia import AT_LEAST, UNUSUAL
 from flexarm.motion.integration import FEW, KICK, LOOK, NEAR
-from flexarm.motion.nodes import Keeper
 from flexarm.motion.outlook import share
 from flexarm.motion.recorder import HOPELESS
 from flexarm.motion.sampling import between
 from flexarm.motion.step_size import SAFELY, Tolerance
-from flexarm.motion.validity import aliases, unsolved_steps
-from flexarm.motion.vibration import vibration
+from flexarm.motion.validity import unsolved_steps
 from flexarm.sweeps.lanes.bounds import Bounds
 from flexarm.sweeps.lanes.crew import Crew
 from flexarm.sweeps.lanes.lane_code import LaneCode
@@ -109,7 +107,6 @@ class Batch:
         self.inputs = inputs(self.stepper)
         self.plant, self.layout, self.arrays = self.stepper.plant, self.stepper.layout, self.stepper.arrays
         self.step_size = shared_steps(tolerance, self.duration, dt)
-        self._followed, self._sampled = Keeper(self.layout, code.method.order), not with_steps
         self.samples = Samples(self.stepper, self.inputs, wanted, with_steps)
         self.system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
         self.nodes = Nodes() if keep else None
@@ -260,9 +257,6 @@ class Batch:
             found = between(times, own, np.array([event.time]), self.layout, self.stepper.method.order)[0]
             states[member] = event.settled(found)
         self.samples.take(times, good, {member: event.time for member, event in ended.items()})
-        if self.alive[0]:
-            known = int(bool(self._followed.blocks) and not self._jumped)  # the last node is there already
-            self._followed.keep(times[known:], self.arrays.of(self.stepper.path[:, known : good + 1], 0))
         if self.nodes is not None:
             self.nodes.blocks.append((times, self.stepper.path[:, : good + 1].copy(), self._jumped))
         self.t, self.state = float(times[-1]), self.stepper.path[:, good].copy()
@@ -420,18 +414,11 @@ class Batch:
 
     # --- what comes of it ---
 
-    def hidden_vibrations(self) -> list[str]:
-        """What to say of the first member if samples that users chose do not show how it vibrates."""
-        nodes, sample = self._followed.nodes, float(self.samples.wanted[1] - self.samples.wanted[0])
-        if not self._sampled or nodes is None:
-            return []
-        coordinates = self.plant.structure.equations.chain.coordinates
-        fastest = vibration(nodes, coordinates.all, self.crew.sizes[0], self.tolerance.rtol)
-        return [] if fastest is None else aliases(coordinates.names[fastest.place], fastest.frequency, sample)
-
     def measures(self) -> list[dict[str, Any]]:
         """By member, values of the usual measures. Lanes of members that ended are theirs again."""
         at, ends = self.layout, [self.ends[member] for member in range(len(self.crew))]
+        if self.samples.extremes.first is None:  # nobody could begin
+            return [{} for _ in ends]
         self.stepper.restore(self.crew.numbers)
         self.inputs.restore()
         self.samples.extremes.thaw()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -84,7 +85,8 @@ class Cohort:
         """Learn how fast inputs are, in the state in which the typical member begins."""
         try:
             self._begun = applied(replace(self.case, robot=self.system.robot), one.state)
-            q, v = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
+            with heard():  # `doubts` tells
+                q, v = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
         except (ValueError, TypeError, KeyError) as error:
             raise one.about(error) from None
         self.schedule.look(self.case.duration, q, v)
@@ -92,11 +94,24 @@ class Cohort:
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
-        """What should be known of all members."""
-        q, _ = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
+        """What should be known of all members, as the typical one tells it."""
         with heard() as said:
+            q, _ = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
             warn_of_idle_loads(self.system, self.schedule.loads, q)
         return (*said, *smoothed_steps(self.system))
+
+    def why_stray(self, inputs: Mapping[str, float]) -> str:
+        """Why members with these inputs do not run in lanes; empty where they do."""
+        if not any(path.startswith("motion.") for path in inputs):
+            return ""
+        with suppress(ValueError, TypeError, KeyError), building:
+            driven = applied(self.case, inputs)
+            own = Schedule(self.system, driven.torque, driven.motion, driven.loads).motions
+            pairs = [(own[joint], each) for joint, each in self.schedule.motions.items()]
+            if any(one(0.0, rate) != other(0.0, rate) for one, other in pairs for rate in (0, 1)):
+                return "the motion of a driven joint begins elsewhere"
+            return "the speed of a driven joint jumps" if any(_speed_jumps(each) for each in own.values()) else ""
+        return "its own run tells what is wrong with its motion"
 
     # --- whether lanes can run it ---
 
@@ -184,8 +199,6 @@ class Cohort:
         driven = applied(self.case, inputs)
         with building:
             schedule = Schedule(self.system, driven.torque, driven.motion, driven.loads)
-        if any(_speed_jumps(each) for each in schedule.motions.values()):
-            raise ValueError("motion: the speed of a driven joint jumps")
         schedule.look(self.case.duration, q, v)
         return schedule
 
@@ -259,10 +272,11 @@ class People:
 
 def law_parameters(feedback: Feedback, system: System, changes: Mapping[str, float]) -> Array:
     """The numbers of a law as its plant takes them: gains, then limits."""
-    said = applied(Case(system.robot, 1.0, torque=feedback), changes).torque
-    gains = np.zeros(0) if said.gains is None else Gains(said.gains).numbers()
+    gains = {path: value for path, value in changes.items() if path.startswith("gains.")}
+    said = applied(Case(system.robot, 1.0, torque=feedback), gains).torque
+    numbers = np.zeros(0) if said.gains is None else Gains(said.gains).numbers()
     limits = said.limits(system)
-    return np.concatenate([gains, limits[np.isfinite(limits)]])
+    return np.concatenate([numbers, limits[np.isfinite(limits)]])
 
 
 def _speed_jumps(motion: Any) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import told as told_of
 from flexarm.mechanics.reach import bends_far, reach
 from flexarm.motion.validity import doubts
 from flexarm.sweeps.kept import Measures, are_usual, usual_measures
@@ -58,8 +59,10 @@ class Job:
         portion: Portion,
         cancelled: Callable[[], bool] = lambda: False,
         timed: Callable[[float], Any] = lambda seconds: None,
+        noted: Callable[[str], Any] = lambda sentence: None,
     ) -> list[Outcome]:
-        """What comes of them; `Cancelled` once that says so. `timed` is told how long steps in lanes took (s)."""
+        """What comes of them; `Cancelled` once that says so. `timed` is told how long steps in lanes took (s), `noted`
+        why they were not run there after all."""
 
         def alone(place: int) -> Outcome:
             if cancelled():
@@ -68,11 +71,29 @@ class Job:
 
         if self.cohort is None or portion.rows is None:
             return [alone(place) for place in range(len(portion))]
+        try:
+            return self._together(portion, cancelled, timed, alone)
+        except Cancelled:
+            raise
+        except Exception as error:  # whoever it is whose run cannot be, the others go on
+            noted(f"{len(portion)} members run one by one: {type(error).__name__}: {told_of(error)}")
+            return [alone(place) for place in range(len(portion))]
+
+    def _together(
+        self,
+        portion: Portion,
+        cancelled: Callable[[], bool],
+        timed: Callable[[float], Any],
+        alone: Callable[[int], Outcome],
+    ) -> list[Outcome]:
+        assert self.cohort is not None
+        assert portion.rows is not None
         batch = self.cohort.batch(portion.members, portion.rows, self.wants_runs, cancelled)
         batch.run()
         timed(batch.loop_time)
         found = self._of_runs(batch, portion) if self.wants_runs else self._of_lanes(batch, portion)
-        again = {place: alone(place) for place in batch.stragglers}
+        at_once = {place for place, end in batch.ends.items() if not end.time and end.status != "failed"}
+        again = {place: alone(place) for place in batch.stragglers | (at_once if self.wants_runs else set())}
         if not self.wants_runs:
             again |= second_looks(found, suspicion(batch, self.cohort.system), alone)
         return [again.get(place, each) for place, each in enumerate(found)]
@@ -91,7 +112,7 @@ class Job:
             if end.status == "failed":
                 out.append(Outcome(number, {}, "failed", end.reason))
                 continue
-            said = [*self.cohort.doubts, *end.doubts, *(batch.hidden_vibrations() if not place else ())]
+            said = [*self.cohort.doubts, *end.doubts]
             for k, link, most in links:
                 bent = float(values["peak_deflection"][k]) / portion.members[place].length(k, link)
                 if bent > most:
@@ -106,7 +127,7 @@ class Job:
         out = []
         for place, one in enumerate(portion.members):
             number, end = one.member.number, batch.ends[place]
-            if place in batch.stragglers or (not end.time and end.status == "failed"):
+            if place in batch.stragglers or not end.time:
                 out.append(Outcome(number, {}, "failed", end.reason))
                 continue
             run = gathered(self.cohort, batch, place, one)

@@ -60,7 +60,8 @@ class Extremes:
     def leak(self, moderate: Array) -> Array:
         """By member, what the integration gained or lost, of the energy that moved; none where nothing moved (as
         `motion/audit.py` has it). moderate: the energies of robots that move about once in their run (J)."""
-        assert self.first is not None
+        if self.first is None:
+            return np.zeros(self._arrays.members)
         low, high = self._all
         at, first = self._at, self.first[:, self._at.gained]
         balance = np.maximum(high[:, at.gained] - first, first - low[:, at.gained])

@@ -18,7 +18,7 @@ from flexarm.sweeps.lanes.surrogate import Surrogate, surrogate
 
 WORTH = 24  # members for which interpolation is not worth its nodes
 CORNERS = 4  # fields whose corners are all looked at
-WRONG = (ValueError, TypeError, KeyError)
+WRONG = (ValueError, TypeError, KeyError, ArithmeticError)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def rows_of(cohort: Cohort, these: Sequence[Candidate]) -> tuple[Rows, list[bool
     fields = tuple(sorted({name for each in these for name in each.smooth}))
     if not fields:
         return Rows(fields, np.repeat(cohort.sampler.row({})[None], len(these), axis=0)), [True] * len(these)
-    smooth = all(len(each.smooth) == len(fields) for each in these) and not _ranked(cohort.robot)
+    smooth = all(len(each.smooth) == len(fields) for each in these) and not _jumps(cohort.robot)
     if smooth and len(these) > WORTH:
         made = _interpolated(cohort, these, fields)
         if made is not None:
@@ -62,13 +62,15 @@ def rows_of(cohort: Cohort, these: Sequence[Candidate]) -> tuple[Rows, list[bool
         if key not in known:
             known[key] = _computed(cohort, each)
     found = [known[tuple(sorted(each.smooth.items()))] for each in these]
-    return Rows(fields, np.stack([row for row in found if row is not None])), [row is not None for row in found]
+    mine = [row for row in found if row is not None]
+    return Rows(fields, np.stack(mine) if mine else np.zeros((0, 0))), [row is not None for row in found]
 
 
-def _ranked(robot: Robot) -> bool:
-    """Whether damping goes by the order of frequencies: it jumps where two of them change places."""
-    dampings = [getattr(link.flexible, "damping", None) for link in robot.links]
-    return any(isinstance(getattr(each, "ratio", None), tuple) for each in dampings)
+def _jumps(robot: Robot) -> bool:
+    """Whether numbers may jump between members: where numbers of shapes are picked for each of them, and where damping
+    goes by the order of frequencies, of which two may change places."""
+    flexible = [link.flexible for link in robot.links if link.flexible is not None]
+    return any(each.up_to is not None or isinstance(getattr(each.damping, "ratio", None), tuple) for each in flexible)
 
 
 def require_robots(cohort: Cohort, these: Sequence[Candidate]) -> None:
@@ -81,10 +83,10 @@ def require_robots(cohort: Cohort, these: Sequence[Candidate]) -> None:
 
 
 def _computed(cohort: Cohort, one: Candidate) -> Array | None:
-    """None of a robot of another structure."""
+    """None of a robot of another structure, or of one that finds no rest: it will tell."""
     try:
         return cohort.sampler.row(one.smooth)
-    except OtherStructure:
+    except (OtherStructure, ArithmeticError):
         return None
     except WRONG as error:
         raise one.about(error) from None

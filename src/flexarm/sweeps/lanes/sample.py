@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.foundation.heard import heard
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
@@ -54,7 +55,8 @@ class Sampler:
         parts = parted(changes)
         system = System(changed_robot(self.robot, parts.robot), native=False)
         begun = applied(replace(self.case, robot=system.robot), parts.state)
-        q, v = initial_state(system, self.schedule, begun.q0, begun.v0)
+        with heard():  # what is said of all of them is in `Cohort.doubts`
+            q, v = initial_state(system, self.schedule, begun.q0, begun.v0)
         links = system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
         watch = Watch(system, None)

@@ -13,10 +13,12 @@ from flexarm.sweeps.lanes.lane_stepper import LaneStepper
 from flexarm.sweeps.lanes.measures import Extremes
 
 TOGETHER = 64  # that are read in a call
+A_SWING = 2  # steps, at least, with which a method follows a coordinate from one turning point to the next
 
 
 class Samples:
-    """`extremes` tell what came of them, `furthest` how far each coordinate went, (groups, coordinates, lanes).
+    """`extremes` tell what came of them, `furthest` how far each coordinate went, (groups, coordinates, lanes), and
+    `turns` how often it turned back on steps so short that samples, if they are all that is read, may not show it.
 
     wanted: their times (s); with_steps: whether ends of steps are read, too.
     """
@@ -26,6 +28,7 @@ class Samples:
         arrays = stepper.arrays
         self.extremes = Extremes(arrays, stepper.readings)
         self.furthest = np.zeros((arrays.groups, stepper.layout.n, arrays.lanes))
+        self.turns = np.zeros(self.furthest.shape, dtype=int)
         self._living = np.ones((arrays.groups, 1, arrays.lanes), dtype=bool)
         self._calm = arrays.packed(inputs.last_jumps[:, None])[:, 0]  # when inputs jump last, by lane
         self._jumping = self._calm > 0  # lanes whose inputs will still jump
@@ -44,6 +47,9 @@ class Samples:
         ended on the way, up to that time."""
         low, high = self._stepper.ranges[:, :, self._stepper.layout.q].swapaxes(0, 1)
         np.maximum(self.furthest, np.maximum(-low, high), out=self.furthest, where=self._living)
+        if not self._with_steps and times[1] - times[0] < (self.wanted[1] - self.wanted[0]) / A_SWING:
+            v = self._stepper.path[:, : good + 1, self._stepper.layout.v]
+            self.turns += (v[:, :-1] * v[:, 1:] < 0).sum(axis=1) * self._living
         until = int(np.searchsorted(self.wanted, times[-1] - ROUNDING * self.wanted[-1]))
         wanted = self.wanted[self._taken : until]
         self._taken = max(self._taken, until)

@@ -16,6 +16,7 @@ from flexarm.mechanics.reach import WIDE_TURN, largest
 from flexarm.mechanics.system import System
 from flexarm.motion.audit import appears
 from flexarm.motion.validity import LEAK
+from flexarm.motion.vibration import OFTEN
 from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.crew import ROUGH
 from flexarm.sweeps.member import Outcome
@@ -34,7 +35,8 @@ def suspicion(batch: Batch, system: System) -> Array:
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
     leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / LEAK
-    found = np.maximum(bent, turned) / (1 - ROUGH)
+    vibrated = arrays.rows(batch.samples.turns).max(axis=1, initial=0) / OFTEN
+    found = np.maximum(np.maximum(bent, turned) / (1 - ROUGH), vibrated)
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
 
 

@@ -94,7 +94,7 @@ class Sweep:
 
     def compute(self, task: Task, cancelled: Callable[[], bool] = lambda: False) -> list[Outcome]:
         """What comes of the members of a task; `Cancelled` once that says so."""
-        return self.jobs[task.job].compute(self.portion(task), cancelled, self._count)
+        return self.jobs[task.job].compute(self.portion(task), cancelled, self._count, self.notes.append)
 
     def _count(self, seconds: float) -> None:
         with self._lock:
