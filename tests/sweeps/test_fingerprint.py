@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -65,3 +65,50 @@ def test_it_is_the_same_in_another_process():
     words = [sys.executable, "-c", code]
     said = subprocess.run(words, capture_output=True, text=True, check=True, env=environment).stdout.strip()
     assert said == digest([law, made(1.0), Controller(2.0), np.sin, {"a", "b"}])
+
+
+def test_objects_count_by_what_is_written_in_their_classes():
+    def made(factor):
+        class Base:
+            def __init__(self):
+                super().__init__()
+                self.own = 1
+
+        class Law(Base):
+            gain = 2.0
+
+            def __call__(self, t):
+                return t * 3.0
+
+            @property
+            def half(self):
+                return 0.5
+
+        class Edited(Base):
+            gain = 2.0
+
+            def __call__(self, t):
+                return t * 5.0
+
+            @property
+            def half(self):
+                return 0.5
+
+        Edited.__qualname__ = Law.__qualname__
+        Edited.__name__ = "Law"
+        return (Law if factor == 3 else Edited)()
+
+    assert digest(made(3)) == digest(made(3))
+    assert digest(made(3)) != digest(made(5))
+
+
+def test_functions_that_are_decorated_count_by_what_they_compute():
+    def first(x):
+        return x
+
+    def second(x):
+        return 2 * x
+
+    second.__qualname__ = first.__qualname__
+    assert digest(lru_cache(first)) == digest(lru_cache(first))
+    assert digest(lru_cache(first)) != digest(lru_cache(second))

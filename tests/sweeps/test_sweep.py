@@ -81,7 +81,8 @@ def test_a_member_that_fails_is_recorded_and_the_others_go_on():
 
 def test_a_run_that_ends_early_is_told_by_its_status():
     robot = fa.Robot(links=[fa.Link("bar", 1.0, mass=3.0, joint=fa.Revolute(limits=(-1.0, 1.0)))])
-    found = fa.sweep(robot, {"torque.bar": [0.1, 10.0]}, 1.0, torque={"bar": 0.0}, **QUICK)
+    with pytest.warns(UserWarning, match="1 of 2 members stopped, the first is member 1: 'bar.q' reached"):
+        found = fa.sweep(robot, {"torque.bar": [0.1, 10.0]}, 1.0, torque={"bar": 0.0}, **QUICK)
     assert found["status"].values.tolist() == ["completed", "stopped"]
     assert "limit" in found["reason"].values[1]
     assert float(found["end"][1]) == pytest.approx(np.sqrt(0.2), rel=1e-3)
@@ -210,3 +211,54 @@ def test_the_bar_tells_members_and_pace():
 
 def test_members_that_run_one_by_one_say_why():
     assert swept([1.0, 2.0]).attrs["notes"].startswith("2 members run one by one: native=False asks for")
+
+
+def test_all_measures_are_there_though_all_members_failed():
+    def law(t, q, v):
+        raise RuntimeError("broken")
+
+    with pytest.warns(UserWarning, match="2 of 2 members failed"):
+        found = fa.sweep(BAR, {MASS: [1.0, 2.0]}, 1.0, torque=fa.Feedback(law, rate=10), progress=False)
+    assert found["tip"].dims == (MASS, "axis")
+    assert np.isnan(found["tip"]).all()
+    with pytest.raises(ValueError, match="no numbers to draw"):
+        fa.plot_sweep(found)
+
+
+def test_usual_measures_beside_own_ones():
+    found = swept([1.0, 2.0], measure=["tip", angle])
+    assert set(found.data_vars) == {"tip", "angle", "status", "reason"}
+    assert found["tip"].attrs["units"] == "m"
+    assert "end" in swept([1.0], measure="end")
+    own = swept([1.0], measure={"tip": lambda run: 1000 * run.array("tip")[-1]})
+    assert own["tip"].attrs == {"long_name": "tip"}  # nobody knows its unit
+
+
+def test_a_measure_that_fails_leaves_the_others_alone():
+    def broken(run):
+        raise RuntimeError("no")
+
+    with pytest.warns(UserWarning, match="measure 'broken' failed"):
+        found = swept([1.0, 2.0], measure={"broken": broken, "angle": angle})
+    assert found["angle"].values == pytest.approx(known([1.0, 2.0]))
+    assert np.isnan(found["broken"]).all()
+    assert set(found["status"].values) == {"failed"}
+
+
+def test_masked_numbers_are_none():
+    found = swept([1.0], measure={"m": lambda run: np.ma.masked_array([1.0, 2.0], mask=[True, False])})
+    np.testing.assert_array_equal(found["m"].values, [[np.nan, 2.0]])
+
+
+@pytest.mark.parametrize("name", ["axis", "tip_quantiles", "x_derivative", "quantile", "status", MASS])
+def test_names_that_results_have_are_refused_before_anything_runs(name):
+    with pytest.raises(ValueError, match="take another name"):
+        swept([1.0], measure={name: angle})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("torque.bar", "torque.bar.value"), ("gravity.1", "gravity.01"), (MASS, "links.0.mass")]
+)
+def test_one_number_under_two_names_is_refused(one, other):
+    with pytest.raises(ValueError, match="are one field"):
+        fa.sweep(BAR, {one: [1.0], other: [2.0]}, 1.0, torque={"bar": 1.0}, **QUICK)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 6  # panels
-MOST_BANDS = 4  # rows of them
+MOST_BANDS = 6  # rows of them
 USUAL = ("peak_deflection", "residual", "tip", "peak_torque")  # the first that there are
 SKIPPED = ("end", "balance")  # of which a figure tells little, unless it is asked for
 BINS = 12  # along a drawn field, for each of which quantiles are drawn
@@ -39,6 +39,8 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
     fields = _fields(data)
     data = _held(data, fields, at)
     panels = _panels(data, quantity)
+    if not any(np.isfinite(part.values).any() for _, part in panels):
+        raise ValueError(f"data: has no numbers to draw ({data.attrs.get('summary') or 'no measure varies'})")
     if "member" in data.dims:
         return _bands(data, panels, fields)
     free = [name for name in fields if name in data.dims]
@@ -178,7 +180,8 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
     for plot, (name, part) in zip(plots, panels, strict=True):
         marker = "o" if len(x) <= 40 else ""
         places = np.arange(len(x)) if x.dtype.kind in "UOb" else x
-        plot.plot(places, part.values, color=STYLES[0][0], linewidth=1.2, marker=marker, markersize=3)
+        order = np.argsort(places, kind="stable")
+        plot.plot(places[order], part.values[order], color=STYLES[0][0], linewidth=1.2, marker=marker, markersize=3)
         failed = places[~np.isfinite(part.values)]
         if len(failed):  # crosses on the lower edge
             low = np.full(len(failed), 0.03)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
+HINTS = {"monte_carlo": "; draw from a distribution without such values (scipy.stats.truncnorm, lognorm, uniform)"}
 KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "sensitivity study"}
 
 
@@ -75,15 +76,18 @@ def conducted(
     measures = checked_measures(measure)
     if keep is not None and not (isinstance(keep, str) and keep == "runs"):
         raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
+    for each in plan.fields:
+        if each.name in (measures or ()):
+            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
     workers = None if how.executor is None else Workers(how.executor)
-    plan.require_possible(case)
+    plan.require_possible(case, HINTS.get(kind, ""))
     for sentence in plan.odd_units(case):
         _warn(sentence)
     rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
     store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
     if store is not None and (finished := store.finished()) is not None:
         return completed(_with_runs(finished, store, plan, keep))
-    table = Table(plan)
+    table = Table(plan, measures)
     begin = clock.perf_counter()
     try:
         for outcome in store.begin() if store is not None else ():

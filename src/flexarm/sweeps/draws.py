@@ -14,7 +14,7 @@ from flexarm.foundation.sentences import shown
 EDGE = 2.0**-53  # quantiles of unbounded distributions at 0 and 1 are infinite
 
 
-def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[float]]:
+def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any]]:
     """By field as many values as members: quantiles at points of the unit cube, at random or of Sobol's sequence."""
     if not isinstance(over, Mapping) or not over:
         raise TypeError(
@@ -28,14 +28,22 @@ def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[flo
         values = np.asarray(inverse(column), dtype=float)
         if values.shape != column.shape or not np.isfinite(values).all():
             raise ValueError(f"over[{name!r}] = {shown(over[name])}: its quantiles are not finite numbers")
-        found[name] = values.tolist()
+        whole = _is_discrete(over[name]) and (values == np.rint(values)).all()
+        found[name] = values.astype(int).tolist() if whole else values.tolist()
     return found
+
+
+def _is_discrete(distribution: Any) -> bool:
+    """Whether its values are whole numbers, which some fields want."""
+    return hasattr(distribution, "pmf") and not hasattr(getattr(distribution, "dist", distribution), "pdf")
 
 
 def _inverse(name: object, distribution: Any) -> Any:
     """The inverse of its distribution function."""
     inverse = getattr(distribution, "ppf", None) or getattr(distribution, "icdf", None)
-    if not callable(inverse) or isinstance(distribution, type):
+    from scipy.stats import rv_continuous, rv_discrete
+
+    if not callable(inverse) or isinstance(distribution, (type, rv_continuous, rv_discrete)):
         raise TypeError(
             f"over[{name!r}] = {shown(distribution)}: must be a frozen distribution, scipy.stats.norm(0.15, 0.01)"
         )

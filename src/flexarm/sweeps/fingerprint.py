@@ -23,6 +23,7 @@ from flexarm.sweeps.member import Case
 from flexarm.sweeps.plan import Plan
 
 MOST = 12  # levels
+PACKAGES = ("builtins", "abc", "collections", "functools", "typing", "flexarm", "numpy", "scipy", "casadi", "xarray")
 
 
 def fingerprint(case: Case, plan: Plan, measures: Mapping[str, Any] | None, kept: str | None) -> dict[str, str]:
@@ -83,7 +84,8 @@ def _parts(value: Any, level: int) -> Iterator[bytes]:
     elif isinstance(value, Profile) and value.made is not None:
         yield from _parts([value.made.function.__name__, value.made.given], inner)
     elif isinstance(value, FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
+        inside = [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
+        cells = [each.__qualname__ if isinstance(each, type) else each for each in inside]  # `super` has its own class
         yield from _parts([value.__qualname__, value.__defaults__, value.__kwdefaults__, cells, value.__code__], inner)
     elif isinstance(value, CodeType):
         yield value.co_code
@@ -94,12 +96,32 @@ def _parts(value: Any, level: int) -> Iterator[bytes]:
         yield from _parts([value.__func__, value.__self__], inner)
     elif is_dataclass(value) and not isinstance(value, type):
         yield from _parts({each.name: getattr(value, each.name) for each in fields(value) if each.compare}, inner)
-    elif hasattr(value, "__qualname__"):  # classes, and functions that are not written in Python
+    elif isinstance(getattr(value, "__wrapped__", None), FunctionType):  # decorated: lru_cache, jit, ...
+        yield from _parts([type(value).__qualname__, value.__wrapped__], inner)
+    elif isinstance(value, property):
+        yield from _parts([value.fget, value.fset], inner)
+    elif isinstance(value, type):
+        yield from _parts(_of_class(value), inner)
+    elif hasattr(value, "__qualname__"):  # functions that are not written in Python
         yield f"{getattr(value, '__module__', '')}.{value.__qualname__}".encode()
     elif not hasattr(value, "__dict__"):
-        yield _pickled(value)
+        yield from _parts([_of_class(type(value)), _pickled(value)], inner)
     else:
-        yield from _parts(vars(value), inner)
+        yield from _parts([_of_class(type(value)), vars(value)], inner)
+
+
+def _of_class(kind: type) -> list[Any]:
+    """Its name and, where it is no package's, what is written in it and in those that it is made of."""
+    own = [each for each in kind.__mro__ if each.__module__.partition(".")[0] not in PACKAGES]
+    written = [{name: vars(each)[name] for name in sorted(vars(each)) if _is_written(each, name)} for each in own]
+    return [kind.__qualname__, written]
+
+
+def _is_written(kind: type, name: str) -> bool:
+    """Methods, and numbers and words that stand in a class."""
+    value = vars(kind)[name]
+    plain = isinstance(value, (int, float, str)) and not name.startswith("__")
+    return plain or isinstance(value, (FunctionType, staticmethod, classmethod, property))
 
 
 def _pickled(value: Any) -> bytes:

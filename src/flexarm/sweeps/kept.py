@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
 
@@ -18,6 +19,8 @@ Measures = Mapping[str, Measure]
 
 LEAST = 3  # samples of which an amplitude is told
 OWN = ("status", "reason", "doubts", "run", "member")  # names of what a sweep tells of each member
+COORDINATES = ("link", "axis", "input", "input_unit", "field", "quantile", "unit", "value", "step")  # of its results,
+DERIVED = ("_quantiles", "_first_order", "_derivative", "_derivative_error")  # and what is made of measures
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class AtEnd:
 
 USUAL: dict[str, Usual] = {
     "peak_deflection": Usual(peak_deflection, ("link",), "m", "largest deflection of each link's tip"),
-    "residual": Usual(residual, (), "m", "amplitude of the tip's vibration after the last jump of the inputs"),
+    "residual": Usual(residual, (), "m", "half of how far the tip goes to and fro after the last jump of the inputs"),
     "tip": Usual(tip, ("axis",), "m", "position of the last link's tip at the end"),
     "peak_torque": Usual(peak_torque, ("input",), "", "largest torque or force of each actuator"),
     **{name: Usual(AtEnd(name), (), "J", f"{words}, at the end") for name, words in ENERGIES.items()},
@@ -87,38 +90,67 @@ def are_usual(measures: Measures | None) -> bool:
 
 
 def checked_measures(measure: Any) -> dict[str, Measure] | None:
-    """The functions that `measure` asks for: one, several by name, names of usual ones; None for all of these."""
+    """The functions that `measure` asks for: one or several, by name, names of usual ones; None for all of these."""
     if measure is None:
         return None
-    if isinstance(measure, (list, tuple)) and measure and all(isinstance(each, str) for each in measure):
-        unknown = [name for name in measure if name not in USUAL]
-        if unknown:
-            from flexarm.foundation.sentences import suggestion
-
-            raise ValueError(f"measure: there is no {unknown[0]!r}{suggestion(unknown[0], list(USUAL))}")
-        return {name: USUAL[name].function for name in measure}
-    if callable(measure):
-        name = getattr(measure, "__name__", "measure")
-        return {name if name.isidentifier() else "measure": measure}
+    if isinstance(measure, str) or callable(measure):
+        measure = [measure]
+    if isinstance(measure, (list, tuple)):
+        measure = {_called(each): each for each in measure}
     if not isinstance(measure, Mapping) or not measure:
-        raise TypeError(f"measure = {shown(measure)}: must be functions of a run by name, {{'peak': lambda run: ...}}")
-    for name, function in measure.items():
-        if not isinstance(name, str) or not name or "/" in name:
-            raise TypeError(f"measure: {shown(name)} is no name of a measure")
-        if name in OWN:
-            raise ValueError(f"measure: {name!r} is what the sweep itself tells of a member; take another name")
-        if not callable(function):
-            raise TypeError(f"measure[{name!r}] = {shown(function)}: must be a function of a run")
-    return dict(measure)
+        raise TypeError(
+            f"measure = {shown(measure)}: must be functions of a run by name, {{'peak': lambda run: ...}}, or names of "
+            f"usual measures ({', '.join(USUAL)})"
+        )
+    return {_checked_name(name): _function(name, each) for name, each in measure.items()}
+
+
+def _called(measure: Any) -> Any:
+    """What a measure in a list is called."""
+    name = measure if isinstance(measure, str) else getattr(measure, "__name__", "measure")
+    return name if isinstance(name, str) and (name.isidentifier() or isinstance(measure, str)) else "measure"
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str) or not name or "/" in name:
+        raise TypeError(f"measure: {shown(name)} is no name of a measure")
+    if name in OWN:
+        raise ValueError(f"measure: {name!r} is what the sweep itself tells of a member; take another name")
+    if name in COORDINATES or name.endswith(DERIVED):
+        raise ValueError(f"measure: {name!r} is what results of sweeps call something else; take another name")
+    return name
+
+
+def _function(name: str, given: Any) -> Measure:
+    if isinstance(given, str):
+        if given not in USUAL:
+            raise ValueError(f"measure: there is no {given!r}{suggestion(given, list(USUAL))}")
+        return USUAL[given].function
+    if not callable(given):
+        raise TypeError(f"measure[{name!r}] = {shown(given)}: must be a function of a run")
+    function: Measure = given
+    return function
 
 
 class MeasureFailed(ValueError):
-    """A function of the user's that raised, or gave no number."""
+    """A function of the user's that raised, or gave no number; what others gave."""
+
+    others: Mapping[str, Array] = MappingProxyType({})
 
 
 def measured(run: Run, measures: Measures) -> dict[str, Array]:
-    """What the measures give for a run, as arrays of numbers."""
-    return {name: _number(name, function, run) for name, function in measures.items()}
+    """What the measures give for a run, as arrays of numbers; `MeasureFailed` has those that do, if one fails."""
+    found: dict[str, Array] = {}
+    failed: MeasureFailed | None = None
+    for name, function in measures.items():
+        try:
+            found[name] = _number(name, function, run)
+        except MeasureFailed as error:
+            failed = failed or error
+    if failed is not None:
+        failed.others = found
+        raise failed
+    return found
 
 
 def _number(name: str, function: Measure, run: Run) -> Array:
@@ -127,7 +159,7 @@ def _number(name: str, function: Measure, run: Run) -> Array:
     except Exception as error:
         raise MeasureFailed(f"measure {name!r} failed ({type(error).__name__}: {error})") from None
     try:
-        found = np.array(given)
+        found = np.ma.filled(given.astype(float), np.nan) if isinstance(given, np.ma.MaskedArray) else np.array(given)
     except Exception:
         found = np.array(None)
     if found.dtype.kind not in "iufb":

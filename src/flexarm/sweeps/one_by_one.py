@@ -46,7 +46,7 @@ def told(number: int, run: Run, measures: Measures, keep_run: bool) -> Outcome:
     try:
         values = measured(run, measures) if run.status != "failed" else {}
     except MeasureFailed as error:
-        return Outcome(number, {}, "failed", str(error))
+        return Outcome(number, error.others, "failed", str(error))
     reason = "" if run.status == "completed" else run.reason
     return Outcome(number, values, run.status, reason, run if keep_run else None)
 

@@ -72,8 +72,8 @@ class Plan(Sequence[Member]):
         """What a member is, in words."""
         return ", ".join(f"{name} = {shown(value)}" for name, value in self[number].changes.items())
 
-    def require_possible(self, case: Case) -> None:
-        """Every member must make a case: the first that does not is told, before anything runs.
+    def require_possible(self, case: Case, hint: str = "") -> None:
+        """Every member must make a case: the first that does not is told, before anything runs, with a hint.
 
         What a number may be is an interval, and what binds numbers to each other are inequalities: where all corners
         can be, so can what lies between. Where one cannot, members are looked at one by one.
@@ -87,7 +87,8 @@ class Plan(Sequence[Member]):
                 return
         for member in self:
             if (problem := _problem(case, member.changes)) is not None:
-                raise ValueError(f"over: member {member.number} ({self.words(member.number)}) cannot be: {problem}")
+                which = f"member {member.number} ({self.words(member.number)})"
+                raise ValueError(f"over: {which} cannot be: {problem}{hint}")
 
     def odd_units(self, case: Case) -> list[str]:
         """What descriptions say of values whose unit looks wrong, at the ends of each field."""
@@ -131,16 +132,24 @@ def _field(case: Case, name: object, sample: Value) -> Field:
 
 def _require_different(case: Case, names: Sequence[str]) -> None:
     """`links.0.length` and `links.upper.length` are one field."""
-    links = [link.name for link in case.robot.links]
     seen: dict[str, str] = {}
     for name in names:
-        root, _, rest = name.partition(".")
-        link, dot, tail = rest.partition(".")
-        named = root == "links" and link.isdecimal() and link not in links and int(link) < len(links)
-        same = f"{root}.{links[int(link)]}{dot}{tail}" if named else name
+        same = _spelled(case, name)
         if same in seen:
             raise ValueError(f"over: {seen[same]!r} and {name!r} are one field")
         seen[same] = name
+
+
+def _spelled(case: Case, name: str) -> str:
+    """One of the ways in which a name can be written: links by name, numbers without zeros before them."""
+    links = [link.name for link in case.robot.links]
+    steps = [step if step in links or not step.isdecimal() else str(int(step)) for step in name.split(".")]
+    if steps[0] == "links" and len(steps) > 1 and steps[1].isdecimal() and steps[1] not in links:
+        place = int(steps[1])
+        steps[1] = links[place] if place < len(links) else steps[1]
+    if is_of_case(name) and steps[-1] == "value":  # that of a constant has no name, either
+        steps = steps[:-1]
+    return ".".join(steps)
 
 
 def values_of(name: object, given: Any) -> tuple[Value, ...]:

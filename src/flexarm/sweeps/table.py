@@ -14,7 +14,7 @@ from flexarm._version import __version__
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
-from flexarm.sweeps.kept import USUAL
+from flexarm.sweeps.kept import USUAL, Measures, Usual, usual_measures
 from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.plan import Plan
 
@@ -28,8 +28,9 @@ class Table:
     """Numbers by measure, a row for each member. Text is kept only where there is some: it does not grow with members
     that went well."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, measures: Measures | None = None) -> None:
         self.plan = plan
+        self._measures = usual_measures() if measures is None else measures
         self.values: dict[str, Array] = {}
         self.status = np.full(len(plan), MISSING, dtype="U11")
         self.reasons: dict[int, str] = {}
@@ -73,16 +74,37 @@ class Table:
         said = []
         if failed:
             reasons = Counter(self.reasons[k] for k in np.flatnonzero(self.status == "failed").tolist())
-            first = next(k for k in self.reasons if self.status[k] == "failed")
+            first = min(k for k in self.reasons if self.status[k] == "failed")
             told = "; ".join(f"{times} x {reason}" for reason, times in reasons.most_common(3))
             more = f" and {len(reasons) - 3} more reasons" if len(reasons) > 3 else ""
             which = f"the first is member {first} ({self.plan.words(first)})"
             said.append(f"{failed} of {count} members failed ({told}{more}), {which}")
+        if stopped := int((self.status == "stopped").sum()):
+            first = min(k for k in self.reasons if self.status[k] == "stopped")
+            said.append(f"{stopped} of {count} members stopped, the first is member {first}: {self.reasons[first]}")
         if self.doubts:
-            sentence = next(iter(self.doubts.values()))[0]
-            first = next(iter(self.doubts))
+            first = min(self.doubts)
+            sentence = self.doubts[first][0]
             said.append(f"{len(self.doubts)} of {count} members warn, the first is member {first}: {sentence}")
         return ". ".join(said)
+
+    def _usual(self, name: str) -> Usual | None:
+        """What a measure is, if it is a usual one, and not somebody's own of that name."""
+        usual = USUAL.get(name)
+        return usual if usual is not None and self._measures[name] is usual.function else None
+
+    def _dimensions(self, name: str) -> tuple[str, ...]:
+        usual = self._usual(name)
+        return () if usual is None else usual.dimensions
+
+    def _about(self, name: str, rows: Array, units: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Dimensions beyond those of the sweep, and what the measure is."""
+        usual = self._usual(name)
+        if usual is None or len(usual.dimensions) != rows.ndim - 1:
+            dims = [f"{name}_{k}" for k in range(1, rows.ndim)]
+            return tuple(each + "_" * (each in self._measures) for each in dims), {"long_name": name}
+        unit = units[0] if usual.dimensions == ("input",) and len(set(units)) == 1 else usual.unit
+        return usual.dimensions, {"long_name": usual.meaning} | ({"units": unit} if unit else {})
 
     def histories(self) -> tuple[tuple[str, ...], Any, dict[str, str]]:
         """The runs, as a variable of a Dataset in memory."""
@@ -98,8 +120,12 @@ class Table:
         plan, shape, dimensions = self.plan, self.plan.shape, self.plan.dimensions
         variables: dict[str, Any] = {}
         used: dict[str, int] = {}
-        for name, rows in self.values.items():
-            dims, about = _about(name, rows)
+        labels = _names(case)
+        for name in self._measures:
+            rows = self.values.get(name)
+            if rows is None:  # of runs that failed, all of them
+                rows = np.full((len(plan), *(len(labels[each]) for each in self._dimensions(name))), np.nan)
+            dims, about = self._about(name, rows, labels["input_unit"])
             if 0 in rows.shape[1:]:
                 continue
             used |= dict(zip(dims, rows.shape[1:], strict=True))
@@ -124,15 +150,7 @@ class Table:
             "python": platform.python_version(),
             **attributes,
         }
-        return xr.Dataset(variables, coords={**_coordinates(plan), **_labels(case, used)}, attrs=made)
-
-
-def _about(name: str, rows: Array) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Dimensions beyond those of the sweep, and what the measure is."""
-    usual = USUAL.get(name)
-    if usual is not None and len(usual.dimensions) == rows.ndim - 1:
-        return usual.dimensions, {"long_name": usual.meaning} | ({"units": usual.unit} if usual.unit else {})
-    return tuple(f"{name}_{k}" for k in range(1, rows.ndim)), {"long_name": name}
+        return xr.Dataset(variables, coords={**_coordinates(plan), **_labels(labels, used)}, attrs=made)
 
 
 def _coordinates(plan: Plan) -> dict[str, Any]:
@@ -145,15 +163,20 @@ def _coordinates(plan: Plan) -> dict[str, Any]:
     return found
 
 
-def _labels(case: Case, used: Mapping[str, int]) -> dict[str, Any]:
-    """Names of links, axes and actuators, where measures have them."""
+def _names(case: Case) -> dict[str, list[str]]:
+    """Of links, axes and actuators."""
     system = System(case.robot, native=False)
-    names = {"link": [link.name for link in case.robot.links], "axis": list("xyz"), "input": list(system.inputs)}
+    inputs = {"input": list(system.inputs), "input_unit": list(system.input_units)}
+    return {"link": [link.name for link in case.robot.links], "axis": list("xyz"), **inputs}
+
+
+def _labels(names: Mapping[str, list[str]], used: Mapping[str, int]) -> dict[str, Any]:
+    """The same, where measures have them."""
     found: dict[str, Any] = {
         name: (name, names[name]) for name, count in used.items() if name in names and len(names[name]) == count
     }
     if "input" in found:
-        found["input_unit"] = ("input", list(system.input_units))
+        found["input_unit"] = ("input", names["input_unit"])
     return found
 
 
