@@ -161,8 +161,11 @@ def _made_ready(
     sweeps: list[Sweep],
 ) -> Iterator[Sweep]:
     for part in parts:
-        sweeps.append(ready(case, part, measures, keep_runs, threads))
-        yield sweeps[-1]
+        sweep = ready(case, part, measures, keep_runs, threads)
+        sweeps.append(sweep)
+        if sweep.structures > 1:
+            _warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
+        yield sweep
 
 
 def _outcomes(sweeps: Iterable[Sweep], workers: Workers | None, threads: int | None, prompt: bool) -> Iterator[Outcome]:

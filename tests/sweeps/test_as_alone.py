@@ -1,0 +1,147 @@
+"""Whatever is swept, members are what `fa.simulate` makes of them: cases in which they once were not."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.mechanics.compiler import find_compiler
+from flexarm.sweeps.kept import usual_measures
+from flexarm.sweeps.member import Case
+from flexarm.sweeps.one_by_one import outcome
+from flexarm.sweeps.plan import plan_of
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+STEEL = fa.Material(E=2.1e11, rho=7850.0, damping=1e-3)
+BAR = {"section": fa.Section.rectangle(0.012, 0.010), "material": STEEL}
+RTOL = 1e-4
+OPTIONS = {"rtol": RTOL, "sample": 0.005, "method": "esdirk"}
+
+
+def link(name="a", **more):
+    return fa.Link(name, 1.0, **{**BAR, "flexible": fa.Flexible(bend_y=1), "payload": fa.PointMass(0.15), **more})
+
+
+def compared(case, over, together=False):
+    """The Dataset, after every member was compared with what comes of it alone."""
+    inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = fa.sweep(case.robot, over, case.duration, together=together, progress=False, **inputs, **case.options)
+    plan = plan_of(case, over, together)
+    flat = {name: each.values.reshape(len(plan), -1) for name, each in found.data_vars.items()}
+    doubted = flat.get("doubts", np.full((len(plan), 1), ""))
+    for member in plan:
+        single = outcome(case, member, usual_measures())
+        assert flat["status"][member.number] == single.status, member
+        assert bool(doubted[member.number, 0]) == bool(single.doubts), (member, single.doubts)
+        if single.status == "failed":
+            continue
+        energy = max(abs(single.values[name]) for name in ("kinetic", "elastic", "gravity", "drive", "work")) + 1e-9
+        for name, value in single.values.items():
+            sizes = {"peak_torque": 1e-6 + np.abs(value).max(initial=0.0), "end": 1.0}
+            within = (
+                4 * RTOL if name in ("tip", "peak_deflection", "residual") else 100 * RTOL * sizes.get(name, energy)
+            )
+            if np.size(value):
+                np.testing.assert_allclose(
+                    flat[name][member.number], np.ravel(value), rtol=0, atol=within, err_msg=f"{name}, {member}"
+                )
+    return found
+
+
+DRIVEN = link(joint=fa.Revolute("z", drive=fa.Drive(stiffness=500, rotor_inertia=1e-3, gear_ratio=10)))
+
+
+def test_where_the_motion_of_a_driven_joint_begins():
+    """With an elastic drive: the link began where another member's motion did."""
+    case = Case(fa.Robot(links=[DRIVEN]), 0.3, motion={"a": fa.cycloid(0, 1, 0.2)}, options=OPTIONS)
+    found = compared(case, {"motion.a.start": [0.0, 0.3]})
+    assert "begins elsewhere" in found.attrs["notes"]
+    assert compared(case, {"motion.a.duration": [0.15, 0.25]}).attrs["notes"] == ""  # it begins alike
+
+
+def test_a_start_at_rest_where_the_motion_begins():
+    robot = fa.Robot(links=[link()], gravity=(0, -9.81, 0))
+    case = Case(robot, 0.2, motion={"a": fa.cycloid(0, 1.3, 0.2)}, q0="equilibrium", options=OPTIONS)
+    compared(case, {"motion.a.start": [0.0, 1.3]})
+
+
+def test_motions_beside_a_law():
+    robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 0.5, mass=1.0)])
+    law = fa.Feedback(lambda t, q, v, gains: {"a": -gains["kd"] * v[0]}, gains={"kd": 1.0})
+    case = Case(robot, 0.2, torque=law, motion={"b": fa.cycloid(0, 0.3, 0.2)}, options=OPTIONS)
+    compared(case, {"motion.b.end": [0.1, 0.3], "gains.kd": [1.0, 2.0]})
+
+
+def test_a_motion_that_jumps_in_some_members():
+    case = Case(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0, 0, 0.2)}, options=OPTIONS)
+    compared(case, {"motion.a.end": [0.0, 0.2]})
+
+
+def test_members_that_end_where_they_begin():
+    """All of a batch, some of it, and with measures of their own."""
+    robot = fa.Robot(links=[link(joint=fa.Revolute("z", limits=(-0.5, 0.5)))])
+    case = Case(robot, 0.1, torque={"a": 1.0}, options=OPTIONS)
+    compared(case, {"q0.a.q": [0.0, 0.5]})
+    compared(case, {"q0.a.q": [0.5, 0.5]}, together=True)
+    with pytest.warns(UserWarning, match="1 of 2 members stopped"):
+        found = fa.sweep(
+            robot,
+            {"q0.a.q": [0.0, 0.5]},
+            0.1,
+            torque={"a": 1.0},
+            measure={"n": lambda run: len(run.array("time"))},
+            **OPTIONS,
+        )
+    assert found["status"].values.tolist() == ["completed", "stopped"]
+    stopped = {**OPTIONS, "stop": lambda t, q, v: 0.35 - q[0]}
+    compared(Case(robot, 0.1, options=stopped), {"q0.a.q": [0.36, 0.4]})
+
+
+def test_starts_at_rest_that_are_none():
+    """Soft ones buckle: they fail, and the others run."""
+    upright = fa.Robot(
+        links=[link(flexible=fa.Flexible(bend_y=2), payload=fa.PointMass(3.0), joint=fa.Weld())], gravity=(-9.81, 0, 0)
+    )
+    case = Case(upright, 0.05, q0="equilibrium", options=OPTIONS)
+    compared(case, {"links.a.material.E": [2e11, 2e8]})
+
+
+def test_numbers_of_shapes_that_are_picked():
+    """A member with more shapes than others is of another structure, wherever it lies."""
+    robot = fa.Robot(links=[link(flexible=fa.Flexible(up_to=100), payload=None)])
+    over = {"links.a.material.E": np.linspace(0.8e11, 2e11, 6), "links.a.material.rho": np.linspace(3000, 6000, 6)}
+    with pytest.warns(UserWarning, match="structures"):
+        found = fa.sweep(robot, over, 0.01, torque={"a": 1.0}, measure={"n": lambda run: run.array("q").shape[1]})
+    counts = {
+        fa.System(robot.with_({"links.a.material.E": E, "links.a.material.rho": rho}), native=False).nq
+        for E in over["links.a.material.E"]
+        for rho in over["links.a.material.rho"]
+    }
+    assert set(found["n"].values.ravel()) == counts
+    assert len(counts) > 1
+
+
+def test_vibrations_that_samples_do_not_show():
+    """Of the members that vibrate, not of the first one only."""
+    limp = link(material=fa.Material(E=2.1e11, rho=7850.0, damping=1e-6))
+    options = {"rtol": RTOL, "sample": 0.05, "method": "esdirk"}
+    case = Case(fa.Robot(links=[limp]), 2.0, torque={"a": fa.bang_bang(1.0, (0.1, 0.2))}, options=options)
+    found = compared(case, {"torque.a.amplitude": [0.0, 1.0, 5.0]})
+    assert [bool(str(each)) for each in found["doubts"].values] == [False, True, True]
+
+
+def test_loops_that_are_moved_onto_their_constraints_say_so_once():
+    bars = [fa.Link(name, length, mass=1.0) for name, length in (("crank", 0.5), ("coupler", 1.0))]
+    bars.append(fa.Link("rocker", 0.8, mass=1.0, parent="ground", offset=(1.0, 0.0, 0.0)))
+    robot = fa.Robot(links=bars, constraints=[fa.Loop("coupler", "rocker")])
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = fa.sweep(
+            robot, {"links.coupler.length": np.linspace(0.95, 1.05, 4)}, 0.02, q0={"crank.q": 1.0}, **OPTIONS
+        )
+    assert len(said) <= 1
+    assert all("moved" in str(each) for each in found["doubts"].values)
