@@ -120,3 +120,25 @@ def test_a_kink_is_doubted():
 def test_what_is_asked_for_is_checked(given, sentence):
     with pytest.raises((TypeError, ValueError, KeyError), match=sentence):
         fa.sensitivity(**{"robot": BAR, "by": [MASS], "duration": 1.0, "native": False, **given})
+
+
+def test_a_kink_at_the_very_point_is_seen():
+    """Slopes 0 and 1/2 to both sides: differences across it agree on the mean."""
+    bar = fa.Robot(links=[fa.Link("bar", 1.0, mass=3.0)])
+    options = {"torque": {"bar": 0.0}, "measure": {"m": lambda run: max(0.0, run.array("q")[-1, 0])}, "native": False}
+    with pytest.warns(UserWarning, match="not sure to a per cent: m by torque.bar"):
+        found = fa.sensitivity(bar, ["torque.bar"], 1.0, **options)
+    assert float(found["m_derivative"][0]) == pytest.approx(0.25)
+    assert float(found["m_derivative_error"][0]) == pytest.approx(0.25, rel=0.01)
+
+
+def test_peaks_between_samples():
+    """A pendulum let go at 1 rad: its largest speed is at the bottom, sqrt(2 m g d (1 - cos 1) / I)."""
+    rod = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)], gravity=(9.81, 0, 0))
+
+    def fastest(run):
+        return np.abs(run.array("v")[:, 0]).max()
+
+    found = fa.sensitivity(rod, ["q0.a.q"], 1.0, q0={"a.q": 1.0}, measure=fastest, native=False)
+    exact = np.sqrt(3 * 9.81 / 2) * np.cos(0.5)  # of 2 sqrt(3 g / 2 L) sin(q0 / 2)
+    assert float(found["fastest_derivative"][0]) == pytest.approx(exact, rel=2e-3)

@@ -35,6 +35,7 @@ COARSE: dict[tuple[int, ...], tuple[int, ...]] = {
     (0, 1, 2, 3, 4): (0, 1, 2, 3),
     (-4, -3, -2, -1, 0): (-3, -2, -1, 0),
 }
+FINER = 10  # times the samples of a run, for peaks that lie between them
 SEEN = 1e-4  # of a measure: changes of less, by a large change of a field, are none
 DOUBTED = 0.01  # of the largest derivative of a measure: differences that agree no better are told
 
@@ -68,8 +69,9 @@ def sensitivity(
     (rtol=1e-9 unless given), so that measures change smoothly from one to the next.
 
     A Dataset with the measures as they are, their derivatives (`tip_derivative`, dimension `field`) and an estimate of
-    the errors of these (`tip_derivative_error`), from what differences of lower order give. A measure that takes the
-    largest of samples has a kink wherever another sample becomes the largest; the estimate shows it.
+    the errors of these (`tip_derivative_error`), from what differences of lower order, and those to both sides, give.
+    A measure that takes the largest of samples is that of samples: these are ten times as many as in a run unless
+    `sample` is given, and where another one becomes the largest there is a kink, which the estimate shows.
 
     >>> from flexarm.robot import Link
     >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])
@@ -155,7 +157,7 @@ def _alike(case: Case) -> Case:
         tried = simulate(case.robot, case.duration, **inputs, **{**options, "verify": False, "progress": False})
     if tried.status == "interrupted":
         raise KeyboardInterrupt
-    options["sample"] = tried.options["sample"]
+    options.setdefault("sample", tried.options["sample"] / FINER)
     if options.get("method", "auto") == "auto" and options.get("radius") is None and options.get("dt") is None:
         options["method"] = tried.statistics["method"]
     return replace(case, options=options)
@@ -215,8 +217,16 @@ def _differences(rows: Array, steps: Sequence[float], stencils: Sequence[tuple[i
                 values[node], place = rows[place], place + 1
         fine, coarse = (_slope(values, nodes) / size for nodes in (stencil, COARSE[stencil]))
         found.append(fine)
-        errors.append(np.abs(fine - coarse))
+        errors.append(np.maximum(np.abs(fine - coarse), _kink(values) / size))
     return np.array(found), np.array(errors)
+
+
+def _kink(values: Mapping[int, Array]) -> Array:
+    """Half of what the slopes to both sides differ by, which differences across the middle do not see."""
+    if not {-2, -1, 1, 2} <= values.keys():
+        return np.zeros_like(values[0])
+    left, right = (side * (4 * values[side] - values[2 * side] - 3 * values[0]) / 2 for side in (-1, 1))
+    return np.asarray(np.abs(right - left) / 2)
 
 
 def _slope(values: Mapping[int, Array], nodes: Sequence[int]) -> Array:
