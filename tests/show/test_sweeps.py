@@ -92,3 +92,13 @@ def test_words_along_an_axis():
 def test_what_is_asked_for_is_checked(lines, given, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         fa.plot_sweep(**{"data": lines, **given})
+
+
+def test_scales_and_ticks_are_those_of_the_values():
+    over = {"links.bar.mass": np.geomspace(0.1, 10, 5), "torque.bar": [1.0, 2.0]}
+    bar = fa.Robot(links=[fa.Link("bar", 1.0, mass=3.0)])
+    figure = fa.plot_sweep(fa.sweep(bar, over, 0.1, torque={"bar": 1.0}, native=False, progress=False), "tip.y")
+    plot = figure.axes[0]
+    assert (plot.get_xscale(), plot.get_yscale()) == ("log", "linear")
+    assert plot.get_xticks().tolist() == pytest.approx(over["links.bar.mass"].tolist())
+    assert plot.get_yticks().tolist() == [1.0, 2.0]

@@ -151,3 +151,11 @@ def test_a_wrong_name_is_told_with_the_nearest(name, sentence):
 def test_coordinates_of_an_equilibrium_cannot_be_varied():
     with pytest.raises(ValueError, match="finds the coordinates itself"):
         applied(Case(ARM, 1.0, q0="equilibrium"), {"q0.upper.q": 1.0})
+
+
+def test_units_that_depend_on_the_joint():
+    drive = fa.Drive(stiffness=500.0, rotor_inertia=1e-3)
+    turning = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0, joint=fa.Revolute("z", drive=drive))])
+    sliding = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0, joint=fa.SlidingPrismatic(drive=drive))])
+    found = [field(Case(each, 1.0), "links.a.joint.drive.stiffness").unit for each in (turning, sliding)]
+    assert found == ["N m/rad", "N/m"]

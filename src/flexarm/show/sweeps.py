@@ -22,6 +22,8 @@ USUAL = ("peak_deflection", "residual", "tip", "peak_torque")  # the first that 
 SKIPPED = ("end", "balance")  # of which a figure tells little, unless it is asked for
 BINS = 12  # along a drawn field, for each of which quantiles are drawn
 LEAST = 8  # members of such a bin
+FEW = 8  # values that are ticks
+WIDE = 10.0  # times the least: numbers that grow by a factor up to there have a logarithmic scale
 STILL = 1e-9  # of a measure's size: what varies by less does not vary
 
 
@@ -186,13 +188,32 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
         if len(failed):  # crosses on the lower edge
             low = np.full(len(failed), 0.03)
             plot.plot(failed, low, "x", color="0.6", markersize=4, transform=plot.get_xaxis_transform())
-        if x.dtype.kind in "UOb":
-            plot.set_xticks(places, [plain(str(each)) for each in x])
+        _scaled(plot.xaxis, plot.set_xscale, x)
         plot.set_ylabel(_label(name, part))
         plot.set_xlabel(_axis_label(data, field))
         grid(plot)
     figure.align_ylabels()
     return figure
+
+
+def _scaled(axis: Any, scale: Any, values: Any) -> None:
+    """Ticks at words and at few numbers; a logarithmic scale for numbers that grow by a factor."""
+    if values.dtype.kind in "UOb":
+        axis.set_ticks(np.arange(len(values)), [plain(str(each)) for each in values])
+        return
+    if _is_geometric(values):
+        scale("log")
+    if len(values) <= FEW:
+        axis.set_ticks(values, [f"{each:.4g}" for each in values])
+        axis.set_ticks([], minor=True)
+
+
+def _is_geometric(values: Any) -> bool:
+    """Whether numbers grow by one factor, and far."""
+    if len(values) < 3 or values.dtype.kind in "UOb" or min(values) <= 0 or max(values) < WIDE * min(values):
+        return False
+    factors = np.diff(np.log(np.sort(np.asarray(values, dtype=float))))
+    return bool(np.ptp(factors) < 0.01 * factors.mean())
 
 
 def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Picture:
@@ -202,10 +223,8 @@ def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Pic
         edges = [_edges(data[field].values) for field in (across, up)]
         mesh = plot.pcolormesh(*edges, np.ma.masked_invalid(values), cmap="viridis", rasterized=True)
         plot.set_facecolor("0.85")  # members that failed
-        for field, ticks in ((across, plot.set_xticks), (up, plot.set_yticks)):
-            column = data[field].values
-            if column.dtype.kind in "UOb":
-                ticks(np.arange(len(column)), [plain(str(each)) for each in column])
+        _scaled(plot.xaxis, plot.set_xscale, data[across].values)
+        _scaled(plot.yaxis, plot.set_yscale, data[up].values)
         figure.colorbar(mesh, ax=plot, label=_label(name, part, 32))
         plot.set_xlabel(_axis_label(data, across))
         plot.set_ylabel(_axis_label(data, up))
@@ -217,6 +236,8 @@ def _edges(values: Any) -> Array:
     x = np.arange(len(values), dtype=float) if values.dtype.kind in "UOb" else np.asarray(values, dtype=float)
     if len(x) == 1:
         return np.array([x[0] - 0.5, x[0] + 0.5])
+    if _is_geometric(values):
+        return np.asarray(np.exp(_edges(np.log(x))))
     middles = (x[1:] + x[:-1]) / 2
     return np.concatenate([[2 * x[0] - middles[0]], middles, [2 * x[-1] - middles[-1]]])
 

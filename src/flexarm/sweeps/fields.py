@@ -10,6 +10,7 @@ from flexarm.foundation.sentences import shown, suggestion, unknown
 from flexarm.mechanics.system import System
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.changes import value_at
+from flexarm.robot.joints import Prismatic
 from flexarm.sweeps import profile_numbers
 from flexarm.sweeps.applied import ROOTS, STATES, applied, is_of_case, profile_at, require_gain, start_of
 from flexarm.sweeps.applied import gains_of as gains_of_law
@@ -62,7 +63,17 @@ def _of_robot(case: Case, name: str, sample: Any) -> Field:
         unit = value_at(robot, name)[1]
     except DescriptionError as error:
         raise KeyError(f"over: {error}") from None
-    return Field(name, unit, _words(name), value)
+    return Field(name, _unit_of_joint(unit, robot, name), _words(name), value)
+
+
+def _unit_of_joint(unit: str, robot: Robot, name: str) -> str:
+    """The one of `N m/rad, N/m in a prismatic joint` that is meant."""
+    turning, _, sliding = unit.partition(", ")
+    link = name.split(".")[1] if name.startswith("links.") else ""
+    if not sliding or not link:
+        return unit
+    joint = robot.links[int(link)].joint if link.isdecimal() else robot.link(link).joint
+    return sliding.partition(" in ")[0] if isinstance(joint, Prismatic) else turning
 
 
 def _words(path: str) -> str:
