@@ -68,16 +68,21 @@ def sweep(
 
 
 def _told(found: xr.Dataset) -> int:
-    """How many members ran, and the range of what came out; the number of those that did not fail."""
+    """How many members ran, and the range of what came out, of drawn ones their quantiles; the number of those that did
+    not fail."""
     import numpy as np
+
+    from flexarm.show.sweeps import quantities
 
     states = found["status"].values
     done = int(np.isin(states, ("completed", "stopped")).sum())
     print(f"{done} of {states.size} members ran, in {found.attrs['wall_time']:.3g} s")
-    for name, each in found.data_vars.items():
-        made = str(name).endswith(("_quantiles", "_first_order"))
-        values = each.values[np.isfinite(each.values)] if each.dtype.kind == "f" and not made else np.zeros(0)
-        if values.size:
-            unit = each.attrs.get("units", "")
-            print(f"  {name:16} {values.min():.4g} to {values.max():.4g} {unit}".rstrip())
+    drawn = "member" in found.dims and found.attrs.get("kind") == "monte_carlo"
+    for name, each in quantities(found).items():
+        values = each.values[np.isfinite(each.values)]
+        if not values.size:
+            continue
+        low, middle, high = np.quantile(values, (0.05, 0.5, 0.95) if drawn else (0.0, 0.5, 1.0))
+        ranges = f"{middle:.4g}, nine of ten {low:.4g} to {high:.4g}" if drawn else f"{low:.4g} to {high:.4g}"
+        print(f"  {name:24} {ranges} {each.attrs.get('units', '')}".rstrip())
     return done

@@ -100,6 +100,7 @@ def conducted(
             "status": ended,
             "summary": table.summary(),
             "notes": "; ".join(dict.fromkeys(notes)),
+            "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
             "wall_time": seconds,
         }
         data = completed(table.dataset(case, kind, attributes))

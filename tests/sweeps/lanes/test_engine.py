@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import re
 import threading
 import warnings
 
@@ -44,6 +45,7 @@ def test_many_members_by_interpolation_are_those_that_were_computed():
     found, sweep = ran(CASE, these)
     assert sweep.notes == []
     assert len(sweep.tasks) > 1
+    assert re.fullmatch(r"numbers of 30 robots from those of \d+", sweep.interpolated[0])
     few, _ = ran(CASE, these[7:9])  # too few for interpolation
     for number in (7, 8):
         np.testing.assert_allclose(found[number].values["tip"], few[number].values["tip"], atol=1.5e-3)

@@ -14,6 +14,7 @@ from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.job import Job, Portion
 from flexarm.sweeps.lanes.rows import Rows
 from flexarm.sweeps.lanes.settings import Settings
+from flexarm.sweeps.lanes.surrogate import Surrogate
 from flexarm.sweeps.member import Case, Outcome
 
 LARGEST = 256  # members of a batch: more of them share the time that Python takes
@@ -49,6 +50,7 @@ class Sweep:
         self._members: list[tuple[Sequence[Candidate], Rows | None]] = []  # of each job
         self._lock = threading.Lock()
         self.loop_time = 0.0
+        self.interpolated: list[str] = []  # whose numbers, and from how many
 
     @property
     def count(self) -> int:
@@ -68,6 +70,8 @@ class Sweep:
 
     def add(self, cohort: Cohort, these: Sequence[Candidate], rows: Rows, threads: int) -> None:
         """Members that are run in lanes: those that are alike together, some for every thread."""
+        if isinstance(rows.found, Surrogate):
+            self.interpolated.append(f"numbers of {len(these)} robots from those of {len(rows.found.rows)}")
         lanes = (self.settings.width or widest()).lanes
         each = -(-len(these) // (2 * threads * lanes)) * lanes
         speeds = rows.speeds(cohort, these)
