@@ -12,14 +12,13 @@ from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
-from flexarm.motion.budget import require_finite_work, sample_times
+from flexarm.motion.budget import require_finite_work
 from flexarm.motion.events import Watch
-from flexarm.motion.method_names import chosen_stabilization
-from flexarm.motion.plan import Plan, tolerance_of
 from flexarm.motion.schedule import Schedule
-from flexarm.motion.simulate import SHORTEST, SMALLEST_RTOL, _require_switches, recorded_points, simulate
+from flexarm.motion.simulate import SHORTEST, _require_switches, recorded_points, simulate
 from flexarm.motion.start import initial_state
 from flexarm.robot import Robot
+from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.member import Case
 
 OWN = ("progress",)  # the sweep's
@@ -43,23 +42,17 @@ def case_of(robot: Any, duration: Any, options: dict[str, Any], **inputs: Any) -
 
 def rehearse(case: Case, varied: Collection[str] = ()) -> None:
     """Refuse what `simulate` would refuse in every member. `varied`: names of fields whose values are the members'."""
-    given = {name: each.default for name, each in inspect.signature(simulate).parameters.items()} | dict(case.options)
-    dt, sample = (
-        None if given[name] is None else real_number(name, given[name], "s", above=0) for name in ("dt", "sample")
-    )
-    rtol = real_number("rtol", real_number("rtol", given["rtol"], above=0), least=SMALLEST_RTOL)
-    tolerance = tolerance_of(case.robot, rtol, real_number("atol", given["atol"], "m", least=0), case.duration)
-    held = chosen_stabilization(given["stabilization"], given["method"])
-    Plan(given["method"], given["radius"], dt, tolerance, held, given["native"])
-    _require_switches(native=given["native"], verify=given["verify"])
+    settings = Settings.of(case.options)
+    plan = settings.plan(case.robot, case.duration)
+    _require_switches(native=settings.native, verify=settings.verify)
     system = System(case.robot, native=False)
-    recorded_points(system, given["points"])
+    recorded_points(system, settings.points)
     with building, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # each member says it again
         schedule = Schedule(system, case.torque, case.motion, case.loads)
-        require_finite_work(case.duration, dt, None if schedule.controller is None else schedule.controller.rate)
-        sample_times(case.duration, sample, system.nq)
-        Watch(system, given["stop"])
+        require_finite_work(case.duration, plan.dt, None if schedule.controller is None else schedule.controller.rate)
+        settings.samples(case.duration, system.nq)
+        Watch(system, settings.stop)
         system.vector(None if isinstance(case.q0, str) else case.q0, "q0")
         system.vector(case.v0, "v0")
         if not any(name.startswith(STARTS) or ".joint" in name for name in varied):

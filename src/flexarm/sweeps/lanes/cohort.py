@@ -34,7 +34,7 @@ from flexarm.sweeps.lanes.candidates import Candidate
 from flexarm.sweeps.lanes.lane_code import LaneCode, lane_code_of
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
-from flexarm.sweeps.lanes.sample import Sampler
+from flexarm.sweeps.lanes.sampler import Sampler
 from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.member import Case
 

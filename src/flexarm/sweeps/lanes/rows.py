@@ -13,7 +13,7 @@ from flexarm.robot import Robot
 from flexarm.sweeps.applied import changed_robot
 from flexarm.sweeps.lanes.candidates import Candidate, parted, points
 from flexarm.sweeps.lanes.cohort import Cohort
-from flexarm.sweeps.lanes.sample import OtherStructure
+from flexarm.sweeps.lanes.sampler import OtherStructure
 from flexarm.sweeps.lanes.surrogate import Surrogate, surrogate
 
 WORTH = 24  # members for which interpolation is not worth its nodes

@@ -33,7 +33,6 @@ class Settings:
     stop: Any = None
     verify: bool = False
     native: Any = "auto"
-    progress: Any = False
     width: Width | None = None
 
     @staticmethod
