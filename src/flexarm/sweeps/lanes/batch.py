@@ -31,6 +31,7 @@ from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
 from flexarm.sweeps.lanes.samples import Samples
 from flexarm.sweeps.lanes.shared_steps import shared_steps
+from flexarm.sweeps.lanes.swings import Swings
 
 CHUNK = 64  # steps a call
 STRAGGLING = 1e-4  # of the longest step so far: members that want shorter ones are run by themselves
@@ -107,7 +108,9 @@ class Batch:
         self.inputs = inputs(self.stepper)
         self.plant, self.layout, self.arrays = self.stepper.plant, self.stepper.layout, self.stepper.arrays
         self.step_size = shared_steps(tolerance, self.duration, dt)
-        self.samples = Samples(self.stepper, self.inputs, wanted, with_steps)
+        coordinates, sample = self.plant.structure.equations.chain.coordinates.all, float(wanted[1] - wanted[0])
+        swings = Swings(coordinates, self.arrays.packed(crew.sizes), tolerance.rtol, sample)
+        self.samples = Samples(self.stepper, self.inputs, wanted, with_steps, swings)
         self.system_of, self._watch_of, self._watched, self._cancelled = system_of, watch_of, watched, cancelled
         self.nodes = Nodes() if keep else None
         self.ends: dict[int, End] = {}

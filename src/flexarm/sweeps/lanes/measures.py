@@ -17,15 +17,16 @@ NAMES = ("residual", "kinetic", "elastic", "gravity", "drive", "work", "dissipat
 
 class Extremes:
     """The least and the largest of each reading of each member, (groups, 2, readings, lanes): before the last jump of
-    its inputs, and `since` then, from which the tip's swing is told. `first`: what was read first."""
+    its inputs, and `since` then, from which the tip's swing is told; and at `nodes`, where energies are those of the
+    integration, not of what lies between its steps. `first`: what was read first."""
 
     def __init__(self, arrays: LaneArrays, readings: Readings) -> None:
         self._arrays, self._at = arrays, readings
-        shape = (2, arrays.groups, 2, readings.count, arrays.lanes)
-        self._before, self.since = np.full(shape, np.inf) * np.array([1, -1])[:, None, None]
+        shape = (3, arrays.groups, 2, readings.count, arrays.lanes)
+        self._before, self.since, self.nodes = np.full(shape, np.inf) * np.array([1, -1])[:, None, None]
         self._samples = np.zeros((arrays.groups, arrays.lanes), dtype=int)  # since then
         self.first: Array | None = None
-        self._frozen: dict[int, tuple[Array, Array]] = {}
+        self._frozen: dict[int, list[Array]] = {}
 
     def count(self, samples: int) -> None:
         """So many more were read."""
@@ -43,14 +44,18 @@ class Extremes:
     def freeze(self, member: int) -> None:
         """Nothing more is read of a member: its lane will do what another does."""
         if member not in self._frozen:
-            self._frozen[member] = tuple(self._arrays.of(each, member).copy() for each in (self._before, self.since))  # type: ignore[assignment]
+            self._frozen[member] = [self._arrays.of(each, member).copy() for each in self._every]
 
     def thaw(self) -> None:
         """Let lanes of members that ended be theirs again."""
         for member, kept in self._frozen.items():
             group, lane = self._arrays.place(member)
-            for each, own in zip((self._before, self.since), kept, strict=True):
+            for each, own in zip(self._every, kept, strict=True):
                 each[group, ..., lane] = own
+
+    @property
+    def _every(self) -> tuple[Array, Array, Array]:
+        return self._before, self.since, self.nodes
 
     @property
     def _all(self) -> tuple[Array, Array]:
@@ -62,9 +67,9 @@ class Extremes:
         `motion/audit.py` has it). moderate: the energies of robots that move about once in their run (J)."""
         if self.first is None:
             return np.zeros(self._arrays.members)
-        low, high = self._all
+        (low, high), (least, most) = self._all, self.nodes.swapaxes(0, 1)
         at, first = self._at, self.first[:, self._at.gained]
-        balance = np.maximum(high[:, at.gained] - first, first - low[:, at.gained])
+        balance = np.maximum(0.0, np.maximum(most[:, at.gained] - first, first - least[:, at.gained]))
         moved = np.maximum(high[:, 0], (high - low)[:, at.stores].max(axis=1))
         every = np.maximum(np.abs(high), np.abs(low))[:, at.stores].max(axis=1)
         balance, moved, every = self._arrays.rows(np.stack([balance, moved, every], axis=1)).T

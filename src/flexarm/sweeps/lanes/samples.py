@@ -11,29 +11,32 @@ from flexarm.motion.nodes import ROUNDING
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
 from flexarm.sweeps.lanes.measures import Extremes
+from flexarm.sweeps.lanes.swings import Swings
 
 TOGETHER = 64  # that are read in a call
-A_SWING = 2  # steps, at least, with which a method follows a coordinate from one turning point to the next
 
 
 class Samples:
     """`extremes` tell what came of them, `furthest` how far each coordinate went, (groups, coordinates, lanes), and
-    `turns` how often it turned back on steps so short that samples, if they are all that is read, may not show it.
+    `swings`, where samples are all that is read, what they may not show.
 
     wanted: their times (s); with_steps: whether ends of steps are read, too.
     """
 
-    def __init__(self, stepper: LaneStepper, inputs: LaneInputs, wanted: Array, with_steps: bool) -> None:
+    def __init__(
+        self, stepper: LaneStepper, inputs: LaneInputs, wanted: Array, with_steps: bool, swings: Swings
+    ) -> None:
         self._stepper, self._inputs, self.wanted, self._with_steps = stepper, inputs, wanted, with_steps
         arrays = stepper.arrays
         self.extremes = Extremes(arrays, stepper.readings)
         self.furthest = np.zeros((arrays.groups, stepper.layout.n, arrays.lanes))
-        self.turns = np.zeros(self.furthest.shape, dtype=int)
+        self.swings = None if with_steps else swings
         self._living = np.ones((arrays.groups, 1, arrays.lanes), dtype=bool)
         self._calm = arrays.packed(inputs.last_jumps[:, None])[:, 0]  # when inputs jump last, by lane
         self._jumping = self._calm > 0  # lanes whose inputs will still jump
         self._taken = 0
         self._pending: list[tuple[Array, Array]] = []  # times of inputs, rows
+        self._nodes: list[tuple[Array, Array]] = []  # the same, of last nodes of calls
 
     def end(self, member: int) -> None:
         """Nothing more is read of a member."""
@@ -45,11 +48,12 @@ class Samples:
     def take(self, times: Array, good: int, ends: Mapping[int, float]) -> None:
         """Samples between these nodes of the last call, those at the last node left to the next; of members that
         ended on the way, up to that time."""
-        low, high = self._stepper.ranges[:, :, self._stepper.layout.q].swapaxes(0, 1)
+        at = self._stepper.layout
+        low, high = self._stepper.ranges[:, :, at.q].swapaxes(0, 1)
         np.maximum(self.furthest, np.maximum(-low, high), out=self.furthest, where=self._living)
-        if not self._with_steps and times[1] - times[0] < (self.wanted[1] - self.wanted[0]) / A_SWING:
-            v = self._stepper.path[:, : good + 1, self._stepper.layout.v]
-            self.turns += (v[:, :-1] * v[:, 1:] < 0).sum(axis=1) * self._living
+        if self.swings is not None:
+            q, v = (self._stepper.path[:, : good + 1, part] for part in (at.q, at.v))
+            self.swings.take(float(times[1] - times[0]), q, v, self.furthest, self._living)
         until = int(np.searchsorted(self.wanted, times[-1] - ROUNDING * self.wanted[-1]))
         wanted = self.wanted[self._taken : until]
         self._taken = max(self._taken, until)
@@ -68,6 +72,10 @@ class Samples:
             for member in (member for member, time in ends.items() if time == end):
                 self.end(member)
         self._add(times, good, wanted)
+        last = np.concatenate(
+            [self._stepper.path[:, good, : 3 * at.every], self._stepper.path[:, good, at.work : at.lost + 1]], axis=1
+        )
+        self._nodes.append((np.nextafter(times[-1:], -np.inf), last[:, None]))
         if sum(len(each) for each, _ in self._pending) >= TOGETHER:
             self.read()
 
@@ -78,15 +86,21 @@ class Samples:
 
     def read(self) -> None:
         """Read those that wait for it."""
-        if not self._pending:
-            return
+        if self._pending:
+            inputs, rows = self._waiting(self._pending)
+            if self.extremes.first is None:
+                self.extremes.first = self._stepper.read(rows[:, :1], inputs[:, :1])
+            self._stepper.read(rows, inputs, self.extremes.since)
+            self.extremes.count(rows.shape[1])
+        if self._nodes:
+            inputs, rows = self._waiting(self._nodes)
+            self._stepper.read(rows, inputs, self.extremes.nodes)
+
+    def _waiting(self, these: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+        """Inputs and rows of samples that wait no longer."""
         asked, rows = (
             each[0] if len(each) == 1 else np.concatenate(each, axis=axis)
-            for axis, each in enumerate(zip(*self._pending, strict=True))
+            for axis, each in enumerate(zip(*these, strict=True))
         )
-        self._pending = []
-        inputs = self._inputs.padded(asked)
-        if self.extremes.first is None:
-            self.extremes.first = self._stepper.read(rows[:, :1], inputs[:, :1])
-        self._stepper.read(rows, inputs, self.extremes.since)
-        self.extremes.count(len(asked))
+        these.clear()
+        return self._inputs.padded(asked), np.ascontiguousarray(rows)

@@ -21,6 +21,7 @@ from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.crew import ROUGH
 from flexarm.sweeps.member import Outcome
 
+SEEN = 0.7  # of the worst of the energy's balance: it is looked at after some steps only
 AT_ONCE = 4  # members: where none of so many has anything to tell, less suspicious ones have not
 
 
@@ -34,9 +35,10 @@ def suspicion(batch: Batch, system: System) -> Array:
     furthest = arrays.rows(batch.samples.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
-    leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / LEAK
-    vibrated = arrays.rows(batch.samples.turns).max(axis=1, initial=0) / OFTEN
-    found = np.maximum(np.maximum(bent, turned) / (1 - ROUGH), vibrated)
+    leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
+    found = np.maximum(bent, turned) / (1 - ROUGH)
+    if batch.samples.swings is not None:
+        found = np.maximum(found, arrays.rows(batch.samples.swings.counts).max(axis=1, initial=0) / OFTEN)
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
 
 
