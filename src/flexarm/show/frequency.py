@@ -11,6 +11,7 @@ from flexarm.foundation.numbers import Array, real_array
 from flexarm.show.style import STYLES, Picture, grid, line, plain
 
 POINTS = 600
+FEW = 7  # ticks of a phase
 
 
 def bode(model: StateSpace, f: Any = None) -> Picture:
@@ -35,6 +36,7 @@ def bode(model: StateSpace, f: Any = None) -> Picture:
         upper.set_title(plain(f"from {given}"), fontsize=10)
         upper.set_ylabel("magnitude")
         upper.tick_params(labelbottom=False)
+        lower.set_yticks(_turns(*lower.get_ylim()))
         lower.set_ylabel("phase (degrees)")
         lower.set_xlabel("frequency (Hz)")
         for plot in (upper, lower):
@@ -63,12 +65,29 @@ def pole_zero_map(model: StateSpace) -> Picture:
         plot.set_xscale("symlog", linthresh=_small(poles.real))
         plot.set_yscale("symlog", linthresh=_small(poles.imag))
         plot.margins(0.08)  # after the scales, or marks at the edges are cut
+        plot.set_xticks(_decades(_small(poles.real), *plot.get_xlim()))
+        plot.set_yticks(_decades(_small(poles.imag), *plot.get_ylim()))
     unit = " (rad/s)" if model.dt is None else ""
     plot.set_xlabel(f"real part{unit}")
     plot.set_ylabel(f"imaginary part{unit}")
     grid(plot)
     plot.legend(fontsize=8, frameon=False)
     return figure
+
+
+def _turns(low: float, high: float) -> Array:
+    """Ticks of phases (degrees): quarters of a turn, or as many of them that few are enough."""
+    step = next(each for each in (45, 90, 180, 360, 720, 1440, 10**9) if (high - low) / each <= FEW)
+    return np.asarray(step * np.arange(np.ceil(low / step), np.floor(high / step) + 1), dtype=float)
+
+
+def _decades(small: float, low: float, high: float) -> Array:
+    """Ticks of a scale that is logarithmic to both sides: zero, and powers of ten with room between them."""
+    top = max(abs(low), abs(high))
+    powers = np.arange(np.log10(small), np.floor(np.log10(max(top, small))) + 0.5)
+    powers = powers[:: max(1, -(-len(powers) // 3))]
+    found = np.concatenate([-(10.0**powers[::-1]), [0.0], 10.0**powers])
+    return found[(found >= low) & (found <= high)]
 
 
 def _small(values: Array) -> float:
