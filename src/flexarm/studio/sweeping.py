@@ -54,7 +54,8 @@ class Range:
     @property
     def section(self) -> dict[str, Any]:
         """As a file would have it."""
-        return {"from": self.first, "to": self.last, "count": self.count}
+        ends = (round(self.first), round(self.last)) if self.whole else (self.first, self.last)
+        return {"from": ends[0], "to": ends[1], "count": self.count}
 
 
 def swept(

@@ -136,4 +136,6 @@ class ViewPanel:
             return None
         values: Array = film.values(self._colours)
         bands = bands_of(values[k], float(values.max(initial=0.0)))
-        return np.where(film.stations >= 0, bands[np.maximum(film.stations, 0)], -1)
+        begin = np.maximum(film.stations, 0)
+        larger = np.maximum(bands[begin], bands[np.minimum(begin + 1, len(bands) - 1)])  # of both ends of a triangle
+        return np.where(film.stations >= 0, larger, -1)
