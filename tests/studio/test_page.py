@@ -9,7 +9,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
-from flexarm.studio.files_panel import OPEN
+from flexarm.studio.files_panel import KEPT, OPEN
 from flexarm.studio.page import Page
 from tests.studio.browserless import Client
 
@@ -230,6 +230,32 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     assert "upper.q (run 2)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
     hand(page, "ghost", "none")
     assert not page.scene._meshes["ghost"].visible
+
+
+def test_ghosts_are_those_that_are_kept() -> None:
+    page = opened()
+    other = opened(Case.of_robot(ARM, OPTIONS | {"duration": 0.2}))
+    files = page.files
+    files._hold_result("a.nc", other.result)
+    hand(page, "ghost", "a.nc")
+    assert page.view.ghost_runs["ghost"] is other.result.run
+    files._hold_result("a.nc", page.result)  # another file of that name
+    assert page.view.ghost_runs["ghost"] is page.result.run
+    for k in range(KEPT):
+        files._hold_result(f"{k}.nc", other.result)
+    assert page.view._beside.value == "none"
+    assert not page.view.ghost_runs
+    page.close()
+    other.close()
+
+
+def test_modes_stay_as_large_when_deflections_are_magnified(page: Page) -> None:
+    hand(page, "Modes at the posture shown")
+    step = np.abs(page.shape.step).max()
+    hand(page, "deflection x", 10.0)
+    assert np.abs(page.shape.step).max() == pytest.approx(step / 10, rel=0.2)
+    hand(page, "deflection x", 1.0)
+    hand(page, "animate", "none: show the run")
 
 
 def test_play_advances_and_pause_holds(page: Page) -> None:

@@ -62,10 +62,12 @@ class FilesPanel:
 
     def _hold_result(self, name: str, result: Result) -> None:
         kept = self._page.kept
+        kept.pop(name, None)  # another run of that name is the latest
         kept[name] = result
         while len(kept) > KEPT:
             kept.pop(next(iter(kept)))
         self._page.view.offer(list(kept))
+        self._page.redraw()  # it may be one that is shown
 
     def take(self, name: str, content: bytes) -> None:
         """A file that came from the browser."""

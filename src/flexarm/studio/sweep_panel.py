@@ -272,7 +272,7 @@ class SweepPanel:
             where = [", ".join(f"{each:.4g}" for each in point) for point in (found, expected)]
             raise ValueError(
                 f"sweep: this run ends with the tip at ({where[0]}) m, and the sweep has it at ({where[1]}) m: "
-                "it was made of another robot or another simulation"
+                "it was made of another robot, another simulation, or other shapers and controllers"
             )
 
     def _checked(self) -> int:

@@ -14,6 +14,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.interrupts import ending_when
 from flexarm.motion.progress import watched
 from flexarm.studio.case import Case, Number
+from flexarm.studio.fields import plainly, require_swept
 from flexarm.studio.sweep import Sweep
 
 MOST = 10_000  # members of a sweep in a page
@@ -68,6 +69,9 @@ def swept(
     from flexarm.sweeps.sweeping import sweep
 
     over = _over(ranges)
+    for name in over:
+        require_swept(case, name)
+    case = plainly(case, over)
     options = case.arguments(System(case.robot, native=False))
 
     def watch(doing: str, done: float, whole: float) -> None:

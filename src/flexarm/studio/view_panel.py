@@ -59,7 +59,9 @@ class ViewPanel:
 
     def offer(self, kept: list[str]) -> None:
         """Runs that can be shown as a ghost."""
-        self._beside.options = (NONE, TWIN, PLAIN, *kept, *([ALL] if len(kept) > 1 else []))
+        chosen, options = str(self._beside.value), (NONE, TWIN, PLAIN, *kept, *([ALL] if len(kept) > 1 else []))
+        self._beside.options = options
+        self._beside.value = chosen if chosen in options else NONE
 
     def changed(self, film: Film) -> list[Exception]:
         """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
