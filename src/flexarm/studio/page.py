@@ -116,6 +116,10 @@ class Page:
         self._closed = True
         self._jobs.put(None)
 
+    def join(self, timeout: float) -> None:
+        """Until a page that was closed is done with the job that it had."""
+        self._thread.join(timeout)
+
     def wait(self, timeout: float = 60.0) -> None:
         """Until all jobs that are there now are done."""
         done = threading.Event()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PORT = 8080
 BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
+ENDING = 2.0  # s: as long as a page may take to end its job
 OWN_CALLBACKS = r"coroutine '(\w*Panel|Plot|Knobs|Told|Page)\..*' was never awaited"
 MISSING = "the studio needs viser: pip install flexarm[studio]"
 
@@ -103,6 +104,8 @@ class Studio:
         self._known.set()
         for page in pages:
             page.close()
+        for page in pages:
+            page.join(ENDING)  # what it still draws would be left to a loop that is gone
         with _quietly():
             self._server.stop()
 
