@@ -36,6 +36,33 @@ def test_numbers_have_units() -> None:
     assert slide["simulation.motion:shoulder:end"] == "rad"
 
 
+def test_units_are_those_of_the_profiles() -> None:
+    torque = {"a": fa.chirp(1.0, 2.0, 3.0, 4.0)}
+    chirped = {each.path: each.unit for each in Case.of_robot(BAR, {"torque": torque}).numbers()}
+    assert chirped["simulation.torque:a:start"] == chirped["simulation.torque:a:end"] == "Hz"
+    assert chirped["simulation.torque:a:amplitude"] == "N m"
+    options = {"motion": {"a": fa.trapezoid(0.0, 1.0, speed=1.0, acceleration=2.0)}, "v0": {"a.q": 0.0}, "q0": [0.1]}
+    moved = {each.path: each.unit for each in Case.of_robot(BAR, options).numbers()}
+    assert moved["simulation.motion:a:speed"] == moved["simulation.v0:a.q"] == "rad/s"
+    assert moved["simulation.motion:a:acceleration"] == "rad/s2"
+    assert moved["simulation.q0:0"] == "rad"
+
+
+def test_points_and_counts_are_taken_as_simulate_takes_them() -> None:
+    for more in ({}, {"native": False}):
+        options = {"duration": 0.1, "points": {"middle": ("a", 0.5)}, **more}
+        case = Case.of_robot(BAR, options).with_({"simulation.points:middle:x": 0.25})
+        assert case.arguments(fa.System(BAR, native=False))["points"] == {"middle": ("a", 0.25)}
+    smooth = Case.of_robot(BAR, {"motion": {"a": fa.rest_to_rest(0.0, 1.0, 1.0, smooth=3)}})
+    turned = smooth.with_({"simulation.motion:a:smooth": 4.0}).arguments(fa.System(BAR, native=False))
+    assert turned["motion"]["a"](1.0) == pytest.approx(1.0)
+
+
+def test_errors_without_a_file_begin_with_what_is_wrong() -> None:
+    with pytest.raises(ValueError, match=r"^simulation\.duration"):
+        Case(BAR, {"duration": -1.0}).arguments(fa.System(BAR, native=False))
+
+
 def test_what_cannot_be_is_refused_in_a_sentence() -> None:
     case = Case.of_file(FILE)
     with pytest.raises(fa.DescriptionError, match=r"length = -1.*must be positive \(m\)"):

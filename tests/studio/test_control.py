@@ -8,7 +8,8 @@ import pytest
 import flexarm as fa
 from flexarm.studio.case import Case
 from flexarm.studio.computing import computed
-from flexarm.studio.control import FEEDBACKS, Control
+from flexarm.studio.control import FEEDBACKS, Control, at_rest
+from flexarm.studio.program import python_program
 
 SOFT = fa.library.two_link_arm().with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
 STIFF = {f"links.{name}.material.E": 1e13 for name in ("upper", "fore")}
@@ -58,3 +59,27 @@ def test_design_may_stay_while_the_robot_changes() -> None:
     follows = computed(replace(heavy, control=Control(feedback="pd", gravity=True))).run
     stays = computed(replace(heavy, control=Control(feedback="pd", gravity=True, plant=ARM))).run
     assert abs(stays["upper.q"].values[-1]) > 2 * abs(follows["upper.q"].values[-1])
+
+
+def test_joints_stay_where_they_start_however_that_is_given() -> None:
+    for start in ({"fore.q": 0.3}, [0.0, 0.0, 0.3, 0.0], np.array([0.0, 0.0, 0.3, 0.0])):
+        system = fa.System(SOFT, native=False)
+        assert at_rest(system, start)["fore.q"] == 0.3
+        case = Case.of_robot(SOFT, {"duration": 0.2, "q0": start, "native": False})
+        run = computed(replace(case, control=Control(feedback="pd", kp=50.0, kd=5.0))).run
+        assert np.abs(run["fore.q"].values - 0.3).max() < 1e-6
+        assert "'fore': 0.3" in python_program(replace(case, control=Control(feedback="pd"))).text
+
+
+def test_shapers_are_of_the_posture_in_which_a_run_begins() -> None:
+    options = {"duration": 0.5, "torque": {"upper": fa.step(0.1)}, "q0": {"fore.q": 2.0}, "native": False}
+    case = replace(Case.of_robot(SOFT, options), control=Control(shaper="zv"))
+    shaped = case.arguments(fa.System(SOFT, native=False))["torque"]["upper"]
+    here = fa.shaper("zv", SOFT, q={"fore.q": 2.0}, joints="free")
+    there = fa.shaper("zv", SOFT, joints="free")
+    times = np.array([here.delays[1] * 0.999, here.delays[1] * 1.001])
+    assert abs(here.delays[1] - there.delays[1]) > 0.01 * there.delays[1]
+    np.testing.assert_allclose([shaped(t) for t in times], [here(fa.step(0.1))(t) for t in times])
+    assert "q={'fore.q': 2.0}" in python_program(case).text
+    slide = Case.of_file("examples/08_telescope.yaml")  # which may not be at zero
+    assert replace(slide, control=Control(shaper="zv")).arguments(fa.System(slide.robot, native=False))

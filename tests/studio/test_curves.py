@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.curves import POINTS, Quantities
+from flexarm.studio.curves import POINTS, Quantities, telling
 
 ARM = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
@@ -32,6 +32,23 @@ def test_needle_stands_at_the_time_shown(run: fa.Run) -> None:
         assert times[needle.argmax()] == pytest.approx(time)
         assert np.isfinite(values).all()
         assert (needle > needle.min()).sum() == 1
+
+
+def test_no_peak_is_lost() -> None:
+    times = np.linspace(0, 1, 50_001)
+    values = np.zeros((len(times), 1))
+    values[12_345], values[33_333], values[40_000:40_500] = 5.0, -3.0, np.nan
+    kept = telling([values[:, 0]], len(times))
+    assert len(kept) < 3 * POINTS
+    assert {0, 12_345, 33_333, 50_000} <= set(kept.tolist())
+    assert np.isnan(values[kept]).any()  # what is no number is no zero
+
+
+def test_peaks_of_ghosts_are_seen(run: fa.Run) -> None:
+    peaked = fa.Run(run.data.copy(deep=True))
+    peaked.data["q"].values[len(run.array("time")) // 3] = 9.0
+    curves = Quantities(run).curves("a.q", {"ghost": Quantities(peaked)})
+    assert curves.values["a.q (ghost)"].max() == 9.0
 
 
 def test_shorter_ghost_says_where_it_ends(run: fa.Run) -> None:

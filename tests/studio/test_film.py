@@ -37,7 +37,7 @@ def test_frames_are_samples_of_the_run(film: Film, run: fa.Run) -> None:
 def test_triangles_have_kinds_and_stations(film: Film) -> None:
     assert film.faces.max() < len(film.points(0))
     assert len(film.faces) == len(film.kinds) == len(film.stations)
-    assert film.stations.max() < 2 + STATIONS
+    assert film.stations.max() + 1 == 2 * STATIONS - 1
     assert (film.stations[film.kinds == 0] >= 0).all()
     assert (film.stations[film.kinds != 0] == -1).all()
 
@@ -45,11 +45,29 @@ def test_triangles_have_kinds_and_stations(film: Film) -> None:
 def test_colours_are_what_the_run_says(film: Film, run: fa.Run) -> None:
     deflection = np.linalg.norm(run.deflection("b").values[film.samples], axis=-1)
     np.testing.assert_allclose(film.values("deflection")[:, -1], deflection, atol=1e-12)
-    assert not film.values("deflection")[:, :2].any()  # a rigid link has none
+    assert not film.values("deflection")[:, :STATIONS].any()  # a rigid link has none
     moment = np.abs(run.moment("b", 0.0).values[film.samples][:, 2])
-    np.testing.assert_allclose(film.values("moment")[:, 2], moment, rtol=1e-9)
+    np.testing.assert_allclose(film.values("moment")[:, STATIONS], moment, rtol=1e-9)
     outermost = np.abs(film.system.strain("b", 0.0, film.q(), at=(0.015, 0.0)))
-    np.testing.assert_allclose(film.values("strain")[:, 2], outermost, rtol=1e-6)
+    np.testing.assert_allclose(film.values("strain")[:, STATIONS], outermost, rtol=1e-6)
+
+
+def test_moments_change_along_rigid_links(film: Film, run: fa.Run) -> None:
+    """Not between them: a triangle has the larger of its two ends."""
+    x = 0.5 * np.array([0.0, 0.25, 1.0])
+    moment = np.linalg.norm(run.moment("a", x).values[film.samples][..., 1:], axis=-1)
+    np.testing.assert_allclose(film.values("moment")[:, [0, 4, 16]], moment, rtol=1e-9, atol=1e-12)
+    assert set(film.stations[film.kinds == 0] % STATIONS) == set(range(STATIONS - 1))
+
+
+def test_round_links_that_bend_both_ways_show_their_largest_strain() -> None:
+    link = fa.Link("a", 1.0, section=fa.Section.circle(0.02), material=METAL, flexible=fa.Flexible(bend_y=1, bend_z=1))
+    system = fa.System(fa.Robot(links=[link]), native=False)
+    names = {"a.bend_y[1]": 0.02, "a.bend_z[1]": 0.013}
+    found = Film(system, fa.simulate(system, 0.01, q0=names), 1.0, 1.0).values("strain")[0, 0]
+    turn = np.linspace(0, 2 * np.pi, 3601)
+    around = [system.strain("a", 0.0, names, at=(0.00999999 * np.cos(t), 0.00999999 * np.sin(t))) for t in turn]
+    assert found == pytest.approx(np.abs(around).max(), rel=1e-5)
 
 
 def test_thin_links_are_drawn_thicker() -> None:

@@ -1,5 +1,6 @@
 """A page without a browser: what hands do to its handles, and what then is true."""
 
+import threading
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
-from flexarm.studio.files_panel import OPEN
+from flexarm.studio.files_panel import KEPT, OPEN
 from flexarm.studio.page import Page
 from tests.studio.browserless import Client
 
@@ -49,7 +50,7 @@ def test_turned_knob_computes_and_draws(page: Page) -> None:
     assert np.abs(corners(page) - before).max() > 1e-4
     hand(page, "go back", "Undo")
     assert page.case.value(PAYLOAD) == 0.15
-    assert page.client.gui.made[PAYLOAD].value == 0.15
+    assert page.client.gui.made[PAYLOAD].value == "0.15"
     np.testing.assert_allclose(corners(page), before, atol=1e-6)
 
 
@@ -64,6 +65,71 @@ def test_refused_knob_is_said_and_taken_when_it_can_be(page: Page) -> None:
     assert not page.error
     hand(page, "go back", "Reset")
     assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 0.15)
+
+
+def test_numbers_are_typed_as_people_write_them(page: Page) -> None:
+    for text in ("1", "1e", "1e-", "1e-2"):
+        hand(page, PAYLOAD, text)
+        assert bool(page.error) == text.endswith(("e", "-"))
+    assert page.case.value(PAYLOAD) == 0.01
+    hand(page, PAYLOAD, "heavy")
+    hand(page, "ghost", "none")
+    assert page.error == f"{PAYLOAD} = 'heavy': must be a number"
+    hand(page, PAYLOAD, "0.15")
+    assert not page.error
+
+
+def test_good_numbers_beside_a_bad_one_are_taken(page: Page) -> None:
+    held = threading.Event()
+    page.do(lambda: held.wait(10) and None)
+    for path, value in ((PAYLOAD, 0.3), ("links.fore.length", -1.0), ("simulation.duration", 0.3)):
+        page.turn(path, value)
+    held.set()
+    page.wait()
+    assert (page.case.value(PAYLOAD), page.case.value("simulation.duration"), page.line.end) == (0.3, 0.3, 0.3)
+    assert "must be positive (m)" in page.error
+    hand(page, "go back", "Reset")
+    assert not page.error
+
+
+def test_refused_control_is_taken_back(page: Page) -> None:
+    hand(page, "feedback", "computed torque")
+    assert not page.error
+    hand(page, "+ gravity", True)
+    assert "holds the robot's weight already" in page.error
+    assert not page.client.gui.made["+ gravity"].value
+    kp = page.control_panel._numbers["kp"]
+    kp.hand("2e")
+    page.wait()
+    hand(page, PAYLOAD, 0.16)
+    assert page.error == "kp = '2e': must be a number"  # as long as it stands there
+    kp.hand("2e1")
+    page.wait()
+    assert not page.error
+    assert page.case.control.kp == 20.0
+    hand(page, "go back", "Reset")
+    assert kp.value == "10"
+
+
+def test_units_that_look_wrong_are_said_as_long_as_they_do(page: Page) -> None:
+    hand(page, "links.fore.material.E", "70")
+    hand(page, "links.fore.payload.mass", "0.2")
+    assert "GPa" in page._status.content
+    hand(page, "go back", "Reset")
+    assert "GPa" not in page._status.content
+
+
+def test_run_that_cannot_be_shown_leaves_the_page_as_it_was(page: Page) -> None:
+    runs, case, before = page.runs, page.case, corners(page)
+    bad = fa.Run(page.result.run.data.copy(deep=True))
+    bad.data["q"].values[1:] = np.nan
+    page.do(lambda: page.open(bad))
+    page.wait()
+    assert "no numbers" in page.error
+    assert (page.runs, page.case) == (runs, case)
+    np.testing.assert_array_equal(corners(page), before)
+    hand(page, PAYLOAD, 0.15)
+    assert not page.error
 
 
 def test_hundred_turns_in_a_row_end_at_the_last(page: Page) -> None:
@@ -99,6 +165,16 @@ def test_long_run_is_stopped_and_gives_way() -> None:
     page.wait()
     assert "interrupted" in page.error
     assert 0 < page.line.end < 50
+    hand_back = page.client.gui.made["go back"].hand
+    page.turn(PAYLOAD, 0.25)
+    time.sleep(0.7)
+    page.turn("links.fore.length", -1.0)  # refused: the picture is that of the number before, as far as it comes
+    time.sleep(0.7)
+    hand_back("Undo")  # nobody waits for it any more
+    time.sleep(0.7)
+    hand_back("Stop")
+    page.wait(10)
+    assert page.case.value(PAYLOAD) == 0.15
     page.turn(PAYLOAD, 0.2)
     time.sleep(0.7)
     page.turn("simulation.duration", 0.05)  # nobody waits for the longer one
@@ -156,6 +232,32 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     assert not page.scene._meshes["ghost"].visible
 
 
+def test_ghosts_are_those_that_are_kept() -> None:
+    page = opened()
+    other = opened(Case.of_robot(ARM, OPTIONS | {"duration": 0.2}))
+    files = page.files
+    files._hold_result("a.nc", other.result)
+    hand(page, "ghost", "a.nc")
+    assert page.view.ghost_runs["ghost"] is other.result.run
+    files._hold_result("a.nc", page.result)  # another file of that name
+    assert page.view.ghost_runs["ghost"] is page.result.run
+    for k in range(KEPT):
+        files._hold_result(f"{k}.nc", other.result)
+    assert page.view._beside.value == "none"
+    assert not page.view.ghost_runs
+    page.close()
+    other.close()
+
+
+def test_modes_stay_as_large_when_deflections_are_magnified(page: Page) -> None:
+    hand(page, "Modes at the posture shown")
+    step = np.abs(page.shape.step).max()
+    hand(page, "deflection x", 10.0)
+    assert np.abs(page.shape.step).max() == pytest.approx(step / 10, rel=0.2)
+    hand(page, "deflection x", 1.0)
+    hand(page, "animate", "none: show the run")
+
+
 def test_play_advances_and_pause_holds(page: Page) -> None:
     hand(page, "time (s)", 0.0)
     hand(page, "Play")
@@ -181,13 +283,19 @@ def test_modes_and_response_at_the_posture_shown(page: Page) -> None:
     hand(page, "output", "tip.y")
     hand(page, "Response at the posture shown")
     assert not page.error
-    assert len(page.response._drawn) == 2
+    assert len(page.response._drawn) == 3
+    assert "posture of 0.3 s" in page.response._drawn[0].content
+    assert "posture of 0.3 s" in page.modes._table.content
     hand(page, "output", "tip.w")
     hand(page, "Response at the posture shown")
     assert "tip.w" in page.error
     hand(page, "output", "tip.x")
     hand(page, "Response at the posture shown")
     assert not page.error  # what was wrong before is forgotten
+    hand(page, PAYLOAD, 0.2)
+    assert not page.response._drawn  # it was that of another robot
+    assert not page.modes._table.content
+    hand(page, PAYLOAD, 0.15)
 
 
 def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:

@@ -65,6 +65,27 @@ def test_pages_of_other_sites_are_refused() -> None:
         found.stop()
 
 
+def test_it_answers_to_names_of_this_machine_only() -> None:
+    """Another site may give its own name this machine's address."""
+    found = fa.studio(BAR, browser=False, port=8415)
+    try:
+        for name, expected in {"localhost": 200, "127.0.0.1": 200, "[::1]": 200, "localhost.evil.example": 403}.items():
+            asked = urllib.request.Request(found.url, headers={"Host": f"{name}:{found.port}"})
+            try:
+                status = urllib.request.urlopen(asked, timeout=10).status
+            except urllib.error.HTTPError as error:
+                status = error.code
+            assert status == expected, name
+    finally:
+        found.stop()
+
+
+def test_address_of_version_six_has_brackets() -> None:
+    found = object.__new__(server.Studio)
+    found._host, found._server = "::1", type("Server", (), {"get_port": lambda self: 8080})()
+    assert found.url == "http://[::1]:8080"
+
+
 def test_page_has_the_studios_script() -> None:
     """Packed or not; the limit of files is the server's own."""
     found = fa.studio(BAR, browser=False, port=8420)

@@ -42,10 +42,26 @@ def test_files_are_read_as_data_within_bounds() -> None:
     with pytest.raises(ValueError, match="arm"):
         opened("arm.yaml", b"!!python/object/apply:os.system ['true']")
     robot, table = b"links: [{name: a, length: 1, mass: 1}]\n", b"{profile: table, source: /etc/hosts}"
-    case = opened("arm.yaml", robot + b"simulation: {duration: 1, torque: {a: " + table + b"}}")
-    assert isinstance(case, Case)
-    with pytest.raises(ValueError, match="outside the robot file's folder"):
-        case.arguments(fa.System(case.robot, native=False))
+    for name in (table, table.replace(b"/etc/hosts", b"README.md")):
+        with pytest.raises(ValueError, match=r"^arm\.yaml: simulation\.torque\.a\.source = .* finds no tables"):
+            opened("arm.yaml", robot + b"simulation: {duration: 1, torque: {a: " + name + b"}}")
+
+
+@pytest.mark.parametrize("way", ["link", "virtual", "external"])
+def test_files_that_lead_to_others_are_refused(tmp_path: Path, way: str) -> None:
+    with h5py.File(tmp_path / "secret.h5", "w") as secret:
+        secret["q"] = [1.0, 2.0]
+    with h5py.File(tmp_path / "run.nc", "w") as file:
+        if way == "link":
+            file.create_group("deep")["q"] = h5py.ExternalLink(str(tmp_path / "secret.h5"), "q")
+        elif way == "virtual":
+            layout = h5py.VirtualLayout(shape=(2,), dtype="f8")
+            layout[:] = h5py.VirtualSource(str(tmp_path / "secret.h5"), "q", shape=(2,))
+            file.create_virtual_dataset("q", layout)
+        else:
+            file.create_dataset("q", (2,), "f8", external=[(str(tmp_path / "secret.bin"), 0, 16)])
+    with pytest.raises(ValueError, match=r"^run\.nc: q .* another file, and none is read"):
+        opened("run.nc", (tmp_path / "run.nc").read_bytes())
 
 
 def test_small_files_of_many_numbers_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Sweeps in a page without a browser: made, opened, clicked, refused."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import Case
+from flexarm.studio.computing import computed
 from flexarm.studio.control import Control
 from flexarm.studio.control_panel import STAYS
 from flexarm.studio.fields import fields, varied
@@ -125,8 +127,8 @@ def test_click_opens_the_member_and_undo_goes_back(data) -> None:
     hand(page, "told by the page", f'{{"kind": "map", "x": {x}, "y": {y}, "number": 1}}')
     assert not page.error
     assert page.case.value(MASS) == 4.0
-    assert page.client.gui.made[MASS].value == 4.0  # the knob follows
-    assert page.client.gui.made["simulation.torque:a:amplitude"].value == 1.0
+    assert page.client.gui.made[MASS].value == "4"  # the knob follows
+    assert page.client.gui.made["simulation.torque:a:amplitude"].value == "1"
     np.testing.assert_allclose(page.result.run.array("tip")[-1], data["tip"].values.reshape(12, 3)[9], atol=1e-5)
     assert "member 9 (links.a.mass = 4 kg" in page.sweeps._said.content
     hand(page, "go back", "Undo")
@@ -220,7 +222,7 @@ def test_sweep_of_another_robot_is_not_taken_for_this_one(data) -> None:
     assert any("The sweep is of 'bar', this robot is 'other bar'" in each for each in page.sweeps._notes)
     assert any("take 0.5 s, those of this simulation 0.4 s" in each for each in page.sweeps._notes)
     hand(page, "Open this member as a run")
-    assert "it was made of another robot or another simulation" in page.error
+    assert "it was made of another robot, another simulation" in page.error
     page.close()
 
 
@@ -290,3 +292,23 @@ def test_sweep_alone_has_no_robot(data, tmp_path: Path) -> None:
     fa.simulate(BAR, 0.01, native=False).save(run)
     with pytest.raises(ValueError, match="is one run, not a sweep"):
         fa.studio(BAR, sweep=run)
+
+
+def test_counts_are_written_as_counts() -> None:
+    section = Range("links.a.flexible.bend_y", 1.0, 4.0, 4, whole=True).section
+    assert [type(each) for each in section.values()] == [int, int, int]
+
+
+def test_factors_are_swept_as_their_knob_says() -> None:
+    pushed = Case.of_robot(BAR, {"duration": 0.1, "torque": {"a": lambda t: 1.0}, "native": False})
+    twice = pushed.with_({"simulation.torque:a:times": 2.0})
+    found, _ = swept(twice, [Range("torque.a.scale", 1.0, 3.0, 2)], lambda: False, lambda *_: None)
+    for member in (0, 1):
+        run = computed(varied(twice, found.changes(member))).run
+        np.testing.assert_allclose(run.array("tip")[-1], found.tip(member), atol=1e-9)
+
+
+def test_what_controllers_are_made_of_is_not_swept() -> None:
+    case = replace(Case.of_robot(BAR, {"duration": 0.1, "native": False}), control=Control(feedback="pd"))
+    with pytest.raises(ValueError, match=r"q0\.a\.q cannot be varied while shapers or controllers are on"):
+        swept(case, [Range("q0.a.q", 0.0, 1.0, 2)], lambda: False, lambda *_: None)

@@ -53,7 +53,7 @@ class UnitsWarning(UserWarning):
 
 def located(file: str | None, line: int | None = None, column: int | None = None) -> str:
     """The prefix `arm.yaml:12: ` of a message, empty without a file."""
-    return "" if file is None else ":".join(str(part) for part in (file, line, column) if part is not None) + ": "
+    return "" if not file else ":".join(str(part) for part in (file, line, column) if part is not None) + ": "
 
 
 def join(parent: str, child: str) -> str:

@@ -44,14 +44,14 @@ class Arm:
 
     `magnify` multiplies the elastic coordinates, so that each link deflects that much more and carries what hangs on it
     along. In a closed loop that would tear it open: there joints stay where they are, and each link bows that much more
-    between them. Points are (n, ..., 3).
+    between them. Points are (n, ..., 3): so many along links that bend, and along those that are `straight`.
     """
 
-    def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41) -> None:
+    def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41, straight: int = 2) -> None:
         DRAWN.require(system.robot)
         self.system = system
         self.q, self._bow = magnified(system, q, magnify), magnify if closed(system) else 1.0
-        self.links = {link.name: self._axis(link, points) for link in system.robot.links}
+        self.links = {link.name: self._axis(link, points, straight) for link in system.robot.links}
         self.sleeves = {each.on for each in system.robot.every_constraint if isinstance(each, Mouth)}
         n = len(self.q)
         hinges = [self._root(link) for link in self._jointed(Revolute)]
@@ -73,9 +73,9 @@ class Arm:
 
     # --- parts ---
 
-    def _axis(self, link: Link, points: int) -> Array:
+    def _axis(self, link: Link, points: int, straight: int) -> Array:
         if link.flexible is None:
-            return self.system.axis(link.name, self.q, 2)
+            return self.system.axis(link.name, self.q, straight)
         true = self.system.axis(link.name, self.q, points)
         if self._bow == 1:
             return true

@@ -10,6 +10,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.robot import Revolute
 from flexarm.show.arm import Arm
+from flexarm.show.pixels import pixels
 from flexarm.show.sketch import PAYLOAD, Sketch
 from flexarm.show.style import plain
 from flexarm.show.view import View
@@ -28,17 +29,13 @@ class Camera:
 
     def image(self, q: Array, marks: Array, title: str = "") -> Any:
         """The posture q (nq,) and marks (n, 3) as an array (height, width, 3) of bytes."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
         figure, plot = self.view.figure(WIDTH)
         figure.set_dpi(DPI)
         Sketch(plot, self.view, Arm(self.system, q[None])).show(0)
         if len(marks):
             plot.plot(*self.view.data(marks), color=PAYLOAD, linestyle="", marker="x", markersize=9, zorder=5)
         plot.set_title(plain(title), loc="right", fontsize=10, fontfamily="monospace")
-        canvas: Any = FigureCanvasAgg(figure)
-        canvas.draw()
-        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+        return pixels(figure)
 
 
 def _turned(system: System, q: Array) -> Array:

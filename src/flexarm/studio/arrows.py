@@ -10,7 +10,7 @@ from flexarm.motion.run import Run
 from flexarm.robot import FixedPrismatic, Revolute
 from flexarm.show.arm import magnified
 
-LONGEST = 0.25  # of the robot: the arrow of the largest torque, and that of the largest force of a load
+LONGEST = 0.25  # of the robot: the arrows of the largest torque, and of the largest force and torque of a load
 
 
 class Arrows:
@@ -49,11 +49,14 @@ class Arrows:
         return found
 
     def _of_loads(self, q: Array, sample: int) -> list[tuple[Array, Array]]:
-        largest = float(np.linalg.norm(self._loads[..., :3], axis=-1).max(initial=0.0))
+        """Forces end where they act, torques begin there."""
+        parts = self._loads[..., :3], self._loads[..., 3:]
+        largest = [float(np.linalg.norm(part, axis=-1).max(initial=0.0)) for part in parts]
         found = []
         for k, (link, x) in enumerate(self._places):
-            force = self._loads[sample, k, :3]
-            if largest > 0 and np.linalg.norm(force) > 1e-3 * largest:
-                tip = self.system.frame(link, x, q)[0, :3, 3]
-                found.append((tip - LONGEST * self.size * force / largest, tip))
+            for part, most, begins in zip(parts, largest, (-1.0, 0.0), strict=True):
+                value = part[sample, k]
+                if most > 0 and np.linalg.norm(value) > 1e-3 * most:
+                    place, way = self.system.frame(link, x, q)[0, :3, 3], LONGEST * self.size * value / most
+                    found.append((place + begins * way, place + (begins + 1.0) * way))
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,12 @@ from flexarm.robot.changes import value_at
 from flexarm.robot.description import Description
 from flexarm.robot.files import SIMULATION, SWEEP, read_source
 from flexarm.studio.control import OFF, Control
+from flexarm.sweeps.profile_numbers import unit
 
 DURATION = 2.0  # s: of a simulation that nobody asked for
 PUSH = 2.0  # rad/s2 or m/s2: what its torques give each joint alone
 TURN = 0.3  # rad
-UNITS = {"duration": "s", "switch": "s", "at": "s", "begin": "s", "finish": "s", "times": "", "frequency": "Hz"}
-UNITS |= {"sample": "s", "dt": "s", "atol": "m"}  # of fields of profiles and of a simulation
-SIZES = ("amplitude", "start", "end", "before", "offset", "value")  # fields of profiles that have the input's own unit
+UNITS = {"duration": "s", "sample": "s", "dt": "s", "atol": "m", "gamma": "1/s", "beta": "1/s"}  # of a simulation
 PLAIN = (str, bool, int, float, np.number, type(None))  # what can stand in a file
 LONGEST = 24  # numbers of a list that become knobs
 
@@ -118,7 +118,11 @@ class Case:
     def uncontrolled(self, system: System) -> dict[str, Any]:
         """The same without what is switched on besides."""
         found = _made(self.plan)
-        return simulation_options(found, self.file, robot=system.robot) if self._plain else dict(found)
+        if self._plain:
+            return simulation_options(found, self.file, robot=system.robot)
+        if isinstance(found.get("points"), Mapping):
+            found["points"] = {name: _point(each) for name, each in found["points"].items()}
+        return dict(found)
 
     @property
     def _plain(self) -> bool:
@@ -144,12 +148,40 @@ class Case:
 
     def _unit(self, path: tuple[str, ...]) -> str:
         """Of a number of the plan, where it is known."""
-        last = next((step for step in reversed(path) if not step.isdecimal()), "")
-        if path[0] in ("torque", "motion") and len(path) > 1 and last in (*SIZES, path[1]):
-            link = next((each for each in self.robot.links if each.name == path[1]), None)
+        root, *inside = path
+        if root in ("torque", "motion") and len(inside) > 0 and inside[0] != "gains":
+            link = next((each for each in self.robot.links if each.name == inside[0]), None)
             turning = link is None or link.joint.type == "revolute"
-            return ("N m" if turning else "N") if path[0] == "torque" else ("rad" if turning else "m")
-        return UNITS.get(last, "")
+            own = ("N m" if turning else "N") if root == "torque" else ("rad" if turning else "m")
+            return own if len(inside) == 1 else _unit_in(self.plan[root][inside[0]], inside[1:], own)
+        if root in ("q0", "v0") and inside:
+            units = self._coordinates
+            name = list(units)[int(inside[0])] if inside[0].isdecimal() and int(inside[0]) < len(units) else inside[0]
+            return units.get(name, "") + ("/s" if root == "v0" and name in units else "")
+        if root == "loads" and len(inside) > 2:
+            own = {"force": "N", "torque": "N m"}.get(inside[1], "")
+            given = self.plan[root][int(inside[0])][inside[1]][int(inside[2])]
+            return own if len(inside) == 3 else _unit_in(given, inside[3:], own)
+        if root in ("loads", "points"):
+            return "m" if path[-1] == "x" else ""
+        return UNITS.get(path[-1], "")
+
+    @cached_property
+    def _coordinates(self) -> dict[str, str]:
+        """Units of all coordinates, in order."""
+        system = System(self.robot, native=False)
+        return dict(zip(system.names, system.units, strict=True))
+
+
+def _unit_in(given: Any, steps: list[str], own: str) -> str:
+    """Of a number of a profile whose values have a unit of their own."""
+    if steps[0] == "times" or not isinstance(given, Mapping) or given.get("profile") == "table":
+        return ""
+    try:
+        found = unit(given, ".".join(steps), own, "profile")
+    except (ValueError, TypeError, KeyError):  # one that cannot be is refused where it is computed
+        return ""
+    return "" if found == "1" else found
 
 
 def _pushes(robot: Robot) -> dict[str, Any]:
@@ -210,13 +242,13 @@ def _in_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
     elif isinstance(node, np.ndarray) and node.size <= LONGEST:
         yield from _in_plan(node.tolist(), path)
     elif real(node) is not None:
-        yield path, float(node), isinstance(node, int) and path[-1] in ("smooth",)
+        yield path, float(node), isinstance(node, int) and path[-1] == "smooth"
 
 
 def _put(node: Any, steps: list[str], value: float) -> Any:
     """A copy of a plan with a number put where the steps lead."""
     if not steps:
-        return value
+        return _like(node, value)
     step, rest = steps[0], steps[1:]
     if isinstance(node, Scaled):
         return replace(node, times=value)
@@ -233,6 +265,11 @@ def _put(node: Any, steps: list[str], value: float) -> Any:
 def _with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options whose profiles have numbers that can be turned."""
     out = {name: _own(value) for name, value in options.items()}
+    if isinstance(out.get("points"), Mapping):  # as a file has them
+        out["points"] = {
+            name: {"link": each[0], "x": each[1]} if isinstance(each, list) and len(each) == 2 else each
+            for name, each in out["points"].items()
+        }
     for name in ("torque", "motion"):
         given = out.get(name)
         if isinstance(given, Mapping):
@@ -268,6 +305,11 @@ def _made(node: Any) -> Any:
     if isinstance(node, Mapping):
         return {name: _made(value) for name, value in node.items()}
     return node.made() if isinstance(node, Scaled) else node
+
+
+def _point(given: Any) -> Any:
+    """A point as `fa.simulate` takes it."""
+    return (given["link"], given["x"]) if isinstance(given, Mapping) and set(given) == {"link", "x"} else given
 
 
 def _leaves(node: Any) -> Iterator[Any]:

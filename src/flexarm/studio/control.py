@@ -72,17 +72,19 @@ class Control:
         if self.shaper != "none":
             for name in ("torque", "motion"):
                 if isinstance(out.get(name), Mapping) and out[name]:
-                    out[name] = self._shaped(design, name, out[name])
-        return self._fed_back(design, out) if self.feeds_back else out
+                    out[name] = self._shaped(design, name, out[name], beginning(system, options))
+        return self._fed_back(system, design, out) if self.feeds_back else out
 
-    def _shaped(self, system: System, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        made = shaper(cast(Any, self.shaper), system, joints=held(name))
+    def _shaped(
+        self, system: System, name: str, given: Mapping[str, Any], posture: Mapping[str, float]
+    ) -> dict[str, Any]:
+        made = shaper(cast(Any, self.shaper), system, q=dict(posture) or None, joints=held(name))
         return {link: made(profile(each, f"{name}.{link}")) for link, each in given.items()}
 
-    def _fed_back(self, system: System, options: dict[str, Any]) -> dict[str, Any]:
+    def _fed_back(self, simulated: System, system: System, options: dict[str, Any]) -> dict[str, Any]:
         self.require_possible(system, options)
         moved = {} if self.feedback == "none" else dict(options.pop("motion", None) or {})
-        laws = [*self._following(system, options.get("q0"), moved), *self._added(system)]
+        laws = [*self._following(system, at_rest(simulated, options.get("q0")), moved), *self._added(system)]
         torque = given_feedback(system, options.get("torque") or None, None)
         laws += [] if torque is None else [torque]
         return {**options, "torque": reduce(lambda one, other: one + other, laws)} if laws else options
@@ -100,12 +102,11 @@ class Control:
                 "feedback: joints that move as given have no torques; let them follow by pd, pid or computed torque"
             )
 
-    def references(self, system: System, start: Any, moved: Mapping[str, Any]) -> dict[str, Any]:
-        """By link where joints are to be."""
-        at = start if isinstance(start, Mapping) else {}
-        return {each.link: moved.get(each.link, at.get(f"{each.link}.q", 0.0)) for each in driven_joints(system)}
+    def references(self, system: System, start: Mapping[str, float], moved: Mapping[str, Any]) -> dict[str, Any]:
+        """By link where joints are to be that start somewhere."""
+        return {each.link: moved.get(each.link, start.get(f"{each.link}.q", 0.0)) for each in driven_joints(system)}
 
-    def _following(self, system: System, start: Any, moved: Mapping[str, Any]) -> list[Feedback]:
+    def _following(self, system: System, start: Mapping[str, float], moved: Mapping[str, Any]) -> list[Feedback]:
         references = self.references(system, start, moved)
         if self.feedback == "pd":
             return [pd(system, self.kp, self.kd, references)]
@@ -126,6 +127,24 @@ class Control:
                 for link in gauged(system)
             ]
         return found
+
+
+def at_rest(system: System, start: Any) -> dict[str, float]:
+    """By name where joints start, however that is given; those that are not in it start at zero."""
+    joints = {each.name: each.index for each in system.coordinates if each.kind == "joint"}
+    if start is None or isinstance(start, str):  # "equilibrium" holds joints at zero
+        return {}
+    if isinstance(start, Mapping):
+        return {name: float(start[name]) for name in joints if name in start}
+    found = system.vector(start)
+    return {name: float(found[index]) for name, index in joints.items()}
+
+
+def beginning(system: System, options: Mapping[str, Any]) -> dict[str, float]:
+    """The joints when a run begins: where they start, or where their motions do."""
+    moved = options.get("motion") or {}
+    first = {f"{link}.q": float(profile(each, f"motion.{link}")(0.0)) for link, each in moved.items()}
+    return at_rest(system, options.get("q0")) | first
 
 
 def held(name: str) -> Literal["locked", "free"]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,9 @@ from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
 from flexarm.motion.series import available, coordinates_of
 
-POINTS = 400  # of a curve
+Samples = np.ndarray[Any, np.dtype[np.int64]]
+
+POINTS = 400  # of a curve: the lowest and the highest of half as many pieces
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class Curves:
         Plots have neither gaps nor upright lines, so it is a needle that stands on their lower edge.
         """
         every = np.concatenate([np.zeros(0), *self.values.values()])
+        every = every[np.isfinite(every)]
         low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
         place = int(np.searchsorted(self.times, time))
         times = np.insert(self.times, [place] * 3, time)
@@ -39,6 +44,29 @@ class Curves:
         at = [np.interp(time, self.times, each) for each in self.values.values()]
         values = [np.insert(each, [place] * 3, now) for each, now in zip(self.values.values(), at, strict=True)]
         return [times, *values, line]
+
+
+def telling(values: Iterable[Array], samples: int) -> Samples:
+    """Which of many samples to draw, so that no peak is lost: the lowest and the highest of each piece of time."""
+    if samples <= POINTS:
+        return np.arange(samples)
+    edges = np.linspace(0, samples, POINTS // 2 + 1).astype(int)
+    kept = {0, samples - 1}
+    for each in values:
+        low, high = np.where(np.isfinite(each), each, np.inf), np.where(np.isfinite(each), each, -np.inf)
+        for begin, end in pairwise(edges.tolist()):
+            kept |= {begin + int(low[begin:end].argmin()), begin + int(high[begin:end].argmax())}
+            gap = np.isnan(each[begin:end])
+            if gap.any():  # where there is no number, there is no line
+                kept.add(begin + int(gap.argmax()))
+    return np.array(sorted(kept))
+
+
+def _at(times: Array, own: Array, values: Array) -> Array:
+    """Values at times: those of samples as they are, and straight between them."""
+    found = np.interp(times, own, values)
+    place = np.minimum(np.searchsorted(own, times), len(own) - 1)
+    return np.where(own[place] == times, values[place], found)
 
 
 GROUPS = ("joints", "tip", "tip deflection", "torques", "energies", "energy balance")
@@ -57,16 +85,21 @@ class Quantities:
 
     def curves(self, name: str, others: Mapping[str, Quantities] | None = None) -> Curves:
         """A group or a quantity; of other runs by name, too, as far as they have it."""
-        times = self._run.array("time")
-        kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), POINTS)).astype(int))
-        values = {label: np.nan_to_num(each[kept]) for label, each in self._values(name).items()}
+        own, known = self._run.array("time"), self._values(name)
+        times = np.asarray(own[telling(known.values(), len(own))])
+        compared = {
+            known_as: (other._run.array("time"), other._values(name)) for known_as, other in (others or {}).items()
+        }
+        for span, theirs in compared.values():
+            there = span[telling((theirs[label] for label in known if label in theirs), len(span))]
+            times = np.union1d(times, there[there <= own[-1]])
+        values = {label: _at(times, own, each) for label, each in known.items()}
         ghosts = {}
-        for known_as, other in (others or {}).items():
-            theirs, span = other._values(name), other._run.array("time")
-            short = f" to {span[-1]:.3g} s" if span[-1] < times[-1] * (1 - 1e-9) else ""  # plots have no gaps
+        for known_as, (span, theirs) in compared.items():
+            short = f" to {span[-1]:.3g} s" if span[-1] < own[-1] * (1 - 1e-9) else ""  # plots have no gaps
             for label in [each for each in values if each in theirs]:
-                ghosts[f"{label} ({known_as}{short})"] = np.interp(times[kept], span, theirs[label])
-        return Curves(np.asarray(times[kept]), values | ghosts, self._unit(name), tuple(ghosts))
+                ghosts[f"{label} ({known_as}{short})"] = _at(times, span, theirs[label])
+        return Curves(times, values | ghosts, self._unit(name), tuple(ghosts))
 
     def _values(self, name: str) -> dict[str, Array]:
         found = {each: np.asarray(self._known[each].of(self._data).values) for each in self._members(name)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from flexarm.robot.files import SIMULATION
 from flexarm.studio.case import Case, Number, Scaled
 
 ROOTS = ("torque", "motion", "loads", "q0", "v0", "gains", "references")  # what is not of the robot
+CONTROLLED = ("torque", "motion", "q0", "gains", "references")  # what shapers and controllers are made of
 SCALE = "scale"
 
 
@@ -19,6 +20,21 @@ def fields(case: Case) -> dict[str, Number]:
     """By name all numbers that can be swept."""
     named = ((field_of(each.path), each) for each in case.numbers())
     return {name: each for name, each in named if name}
+
+
+def require_swept(case: Case, name: str) -> None:
+    """A sentence where all members would have the shapers and controllers of a case that this field is a part of."""
+    if not case.control.off and name.partition(".")[0] in CONTROLLED:
+        raise ValueError(
+            f"sweep: {name} cannot be varied while shapers or controllers are on, which are made of it; switch them off"
+        )
+
+
+def plainly(case: Case, names: Iterable[str]) -> Case:
+    """The case to sweep: factors that are varied are those of the profiles themselves, whatever they are now."""
+    known = fields(case)
+    factors = {known[name].path: 1.0 for name in names if name in known and name.endswith(f".{SCALE}")}
+    return case.with_(factors) if factors else case
 
 
 def field_of(path: str) -> str:

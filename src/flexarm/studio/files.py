@@ -6,6 +6,7 @@ import math
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,27 +38,59 @@ def opened(name: str, content: bytes) -> Case | Run | Sweep:
                 _require_bounded(path)
                 return results(path)
             found = Case.of_file(path)
+            _require_no_tables(found.plan, f"{path.name}: simulation")
         except (ValueError, OSError) as error:
             raise ValueError(str(error).replace(f"{folder}/", "")) from None
         return replace(found, file=path.name)
 
 
+def _require_no_tables(node: Any, where: str) -> None:
+    """A file from a browser is alone: what it names would be looked for among the files of the server."""
+    if isinstance(node, Mapping):
+        if isinstance(node.get("source"), (str, os.PathLike)):
+            raise ValueError(
+                f"{where}.source = {shown(node['source'])}: a file that came through the browser finds no tables; "
+                "open it by flexarm studio, or write the numbers into it"
+            )
+        for name, each in node.items():
+            _require_no_tables(each, f"{where}.{name}")
+    elif isinstance(node, (list, tuple)):
+        for index, each in enumerate(node):
+            _require_no_tables(each, f"{where}[{index}]")
+
+
 def _require_bounded(path: Path) -> None:
-    """A small file can hold many numbers, packed; one that is no HDF5 is told of by whoever reads it."""
+    """A small file can hold many numbers, packed, and lead to other files; one that is no HDF5 is told of by whoever
+    reads it."""
     import h5py
 
+    if not h5py.is_hdf5(path):
+        return
     inside = 0
 
-    def count(name: str, each: Any) -> None:
+    def count(group: Any) -> None:
         nonlocal inside
-        if isinstance(each, h5py.Dataset) and each.shape is not None:
-            inside += math.prod(each.shape) * each.dtype.itemsize
+        for name in group:
+            link = group.get(name, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                raise ValueError(f"{path.name}: {name} leads to another file, and none is read from here")
+            if not isinstance(link, h5py.HardLink):
+                continue  # another name of something in this file
+            each = group[name]
+            if isinstance(each, h5py.Group):
+                count(each)
+            elif isinstance(each, h5py.Dataset):
+                if each.external or each.is_virtual:
+                    raise ValueError(f"{path.name}: {name} is kept in another file, and none is read from here")
+                inside += math.prod(each.shape or (0,)) * each.dtype.itemsize
 
     try:
         with h5py.File(path) as file:
-            file.visititems(count)
-    except Exception:
-        return
+            count(file)
+    except ValueError:
+        raise
+    except Exception as error:  # also groups that hold themselves
+        raise ValueError(f"{path.name}: cannot be read ({type(error).__name__})") from None
     if inside > INSIDE:
         raise ValueError(
             f"{path.name}: holds {inside / 1e9:.3g} GB of numbers; at most {INSIDE / 1e9:.3g} are opened here"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.foundation.heard import heard
 from flexarm.motion.run import Run
 from flexarm.studio.computing import Result
 from flexarm.studio.files import opened, run_file, yaml_file
@@ -39,7 +40,7 @@ class FilesPanel:
 
         async def uploaded(event: Any) -> None:
             file = event.target.value
-            page.do(lambda: self.take(file.name, file.content))
+            page.want(lambda: self.take(file.name, file.content))
 
         async def saved(event: Any) -> None:
             kind = str(self._kind.value)
@@ -61,21 +62,24 @@ class FilesPanel:
 
     def _hold_result(self, name: str, result: Result) -> None:
         kept = self._page.kept
+        kept.pop(name, None)  # another run of that name is the latest
         kept[name] = result
         while len(kept) > KEPT:
             kept.pop(next(iter(kept)))
         self._page.view.offer(list(kept))
+        self._page.redraw()  # it may be one that is shown
 
     def take(self, name: str, content: bytes) -> None:
         """A file that came from the browser."""
         self._page.forget()
-        found = opened(name, content)
+        with heard() as said:
+            found = opened(name, content)
         if isinstance(found, Sweep):
             self._page.sweeps.take(found, self._page.case)
         elif isinstance(found, Run) and self._beside.value:
             self._hold_result(name, self._page.recorded(found))
         else:
-            self._page.open(found)
+            self._page.open(found, said=said)
 
     def _give(self, kind: str) -> None:
         page = self._page

@@ -11,6 +11,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.robot import Link
+from flexarm.robot.sections import Circle, Section, Tube
 from flexarm.show.arm import Arm, magnified
 from flexarm.show.outlines import extent, outline
 from flexarm.show.solids import Faces, Solid, Solids
@@ -22,9 +23,8 @@ UNITS = {"deflection": "m", "strain": "1", "moment": "N m"}
 KINDS = ("link", "joint", "drive", "mass", "ground")
 FRAMES = 600  # of a run, at most: samples evenly chosen among all
 TOGETHER = 48  # frames that are computed in a call
-STATIONS = 17  # along a flexible link
+STATIONS = 17  # along a link; an odd number, moments are looked up at every second
 VISIBLE = 0.008  # of the robot: links that are thinner are drawn thicker, unless told otherwise
-GAUGES = 8  # points of an outline at which strain is looked up
 
 
 class Film:
@@ -102,22 +102,19 @@ class Film:
 
     @cached_property
     def stations(self) -> Faces:
-        """(f,): which of the stations along all links each triangle begins at; -1 of what is no link."""
+        """(f,): which of the stations along all links each triangle begins at; -1 of what is no link. It ends at the
+        next one."""
         found, begin = [], 0
         for solid in self._first:
             if solid.along is None:
                 found.append(np.full(len(solid.faces), -1))
             else:
                 found.append(solid.along + begin)
-                begin += self._counts[solid.link]
+                begin += STATIONS
         return np.concatenate(found)
 
-    @property
-    def _counts(self) -> dict[str, int]:
-        return {link.name: 2 if link.flexible is None else STATIONS for link in self.system.robot.links}
-
     def _solids(self, q: Array) -> list[Solid]:
-        found = Solids(Arm(self.system, q, self.magnify, STATIONS), self.thicken).all()
+        found = Solids(Arm(self.system, q, self.magnify, STATIONS, STATIONS), self.thicken).all()
         self._shape = self._shape or found
         return found
 
@@ -130,9 +127,7 @@ class Film:
         """(frames, stations along all links): what links are coloured by, never negative."""
         if colouring not in self._values:
             asked = {"deflection": self._deflection, "strain": self._strain, "moment": self._moment}[colouring]
-            links = [
-                asked(link, np.linspace(0, link.length, self._counts[link.name])) for link in self.system.robot.links
-            ]
+            links = [asked(link, np.linspace(0, link.length, STATIONS)) for link in self.system.robot.links]
             self._values[colouring] = np.concatenate(links, axis=1)
         return self._values[colouring]
 
@@ -151,16 +146,30 @@ class Film:
             return found
         groups = [np.arange(len(x))] if link.section.uniform else [np.array([k]) for k in range(len(x))]
         for group in groups:
-            corners = outline(link.section, x[group[0]] / link.length, link.length)
-            for at in corners[:: max(1, len(corners) // GAUGES)]:
-                each = self.system.strain(link.name, x[group], self.q(), (1 - 1e-12) * at)
-                found[:, group] = np.maximum(found[:, group], np.abs(each))
+            found[:, group] = self._largest_strain(link, link.section, x[group])
         return found
+
+    def _largest_strain(self, link: Link, section: Section, x: Array) -> Array:
+        """At stations of the same section: exact on round ones, which bend to any side; at the corners of others."""
+
+        def strain(y: float, z: float) -> Array:
+            return self.system.strain(link.name, x, self.q(), ((1 - 1e-12) * y, (1 - 1e-12) * z))
+
+        xi = float(x[0]) / link.length
+        shape = section.plain_at(xi)
+        if isinstance(shape, (Circle, Tube)):
+            radius = (shape.diameter if isinstance(shape, Circle) else shape.outer) / 2
+            right, left, top = strain(radius, 0.0), strain(-radius, 0.0), strain(0.0, radius)
+            middle = (right + left) / 2
+            bent = np.hypot((right - left) / 2, top - middle)
+            return np.asarray(np.abs(middle) + bent)
+        at_corners = [np.abs(strain(y, z)) for y, z in outline(section, xi, link.length)]
+        return np.asarray(np.max(at_corners, axis=0))
 
     def _moment(self, link: Link, x: Array) -> Array:
         """Of bending, at every second station and straight between them."""
         part = Run(self.run.data.isel(time=self.samples))
-        coarse = x[:: 2 if len(x) > 2 else 1]
+        coarse = x[::2]
         size = np.linalg.norm(part.moment(link.name, coarse).values[..., 1:], axis=-1)
         return np.array([np.interp(x, coarse, row) for row in size])
 

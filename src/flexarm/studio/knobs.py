@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from flexarm.robot.files import SIMULATION
 from flexarm.studio.case import Case, Number
+from flexarm.studio.number_box import add_number_box, written
 
-Turned = Callable[[str, float], None]
+Turned = Callable[[str, float | str], None]
 
 MOST = 400  # knobs of a page: a browser bears no more
-DIGITS = 12  # after the point
 MAIN = ("length", "section", "material.E", "material.damping", "payload.mass", "drive.stiffness", "masses")
 
 
 class Knobs:
-    """The knobs of a page, made anew for another robot. `turned` is called with path and value."""
+    """The knobs of a page, made anew for another robot. `turned` is called with path and what was typed."""
 
     def __init__(self, gui: Any, turned: Turned) -> None:
         self._gui, self._turned = gui, turned
@@ -56,10 +54,10 @@ class Knobs:
             return
         for each in numbers:
             if each.path in self._handles:
-                self._handles[each.path].value = each.value
+                self._handles[each.path].value = each.value if each.whole else written(each.value)
 
     def _group(self, group: str, members: list[Number]) -> None:
-        main = [each for each in members if group in (SIMULATION,) or is_main(each.path)]
+        main = [each for each in members if group == SIMULATION or is_main(each.path)]
         folder = self._gui.add_folder(group, expand_by_default=bool(main))
         self._folders.append(folder)
         with folder:
@@ -73,14 +71,17 @@ class Knobs:
     def _add(self, number: Number, group: str) -> None:
         if len(self._handles) >= MOST:
             return
-        step = 1.0 if number.whole else step_of(number.value)
-        handle = self._gui.add_number(label_of(number, group), number.value, step=step, hint=number.path)
-        handle.precision = 0 if number.whole else DIGITS  # what is typed is taken as it is
+        label = label_of(number, group)
+        if number.whole:
+            handle = self._gui.add_number(label, number.value, step=1.0, hint=number.path)
+            handle.precision = 0
+        else:
+            handle = add_number_box(self._gui, label, number.value, number.path)
         self._handles[number.path] = handle
 
         async def told(event: Any, path: str = number.path) -> None:
             if event.client is not None:  # a hand, not `show`
-                self._turned(path, float(event.target.value))
+                self._turned(path, event.target.value)
 
         handle.on_update(told)
 
@@ -107,17 +108,3 @@ def label_of(number: Number, group: str) -> str:
     """What stands beside a knob."""
     own = number.path.removeprefix(f"links.{group}.").removeprefix(f"{SIMULATION}.").replace(":", " ")
     return f"{own} ({number.unit})" if number.unit else own
-
-
-def step_of(value: float) -> float:
-    """What an arrow key adds: about a twentieth of the value, a round number.
-
-    >>> step_of(0.15), step_of(2.1e11), step_of(0.0)
-    (0.01, 10000000000.0, 0.01)
-    """
-    if value == 0:
-        return 0.01
-    size = abs(value) / 20
-    power = 10.0 ** np.floor(np.log10(size))
-    nearest = min((1, 2, 5, 10), key=lambda step: abs(np.log(step * power / size)))
-    return float(f"{nearest * power:.1g}")

@@ -78,7 +78,8 @@ class ModesPanel:
         self._found = found = modes(system, q=posture(system, page.film, page.line.time), joints=self._joints.value)
         self._listed = [k for k in range(len(found)) if not found.rigid[k]][:MOST]
         rows = [(n + 1, found.frequencies[k], 100 * found.damping_ratios[k]) for n, k in enumerate(self._listed)]
-        self._table.content = "| mode | Hz | damping % |\n|---|---|---|\n" + "\n".join(
+        joints = f"At the posture of {page.line.time:.4g} s, joints {self._joints.value}:\n\n"
+        self._table.content = f"{joints}| mode | Hz | damping % |\n|---|---|---|\n" + "\n".join(
             f"| {n} | {hertz:.4g} | {ratio:.3g} |" for n, hertz, ratio in rows
         )
         self._choice.options = (NOTHING, *(f"mode {n}: {hertz:.4g} Hz" for n, hertz, _ in rows))

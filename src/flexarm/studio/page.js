@@ -1,5 +1,5 @@
-// What the page does beyond viser's: files dropped anywhere on it, points of maps that are clicked, and files that are
-// too large, which are refused before they are sent. Elements are found by marks that stand right before them.
+// What the page does beyond viser's: files dropped anywhere on it, points of maps that are clicked, numbers that arrow
+// keys turn, and files that are too large, which are refused before they are sent. Elements are found by marks that stand right before them.
 (() => {
   "use strict";
   const LARGEST = 0; // bytes: the server puts its own limit here
@@ -77,7 +77,45 @@
     tell({ kind: "map", x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height });
   });
 
+  // Numbers stand in text fields, which take 1e-2 as it is typed. About a twentieth of what is there: 1, 2 or 5 times
+  // a power of ten.
+  const stepOf = (value) => {
+    if (value === 0) return 0.01;
+    const size = Math.abs(value) / 20;
+    const power = 10 ** Math.floor(Math.log10(size));
+    const apart = (step) => Math.abs(Math.log((step * power) / size));
+    return power * [1, 2, 5, 10].reduce((best, step) => (apart(step) < apart(best) ? step : best));
+  };
+  window.addEventListener("keydown", (event) => {
+    const input = event.target;
+    const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (way === undefined || !(input instanceof HTMLInputElement) || !input.matches(".mantine-TextInput-input")) return;
+    const value = input.value.trim() === "" ? NaN : Number(input.value);
+    if (!Number.isFinite(value)) return;
+    event.preventDefault();
+    put(input, "value", String(Number((value + way * stepOf(value)).toPrecision(12))));
+  });
+
+  // Labels of text fields lead nowhere in viser: neither a click on them nor a screen reader finds the field.
+  const nameFields = () => {
+    for (const label of document.querySelectorAll("label[for]")) {
+      if (document.getElementById(label.htmlFor) !== null) continue;
+      const inputs = label.closest(".mantine-Flex-root")?.querySelectorAll("input.mantine-TextInput-input") ?? [];
+      if (inputs.length === 1) inputs[0].id = label.htmlFor;
+    }
+  };
+  let naming = false;
+  const nameSoon = () => {
+    if (naming) return;
+    naming = true;
+    window.requestAnimationFrame(() => {
+      naming = false;
+      nameFields();
+    });
+  };
+
   document.addEventListener("DOMContentLoaded", () => {
+    new MutationObserver(nameSoon).observe(document.body, { childList: true, subtree: true });
     const style = document.createElement("style");
     style.textContent = `div:has(> :is(${HIDDEN})) + * { display: none }`;
     document.head.append(style);

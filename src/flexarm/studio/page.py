@@ -6,10 +6,11 @@ are turned while a run is computed are taken together with the next one.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from flexarm.studio.film import Film, thickening
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.modes_panel import ModesPanel, Shape
 from flexarm.studio.plots_panel import PlotsPanel
+from flexarm.studio.possible import Possible, changed
 from flexarm.studio.response_panel import ResponsePanel
 from flexarm.studio.scene import Scene
 from flexarm.studio.sweep import Sweep
@@ -56,7 +58,7 @@ class Page:
         sweep: Sweep | None = None,
         first: Callable[[], Result | None] = lambda: None,
     ) -> None:
-        self.client, self.start = client, start
+        self.client = client
         self.case: Case | None = None
         self.result: Result | None = None
         self.film: Film | None = None
@@ -68,8 +70,12 @@ class Page:
         self.kept_runs = 0
         self._before: list[Case] = []
         self._first: Case | None = None
-        self._refused: dict[str, float] = {}
-        self._turned: dict[str, float] = {}
+        self.doubt: Exception | None = None  # what is wrong with gains that are typed
+        self._refused: dict[str, float | str] = {}
+        self._refusal: Exception | None = None
+        self._turned: dict[str, float | str] = {}
+        self._wanted = 0  # jobs that wait and want another run
+        self._stale = False  # whether the picture is of a case before
         self._lock = threading.Lock()
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._closed = self._stop = False
@@ -91,9 +97,28 @@ class Page:
         """Leave a job to the page's thread; what it raises is shown in the page."""
         self._jobs.put(job)
 
+    def want(self, job: Callable[[], None]) -> None:
+        """Leave a job that wants another run: one that is computed meanwhile gives way. Called from any thread."""
+        with self._lock:
+            self._wanted += 1
+
+        def wanted() -> None:
+            with self._lock:
+                self._wanted -= 1
+            try:
+                job()
+            finally:
+                self._settle()
+
+        self.do(wanted)
+
     def close(self) -> None:
         self._closed = True
         self._jobs.put(None)
+
+    def join(self, timeout: float) -> None:
+        """Until a page that was closed is done with the job that it had."""
+        self._thread.join(timeout)
 
     def wait(self, timeout: float = 60.0) -> None:
         """Until all jobs that are there now are done."""
@@ -128,15 +153,26 @@ class Page:
 
     # --- what a page does ---
 
-    def open(self, what: Case | Run, first: Result | None = None) -> None:
-        """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it."""
-        if isinstance(what, Run):
-            result, self.case = self.recorded(what), None
-        else:
-            result = first or self.compute(what)
-            self.case = what
-        self._first, self._before, self._refused = self.case, [], {}
-        self.line.time = 0.0
+    def open(self, what: Case | Run, first: Result | None = None, said: Sequence[str] = ()) -> None:
+        """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it; `said`
+        is what was warned of when it was read. One that cannot be shown leaves what was there."""
+        case = None if isinstance(what, Run) else what
+        result = self.recorded(what) if isinstance(what, Run) else first or self.compute(what)
+        result = replace(result, warned=(*said, *result.warned))
+        before, history, time_before = (self.case, self.result), (self._first, self._before), self.line.time
+        self._first, self._before = case, []
+        try:
+            self._show_opened(case, result, 0.0)
+        except Exception:
+            if before[1] is not None:
+                self._first, self._before = history
+                self._show_opened(before[0], before[1], time_before)
+            raise
+        self._stale = self._gave_way(result)
+
+    def _show_opened(self, case: Case | None, result: Result, time: float) -> None:
+        self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
+        self.line.time = time
         self.view.thicken_to(thickening(result.system))
         self._note(result)
         problems = self._draw()  # the arm first: knobs and plots take a browser longer
@@ -152,22 +188,24 @@ class Page:
     @staticmethod
     def recorded(run: Run) -> Result:
         """A run that was computed before."""
+        if not all(np.isfinite(run.array(name)).all() for name in ("time", "q")):
+            raise ValueError("this run has times or coordinates that are no numbers: it cannot be shown")
         return Result(System(run.robot, native=False), run)
 
-    def turn(self, path: str, value: float) -> None:
-        """A number is turned; called from any thread."""
+    def turn(self, path: str, value: float | str) -> None:
+        """A number is turned, or a text typed for it; called from any thread."""
         with self._lock:
             self._turned[path] = value
-        self.do(self._apply)
+        self.want(self._apply)
 
     def undo(self) -> None:
         if self._before:
-            self._go_to(self._before.pop())
+            self._go_to(self._before[-1])
+            self._before.pop()
 
     def reset(self) -> None:
         if self._first is not None and self.case is not None and self._first is not self.case:
-            self._before.append(self.case)
-            self._go_to(self._first)
+            self.go(self._first)
 
     def control(self, control: Control) -> None:
         """Shapers and controllers as they are switched now."""
@@ -175,9 +213,8 @@ class Page:
             raise ValueError("control: a recorded run has no simulation that could be computed again")
         case = replace(self.case, control=control)
         result = self.compute(case)
-        self._before = [*self._before, self.case][-UNDONE:]
-        self.case = case
-        self._take(result)
+        self.doubt = None
+        self._accept(case, result)
 
     def go(self, case: Case) -> Result:
         """Another case of the same robot, from which one can go back."""
@@ -189,7 +226,7 @@ class Page:
 
     def _go_to(self, case: Case) -> Result:
         result = self.compute(case)
-        self.case, self._refused = case, {}
+        self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
         self.knobs.show(case)
         self.control_panel.show(case.control)
         self._take(result)
@@ -201,45 +238,72 @@ class Page:
 
         def enough() -> bool:
             waited = time.monotonic() - begin
-            return self._closed or self._stop or waited > LONGEST or (waited > PATIENCE and bool(self._turned))
+            return self._closed or self._stop or waited > LONGEST or (waited > PATIENCE and self._wanted > 0)
 
         return computed(case, rigid, enough)
 
     def _apply(self) -> None:
-        """Take all that was turned; what cannot be stays refused until it can, and is said."""
+        """Take all that was turned and can be; what cannot stays refused until it can, and is said."""
         with self._lock:
             turned, self._turned = self._turned, {}
         if not turned or self.case is None:
             return
-        problem: Exception | None = None
-        for wanted in ({**self._refused, **turned}, turned):
-            try:
-                case = self.case.with_(wanted)
-                result = self.compute(case)
-            except Exception as error:
-                problem = problem or error
-                continue
+        found = self._possible(
+            self.case, turned | {path: each for path, each in self._refused.items() if path not in turned}
+        )
+        self._refused, self._refusal = found.refused, found.problem
+        if found.result is not None:
+            self._accept(found.case, found.result)
+        elif found.problem is not None:
+            self.say(found.problem)
+
+    def _possible(self, case: Case, wanted: Mapping[str, float | str]) -> Possible:
+        """As many of these numbers as can be, and their run: all together, else those that the robot bears, else one
+        after the other."""
+        try:
+            whole = changed(case, wanted)
+            return Possible(whole, self.compute(whole))
+        except Exception as error:
+            if len(wanted) == 1:
+                return Possible(case, None, dict(wanted), error)
+        borne = Possible(case)
+        for path, value in wanted.items():
+            borne = borne.tried(path, value, lambda _: None)
+        if 0 < len(borne.refused) < len(wanted):
+            with contextlib.suppress(Exception):
+                return replace(borne, result=self.compute(borne.case))
+        found = Possible(case)
+        for path, value in wanted.items():
+            found = found.tried(path, value, self.compute)
+        return found
+
+    def _accept(self, case: Case, result: Result) -> None:
+        """Another case, from which one can go back, and its run."""
+        if self.case is not None:
             self._before = [*self._before, self.case][-UNDONE:]
-            self.case = case
-            self._refused = {path: value for path, value in self._refused.items() if path not in wanted}
-            if result.run.status == "interrupted" and self._turned:
-                return  # the next job has what is wanted now
-            self._take(result)
-            if self._refused and problem is not None:
-                self.say(problem)
-            return
-        self._refused |= turned
-        assert problem is not None
-        self.say(problem)
+        self.case = case
+        self._take(result)
+
+    def _gave_way(self, result: Result) -> bool:
+        return result.run.status == "interrupted" and self._wanted > 0
+
+    def _settle(self) -> None:
+        """A run that gave way to what then was refused is computed again."""
+        if self._stale and not self._wanted and not self._closed and self.case is not None:
+            self._take(self.compute(self.case))
 
     def _take(self, result: Result) -> None:
-        """A run to be shown from now on."""
+        """A run to be shown from now on, unless it gave way: the next job has what is wanted now."""
+        self._stale = self._gave_way(result)
+        if self._stale:
+            return
         self._note(result)
         self.redraw()
 
     def _note(self, result: Result) -> None:
         self.result, self.runs = result, self.runs + 1
         self.modes.clear()
+        self.response.clear()
         self.response.offer(result.system.inputs)
         self.line.stretch(float(result.run.array("time")[-1]))
         self.time_panel.stretch()
@@ -249,6 +313,8 @@ class Page:
         assert self.result is not None
         self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
         problems = self.view.changed(self.film)
+        if self.shape is not None:
+            self.modes.choose()  # as large as before, whatever is magnified
         self.show()
         return problems
 
@@ -283,8 +349,8 @@ class Page:
         self._error.visible = True
 
     def forget(self) -> None:
-        """What was said of an earlier action; a number that is refused still is."""
-        if self.result is not None and not self._refused:
+        """What was said of an earlier action; numbers that are refused still are."""
+        if self.result is not None:
             self._tell()
 
     def _tell(self) -> None:
@@ -303,8 +369,14 @@ class Page:
         if self.case is not None and self.case.made_up:
             notes.append("Nothing says what to compute: joints are moved a little.")
         notes += self.result.warned
+        if self.case is not None:
+            doubts = [str(each) for each in self.case.robot.every_unit_warning()]
+            notes += [each for each in doubts if not any(each in said for said in self.result.warned)]
         parts = [box(words), *(box(each, *NOTE) for each in notes)]
         self._status.content = "".join(parts)
+        for problem in (self.doubt, self._refusal):
+            if problem is not None:
+                self.say(problem)
 
     def _build(self) -> None:
         gui = self.client.gui
@@ -343,4 +415,4 @@ class Page:
         if event.target.value == "Stop":
             self._stop = True
         else:
-            self.do(self.undo if event.target.value == "Undo" else self.reset)
+            self.want(self.undo if event.target.value == "Undo" else self.reset)

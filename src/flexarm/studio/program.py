@@ -18,7 +18,7 @@ from flexarm.motion.stabilization import Baumgarte
 from flexarm.robot import Robot
 from flexarm.robot.files import plain
 from flexarm.studio.case import Case
-from flexarm.studio.control import gauged, held
+from flexarm.studio.control import at_rest, beginning, gauged, held
 
 
 @dataclass(frozen=True)
@@ -53,27 +53,29 @@ class _Writer:
     def _controlled(self, system: System, options: dict[str, Any]) -> list[str]:
         """What is switched on; the options have its names in them afterwards."""
         control, lines, plant = self.case.control, [], "robot"
+        start, first = at_rest(system, options.get("q0")), beginning(system, options)
         if control.plant is not None:
             plant, system = "plant", System(control.plant, native=False)
             lines.append(_robot(plant, control.plant) + "  # for which it is designed")
         if control.shaper != "none":
             for name in ("torque", "motion"):
                 if isinstance(options.get(name), Mapping) and options[name]:
-                    lines.append(f"shape_{name} = fa.shaper({control.shaper!r}, {plant}, joints={held(name)!r})")
+                    at = f"q={first!r}, " if first else ""
+                    lines.append(f"shape_{name} = fa.shaper({control.shaper!r}, {plant}, {at}joints={held(name)!r})")
                     options[name] = {
                         link: _Code(f"shape_{name}({self.written(each, f'{name}.{link}')})")
                         for link, each in options[name].items()
                     }
         if control.feeds_back:
             control.require_possible(system, options)
-            lines += self._laws(system, plant, options)
+            lines += self._laws(system, plant, options, start)
             options["torque"] = _Code("law")
         return lines
 
-    def _laws(self, system: System, plant: str, options: dict[str, Any]) -> list[str]:
+    def _laws(self, system: System, plant: str, options: dict[str, Any], start: Mapping[str, float]) -> list[str]:
         control = self.case.control
         moved = {} if control.feedback == "none" else options.pop("motion", None) or {}
-        references = control.references(system, options.get("q0"), moved)
+        references = control.references(system, start, moved)
         to = f"references={self.written(references, 'references')}"
         torque = options.get("torque")
         given = f"feedforward={self.written(torque, 'torque')}" if torque else ""

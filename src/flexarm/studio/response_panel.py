@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from flexarm.analysis.linear import linearize
 from flexarm.studio.modes_panel import posture
+from flexarm.studio.picture import image_of
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-DPI = 110
 SIZE = (4.4, 4.2)  # inches
 
 
@@ -40,6 +38,12 @@ class ResponsePanel:
             self._input.options = names
             self._input.value = names[0]
 
+    def clear(self) -> None:
+        """Another run: its response is another."""
+        for each in self._drawn:
+            each.remove()
+        self._drawn = []
+
     def compute(self) -> None:
         page = self._page
         if page.result is None or page.film is None:
@@ -50,18 +54,8 @@ class ResponsePanel:
             raise ValueError("response: no joint of this robot has an actuator")
         there = posture(system, page.film, page.line.time)
         model = linearize(system, q=there, inputs=[str(self._input.value)], outputs=[str(self._output.value).strip()])
-        for image in self._drawn:
-            image.remove()
+        figures = [image_of(figure, SIZE) for figure in (model.bode(), model.pole_zero_map())]
+        self.clear()
         with self._place:
-            self._drawn = [self._gui.add_image(image_of(figure)) for figure in (model.bode(), model.pole_zero_map())]
-
-
-def image_of(figure: Any) -> Any:
-    """A figure as an array (height, width, 3) of bytes, small enough for a panel."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    figure.set_size_inches(*SIZE)
-    figure.set_dpi(DPI)
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
-    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+            self._drawn = [self._gui.add_markdown(f"At the posture of {page.line.time:.4g} s:")]
+            self._drawn += [self._gui.add_image(image) for image in figures]

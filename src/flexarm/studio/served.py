@@ -8,12 +8,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
+from http import HTTPStatus
 from importlib import resources
 from typing import Any
 
 HERE = "127.0.0.1"
 LOCAL = (HERE, "localhost", "::1")
 OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # where pages of this machine are from
+OWN_NAME = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)  # by which they ask for it
 LARGEST = 50_000_000  # bytes of a file that is opened
 LIMIT = "const LARGEST = 0;"
 
@@ -24,7 +26,7 @@ _lock = threading.Lock()  # what is changed below belongs to all threads
 def own_page(host: str) -> Iterator[None]:
     """A server that is made inside has the studio's script in its page. For this machine alone, it refuses pages of
     other sites that a browser has open: viser asks nobody where a page is from, and the address of this machine is no
-    secret."""
+    secret. It answers to the names of this machine only: a site could give its own name that address."""
     import websockets.asyncio.server as sockets
 
     usual: Any = sockets.serve
@@ -32,7 +34,8 @@ def own_page(host: str) -> Iterator[None]:
     def serve(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
         if host in LOCAL:
             options["origins"] = [OWN, None]
-        return usual(*arguments, process_request=with_script(process_request), **options)
+        answer = with_script(process_request)
+        return usual(*arguments, process_request=for_us(answer) if host in LOCAL else answer, **options)
 
     with _lock:
         sockets.serve = serve  # type: ignore[misc, assignment]
@@ -40,6 +43,17 @@ def own_page(host: str) -> Iterator[None]:
             yield
         finally:
             sockets.serve = usual  # type: ignore[misc]
+
+
+def for_us(answer: Callable[[Any, Any], Any] | None) -> Any:
+    """The same answers, to those who ask for this machine by a name of its own."""
+
+    def answered(connection: Any, request: Any) -> Any:
+        if not all(OWN_NAME.fullmatch(name) for name in request.headers.get_all("Host")):
+            return connection.respond(HTTPStatus.FORBIDDEN, "This studio answers to localhost only.\n")
+        return None if answer is None else answer(connection, request)
+
+    return answered
 
 
 def with_script(answer: Callable[[Any, Any], Any] | None) -> Any:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PORT = 8080
 BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
+ENDING = 2.0  # s: as long as a page may take to end its job
+OWN_CALLBACKS = r"coroutine '(\w*Panel|Plot|Knobs|Told|Page)\..*' was never awaited"
 MISSING = "the studio needs viser: pip install flexarm[studio]"
 
 
@@ -60,6 +62,7 @@ class Studio:
         self._server = _viser(self._host, _port(port))
         # a browser may leave while its page still draws: that is no news
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
+        warnings.filterwarnings("ignore", message=OWN_CALLBACKS, category=RuntimeWarning)
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         self._server.on_client_connect(self._opened)
         self._server.on_client_disconnect(self._left)
@@ -88,7 +91,7 @@ class Studio:
     @property
     def url(self) -> str:
         shown_host = "localhost" if self._host in (HERE, "0.0.0.0", "::") else self._host
-        return f"http://{shown_host}:{self.port}"
+        return f"http://{f'[{shown_host}]' if ':' in shown_host else shown_host}:{self.port}"
 
     def wait(self) -> None:
         """Until Ctrl-C."""
@@ -101,6 +104,8 @@ class Studio:
         self._known.set()
         for page in pages:
             page.close()
+        for page in pages:
+            page.join(ENDING)  # what it still draws would be left to a loop that is gone
         with _quietly():
             self._server.stop()
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.studio.picture import image_of
 from flexarm.studio.sweep import Sweep
 
 SIZE = (4.4, 3.7)  # inches
 COLUMN = 2.4  # inches, at least, of each of several plots
-DPI = 110
 DOT = "width:14px;height:14px;margin:-9px 0 0 -9px;border:2px solid #fff;outline:2px solid #d1495b;border-radius:50%"
 
 
@@ -21,8 +21,6 @@ class SweepMap:
     """The picture of a quantity of a sweep. Fields beyond the two that are drawn have the values of a member."""
 
     def __init__(self, sweep: Sweep, quantity: str, member: int) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
         from flexarm.show.sweeps import plot_sweep
 
         self.sweep, self.quantity = sweep, quantity
@@ -31,16 +29,13 @@ class SweepMap:
         at = {name: sweep.changes(member)[name] for name in self.held}
         figure = plot_sweep(sweep.data, quantity, **at)
         columns = min(4, len(sweep.fields)) if sweep.together else 1
-        figure.set_size_inches(max(SIZE[0], COLUMN * columns), SIZE[1])
-        figure.set_dpi(DPI)
-        canvas: Any = FigureCanvasAgg(figure)
-        canvas.draw()
-        size = np.array(canvas.get_width_height())
+        image = image_of(figure, (max(SIZE[0], COLUMN * columns), SIZE[1]))
+        size = np.array([image.shape[1], image.shape[0]])
         self._members, self._places = self._found(figure.axes, size)
         self._cells = not sweep.together and len(sweep.dimensions) > 1
-        inside = [axes.get_window_extent().get_points() / size for axes in figure.axes[: max(columns, 1)]]
+        inside = [axes.get_window_extent().get_points() / size for axes in figure.axes[:columns]]
         self._frames = [(low[0], 1 - high[1], high[0], 1 - low[1]) for low, high in inside]
-        self._png = _png(np.asarray(canvas.buffer_rgba())[..., :3])
+        self._png = _png(image)
 
     def _found(self, axes: list[Any], size: Array) -> tuple[Any, Array]:
         """Numbers of members, and where they are in the picture, from its upper left corner, as parts of its size."""
@@ -78,7 +73,7 @@ class SweepMap:
             return None
         if not len(self._members):
             return None
-        apart = (self._places - [x, y]) / [[1.0, 1.0]]
+        apart = self._places - [x, y]
         if not self._cells and not self.sweep.together:
             apart = apart * [1.0, 0.05]  # along a line, what counts is how far across
         return int(self._members[np.linalg.norm(apart, axis=1).argmin()])

@@ -14,6 +14,7 @@ from flexarm.studio.case import Case
 from flexarm.studio.computing import Result
 from flexarm.studio.fields import fields, varied
 from flexarm.studio.files import sweep_file
+from flexarm.studio.number_box import add_number_box, number_in, written
 from flexarm.studio.sweep import Sweep
 from flexarm.studio.sweep_map import SweepMap
 from flexarm.studio.sweeping import Range, swept
@@ -35,11 +36,9 @@ class RangePanel:
     def __init__(self, gui: Any, label: str) -> None:
         self._known: dict[str, Any] = {}
         self._field = gui.add_dropdown(label, (NOTHING,), initial_value=NOTHING)
-        self._first = gui.add_number(f"{label}: from", 0.0, step=0.01)
-        self._last = gui.add_number(f"{label}: to", 1.0, step=0.01)
+        self._first = add_number_box(gui, f"{label}: from", 0.0)
+        self._last = add_number_box(gui, f"{label}: to", 1.0)
         self._count = gui.add_number(f"{label}: count", 11, step=1, min=1)
-        for handle in (self._first, self._last):
-            handle.precision = 12
 
         async def chosen(event: Any) -> None:
             if event.client is not None:
@@ -55,7 +54,8 @@ class RangePanel:
         self._around()
 
     def show(self, given: Range) -> None:
-        self._first.value, self._last.value, self._count.value = given.first, given.last, given.count
+        self._first.value, self._last.value = written(given.first), written(given.last)
+        self._count.value = given.count
 
     def _around(self) -> None:
         name = str(self._field.value)
@@ -66,8 +66,8 @@ class RangePanel:
         name = str(self._field.value)
         if name == NOTHING:
             return []
-        numbers = float(self._first.value), float(self._last.value), int(self._count.value)
-        return [Range(name, *numbers, whole=self._known[name].whole)]
+        first, last = number_in(self._first.value, f"{name}: from"), number_in(self._last.value, f"{name}: to")
+        return [Range(name, first, last, int(self._count.value), whole=self._known[name].whole)]
 
 
 class SweepPanel:
@@ -108,7 +108,7 @@ class SweepPanel:
                 page.do(self.mark)
 
         async def asked(event: Any) -> None:
-            page.do(lambda: self.open(int(self._member.value)))
+            page.want(lambda: self.open(int(self._member.value)))
 
         async def saved(event: Any) -> None:
             page.do(self.save)
@@ -272,7 +272,7 @@ class SweepPanel:
             where = [", ".join(f"{each:.4g}" for each in point) for point in (found, expected)]
             raise ValueError(
                 f"sweep: this run ends with the tip at ({where[0]}) m, and the sweep has it at ({where[1]}) m: "
-                "it was made of another robot or another simulation"
+                "it was made of another robot, another simulation, or other shapers and controllers"
             )
 
     def _checked(self) -> int:

@@ -14,6 +14,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.interrupts import ending_when
 from flexarm.motion.progress import watched
 from flexarm.studio.case import Case, Number
+from flexarm.studio.fields import plainly, require_swept
 from flexarm.studio.sweep import Sweep
 
 MOST = 10_000  # members of a sweep in a page
@@ -54,7 +55,8 @@ class Range:
     @property
     def section(self) -> dict[str, Any]:
         """As a file would have it."""
-        return {"from": self.first, "to": self.last, "count": self.count}
+        ends = (round(self.first), round(self.last)) if self.whole else (self.first, self.last)
+        return {"from": ends[0], "to": ends[1], "count": self.count}
 
 
 def swept(
@@ -67,6 +69,9 @@ def swept(
     from flexarm.sweeps.sweeping import sweep
 
     over = _over(ranges)
+    for name in over:
+        require_swept(case, name)
+    case = plainly(case, over)
     options = case.arguments(System(case.robot, native=False))
 
     def watch(doing: str, done: float, whole: float) -> None:

@@ -29,11 +29,11 @@ class Told:
         async def heard(event: Any) -> None:
             if event.client is not None:
                 text = str(event.target.value)
-                page.do(lambda: self.hear(text))
+                page.want(lambda: self.hear(text))
 
         async def uploaded(event: Any) -> None:
             file = event.target.value
-            page.do(lambda: page.files.take(file.name, file.content))
+            page.want(lambda: page.files.take(file.name, file.content))
 
         words.on_update(heard)
         dropped.on_upload(uploaded)

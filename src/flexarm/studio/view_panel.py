@@ -59,7 +59,9 @@ class ViewPanel:
 
     def offer(self, kept: list[str]) -> None:
         """Runs that can be shown as a ghost."""
-        self._beside.options = (NONE, TWIN, PLAIN, *kept, *([ALL] if len(kept) > 1 else []))
+        chosen, options = str(self._beside.value), (NONE, TWIN, PLAIN, *kept, *([ALL] if len(kept) > 1 else []))
+        self._beside.options = options
+        self._beside.value = chosen if chosen in options else NONE
 
     def changed(self, film: Film) -> list[Exception]:
         """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
@@ -136,4 +138,6 @@ class ViewPanel:
             return None
         values: Array = film.values(self._colours)
         bands = bands_of(values[k], float(values.max(initial=0.0)))
-        return np.where(film.stations >= 0, bands[np.maximum(film.stations, 0)], -1)
+        begin = np.maximum(film.stations, 0)
+        larger = np.maximum(bands[begin], bands[np.minimum(begin + 1, len(bands) - 1)])  # of both ends of a triangle
+        return np.where(film.stations >= 0, larger, -1)
