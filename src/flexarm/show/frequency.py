@@ -86,7 +86,7 @@ def _decades(small: float, low: float, high: float) -> Array:
     top = max(abs(low), abs(high))
     powers = np.arange(np.log10(small), np.floor(np.log10(max(top, small))) + 0.5)
     powers = powers[:: max(1, -(-len(powers) // 3))]
-    found = np.concatenate([-(10.0**powers[::-1]), [0.0], 10.0**powers])
+    found = np.concatenate([-(10.0 ** powers[::-1]), [0.0], 10.0**powers])
     return found[(found >= low) & (found <= high)]
 
 
