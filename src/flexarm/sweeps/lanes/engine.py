@@ -10,7 +10,7 @@ import os
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from flexarm.foundation.sentences import told
@@ -51,20 +51,14 @@ def prepare(
     return sweep
 
 
-def run(
-    sweep: Sweep,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    prompt: bool = False,
-) -> Iterator[Outcome]:
+def run(sweep: Sweep, threads: int | None = None, prompt: bool = False) -> Iterator[Outcome]:
     """What comes of the members, as tasks are done in so many threads, in no certain order.
 
-    progress: called with how many members are done, and how many there are.
     prompt: whether tasks are cut so that outcomes come every few seconds, for those who keep them.
 
     Whoever ends the iteration, by Ctrl-C or otherwise, loses only tasks that are not done.
     """
-    workers, stopped, done = threads or processors(), threading.Event(), 0
+    workers, stopped = threads or processors(), threading.Event()
     tasks = Waiting(sweep.tasks, prompt)
     running: dict[Future[tuple[list[Outcome], float]], Task] = {}
 
@@ -82,11 +76,7 @@ def run(
                 for one in wait(running, return_when=FIRST_COMPLETED).done:
                     outcomes, seconds = one.result()
                     tasks.took(running.pop(one), seconds)
-                    for outcome in outcomes:
-                        done += 1
-                        yield outcome
-                if progress is not None:
-                    progress(done, sweep.count)
+                    yield from outcomes
         finally:
             stopped.set()
             pool.shutdown(cancel_futures=True)

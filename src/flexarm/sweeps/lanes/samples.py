@@ -76,7 +76,7 @@ class Samples:
             [self._stepper.path[:, good, : 3 * at.every], self._stepper.path[:, good, at.work : at.lost + 1]], axis=1
         )
         self._nodes.append((np.nextafter(times[-1:], -np.inf), last[:, None]))
-        if sum(len(each) for each, _ in self._pending) >= TOGETHER:
+        if max(len(self._nodes), sum(len(each) for each, _ in self._pending)) >= TOGETHER:
             self.read()
 
     def _add(self, times: Array, good: int, wanted: Array) -> None:

@@ -53,11 +53,6 @@ class Sweep:
         self.interpolated: list[str] = []  # whose numbers, and from how many
 
     @property
-    def count(self) -> int:
-        """Of the members."""
-        return sum(map(len, self.tasks))
-
-    @property
     def structures(self) -> int:
         return sum(each.cohort is not None for each in self.jobs)
 
