@@ -43,8 +43,10 @@ def test_interrupts_at_random_moments(pressed_during, method):
 
     options = {"torque": law, "native": False, "method": method, "sample": 2e-3}
     whole = [fa.simulate(TWO, 2.0, **options) for _ in range(2)][-1]  # the second is as fast as those that follow
-    wall, draw, interrupted = whole.statistics["wall_time"], random.Random(1), 0
-    for _ in range(25):
+    wall, draw, tried, interrupted = whole.statistics["wall_time"], random.Random(1), 0, 0
+    while tried < 25 or interrupted <= 5:
+        tried += 1
+        assert tried < 200
         run = pressed_during(draw.uniform(0.1, 1.0) * wall, lambda: fa.simulate(TWO, 2.0, **options))
         if run is None:  # it had not begun
             interrupted += 1
@@ -54,8 +56,10 @@ def test_interrupts_at_random_moments(pressed_during, method):
         assert (np.diff(t) > 0).all()
         on_samples = np.isin(t, whole.time.values)
         np.testing.assert_array_equal(q[on_samples], whole.data["q"].values[: on_samples.sum()])
-        interrupted += run.status == "interrupted"
-    assert interrupted > 5
+        if run.status == "interrupted":
+            interrupted += 1
+        else:  # it was over before: machines that share their cores are faster at times
+            wall = min(wall, run.statistics["wall_time"])
 
 
 def test_an_error_that_an_interrupt_was_turned_into_is_an_interrupt_again():
