@@ -8,7 +8,8 @@ import pytest
 
 from flexarm.mechanics import code_cache, lane_library
 from flexarm.mechanics.compiler import find_compiler
-from flexarm.mechanics.lane_library import AVX2, AVX512, PAIRS, Between, LaneFunction, LaneLibrary, Width, widest
+from flexarm.mechanics.lane_library import AVX2, AVX512, PAIRS, LaneFunction, LaneLibrary, Width, widest
+from flexarm.mechanics.lane_nodes import LaneNodes
 from flexarm.mechanics.lanes import in_lanes
 from flexarm.motion.sampling import CUBIC, WITH_RATES, between
 from flexarm.motion.state import Layout
@@ -186,13 +187,47 @@ def test_states_between_nodes_are_those_of_one(library):
     s = (wanted - times[left])[:, None] / h
     weights = np.hstack([(s ** np.arange(6)) @ WITH_RATES, (s ** np.arange(4)) @ CUBIC, h, s])
     for order in (2, 5):
-        rows = Between(library.loaded, 2)(path, left, weights, order <= 2)
+        rows = np.empty((2, 6, 8, lanes))[:, 1:5]  # among others
+        LaneNodes(library.loaded, 2).between(path, left, weights, order <= 2, rows)
         for group in range(2):
             for lane in range(lanes):
                 expected = between(times, path[group, :, :, lane], wanted, layout, order)
                 found = rows[group, :, :, lane]
                 np.testing.assert_allclose(found[:, :6], expected[:, layout.motion], rtol=1e-10, atol=1e-10)
                 np.testing.assert_allclose(found[:, 6:], expected[:, [layout.work, layout.lost]], rtol=1e-10)
+
+
+def test_the_worst_error_of_all_lanes(library):
+    lanes = library.width.lanes
+    errors, allowed = RANDOM.uniform(size=(3, 5, 2, lanes)), RANDOM.uniform(1.0, 2.0, size=(3, 1, 1, lanes))
+    found = LaneNodes(library.loaded, 2).worst(errors, 4, allowed)
+    np.testing.assert_allclose(found, (errors / allowed).max(axis=(0, 2, 3))[:4], rtol=1e-15)
+    for wrong in (np.nan, np.inf):
+        errors[1, 2, 0, lanes - 1] = wrong
+        assert np.isinf(LaneNodes(library.loaded, 2).worst(errors, 4, allowed)).tolist() == [False, False, True, False]
+
+
+def test_swings_are_counted_where_coordinates_turn(library):
+    """Of cos(k t) with an amplitude: as many turning points as half periods, if the amplitude is minded and the lane
+    lives; in two calls as in one."""
+    lanes, nodes, groups = library.width.lanes, 200, 2
+    t = 0.013 + np.linspace(0, 2 * np.pi, nodes)[None, :, None, None]
+    k = np.arange(3, 3 + groups)[:, None, None, None]
+    size = np.array([1.0, 0.05])[None, None, :, None] * np.ones((groups, 1, 2, lanes))
+    q, v = size * np.cos(k * t), -k * size * np.sin(k * t)
+    path = np.ascontiguousarray(np.concatenate([q, v], axis=2))
+    last, counts = np.zeros((groups, 2, lanes)), np.zeros((groups, 2, lanes), dtype=np.int64)
+    living = np.full((groups, lanes), -1)
+    living[1, 0] = 0
+    for part in (slice(0, 81), slice(80, nodes)):
+        rows = path[:, part]
+        LaneNodes(library.loaded, 2).swings(
+            rows[:, :, :2], rows[:, :, 2:], np.full_like(last, 0.15), living, last, counts
+        )
+    assert (counts[0, 0] == 6).all()
+    assert (counts[1, 0, 1:] == 8).all()
+    assert counts[1, 0, 0] == 0
+    assert (counts[:, 1] == 0).all()
 
 
 def test_steps_end_where_a_lane_needs_it(library):

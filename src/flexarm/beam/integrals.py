@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -63,6 +64,7 @@ class LinkIntegrals:
                 self.count += width
         self.properties = LinkProperties(link)
         self._stations: dict[float, Station] = {}
+        self.remembered: dict[tuple[object, ...], Any] = {}  # what others computed from it
 
     def _width(self, family: str) -> int:
         """How many shapes a family has, known before they are computed."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import casadi as ca
-import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.code_cache import kept_library, say_once
@@ -102,7 +101,7 @@ class LaneLibrary:
         return key_of([*identity, "lanes", *self.width], compiler)
 
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
-        flags = ("-O2", *FLAGS[1:], *self.width.flags)
+        flags = ("-O3", *FLAGS[1:], *self.width.flags)
         return compile_library(compiler, self._source, folder / "lanes.c", flags)
 
 
@@ -154,25 +153,3 @@ def _places(arrays: Sequence[Array]) -> list[Any]:
         vectors = (each.strides[axis] // (8 * each.shape[3]) if each.shape[axis] > 1 else 0 for each in arrays)
         strides.append((ctypes.c_longlong * len(arrays))(*vectors))
     return [pointers, *strides]
-
-
-class Between:
-    """States between nodes, in lanes."""
-
-    def __init__(self, library: ctypes.CDLL, every: int) -> None:
-        self._call, self._every = library.flexarm_between, every
-        self._call.restype = None
-
-    def __call__(self, path: Array, left: Any, weights: Array, low: bool) -> Array:
-        """Rows (groups, wanted, q v a work lost, lanes) from nodes (groups, nodes, entries, lanes): each wanted one
-        between the node `left` and the next, by its `weights` (wanted, 24); `low`: accelerations go straight."""
-        groups, _, _, lanes = path.shape
-        rows = np.empty((groups, len(left), 3 * self._every + 2, lanes))
-        left = np.ascontiguousarray(left, dtype=np.int64)
-        weights = np.ascontiguousarray(weights)
-        stride, across = (path.strides[axis] // (8 * lanes) for axis in (1, 0))
-        numbers = map(ctypes.c_longlong, (len(left), groups, self._every))
-        arrays = (ctypes.c_void_p(each.ctypes.data) for each in (left, weights, path))
-        steps = map(ctypes.c_longlong, (stride, across))
-        self._call(*numbers, *arrays, *steps, ctypes.c_void_p(rows.ctypes.data), ctypes.c_longlong(low))
-        return rows

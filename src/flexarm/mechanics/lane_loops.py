@@ -74,12 +74,12 @@ static void lane_judge(long long width, long long checked, casadi_real** res, co
 _BETWEEN = """
 CASADI_SYMBOL_EXPORT void flexarm_between(long long count, long long groups, long long every, const long long* left,
     const double* weights, const casadi_real* path, long long stride, long long across, casadi_real* rows,
-    long long low) {
+    long long rows_across, long long low) {
   long long k, g, j, r, c, width = 3 * every + 2;
   for (g = 0; g < groups; ++g) for (k = 0; k < count; ++k) {
-    const double *w = weights + 24 * k, *e = w + 18, h = w[22], s = w[23];
+    const double *w = weights + 24 * k, *e = w + 18, h = w[22], s = w[23], rate = 1. / h;
     const casadi_real *x = path + g * across + left[k] * stride, *y = x + stride;
-    casadi_real* row = rows + (g * count + k) * width;
+    casadi_real* row = rows + g * rows_across + k * width;
     for (j = 0; j < every; ++j) {
       casadi_real ends[6] = {x[j], x[every + j] * h, x[2 * every + j] * (h * h),
                              y[j], y[every + j] * h, y[2 * every + j] * (h * h)};
@@ -92,7 +92,7 @@ CASADI_SYMBOL_EXPORT void flexarm_between(long long count, long long groups, lon
       for (r = 0; r < 3; ++r) {
         sum = w[6 * r] * ends[0];
         for (c = 1; c < 6; ++c) sum += w[6 * r + c] * ends[c];
-        row[r * every + j] = r == 2 ? sum / (h * h) : r ? sum / h : sum;
+        row[r * every + j] = r == 2 ? sum * (rate * rate) : r ? sum * rate : sum;
       }
       if (low) row[2 * every + j] = x[2 * every + j] + s * (y[2 * every + j] - x[2 * every + j]);
     }
@@ -100,6 +100,43 @@ CASADI_SYMBOL_EXPORT void flexarm_between(long long count, long long groups, lon
       const casadi_real *p = x + 4 * every + j, *q = y + 4 * every + j;
       row[3 * every + j] = e[0] * p[0] + e[1] * h * p[2] + e[2] * q[0] + e[3] * h * q[2];
     }
+  }
+}
+"""
+
+# The largest error of all lanes in each step, as a share of what is allowed; infinite where one is not a number.
+_WORST = """
+CASADI_SYMBOL_EXPORT void flexarm_worst(long long count, long long groups, long long checked,
+    const casadi_real* errors, long long stride, long long across, const casadi_real* allowed, double* worst) {
+  long long k, g, i, lane;
+  for (k = 0; k < count; ++k) {
+    casadi_real most = lane_all(0.);
+    for (g = 0; g < groups; ++g) {
+      const casadi_real* row = errors + k * stride + g * across;
+      for (i = 0; i < checked; ++i) {
+        lane_bits known = (row[i] <= lane_all(1.7976931348623157e308)) & (row[i] >= -lane_all(1.7976931348623157e308));
+        casadi_real share = row[i] / allowed[g];
+        share = (casadi_real)((known & (lane_bits) share) | (~known & (lane_bits) lane_all(INFINITY)));
+        most = lane_larger(most, share);
+      }
+    }
+    for (worst[k] = 0., lane = 0; lane < LANES; ++lane) if (most[lane] > worst[k]) worst[k] = most[lane];
+  }
+}
+"""
+
+# How often coordinates turn on nodes, after swings larger than `least`; `last` is where they turned, `living` has bits.
+_SWINGS = """
+CASADI_SYMBOL_EXPORT void flexarm_swings(long long nodes, long long groups, long long width,
+    const casadi_real* q, const casadi_real* v, long long stride, long long across,
+    const casadi_real* least, const lane_bits* living, casadi_real* last, lane_bits* counts) {
+  long long k, g, j;
+  for (g = 0; g < groups; ++g) for (k = 0; k + 1 < nodes; ++k) for (j = 0; j < width; ++j) {
+    long long at = g * across + k * stride + j, own = g * width + j;
+    lane_bits turned = v[at] * v[at + stride] < 0.;
+    casadi_real swing = lane_fabs(q[at] - last[own]);
+    counts[own] -= turned & (swing > least[own]) & living[g];
+    last[own] = (casadi_real)((turned & (lane_bits) q[at]) | (~turned & (lane_bits) last[own]));
   }
 }
 """
@@ -112,5 +149,5 @@ def loop(name: str, inputs: int, outputs: int) -> str:
     return _LOOP.format(name=name, inputs=inputs, outputs=outputs)
 
 
-COMMON = _JUDGE + _BETWEEN
+COMMON = _JUDGE + _BETWEEN + _WORST + _SWINGS
 """What the loops of a library share."""

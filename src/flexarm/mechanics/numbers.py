@@ -124,6 +124,11 @@ class Numbers:
             fixed[ones] = np.sign(matrix[ones])
         self.entries.append(Entry(name, unit, matrix, fixed, symmetric, powers))
 
+    def include(self, others: Numbers) -> None:
+        """All that another has, after what is here."""
+        self.entries += others.entries
+        self.facts += others.facts
+
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
         """What a user gives entry by entry: a zero is none."""
         self.add(name, unit, value, np.asarray(value, dtype=float) != 0, symmetric)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.numbers import Numbers
 
 PAIRS = ("uu", "uv", "uw", "vv", "vw", "ww")
+REMEMBERED = 32  # things that a beam knows its numbers of
 
 
 def beam_integrals(link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
@@ -42,6 +44,18 @@ def nodally_held(link: Link) -> bool:
     """Whether the link slides through its joint as a whole and is held there at nodes of its mesh."""
     joint = link.joint
     return isinstance(joint, FixedPrismatic) and joint.on_mesh and link.flexible is not None
+
+
+def add_once(numbers: Numbers, beam: LinkIntegrals, key: tuple[object, ...], add: Callable[[Numbers], None]) -> None:
+    """What follows from a beam and this key alone, computed once for all robots that have that beam."""
+    known: dict[tuple[object, ...], Numbers] = beam.remembered
+    if key not in known:
+        if len(known) >= REMEMBERED:
+            known.clear()
+        own = type(numbers)()
+        add(own)
+        known[key] = own
+    numbers.include(known[key])
 
 
 def add_mass(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:

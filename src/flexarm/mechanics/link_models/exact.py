@@ -21,7 +21,7 @@ from flexarm.beam.patterns import NEAR, Patterns
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.articulated import symmetric
 from flexarm.mechanics.jets import Jet
-from flexarm.mechanics.link_models.beams import add_mass, add_section_inertia, add_strain, beam_integrals
+from flexarm.mechanics.link_models.beams import add_mass, add_once, add_section_inertia, add_strain, beam_integrals
 from flexarm.mechanics.link_models.frames import Frames, Node, frames_of
 from flexarm.mechanics.link_models.model import LinkModel
 from flexarm.mechanics.link_models.sections import add_spin, spin_energy, spin_momenta
@@ -55,31 +55,11 @@ class ExactLink(LinkModel):
         return nodes * each + 10.0 * n**3  # the mass matrix, in which every shape meets every other at every node
 
     def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
-        beam = body.integrals
-        nodes, patterns = nodes_of(beam), Patterns(beam)
-        add_mass(numbers, path, beam)
-        add_strain(numbers, path, beam)
-        frames_of(beam.columns).add_numbers(numbers, f"{path}.nodes", beam, nodes)
-        for k, piece in enumerate(nodes.pieces):
-            stem = f"{path}.pieces.{k}"
-            numbers.add(f"{stem}.m", "kg", piece.mass)
-            numbers.add(f"{stem}.beta", "kg m", piece.beta)
-            numbers.add(f"{stem}.B", "kg m2", piece.B, symmetric=True)
-            numbers.add(f"{stem}.weights", "m", piece.weights)
-        if spinning(beam):
-            add_spin(numbers, path, nodes, patterns)
-        else:
-            add_section_inertia(numbers, path, beam)
+        add_once(numbers, body.integrals, (path,), lambda own: _add_beam(own, path, body.integrals))
 
     def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         beam = body.integrals
-        patterns = Patterns(beam)
-        x, nodes = x if anywhere else patterns.snapped(x), nodes_of(beam)
-        inside = x > NEAR * beam.length
-        reached = np.repeat(nodes.breaks[:-1] < x, nodes.per_piece) & inside
-        numbers.add(f"{path}.x", "m", x, np.array(anywhere or inside))
-        numbers.add(f"{path}.weights", "m", nodes.weights(x), np.ones_like(reached) if anywhere else reached)
-        frames_of(beam.columns).add_place(numbers, path, beam, nodes, x, anywhere)
+        add_once(numbers, beam, (path, x, anywhere), lambda own: _add_place(own, path, beam, x, anywhere))
 
     def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         frames = frames_of(body.integrals.columns)
@@ -216,6 +196,33 @@ class ExactLink(LinkModel):
         shift = self.place(body, body.numbers.under("tip"), Jet.slow(x))[0]
         assert isinstance(shift, Shift)
         return shift.r - ca.vertcat(body.length, 0, 0)
+
+
+def _add_beam(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
+    nodes, patterns = nodes_of(beam), Patterns(beam)
+    add_mass(numbers, path, beam)
+    add_strain(numbers, path, beam)
+    frames_of(beam.columns).add_numbers(numbers, f"{path}.nodes", beam, nodes)
+    for k, piece in enumerate(nodes.pieces):
+        stem = f"{path}.pieces.{k}"
+        numbers.add(f"{stem}.m", "kg", piece.mass)
+        numbers.add(f"{stem}.beta", "kg m", piece.beta)
+        numbers.add(f"{stem}.B", "kg m2", piece.B, symmetric=True)
+        numbers.add(f"{stem}.weights", "m", piece.weights)
+    if spinning(beam):
+        add_spin(numbers, path, nodes, patterns)
+    else:
+        add_section_inertia(numbers, path, beam)
+
+
+def _add_place(numbers: Numbers, path: str, beam: LinkIntegrals, x: float, anywhere: bool) -> None:
+    patterns = Patterns(beam)
+    x, nodes = x if anywhere else patterns.snapped(x), nodes_of(beam)
+    inside = x > NEAR * beam.length
+    reached = np.repeat(nodes.breaks[:-1] < x, nodes.per_piece) & inside
+    numbers.add(f"{path}.x", "m", x, np.array(anywhere or inside))
+    numbers.add(f"{path}.weights", "m", nodes.weights(x), np.ones_like(reached) if anywhere else reached)
+    frames_of(beam.columns).add_place(numbers, path, beam, nodes, x, anywhere)
 
 
 @lru_cache(maxsize=16)

@@ -19,7 +19,7 @@ from flexarm.beam.loads import Loads
 from flexarm.beam.second_order import MOVES, SecondOrder
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.jets import Jet
-from flexarm.mechanics.link_models.beams import add_shape_integrals, add_strain, beam_integrals
+from flexarm.mechanics.link_models.beams import add_once, add_shape_integrals, add_strain, beam_integrals
 from flexarm.mechanics.link_models.model import LinkModel, differentiated, straight_points
 from flexarm.mechanics.link_models.moving_sections import moving_section
 from flexarm.mechanics.link_models.products import pulled, summed
@@ -65,12 +65,11 @@ class SecondOrderLink(LinkModel):
         return sum(50.0 * count + 10.5 * count**2 for count in counts) + (10.5 * sum(counts)) * (len(counts) > 1)
 
     def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
-        add_shape_integrals(numbers, path, body.integrals)
-        add_strain(numbers, path, body.integrals)
-        add_sections(numbers, path, body.integrals)
+        add_once(numbers, body.integrals, (path,), lambda own: _add_beam(own, path, body.integrals))
 
     def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
-        add_station(numbers, path, body.integrals, x, anywhere)
+        beam = body.integrals
+        add_once(numbers, beam, (path, x, anywhere), lambda own: add_station(own, path, beam, x, anywhere))
 
     def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         (add_shapes if contact == "continuous" else add_nodes)(numbers, path, body.integrals)
@@ -121,6 +120,12 @@ class SecondOrderLink(LinkModel):
     def deflection(self, body: SymbolicBody, x: Any) -> Any:
         eta, tip = body.elastic(x), body.numbers.under("tip")
         return Forms(body.shapes, tip).displacement(Jet.slow(eta)).x
+
+
+def _add_beam(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
+    add_shape_integrals(numbers, path, beam)
+    add_strain(numbers, path, beam)
+    add_sections(numbers, path, beam)
 
 
 @lru_cache(maxsize=16)  # a film asks for the same places at every frame

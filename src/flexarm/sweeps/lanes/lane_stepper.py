@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.lane_library import Between, LaneFunction
+from flexarm.mechanics.lane_library import LaneFunction
+from flexarm.mechanics.lane_nodes import LaneNodes
 from flexarm.motion.sampling import CUBIC, LOW, WITH_RATES, stretches
 from flexarm.motion.spectrum import MOST_COORDINATES, Spectrum
 from flexarm.sweeps.lanes.lane_arrays import LaneArrays
@@ -53,7 +54,7 @@ class LaneStepper:
         self._limits, self.ranges = np.zeros((groups, 3, lanes)), np.zeros((groups, 2, size, lanes))
         given = [self.path[:, :-1], self._inputs, self._dt, self._horizon, self._solved, self._numbers]
         self._steps = LaneFunction(self._library, STEP, given, [self.path[:, 1:], self._errors, self._left])
-        self._between = Between(self._library, self.layout.every)
+        self.on_nodes = LaneNodes(self._library, self.layout.every)
         self.readings = Readings(len(self.plant.structure.equations.chain.bodies), self.plant.nu)
 
     @property
@@ -89,7 +90,10 @@ class LaneStepper:
 
     def measured(self, used: int) -> tuple[Array, Array]:
         """The worst of all lanes in each step."""
-        error, left = (each.max(axis=(0, 2)) for each in self.excess(used))
+        error, left = (
+            self.on_nodes.worst(each, used, allowed)
+            for each, allowed in ((self._errors, self._share), (self._left, self._allowed))
+        )
         return error, left
 
     def start(self, states: Array, inputs: Array, dt: float) -> list[Array]:
@@ -104,13 +108,13 @@ class LaneStepper:
         LaneFunction(self._library, START, given, out)(1)
         return [each[:, 0] for each in out]
 
-    def between(self, times: Array, good: int, wanted: Array) -> Array:
-        """Rows (groups, wanted, q v a work lost, lanes) between the first nodes of the last call."""
+    def between(self, times: Array, good: int, wanted: Array, out: Array) -> None:
+        """Rows (groups, wanted, q v a work lost, lanes) between the first nodes of the last call, into `out`."""
         left = stretches(times, wanted)
         h = (times[left + 1] - times[left])[:, None]
         s = (wanted - times[left])[:, None] / h
         weights = np.hstack([(s ** np.arange(6)) @ WITH_RATES, (s ** np.arange(4)) @ CUBIC, h, s])
-        return self._between(self.path[:, : good + 1], left, weights, self.method.order <= LOW)
+        self.on_nodes.between(self.path[:, : good + 1], left, weights, self.method.order <= LOW, out)
 
     def read(self, rows: Array, inputs: Array, ranges: Array | None = None) -> Array:
         """What the last of rows (groups, samples, q v a work lost, lanes) tells, (groups, readings, lanes); ranges

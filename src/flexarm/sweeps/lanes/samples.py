@@ -16,6 +16,28 @@ from flexarm.sweeps.lanes.swings import Swings
 TOGETHER = 64  # that are read in a call
 
 
+class Waiting:
+    """Rows that wait to be read, (groups, rows, entries, lanes), and at what times inputs are asked for."""
+
+    def __init__(self, groups: int, entries: int, lanes: int) -> None:
+        self._times, self._rows, self.count = np.empty(TOGETHER), np.empty((groups, TOGETHER, entries, lanes)), 0
+
+    @property
+    def room(self) -> int:
+        return TOGETHER - self.count
+
+    def places(self, times: Array) -> Array:
+        """Where the rows of these times are put; no more than there is room for."""
+        first, self.count = self.count, self.count + len(times)
+        self._times[first : self.count] = times
+        return self._rows[:, first : self.count]
+
+    def taken(self) -> tuple[Array, Array]:
+        """Times and rows, which wait no longer: they stand until others are put there."""
+        count, self.count = self.count, 0
+        return self._times[:count], self._rows[:, :count]
+
+
 class Samples:
     """`extremes` tell what came of them, `furthest` how far each coordinate went, (groups, coordinates, lanes), and
     `swings`, where samples are all that is read, what they may not show.
@@ -35,8 +57,8 @@ class Samples:
         self._calm = arrays.packed(inputs.last_jumps[:, None])[:, 0]  # when inputs jump last, by lane
         self._jumping = self._calm > 0  # lanes whose inputs will still jump
         self._taken = 0
-        self._pending: list[tuple[Array, Array]] = []  # times of inputs, rows
-        self._nodes: list[tuple[Array, Array]] = []  # the same, of last nodes of calls
+        shape = arrays.groups, 3 * stepper.layout.every + 2, arrays.lanes
+        self._pending, self._nodes = Waiting(*shape), Waiting(*shape)  # samples, and last nodes of calls
 
     def end(self, member: int) -> None:
         """Nothing more is read of a member."""
@@ -52,8 +74,7 @@ class Samples:
         low, high = self._stepper.ranges[:, :, at.q].swapaxes(0, 1)
         np.maximum(self.furthest, np.maximum(-low, high), out=self.furthest, where=self._living)
         if self.swings is not None:
-            q, v = (self._stepper.path[:, : good + 1, part] for part in (at.q, at.v))
-            self.swings.take(float(times[1] - times[0]), q, v, self.furthest, self._living)
+            self.swings.take(self._stepper, good, float(times[1] - times[0]), self.furthest, self._living)
         until = int(np.searchsorted(self.wanted, times[-1] - ROUNDING * self.wanted[-1]))
         wanted = self.wanted[self._taken : until]
         self._taken = max(self._taken, until)
@@ -72,35 +93,29 @@ class Samples:
             for member in (member for member, time in ends.items() if time == end):
                 self.end(member)
         self._add(times, good, wanted)
-        last = np.concatenate(
-            [self._stepper.path[:, good, : 3 * at.every], self._stepper.path[:, good, at.work : at.lost + 1]], axis=1
-        )
-        self._nodes.append((np.nextafter(times[-1:], -np.inf), last[:, None]))
-        if max(len(self._nodes), sum(len(each) for each, _ in self._pending)) >= TOGETHER:
+        if not self._nodes.room:
             self.read()
+        (last,) = self._nodes.places(np.nextafter(times[-1:], -np.inf)).swapaxes(0, 1)
+        last[:, : 3 * at.every] = self._stepper.path[:, good, : 3 * at.every]
+        last[:, 3 * at.every :] = self._stepper.path[:, good, at.work : at.lost + 1]
 
     def _add(self, times: Array, good: int, wanted: Array) -> None:
-        if len(wanted):
-            asked = np.minimum(wanted, np.nextafter(times[-1], -np.inf))
-            self._pending.append((asked, self._stepper.between(times, good, wanted)))
+        while len(wanted):
+            if not self._pending.room:
+                self.read()
+            now, wanted = wanted[: self._pending.room], wanted[self._pending.room :]
+            asked = np.minimum(now, np.nextafter(times[-1], -np.inf))
+            self._stepper.between(times, good, now, self._pending.places(asked))
 
     def read(self) -> None:
         """Read those that wait for it."""
-        if self._pending:
-            inputs, rows = self._waiting(self._pending)
+        if self._pending.count:
+            asked, rows = self._pending.taken()
+            inputs = self._inputs.padded(asked)
             if self.extremes.first is None:
                 self.extremes.first = self._stepper.read(rows[:, :1], inputs[:, :1])
             self._stepper.read(rows, inputs, self.extremes.since)
             self.extremes.count(rows.shape[1])
-        if self._nodes:
-            inputs, rows = self._waiting(self._nodes)
-            self._stepper.read(rows, inputs, self.extremes.nodes)
-
-    def _waiting(self, these: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-        """Inputs and rows of samples that wait no longer."""
-        asked, rows = (
-            each[0] if len(each) == 1 else np.concatenate(each, axis=axis)
-            for axis, each in enumerate(zip(*these, strict=True))
-        )
-        these.clear()
-        return self._inputs.padded(asked), np.ascontiguousarray(rows)
+        if self._nodes.count:
+            asked, rows = self._nodes.taken()
+            self._stepper.read(rows, self._inputs.padded(asked), self.extremes.nodes)

@@ -71,7 +71,8 @@ class Sweep:
         each = -(-len(these) // (2 * threads * lanes)) * lanes
         speeds = rows.speeds(cohort, these)
         jumps = [_jumps(self.case, one) for one in these]
-        order = sorted(range(len(these)), key=lambda place: (jumps[place], speeds[place]))
+        # the fastest first: they take longest, and nobody should wait for them at the end
+        order = sorted(range(len(these)), key=lambda place: (jumps[place], -speeds[place]))
         runs = self.keep_runs or not are_usual(self.measures)
         self._add(cohort, these, rows, order, min(each, OF_RUNS if runs else LARGEST))
 

@@ -13,6 +13,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.coordinates import Coordinate
 from flexarm.motion.vibration import ABOVE_ERRORS, MINDED
+from flexarm.sweeps.lanes.lane_stepper import LaneStepper
 
 A_SWING = 2  # steps, at least, with which a method follows a coordinate from one turning point to the next
 
@@ -27,23 +28,17 @@ class Swings:
         kinds = [(each.link, each.kind == "elastic") for each in coordinates]
         self._alike = [[k for k, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)]
         self._sizes, self._least, self._shortest = sizes, ABOVE_ERRORS * rtol, sample / A_SWING
-        self.counts = np.zeros(sizes.shape, dtype=int)
+        self.counts = np.zeros(sizes.shape, dtype=np.int64)
         self._last = np.zeros(sizes.shape)  # where a coordinate turned
 
-    def take(self, h: float, q: Array, v: Array, furthest: Array, living: Any) -> None:
-        """Count those on nodes (groups, nodes, coordinates, lanes) at a distance of h (s) in lanes that are `living`;
-        `furthest`: how far coordinates went until now."""
+    def take(self, stepper: LaneStepper, good: int, h: float, furthest: Array, living: Any) -> None:
+        """Count those on the first steps of the last call, of h (s), in lanes that are `living`; `furthest`: how far
+        coordinates went until now."""
         if h >= self._shortest:
             return
-        turned = v[:, :-1] * v[:, 1:] < 0
-        steps = np.flatnonzero(turned.any(axis=(0, 2, 3)))
-        if not len(steps):
-            return
-        least = self._least_swings(furthest)
-        for k in steps.tolist():
-            swing = np.abs(q[:, k] - self._last)
-            self.counts += turned[:, k] & (swing > least) & living
-            self._last = np.where(turned[:, k], q[:, k], self._last)
+        q, v = (stepper.path[:, : good + 1, part] for part in (stepper.layout.q, stepper.layout.v))
+        bits = -living[:, 0].astype(np.int64)
+        stepper.on_nodes.swings(q, v, self._least_swings(furthest), bits, self._last, self.counts)
 
     def _least_swings(self, furthest: Array) -> Array:
         """Smaller ones are not minded beside how far links bend, or joints move."""
