@@ -25,6 +25,8 @@ from search import Survey, Trial
 FLEXARM, MUJOCO, EXUDYN = "flexarm", "MuJoCo", "Exudyn"
 NAMED = "6 and 6 segments, dt 2 ms, implicitfast"  # of MuJoCo: with which the goal was set
 REPEATS = 2
+FOREARM, PAYLOAD = 0.1, 0.175  # kg, of a typical arm
+FINAL = 4  # settings of flexarm, the cheapest of those that hold, among which the whole call decides
 FEW = Grid(20, 13)
 
 
@@ -41,7 +43,8 @@ class Chosen:
 
 
 def flexarm_settings() -> dict[str, Case]:
-    """Links of these arms bend by a few per cent: foreshortening to second order is enough, and cheaper than exact."""
+    """Links of these arms bend by a few per cent: foreshortening to second order is enough, and cheaper than exact.
+    Modes of a typical arm are the same for all payloads, which are described with fewer robots then."""
 
     def fixed(count: int, stiffening: Any) -> fa.Flexible:
         return fa.Flexible(bend_y=count, basis=fa.reduced(12, count, "fixed"), stiffening=stiffening)
@@ -54,10 +57,11 @@ def flexarm_settings() -> dict[str, Case]:
         "Craig-Bampton, 1 and 1 modes": (fixed(1, "shortening"), fixed(1, "shortening")),
         "Craig-Bampton, 2 and 1 modes": (fixed(2, "shortening"), fixed(1, "shortening")),
         "3 and 2 modes": (shapes(3, "modes"), shapes(2, "modes")),
+        "3 and 2 modes of a typical arm": (shapes(3, fa.Modes(FOREARM + PAYLOAD)), shapes(2, fa.Modes(PAYLOAD))),
         "3 and 2 elements": (shapes(3, "elements"), shapes(2, "elements")),
     }
-    rtols = (5e-3, 3e-3, 2e-3, 1e-3)
-    return {f"{name}, rtol {rtol:.0e}": case(*both, rtol) for name, both in bases.items() for rtol in rtols}
+    rtols = (5e-3, 3e-3, 2e-3, 1.5e-3, 1e-3)
+    return {f"{name}, rtol {rtol:.2g}": case(*both, rtol) for name, both in bases.items() for rtol in rtols}
 
 
 def mujoco_settings() -> dict[str, dict[str, Any]]:
@@ -143,15 +147,24 @@ def chosen(grid: Grid, say: Callable[[str], None]) -> Chosen:
 
 
 def among_all(found: Survey, checked: Checked, say: Callable[[str], None]) -> tuple[Trial, Case]:
-    """The cheapest setting of flexarm that holds also in the company of all members, with its error there."""
-    left = flexarm_settings()
-    while True:
-        trial, case = cheapest(found, left)
-        error = checked.error(own.tried(case, checked))
-        say(f"  {trial.tool:<22}{trial.setting:<44}{error:10.2e} among all")
-        if error <= WITHIN:
-            return replace(trial, error=error), case
+    """The setting of flexarm that holds also in the company of all members, with its error there, whose whole sweep is
+    quickest: robots must be described, too, which takes some settings longer than others."""
+    left, final = flexarm_settings(), list[tuple[float, Trial, Case]]()
+    while len(final) < FINAL:
+        try:
+            trial, case = cheapest(found, left)
+        except SystemExit:
+            if not final:
+                raise
+            break
         del left[trial.setting]
+        error = checked.error(own.tried(case, checked))
+        whole = min(own.swept(case, checked.grid)[0] for _ in range(REPEATS + 1))
+        say(f"  {trial.tool:<22}{trial.setting:<44}{error:10.2e} among all, {1e3 * whole:.3f} ms a member")
+        if error <= WITHIN:
+            final.append((whole, replace(trial, error=error), case))
+    _, trial, case = min(final, key=lambda each: each[0])
+    return trial, case
 
 
 def cheapest(found: Survey, settings: Mapping[str, Any]) -> tuple[Trial, Any]:
