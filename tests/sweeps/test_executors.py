@@ -54,6 +54,17 @@ def test_processes_give_what_this_one_gives(pool):
     assert found.equals(swept(MASSES))
 
 
+def test_notes_of_workers_are_heard(monkeypatch):
+    def refuses(self, *given):
+        raise ArithmeticError("no lanes today")
+
+    monkeypatch.setattr(Job, "_together", refuses)
+    with ThreadPoolExecutor(2) as executor:
+        found = swept(MASSES, executor=executor, native=True)
+    assert "members run one by one: ArithmeticError: no lanes today" in found.attrs["notes"]
+    assert found["angle"].values == pytest.approx(known(MASSES))
+
+
 def test_histories_come_back_from_processes(pool):
     found = swept([1.0, 2.0], executor=pool, keep="runs")
     assert [cases.angle(run) for run in found["run"].values] == pytest.approx(known([1.0, 2.0]))

@@ -21,6 +21,7 @@ from flexarm.sweeps.lanes.sweep import Sweep
 from flexarm.sweeps.member import Outcome
 from flexarm.sweeps.parcel import packed, work
 
+Found = tuple[list[Outcome], list[str]]  # what comes of members, and notes of how they were run
 AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
 
 
@@ -49,7 +50,7 @@ class Workers:
     def same_process(self) -> bool:
         return isinstance(self._executor, Threads)
 
-    def submit(self, batch: Batch) -> Future[list[Outcome]]:
+    def submit(self, batch: Batch) -> Future[Found]:
         return self._executor.submit(work, batch.parcel, batch.portion)
 
     def renew(self) -> None:
@@ -71,20 +72,21 @@ class Workers:
 
 @dataclass(frozen=True)
 class Batch:
-    """Members that are sent together."""
+    """Members that are sent together; `notes` of their sweep take those of the worker."""
 
     parcel: bytes | Job
     portion: Portion
+    notes: list[str]
 
     def halved(self) -> Iterator[Batch]:
-        return (Batch(self.parcel, half) for half in self.portion.halves)
+        return (Batch(self.parcel, half, self.notes) for half in self.portion.halves)
 
 
 def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
     """What comes of the members of all sweeps, in the order in which they are done."""
     waiting = deque(_batches(workers, sweeps))
     suspects: deque[Batch] = deque()
-    running: dict[Future[list[Outcome]], Batch] = {}
+    running: dict[Future[Found], Batch] = {}
     try:
         while waiting or suspects or running:
             alone = bool(suspects) and not running
@@ -101,10 +103,11 @@ def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
             for future in wait(running, AWAKE, FIRST_COMPLETED).done:
                 batch = running.pop(future)
                 try:
-                    found = future.result()
+                    found, notes = future.result()
                 except workers.deaths:
                     lost.append(batch)
                     continue
+                batch.notes.extend(notes)
                 yield from found
             if not lost:
                 continue
@@ -132,7 +135,7 @@ def _batches(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Batch]:
     """Of all tasks, with what their members have in common packed once."""
     for sweep in sweeps:
         parcels = [job if workers.same_process else packed(job, workers.is_dask) for job in sweep.jobs]
-        yield from (Batch(parcels[task.job], sweep.portion(task)) for task in sweep.tasks)
+        yield from (Batch(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)
 
 
 def _is_dask(given: Any) -> bool:

@@ -26,9 +26,11 @@ def packed(job: Job, by_value: bool) -> bytes:
     raise TypeError(f"executor: {_culprit(job)} cannot be sent to other processes ({problem}); {_advice()}")
 
 
-def work(parcel: bytes | Job, portion: Portion) -> list[Outcome]:
-    """What a worker does: some members, in one thread."""
-    return (parcel if isinstance(parcel, Job) else _opened(parcel)).compute(portion)
+def work(parcel: bytes | Job, portion: Portion) -> tuple[list[Outcome], list[str]]:
+    """What a worker does: some members, in one thread; and what it notes of how they were run."""
+    notes: list[str] = []
+    job = parcel if isinstance(parcel, Job) else _opened(parcel)
+    return job.compute(portion, noted=notes.append), notes
 
 
 def _opened(parcel: bytes) -> Job:
