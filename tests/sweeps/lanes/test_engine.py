@@ -253,7 +253,7 @@ def test_tasks_can_be_sent_to_another_process():
         here = {each.number: each for task in sweep.tasks for each in sweep.compute(task)}
         parcels = [packed(job, by_value=True) for job in sweep.jobs]
         parts = [(parcels[task.job], pickle.loads(pickle.dumps(sweep.portion(task)))) for task in sweep.tasks]
-        there = {each.number: each for parcel, portion in parts for each in work(parcel, portion)}
+        there = {each.number: each for parcel, portion in parts for each in work(parcel, portion)[0]}
         for number, each in here.items():
             np.testing.assert_array_equal(each.values["tip"], there[number].values["tip"])
 
