@@ -45,6 +45,17 @@ def test_nothing_is_shown_at_once_or_where_nobody_watches(watch, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_lines_where_there_can_be_no_bar(watch, capsys, monkeypatch):
+    monkeypatch.delenv("FORCE_COLOR")
+    with Progress(100.0, wanted=True) as bar:
+        for t in range(1, 31):
+            watch[0] += 1.0
+            bar.update(float(t))
+    said = capsys.readouterr().err.splitlines()
+    assert said[1] == "simulating: 1 min 29 s left; 11 of 100 s, 1 x real time"
+    assert len(said) == 3
+
+
 @pytest.mark.parametrize(
     ("rest", "pace", "words"),
     [(3, 1, "3 s left"), (90, 1, "1 min 30 s left"), (9000, 1, "2 h 30 min left"), (1, 0, "time left unknown")],

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 PATIENCE = 0.5  # seconds before a bar appears
+EVERY = 10.0  # seconds between lines, where there can be no bar
 
 Watcher = Callable[[str, float, float], None]
 _WATCHERS = threading.local()
@@ -74,10 +75,29 @@ class Progress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
+        console = Console(stderr=True)
+        if not (console.is_terminal or console.is_jupyter):
+            self._bar = Lines(self.doing)
+            return
         columns = (TextColumn(self.doing), BarColumn(bar_width=16), TextColumn("{task.fields[words]}"))
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar = Progress(*columns, console=console, transient=True)
         self._task = self._bar.add_task("", total=self.duration, words="")
         self._bar.start()
+
+
+class Lines:
+    """The same in lines, for files and pipes, where nothing can be overwritten."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing, self._next = doing, 0.0
+
+    def update(self, _task: Any, completed: float, words: str) -> None:
+        if clock.perf_counter() >= self._next:
+            print(f"{self._doing}: {words}", file=sys.stderr, flush=True)
+            self._next = clock.perf_counter() + EVERY
+
+    def stop(self) -> None:
+        """Nothing is left open."""
 
 
 def left(rest: float, pace: float) -> str:
