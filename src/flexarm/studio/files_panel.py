@@ -69,6 +69,11 @@ class FilesPanel:
         self._page.view.offer(list(kept))
         self._page.redraw()  # it may be one that is shown
 
+    def clear(self) -> None:
+        """Another case: the text that is shown is of the one before."""
+        if self._code.visible:
+            self._code.content, self._code.visible = "", False
+
     def take(self, name: str, content: bytes) -> None:
         """A file that came from the browser."""
         self._page.forget()
@@ -99,7 +104,7 @@ class FilesPanel:
             self._code.visible = True
             self._send(f"{stem}.{'yaml' if kind == 'YAML' else 'py'}", text)
             if gaps:
-                raise ValueError(f"copy as Python: put in your own functions where ... stands: {', '.join(gaps)}")
+                raise ValueError(f"copy as Python: {', '.join(gaps)} came from Python and cannot be written; put it where from_python stands")
         elif kind == "PNG":
             self._send(f"{stem}.png", self._picture())
         else:

@@ -304,6 +304,7 @@ class Page:
         self.result, self.runs = result, self.runs + 1
         self.modes.clear()
         self.response.clear()
+        self.files.clear()
         self.response.offer(result.system.inputs)
         self.line.stretch(float(result.run.array("time")[-1]))
         self.time_panel.stretch()

@@ -11,19 +11,32 @@ import numpy as np
 
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
+from flexarm.motion.actuators import Actuator
 from flexarm.motion.given_profiles import PROFILES
+from flexarm.motion.laws import Feedback
 from flexarm.motion.loads import PointLoad
 from flexarm.motion.profiles import Profile
+from flexarm.motion.sensors import Sensor
 from flexarm.motion.stabilization import Baumgarte
 from flexarm.robot import Robot
 from flexarm.robot.files import plain
 from flexarm.studio.case import Case
 from flexarm.studio.control import at_rest, beginning, gauged, held
+from flexarm.studio.known_laws import call_of
+
+
+FROM_PYTHON = "from_python"  # stands where something is that cannot be written
+RAISES = f'''
+
+def {FROM_PYTHON}(what):
+    raise NotImplementedError(f"{{what}} came from Python and cannot be written: put it where {FROM_PYTHON} stands")
+
+'''
 
 
 @dataclass(frozen=True)
 class Program:
-    """A text, and what it could not say: functions of Python, at whose places it has `...`."""
+    """A text, and what it could not say: objects of Python, at whose places it raises a sentence."""
 
     text: str
     gaps: tuple[str, ...] = ()
@@ -39,16 +52,18 @@ def python_program(case: Case) -> Program:
 class _Writer:
     case: Case
     gaps: list[str] = field(default_factory=list)
+    _system: System | None = None
 
     def text(self) -> str:
         system = System(self.case.robot, native=False)
         options = self.case.uncontrolled(system)
-        lines = ["import flexarm as fa", "", _robot("robot", self.case.robot)]
+        self._system, lines = system, [_robot("robot", self.case.robot)]
         control = self.case.control
         if not control.off:
             lines += self._controlled(system, options)
         given = [f"{name}={self.written(value, name)}" for name, value in options.items() if value is not None]
-        return "\n".join([*lines, f"run = fa.simulate(robot, {', '.join(given)})", ""])
+        first = ["import flexarm as fa", RAISES if self.gaps else ""]
+        return "\n".join([*first, *lines, f"run = fa.simulate(robot, {', '.join(given)})", ""])
 
     def _controlled(self, system: System, options: dict[str, Any]) -> list[str]:
         """What is switched on; the options have its names in them afterwards."""
@@ -112,7 +127,9 @@ class _Writer:
             if name == "constant":
                 return self.written(given["value"], where)
             return f"fa.{name}({', '.join(f'{each}={self.written(number, where)}' for each, number in given.items())})"
-        if isinstance(value, (PointLoad, Baumgarte)):
+        if isinstance(value, Feedback) and self._system is not None and (call := call_of(value, self._system)):
+            return self._call(*call, where)
+        if isinstance(value, (PointLoad, Baumgarte, Sensor, Actuator)):
             given = {each.name: getattr(value, each.name) for each in fields(value)}
             inside = ", ".join(f"{each}={self.written(part, where)}" for each, part in given.items())
             return f"fa.{type(value).__name__}({inside})"
@@ -128,12 +145,18 @@ class _Writer:
         if isinstance(value, (list, tuple, np.ndarray)):
             inside = ", ".join(self.written(each, where) for each in value)
             return f"({inside}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{inside}]"
+        if isinstance(value, float) and not np.isfinite(value):
+            return f"float({str(value)!r})"
         if isinstance(value, (str, bool, int, float, type(None))):
             return repr(value)
         if isinstance(value, np.generic):
             return repr(value.item())
-        self.gaps.append(f"{where} ({shown(value)})")
-        return "..."
+        self.gaps.append(where)
+        return f"{FROM_PYTHON}({f'{where} ({_words(value)})'!r})"
+
+    def _call(self, name: str, given: Mapping[str, Any], where: str) -> str:
+        inside = ", ".join(f"{each}={self.written(value, f'{where}: {each}')}" for each, value in given.items())
+        return f"fa.{name}(robot, {inside})"
 
 
 @dataclass(frozen=True)
@@ -141,6 +164,13 @@ class _Code:
     """What stands in a program as it is."""
 
     text: str
+
+
+def _words(value: Any) -> str:
+    if not isinstance(value, Feedback):
+        return shown(value)
+    law = getattr(value.law, "__name__", "") or type(getattr(value.law, "answer", value.law)).__name__
+    return f"the feedback {law}" + (f" with gains {', '.join(value.gains)}" if value.gains else "")
 
 
 def _robot(name: str, robot: Robot) -> str:

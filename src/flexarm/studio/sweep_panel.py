@@ -14,7 +14,7 @@ from flexarm.studio.case import Case
 from flexarm.studio.computing import Result
 from flexarm.studio.fields import fields, varied
 from flexarm.studio.files import sweep_file
-from flexarm.studio.number_box import add_number_box, number_in, written
+from flexarm.studio.number_box import add_number_box, count_in, number_in, written
 from flexarm.studio.sweep import Sweep
 from flexarm.studio.sweep_map import SweepMap
 from flexarm.studio.sweeping import Range, swept
@@ -38,7 +38,7 @@ class RangePanel:
         self._field = gui.add_dropdown(label, (NOTHING,), initial_value=NOTHING)
         self._first = add_number_box(gui, f"{label}: from", 0.0)
         self._last = add_number_box(gui, f"{label}: to", 1.0)
-        self._count = gui.add_number(f"{label}: count", 11, step=1, min=1)
+        self._count = add_number_box(gui, f"{label}: count", 11)
 
         async def chosen(event: Any) -> None:
             if event.client is not None:
@@ -55,7 +55,7 @@ class RangePanel:
 
     def show(self, given: Range) -> None:
         self._first.value, self._last.value = written(given.first), written(given.last)
-        self._count.value = given.count
+        self._count.value = written(given.count)
 
     def _around(self) -> None:
         name = str(self._field.value)
@@ -67,7 +67,8 @@ class RangePanel:
         if name == NOTHING:
             return []
         first, last = number_in(self._first.value, f"{name}: from"), number_in(self._last.value, f"{name}: to")
-        return [Range(name, first, last, int(self._count.value), whole=self._known[name].whole)]
+        count = count_in(self._count.value, f"{name}: count")
+        return [Range(name, first, last, count, whole=self._known[name].whole)]
 
 
 class SweepPanel:
