@@ -77,7 +77,7 @@ class Curves:
 
 
 def _unbroken(values: Array) -> list[Array]:
-    """A curve as parts that have no gap inside: plots draw straight through one, and nothing before and after a curve."""
+    """A curve as parts that have no gap inside: plots draw straight through one."""
     good = np.isfinite(values)
     values = np.where(good, values, np.nan)
     begins = np.flatnonzero(good & ~np.r_[False, good[:-1]])

@@ -104,7 +104,10 @@ class FilesPanel:
             self._code.visible = True
             self._send(f"{stem}.{'yaml' if kind == 'YAML' else 'py'}", text)
             if gaps:
-                raise ValueError(f"copy as Python: {', '.join(gaps)} came from Python and cannot be written; put it where from_python stands")
+                raise ValueError(
+                    f"copy as Python: {', '.join(gaps)} came from Python and cannot be written; "
+                    "put it where from_python stands"
+                )
         elif kind == "PNG":
             self._send(f"{stem}.png", self._picture())
         else:

@@ -299,6 +299,7 @@ class Page:
             return
         self._note(result)
         self.redraw()
+        self.sweeps.changed()
 
     def _note(self, result: Result) -> None:
         self.result, self.runs = result, self.runs + 1

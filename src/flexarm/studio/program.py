@@ -24,14 +24,13 @@ from flexarm.studio.case import Case
 from flexarm.studio.control import at_rest, beginning, gauged, held
 from flexarm.studio.known_laws import call_of
 
-
 FROM_PYTHON = "from_python"  # stands where something is that cannot be written
-RAISES = f'''
+RAISES = f"""
 
 def {FROM_PYTHON}(what):
     raise NotImplementedError(f"{{what}} came from Python and cannot be written: put it where {FROM_PYTHON} stands")
 
-'''
+"""
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,11 @@ class SweepMap:
             apart = apart * [1.0, 0.05]  # along a line, what counts is how far across
         return int(self._members[np.linalg.norm(apart, axis=1).argmin()])
 
-    def html(self, member: int) -> str:
-        """The picture with a ring around a member; clicks in it are told by `page.js`."""
+    def html(self, member: int | None) -> str:
+        """The picture with a ring around a member, if there is one; clicks in it are told by `page.js`."""
         rings = "".join(
             f'<div style="position:absolute;left:{100 * x:.2f}%;top:{100 * y:.2f}%;{DOT}"></div>'
-            for x, y in self._places[self._members == member]
+            for x, y in self._places[self._members == (-1 if member is None else member)]
         )
         image = f'<img alt="map of the sweep" src="data:image/png;base64,{self._png}" style="width:100%;display:block">'
         return f'<div data-studio="map" style="position:relative;cursor:crosshair;margin:4px 8px">{image}{rings}</div>'
