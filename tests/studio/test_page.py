@@ -98,7 +98,7 @@ def test_refused_control_is_taken_back(page: Page) -> None:
     hand(page, "+ gravity", True)
     assert "holds the robot's weight already" in page.error
     assert not page.client.gui.made["+ gravity"].value
-    kp = page.control_panel._numbers["kp"]
+    kp = page.control_panel._gains["kp"]
     kp.hand("2e")
     page.wait()
     hand(page, PAYLOAD, 0.16)
@@ -215,13 +215,13 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     assert page.scene._meshes["link"].visible
     hand(page, "ghost", "rigid twin")
     assert page.scene._meshes["ghost"].visible
-    assert page.view.ghost_runs["ghost"].data.sizes["coordinate"] == 2
+    assert page.view.ghost_runs["rigid twin"].data.sizes["coordinate"] == 2
     hand(page, "time (s)", 0.15)
     hand(page, "torques and loads", True)
     assert page.scene._meshes["arrows"].points.shape == (1, 2, 3)
     hand(page, "Keep this run to compare")
     hand(page, "ghost", "run 1")
-    assert page.view.ghost_runs == {"ghost": page.result.run}
+    assert page.view.ghost_runs == {"run 1": page.result.run}
     first = len(page.scene._meshes["ghost"].vertices)
     hand(page, "Keep this run to compare")
     hand(page, "ghost", "all that are kept")
@@ -238,9 +238,9 @@ def test_ghosts_are_those_that_are_kept() -> None:
     files = page.files
     files._hold_result("a.nc", other.result)
     hand(page, "ghost", "a.nc")
-    assert page.view.ghost_runs["ghost"] is other.result.run
+    assert page.view.ghost_runs["a.nc"] is other.result.run
     files._hold_result("a.nc", page.result)  # another file of that name
-    assert page.view.ghost_runs["ghost"] is page.result.run
+    assert page.view.ghost_runs["a.nc"] is page.result.run
     for k in range(KEPT):
         files._hold_result(f"{k}.nc", other.result)
     assert page.view._beside.value == "none"

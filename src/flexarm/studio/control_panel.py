@@ -1,10 +1,14 @@
-"""Shapers and controllers, switched on and off."""
+"""Shapers and controllers, switched on and off; gains that suit the robot, and where its joints are to go."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flexarm.studio.control import FEEDBACKS, SHAPERS, Control
+from flexarm.control.usual_gains import usual_gains
+from flexarm.mechanics.system import System
+from flexarm.studio.control import FEEDBACKS, SHAPERS, Control, beginning
+from flexarm.studio.gain_box import gain_in, gain_text
 from flexarm.studio.number_box import add_number_box, number_in, written
 
 if TYPE_CHECKING:
@@ -12,17 +16,24 @@ if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 WORDS = (
-    "Joints follow their motions, or stay where they start; torques are added, and all that is on adds up. "
-    "The ghost *without control* compares, and so do runs that are kept (Files)."
+    "Joints go to their set points, follow their motions, or stay where they start; torques are added, and all that is "
+    "on adds up. Gains are those of the robot when feedback is switched on; type others, or another bandwidth."
 )
 STAYS = "shapers and controllers stay those of this robot while knobs turn"
-NUMBERS = {  # label, and what it is
-    "kp": ("kp", "N m/rad or N/m; of computed torque 1/s2"),
+BESIDE = "shows the run without control as a ghost, in plots as well (View, ghost)"
+BANDWIDTH = "of each joint alone; a quarter of the lowest vibration with joints locked unless typed. Other gains follow"
+WITHIN = "time to a set point, with the least jerk; 0: at once (as lqr does in any case)"
+GOAL = "where this joint is to go; empty: it follows its motion, or stays where it starts"
+GAINS = {  # label, and what it is
+    "kp": ("kp", "N m/rad or N/m, of computed torque 1/s2; one for all, or by link: upper: 20, fore: 5"),
     "kd": ("kd", "N m s/rad or N s/m; of computed torque 1/s"),
     "ki": ("ki", "of pid: N m/(rad s) or N/(m s)"),
     "weight": ("lqr weight", "of the squares of joint angles, against 1 for those of torques"),
+}
+NUMBERS = {
     "strain_gain": ("strain gain", "of the moment that the bent link puts on its joint, no unit"),
     "strain_rate": ("strain rate (s)", "gain of that moment's rate"),
+    "travel": ("within (s)", WITHIN),
 }
 
 
@@ -31,35 +42,63 @@ class ControlPanel:
 
     def __init__(self, page: Page) -> None:
         gui, usual = page.client.gui, Control()
-        self._page, self._plant = page, usual.plant
+        self._page, self._gui, self._plant = page, gui, usual.plant
         self._shaper = gui.add_dropdown("shaper", SHAPERS, initial_value=usual.shaper)
         self._feedback = gui.add_dropdown("feedback", FEEDBACKS, initial_value=usual.feedback)
         self._gravity = gui.add_checkbox("+ gravity", usual.gravity)
         self._strain = gui.add_checkbox("+ strain", usual.strain)
+        self._beside = gui.add_checkbox("compare with the run without", False, hint=BESIDE)
+        self._place = gui.add_folder("set point")
+        self._goals: dict[str, Any] = {}
+        self._bandwidth = gui.add_text("bandwidth (Hz)", "", hint=BANDWIDTH)
+        self._gains = {
+            name: gui.add_text(label, gain_text(getattr(usual, name)), hint=hint)
+            for name, (label, hint) in GAINS.items()
+        }
         self._numbers = {
             name: add_number_box(gui, label, getattr(usual, name), hint) for name, (label, hint) in NUMBERS.items()
         }
         self._held = gui.add_checkbox("design stays", False, hint=STAYS)
         gui.add_markdown(WORDS)
 
-        async def switched(event: Any) -> None:
+        async def compared(event: Any) -> None:
             if event.client is not None:
-                page.want(lambda: self._switch(back=True))
+                page.do(self._compare)
 
-        async def typed(event: Any) -> None:  # what cannot be yet may be half of what is being typed, and stays
+        async def suited(event: Any) -> None:  # another kind of feedback has other gains
             if event.client is not None:
-                page.want(lambda: self._switch(back=False))
+                page.want(lambda: self._switch(back=True, suit=True))
 
-        for handle in (self._shaper, self._feedback, self._gravity, self._strain, self._held):
-            handle.on_update(switched)
-        for handle in self._numbers.values():
-            handle.on_update(typed)
+        async def wider(event: Any) -> None:
+            if event.client is not None:
+                page.want(lambda: self._switch(back=False, suit=True))
 
-    def _switch(self, back: bool) -> None:
-        """The control that the panel shows; one that is refused is taken `back`, or said until it is another."""
+        for handle in (self._feedback, self._strain):
+            handle.on_update(suited)
+        for handle in (self._shaper, self._gravity, self._held):
+            handle.on_update(self._switched)
+        for handle in (*self._gains.values(), *self._numbers.values()):
+            handle.on_update(self._typed)
+        self._bandwidth.on_update(wider)
+        self._beside.on_update(compared)
+
+    async def _switched(self, event: Any) -> None:
+        if event.client is not None:
+            self._page.want(lambda: self._switch(back=True))
+
+    async def _typed(self, event: Any) -> None:  # what cannot be yet may be half of what is being typed, and stays
+        if event.client is not None:
+            self._page.want(lambda: self._switch(back=False))
+
+    def _switch(self, back: bool, suit: bool = False) -> None:
+        """The control that the panel shows, with gains that `suit` the robot; one that is refused is taken `back`, or
+        said until it is another."""
         page = self._page
         try:
-            page.control(self.value)
+            control = self._suited(self.value) if suit and page.case is not None else self.value
+            page.control(control)
+            if suit:
+                self._show_numbers(control)
         except Exception as error:
             if back and page.case is not None:
                 self.show(page.case.control)
@@ -69,15 +108,43 @@ class ControlPanel:
                 page.doubt = error
             raise
 
+    def _suited(self, control: Control) -> Control:
+        """With gains to begin with, for the posture in which the run begins."""
+        page, typed = self._page, str(self._bandwidth.value).strip()
+        if not control.feeds_back or page.case is None:
+            return control
+        system = System(control.plant or page.case.robot, native=False)
+        wide = number_in(typed, "bandwidth") if typed else None
+        usual = usual_gains(system, beginning(system, page.case.uncontrolled(system)), wide)
+        model = control.feedback == "computed torque"
+        return replace(
+            control,
+            kp=usual.kp_law if model else usual.kp,
+            kd=usual.kd_law if model else usual.kd,
+            ki=usual.ki,
+            weight={link: each**2 for link, each in usual.kp.items()},  # on q'' = u / M, kp is the root of the weight
+            strain_rate=usual.strain_rate,
+        )
+
+    def _compare(self) -> None:
+        self._page.view.beside_control(bool(self._beside.value))
+        self._page.redraw()
+
     @property
     def value(self) -> Control:
+        goals = {link: str(handle.value).strip() for link, handle in self._goals.items()}
+        numbers: dict[str, Any] = {
+            **{name: gain_in(handle.value, GAINS[name][0]) for name, handle in self._gains.items()},
+            **{name: number_in(handle.value, NUMBERS[name][0]) for name, handle in self._numbers.items()},
+        }
         return Control(
             shaper=str(self._shaper.value),
             feedback=str(self._feedback.value),
             gravity=bool(self._gravity.value),
             strain=bool(self._strain.value),
             plant=self._design(),
-            **{name: number_in(handle.value, NUMBERS[name][0]) for name, handle in self._numbers.items()},
+            goals={link: number_in(text, f"set point of {link}") for link, text in goals.items() if text},
+            **numbers,
         )
 
     def _design(self) -> Robot | None:
@@ -91,7 +158,25 @@ class ControlPanel:
     def show(self, control: Control) -> None:
         self._shaper.value, self._feedback.value = control.shaper, control.feedback
         self._gravity.value, self._strain.value = control.gravity, control.strain
-        for name, handle in self._numbers.items():
-            handle.value = written(getattr(control, name))
+        self._show_numbers(control)
         self._plant = control.plant
         self._held.value = control.plant is not None
+        for link, handle in self._goals.items():
+            handle.value = written(control.goals[link]) if link in control.goals else ""
+
+    def offer(self, units: dict[str, str]) -> None:
+        """Another robot: by link the joints that can be driven, and units of where they go."""
+        for handle in self._goals.values():
+            handle.remove()
+        self._bandwidth.value = ""
+        self._place.visible = bool(units)
+        with self._place:
+            self._goals = {link: self._gui.add_text(f"{link} ({unit})", "", hint=GOAL) for link, unit in units.items()}
+        for handle in self._goals.values():
+            handle.on_update(self._typed)
+
+    def _show_numbers(self, control: Control) -> None:
+        for name, handle in self._gains.items():
+            handle.value = gain_text(getattr(control, name))
+        for name, handle in self._numbers.items():
+            handle.value = written(getattr(control, name))

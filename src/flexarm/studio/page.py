@@ -179,6 +179,7 @@ class Page:
         assert self.film is not None
         self.scene.ground(result.system.robot, self.film.cloud)
         self.knobs.build(self.case)
+        self.control_panel.offer(_goal_units(result.system) if self.case is not None else {})
         self.control_panel.show(OFF if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
         self.plots.changed()
@@ -418,3 +419,11 @@ class Page:
             self._stop = True
         else:
             self.want(self.undo if event.target.value == "Undo" else self.reset)
+
+
+def _goal_units(system: System) -> dict[str, str]:
+    """By link the units of joints that are driven."""
+    return {
+        each.link: "rad" if unit == "N m" else "m"
+        for each, unit in zip(system.actuators, system.input_units, strict=True)
+    }

@@ -68,18 +68,18 @@ class _Writer:
         """What is switched on; the options have its names in them afterwards."""
         control, lines, plant = self.case.control, [], "robot"
         start, first = at_rest(system, options.get("q0")), beginning(system, options)
+        options |= control.commanded(system, options)
         if control.plant is not None:
             plant, system = "plant", System(control.plant, native=False)
             lines.append(_robot(plant, control.plant) + "  # for which it is designed")
         if control.shaper != "none":
-            for name in ("torque", "motion"):
-                if isinstance(options.get(name), Mapping) and options[name]:
-                    at = f"q={first!r}, " if first else ""
-                    lines.append(f"shape_{name} = fa.shaper({control.shaper!r}, {plant}, {at}joints={held(name)!r})")
-                    options[name] = {
-                        link: _Code(f"shape_{name}({self.written(each, f'{name}.{link}')})")
-                        for link, each in options[name].items()
-                    }
+            for name in control.shaped(options):
+                at = f"q={first!r}, " if first else ""
+                lines.append(f"shape_{name} = fa.shaper({control.shaper!r}, {plant}, {at}joints={held(name)!r})")
+                options[name] = {
+                    link: _Code(f"shape_{name}({self.written(each, f'{name}.{link}')})")
+                    for link, each in options[name].items()
+                }
         if control.feeds_back:
             control.require_possible(system, options)
             lines += self._laws(system, plant, options, start)
@@ -112,7 +112,7 @@ class _Writer:
 
     def _lqr(self, plant: str, references: Mapping[str, Any]) -> str:
         there = {f"{link}.q": value for link, value in references.items()}
-        weights = dict.fromkeys(there, self.case.control.weight)
+        weights = self.case.control.weights(there)
         posture = self.written(there, "q0")
         return f"fa.lqr(fa.linearize({plant}, q={posture}), Q={weights!r}).feedback()"
 

@@ -63,6 +63,11 @@ class ViewPanel:
         self._beside.options = options
         self._beside.value = chosen if chosen in options else NONE
 
+    def beside_control(self, shown: bool) -> None:
+        """Whether the run without control is the ghost."""
+        if shown or self._beside.value == PLAIN:
+            self._beside.value = PLAIN if shown else NONE
+
     def changed(self, film: Film) -> list[Exception]:
         """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
         problems: list[Exception] = []
@@ -99,10 +104,10 @@ class ViewPanel:
             if page.case is None:
                 raise ValueError("ghost: a recorded run has no simulation that could be computed again")
             plain = page.case if name == TWIN else replace(page.case, control=OFF)
-            return {"ghost": page.compute(plain, rigid=name == TWIN)}
+            return {name: page.compute(plain, rigid=name == TWIN)}
         if name == ALL:
             return dict(page.kept)
-        return {"ghost": page.kept[name]} if name in page.kept else {}
+        return {name: page.kept[name]} if name in page.kept else {}
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
         """Frame k of a film, all in one piece."""
