@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.control.usual_gains import usual_gains
 from flexarm.studio.case import Case
 from flexarm.studio.files_panel import KEPT, OPEN
 from flexarm.studio.page import Page
@@ -108,7 +109,51 @@ def test_refused_control_is_taken_back(page: Page) -> None:
     assert not page.error
     assert page.case.control.kp == 20.0
     hand(page, "go back", "Reset")
-    assert kp.value == "10"
+    assert kp.value == "10"  # as it was before any feedback was on
+
+
+def test_feedback_comes_with_gains_of_the_robot_and_goes_to_set_points(page: Page) -> None:
+    panel, made = page.control_panel, page.client.gui.made
+    panel._goals["upper"].hand("0.2")
+    page.wait()
+    assert page.error == "set point: joints go there by feedback; choose pd, pid, computed torque or lqr"
+    hand(page, "feedback", "pd")
+    assert not page.error
+    assert page.case.control.goals == {"upper": 0.2}
+    usual = usual_gains(page.result.system, {"fore.q": 0.3})
+    assert page.case.control.kp == usual.kp
+    assert panel._gains["kp"].value == f"upper: {usual.kp['upper']:g}, fore: {usual.kp['fore']:g}"
+    assert panel._bandwidth.value == f"{usual.bandwidth:g}"
+    panel._bandwidth.hand("3")
+    page.wait()
+    assert page.case.control.kp == usual_gains(page.result.system, {"fore.q": 0.3}, 3.0).kp
+    hand(page, "feedback", "computed torque")
+    assert page.case.control.kp == pytest.approx((6 * np.pi) ** 2, rel=1e-3)
+    panel._beside.hand(True)
+    page.wait()
+    assert list(page.view.ghost_runs) == ["without control"]
+    labels = [series["label"] for series in page.plots._plots[0]._drawn.series]
+    assert {"upper.q", "upper.q (without control)"} <= set(labels)
+    panel._beside.hand(False)
+    page.wait()
+    assert not page.view.ghost_runs
+    hand(page, "feedback", "none")  # set points stay there, and wait for one
+    assert not page.error
+    assert page.case.control.off
+    assert panel._goals["upper"].value == "0.2"
+    panel._goals["upper"].hand("")
+    hand(page, "go back", "Reset")
+    assert not page.error
+    assert made["shaper"].value == "none"
+
+
+def test_text_of_a_file_is_gone_when_it_is_old(page: Page) -> None:
+    hand(page, "save", "Python")
+    hand(page, "Save")
+    assert page.files._code.visible
+    hand(page, PAYLOAD, "0.17")
+    assert not page.files._code.visible
+    hand(page, "go back", "Reset")
 
 
 def test_units_that_look_wrong_are_said_as_long_as_they_do(page: Page) -> None:

@@ -34,6 +34,7 @@ MOVED = Case(
         "q0": {"fore.q": 0.3},
     },
 )
+AIM = {"upper": 0.1}
 CONTROLS = [
     (PUSHED, Control()),
     (PUSHED, Control(feedback="pd", gravity=True, strain=True, strain_gain=0.5, shaper="zv")),
@@ -43,6 +44,17 @@ CONTROLS = [
     (MOVED, Control(feedback="computed torque", kp=100.0, kd=20.0)),
     (MOVED, Control(feedback="pid", ki=2.0, shaper="zvd")),
     (MOVED, Control(shaper="ei")),
+    (PUSHED, Control(feedback="pid", kp={"upper": 9.0, "fore": 5.0}, goals={"fore": 0.5}, travel=0.1)),
+    (PUSHED, Control(feedback="pd", goals={"upper": 0.1}, shaper="zv")),
+    (
+        PUSHED,
+        Control(
+            feedback="lqr",
+            weight={"upper": 50.0, "fore": 9.0},
+            effort={"upper": 2.0, "fore": 1.0},
+            goals={"upper": 0.1},
+        ),
+    ),
 ]
 
 

@@ -12,7 +12,7 @@ from flexarm.control.driven_joints import driven_joints
 from flexarm.foundation.numbers import real_number
 from flexarm.mechanics.system import System
 
-SLOWER = 4.0  # times than the lowest vibration with joints locked: what joints do hardly excites it
+SLOWER = 2.0  # times than the lowest vibration with joints locked, which would take part in what joints do
 RIGID = 1.0  # Hz: of a robot that does not vibrate
 RATIO = 0.7  # damping ratio of each joint alone
 INTEGRAL = 0.2  # of the bandwidth: how fast integrals grow against kp
@@ -23,6 +23,7 @@ class UsualGains:
     """By link kp (N m/rad or N/m), kd (N m s/rad or N s/m) and ki, with which each joint alone, the others held, has
     this bandwidth (Hz); `kp_law` (1/s2), `kd_law` (1/s): the same of laws that know the robot's inertia.
 
+    effort: of `fa.lqr` for errors of weight one: of a joint alone, kp is the root of weight over effort.
     strain_rate: of strain feedback (s), half of what keeps joints passive (`fa.strain_feedback`).
     """
 
@@ -40,6 +41,10 @@ class UsualGains:
         return _rounded(2 * RATIO * 2 * np.pi * self.bandwidth)
 
     @property
+    def effort(self) -> dict[str, float]:
+        return {link: _rounded(each**-2) for link, each in self.kp.items()}
+
+    @property
     def strain_rate(self) -> float:
         return _rounded(0.5 * self.kd_law / self.kp_law)
 
@@ -47,7 +52,7 @@ class UsualGains:
 def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float | None = None) -> UsualGains:
     """Gains for the joints of a robot in a posture (by name, `upper.q`; links straight).
 
-    bandwidth: of each joint alone (Hz); a quarter of the lowest vibration with joints locked unless given.
+    bandwidth: of each joint alone (Hz); half of the lowest vibration with joints locked unless given.
 
     >>> import flexarm as fa
     >>> rod = System(fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)]), native=False)  # 1 kg m2

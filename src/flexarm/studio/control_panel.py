@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flexarm.control.usual_gains import usual_gains
 from flexarm.mechanics.system import System
-from flexarm.studio.control import FEEDBACKS, SHAPERS, Control, beginning
+from flexarm.studio.control import FEEDBACKS, NO_FEEDBACK, SHAPERS, Control, beginning
 from flexarm.studio.gain_box import gain_in, gain_text
 from flexarm.studio.number_box import add_number_box, number_in, written
 
@@ -21,14 +21,15 @@ WORDS = (
 )
 STAYS = "shapers and controllers stay those of this robot while knobs turn"
 BESIDE = "shows the run without control as a ghost, in plots as well (View, ghost)"
-BANDWIDTH = "of each joint alone; a quarter of the lowest vibration with joints locked unless typed. Other gains follow"
+BANDWIDTH = "of each joint alone; half of the lowest vibration with joints locked unless typed. Other gains follow"
 WITHIN = "time to a set point, with the least jerk; 0: at once (as lqr does in any case)"
 GOAL = "where this joint is to go; empty: it follows its motion, or stays where it starts"
 GAINS = {  # label, and what it is
     "kp": ("kp", "N m/rad or N/m, of computed torque 1/s2; one for all, or by link: upper: 20, fore: 5"),
     "kd": ("kd", "N m s/rad or N s/m; of computed torque 1/s"),
     "ki": ("ki", "of pid: N m/(rad s) or N/(m s)"),
-    "weight": ("lqr weight", "of the squares of joint angles, against 1 for those of torques"),
+    "weight": ("lqr weight", "of the squares of where joints are (rad or m)"),
+    "effort": ("lqr effort", "weight of the squares of torques and forces (N m or N)"),
 }
 NUMBERS = {
     "strain_gain": ("strain gain", "of the moment that the bent link puts on its joint, no unit"),
@@ -51,6 +52,7 @@ class ControlPanel:
         self._place = gui.add_folder("set point")
         self._goals: dict[str, Any] = {}
         self._bandwidth = gui.add_text("bandwidth (Hz)", "", hint=BANDWIDTH)
+        self._wide = False  # whether the bandwidth is somebody's
         self._gains = {
             name: gui.add_text(label, gain_text(getattr(usual, name)), hint=hint)
             for name, (label, hint) in GAINS.items()
@@ -71,6 +73,7 @@ class ControlPanel:
 
         async def wider(event: Any) -> None:
             if event.client is not None:
+                self._wide = bool(str(event.target.value).strip())
                 page.want(lambda: self._switch(back=False, suit=True))
 
         for handle in (self._feedback, self._strain):
@@ -89,6 +92,15 @@ class ControlPanel:
     async def _typed(self, event: Any) -> None:  # what cannot be yet may be half of what is being typed, and stays
         if event.client is not None:
             self._page.want(lambda: self._switch(back=False))
+
+    async def _aimed(self, event: Any) -> None:
+        if event.client is not None:
+            self._page.want(self._aim)
+
+    def _aim(self) -> None:
+        self._switch(back=False)
+        if self._feedback.value == "none" and any(str(each.value).strip() for each in self._goals.values()):
+            raise ValueError(NO_FEEDBACK)
 
     def _switch(self, back: bool, suit: bool = False) -> None:
         """The control that the panel shows, with gains that `suit` the robot; one that is refused is taken `back`, or
@@ -110,19 +122,22 @@ class ControlPanel:
 
     def _suited(self, control: Control) -> Control:
         """With gains to begin with, for the posture in which the run begins."""
-        page, typed = self._page, str(self._bandwidth.value).strip()
+        page = self._page
         if not control.feeds_back or page.case is None:
             return control
         system = System(control.plant or page.case.robot, native=False)
-        wide = number_in(typed, "bandwidth") if typed else None
+        wide = number_in(self._bandwidth.value, "bandwidth") if self._wide else None
         usual = usual_gains(system, beginning(system, page.case.uncontrolled(system)), wide)
+        if not self._wide:
+            self._bandwidth.value = written(usual.bandwidth)
         model = control.feedback == "computed torque"
         return replace(
             control,
             kp=usual.kp_law if model else usual.kp,
             kd=usual.kd_law if model else usual.kd,
             ki=usual.ki,
-            weight={link: each**2 for link, each in usual.kp.items()},  # on q'' = u / M, kp is the root of the weight
+            weight=1.0,
+            effort=usual.effort,
             strain_rate=usual.strain_rate,
         )
 
@@ -133,6 +148,7 @@ class ControlPanel:
     @property
     def value(self) -> Control:
         goals = {link: str(handle.value).strip() for link, handle in self._goals.items()}
+        goals = {} if self._feedback.value == "none" else goals  # they wait for one
         numbers: dict[str, Any] = {
             **{name: gain_in(handle.value, GAINS[name][0]) for name, handle in self._gains.items()},
             **{name: number_in(handle.value, NUMBERS[name][0]) for name, handle in self._numbers.items()},
@@ -161,19 +177,19 @@ class ControlPanel:
         self._show_numbers(control)
         self._plant = control.plant
         self._held.value = control.plant is not None
-        for link, handle in self._goals.items():
+        for link, handle in self._goals.items() if control.feedback != "none" else ():
             handle.value = written(control.goals[link]) if link in control.goals else ""
 
     def offer(self, units: dict[str, str]) -> None:
         """Another robot: by link the joints that can be driven, and units of where they go."""
         for handle in self._goals.values():
             handle.remove()
-        self._bandwidth.value = ""
+        self._bandwidth.value, self._wide = "", False
         self._place.visible = bool(units)
         with self._place:
             self._goals = {link: self._gui.add_text(f"{link} ({unit})", "", hint=GOAL) for link, unit in units.items()}
         for handle in self._goals.values():
-            handle.on_update(self._typed)
+            handle.on_update(self._aimed)
 
     def _show_numbers(self, control: Control) -> None:
         for name, handle in self._gains.items():

@@ -114,7 +114,7 @@ class _Writer:
         there = {f"{link}.q": value for link, value in references.items()}
         weights = self.case.control.weights(there)
         posture = self.written(there, "q0")
-        return f"fa.lqr(fa.linearize({plant}, q={posture}), Q={weights!r}).feedback()"
+        return f"fa.lqr(fa.linearize({plant}, q={posture}), Q={weights!r}, R={self.case.control.efforts!r}).feedback()"
 
     def written(self, value: Any, where: str) -> str:
         """A value as it stands in a program."""
