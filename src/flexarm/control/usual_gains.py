@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flexarm.analysis.locked import locked_joints
 from flexarm.analysis.modes import modes
 from flexarm.control.driven_joints import driven_joints
 from flexarm.foundation.numbers import real_number
@@ -73,7 +74,7 @@ def _lowest(system: System, posture: Mapping[str, float]) -> float:
     """The bandwidth that links and drives bear (Hz)."""
     if all(each.kind == "joint" for each in system.coordinates):
         return RIGID
-    found = modes(system, q=dict(posture), joints="free" if system.constraints else "locked")
+    found = modes(system, q=dict(posture), joints=locked_joints(system, dict(posture)))
     vibrations = found.frequencies[~found.rigid]
     return float(vibrations.min()) / SLOWER if vibrations.size else RIGID
 
