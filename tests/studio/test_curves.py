@@ -52,6 +52,13 @@ def test_peaks_of_ghosts_are_seen(run: fa.Run) -> None:
     assert curves.values["a.q (ghost)"].max() == 9.0
 
 
+def test_ghost_that_rests_is_compared_too(run: fa.Run) -> None:
+    resting = fa.simulate(ARM, 1.0, native=False)
+    curves = Quantities(run).curves("joints", {"ghost": Quantities(resting)})
+    assert not curves.values["a.q (ghost)"].any()
+    assert list(Quantities(resting).curves("joints", {"ghost": Quantities(run)}).values) == ["a.q", "a.q (ghost)"]
+
+
 def test_shorter_ghost_ends_where_it_ends(run: fa.Run) -> None:
     short = fa.simulate(ARM, 0.5, native=False)
     curves = Quantities(run).curves("a.q", {"ghost": Quantities(short)}).readable()

@@ -129,12 +129,12 @@ def test_feedback_comes_with_gains_of_the_robot_and_goes_to_set_points(page: Pag
     assert page.case.control.kp == usual_gains(page.result.system, {"fore.q": 0.3}, 3.0).kp
     hand(page, "feedback", "computed torque")
     assert page.case.control.kp == pytest.approx((6 * np.pi) ** 2, rel=1e-3)
-    panel._beside.hand(True)
+    panel._beside.hand()
     page.wait()
     assert list(page.view.ghost_runs) == ["without control"]
     labels = [series["label"] for series in page.plots._plots[0]._drawn.series]
     assert {"upper.q", "upper.q (without control)"} <= set(labels)
-    panel._beside.hand(False)
+    panel._beside.hand()
     page.wait()
     assert not page.view.ghost_runs
     hand(page, "feedback", "none")  # set points stay there, and wait for one
@@ -292,6 +292,65 @@ def test_ghosts_are_those_that_are_kept() -> None:
     assert not page.view.ghost_runs
     page.close()
     other.close()
+
+
+def test_kept_runs_are_listed_renamed_and_forgotten() -> None:
+    page = opened()
+    made = page.client.gui.made
+    assert not made["kept"].visible
+    hand(page, "Keep this run to compare")
+    assert "1 of at most 8 runs kept: run 1." in page.files._said.content
+    hand(page, PAYLOAD, "0.3")
+    hand(page, "Keep this run to compare")
+    assert made["kept"].options == ("run 1", "run 2")
+    hand(page, "ghost", "run 2")
+    page.files._name.hand("heavy")
+    page.wait()
+    assert list(page.view.ghost_runs) == ["heavy"]
+    assert "upper.q (heavy)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
+    for taken in ("run 1", "rigid twin"):
+        page.files._name.hand(taken)
+        page.wait()
+        assert "must be one that no other run or ghost has" in page.error
+    hand(page, "Forget this run")
+    assert not page.error
+    assert list(page.kept) == ["run 1"]
+    assert not page.view.ghost_runs
+    assert "upper.q (heavy)" not in [series["label"] for series in page.plots._plots[0]._drawn.series]
+    hand(page, "Forget this run")
+    assert not made["kept"].visible
+    page.close()
+
+
+def test_output_is_that_in_which_the_tip_moves() -> None:
+    lift = fa.Robot("lift", links=[fa.Link("a", 1.0, fa.Revolute("y"), mass=1.0)])
+    page = opened(Case.of_robot(lift, {"duration": 0.3, "torque": {"a": 0.3}, "native": False}))
+    assert page.client.gui.made["output"].value == "tip.z"
+    assert "`a.q`" in page.response._said.content
+    hand(page, "Response at the posture shown")
+    assert not page.error
+    hand(page, "output", "a.q")
+    hand(page, "links.a.mass", "2")
+    assert page.client.gui.made["output"].value == "a.q"  # what was typed stays
+    page.close()
+
+
+def test_modes_of_a_loop_lock_what_it_leaves() -> None:
+    rod = {"section": fa.Section.rectangle(0.006, 0.02), "material": fa.Material(E=7e10, rho=2700.0)}
+    links = [
+        fa.Link("crank", length=0.2, **rod),
+        fa.Link("coupler", length=0.7, **rod, flexible=fa.Flexible(bend_y=1)),
+        fa.Link("rocker", length=0.5, **rod, parent="ground", offset=(0.7, 0, 0)),
+    ]
+    linkage = fa.Robot("four-bar", links=links, constraints=[fa.Loop("coupler", "rocker")])
+    start = {"coupler.q": 0.7954, "rocker.q": 1.5908}
+    page = opened(Case.of_robot(linkage, {"duration": 0.02, "q0": start, "native": False}))
+    hand(page, "Modes at the posture shown")
+    assert not page.error
+    assert "`crank` locked, and `coupler`, `rocker` as the loops leave them" in page.modes._table.content
+    held = fa.modes(linkage, q=start, joints={"crank": "locked"}).frequencies[0]
+    assert f"{held:.4g}" in page.modes._table.content
+    page.close()
 
 
 def test_modes_stay_as_large_when_deflections_are_magnified(page: Page) -> None:

@@ -20,7 +20,7 @@ WORDS = (
     "on adds up. Gains are those of the robot when feedback is switched on; type others, or another bandwidth."
 )
 STAYS = "shapers and controllers stay those of this robot while knobs turn"
-BESIDE = "shows the run without control as a ghost, in plots as well (View, ghost)"
+BESIDE = "shows the run without control as a ghost, in plots as well, or no longer (View, ghost)"
 BANDWIDTH = "of each joint alone; half of the lowest vibration with joints locked unless typed. Other gains follow"
 WITHIN = "time to a set point, with the least jerk; 0: at once (as lqr does in any case)"
 GOAL = "where this joint is to go; empty: it follows its motion, or stays where it starts"
@@ -34,7 +34,13 @@ GAINS = {  # label, and what it is
 NUMBERS = {
     "strain_gain": ("strain gain", "of the moment that the bent link puts on its joint, no unit"),
     "strain_rate": ("strain rate (s)", "gain of that moment's rate"),
-    "travel": ("within (s)", WITHIN),
+}
+USED = {  # by feedback, which gains it has
+    "none": (),
+    "pd": ("kp", "kd"),
+    "pid": ("kp", "kd", "ki"),
+    "computed torque": ("kp", "kd"),
+    "lqr": ("weight", "effort"),
 }
 
 
@@ -48,9 +54,11 @@ class ControlPanel:
         self._feedback = gui.add_dropdown("feedback", FEEDBACKS, initial_value=usual.feedback)
         self._gravity = gui.add_checkbox("+ gravity", usual.gravity)
         self._strain = gui.add_checkbox("+ strain", usual.strain)
-        self._beside = gui.add_checkbox("compare with the run without", False, hint=BESIDE)
+        self._beside = gui.add_button("Compare with the run without", hint=BESIDE)
         self._place = gui.add_folder("set point")
         self._goals: dict[str, Any] = {}
+        with self._place:
+            self._within = add_number_box(gui, "within (s)", usual.travel, WITHIN)
         self._bandwidth = gui.add_text("bandwidth (Hz)", "", hint=BANDWIDTH)
         self._wide = False  # whether the bandwidth is somebody's
         self._gains = {
@@ -62,10 +70,10 @@ class ControlPanel:
         }
         self._held = gui.add_checkbox("design stays", False, hint=STAYS)
         gui.add_markdown(WORDS)
+        self._see(usual)
 
         async def compared(event: Any) -> None:
-            if event.client is not None:
-                page.do(self._compare)
+            page.do(self._compare)
 
         async def suited(event: Any) -> None:  # another kind of feedback has other gains
             if event.client is not None:
@@ -80,10 +88,10 @@ class ControlPanel:
             handle.on_update(suited)
         for handle in (self._shaper, self._gravity, self._held):
             handle.on_update(self._switched)
-        for handle in (*self._gains.values(), *self._numbers.values()):
+        for handle in (*self._gains.values(), *self._numbers.values(), self._within):
             handle.on_update(self._typed)
         self._bandwidth.on_update(wider)
-        self._beside.on_update(compared)
+        self._beside.on_click(compared)
 
     async def _switched(self, event: Any) -> None:
         if event.client is not None:
@@ -109,6 +117,7 @@ class ControlPanel:
         try:
             control = self._suited(self.value) if suit and page.case is not None else self.value
             page.control(control)
+            self._see(control)
             if suit:
                 self._show_numbers(control)
         except Exception as error:
@@ -142,7 +151,8 @@ class ControlPanel:
         )
 
     def _compare(self) -> None:
-        self._page.view.beside_control(bool(self._beside.value))
+        self._page.forget()
+        self._page.view.beside_control()
         self._page.redraw()
 
     @property
@@ -160,6 +170,7 @@ class ControlPanel:
             strain=bool(self._strain.value),
             plant=self._design(),
             goals={link: number_in(text, f"set point of {link}") for link, text in goals.items() if text},
+            travel=number_in(self._within.value, "within"),
             **numbers,
         )
 
@@ -175,6 +186,7 @@ class ControlPanel:
         self._shaper.value, self._feedback.value = control.shaper, control.feedback
         self._gravity.value, self._strain.value = control.gravity, control.strain
         self._show_numbers(control)
+        self._see(control)
         self._plant = control.plant
         self._held.value = control.plant is not None
         for link, handle in self._goals.items() if control.feedback != "none" else ():
@@ -191,8 +203,17 @@ class ControlPanel:
         for handle in self._goals.values():
             handle.on_update(self._aimed)
 
+    def _see(self, control: Control) -> None:
+        """The gains of what is on."""
+        for name, handle in self._gains.items():
+            handle.visible = name in USED[control.feedback]
+        for handle in self._numbers.values():
+            handle.visible = control.strain
+        self._bandwidth.visible = control.feedback != "none" or control.strain
+
     def _show_numbers(self, control: Control) -> None:
         for name, handle in self._gains.items():
             handle.value = gain_text(getattr(control, name))
         for name, handle in self._numbers.items():
             handle.value = written(getattr(control, name))
+        self._within.value = written(control.travel)

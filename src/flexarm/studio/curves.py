@@ -130,7 +130,8 @@ class Quantities:
         own, known = self._run.array("time"), self._values(name)
         times = np.asarray(own[telling(known.values(), len(own))])
         compared = {
-            known_as: (other._run.array("time"), other._values(name)) for known_as, other in (others or {}).items()
+            known_as: (other._run.array("time"), other._values(name, known))
+            for known_as, other in (others or {}).items()
         }
         for span, theirs in compared.values():
             there = span[telling((theirs[label] for label in known if label in theirs), len(span))]
@@ -144,11 +145,13 @@ class Quantities:
                 ghosts[f"{label} ({known_as})"] = label, number
         return Curves(times, values, self._unit(name), ghosts)
 
-    def _values(self, name: str) -> dict[str, Array]:
+    def _values(self, name: str, wanted: Iterable[str] = ()) -> dict[str, Array]:
+        """Of all members of a group that move at all, and of those that are wanted."""
         found = {each: np.asarray(self._known[each].of(self._data).values) for each in self._members(name)}
         if name not in GROUPS:
             return found
-        return {each: values for each, values in found.items() if values.any()} or found  # what never moves clutters
+        moving = {each: values for each, values in found.items() if values.any() or each in wanted}
+        return moving or found  # what never moves clutters
 
     def _members(self, name: str) -> list[str]:
         if name == "joints":

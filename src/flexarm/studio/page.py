@@ -307,7 +307,7 @@ class Page:
         self.modes.clear()
         self.response.clear()
         self.files.clear()
-        self.response.offer(result.system.inputs)
+        self.response.offer(result)
         self.line.stretch(float(result.run.array("time")[-1]))
         self.time_panel.stretch()
         self._tell()

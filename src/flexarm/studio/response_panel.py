@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from flexarm.analysis.linear import linearize
 from flexarm.studio.modes_panel import posture
+from flexarm.studio.outputs import output_words, usual_output
 from flexarm.studio.picture import image_of
 
 if TYPE_CHECKING:
+    from flexarm.studio.computing import Result
     from flexarm.studio.page import Page
 
 SIZE = (4.4, 4.2)  # inches
@@ -21,22 +23,35 @@ class ResponsePanel:
         self._page, self._gui = page, page.client.gui
         self._input = self._gui.add_dropdown("input", ("-",), initial_value="-")
         self._output = self._gui.add_text("output", "tip.y")
+        self._typed = False
         self._compute = self._gui.add_button("Response at the posture shown")
-        self._said = self._gui.add_markdown("Outputs: `tip.y`, `fore.q`, `fore(0.2).y''`, `fore.strain(0.1)`, ...")
+        self._said = self._gui.add_markdown("")
         self._place = self._gui.add_folder(None)
         self._drawn: list[Any] = []
 
         async def asked(event: Any) -> None:
             page.do(self.compute)
 
-        self._compute.on_click(asked)
+        async def typed(event: Any) -> None:
+            if event.client is not None:
+                self._typed = bool(str(event.target.value).strip())
 
-    def offer(self, inputs: tuple[str, ...]) -> None:
-        """Inputs of another robot."""
-        names = inputs or ("-",)
+        self._compute.on_click(asked)
+        self._output.on_update(typed)
+
+    def offer(self, result: Result) -> None:
+        """Inputs and outputs of another run, perhaps of another robot."""
+        names = result.system.inputs or ("-",)
         if tuple(self._input.options) != names:
             self._input.options = names
             self._input.value = names[0]
+            self._typed = False
+        usual = usual_output(result.run)
+        if not self._typed and self._output.value != usual:
+            self._output.value = usual
+        words = output_words(result.system, usual)
+        if self._said.content != words:
+            self._said.content = words
 
     def clear(self) -> None:
         """Another run: its response is another."""

@@ -18,7 +18,7 @@ from flexarm.studio.palette import bands_of, legend
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-NONE, TWIN, PLAIN, ALL = "none", "rigid twin", "without control", "all that are kept"
+NONE, TWIN, PLAIN, ALL = RESERVED = "none", "rigid twin", "without control", "all that are kept"
 
 
 class ViewPanel:
@@ -63,10 +63,16 @@ class ViewPanel:
         self._beside.options = options
         self._beside.value = chosen if chosen in options else NONE
 
-    def beside_control(self, shown: bool) -> None:
-        """Whether the run without control is the ghost."""
-        if shown or self._beside.value == PLAIN:
-            self._beside.value = PLAIN if shown else NONE
+    def renamed(self, before: str, name: str, kept: list[str]) -> None:
+        """A run that is kept has another name."""
+        chosen = self._beside.value == before
+        self.offer(kept)
+        if chosen:
+            self._beside.value = name
+
+    def beside_control(self) -> None:
+        """The run without control is the ghost from now on, or no longer."""
+        self._beside.value = NONE if self._beside.value == PLAIN else PLAIN
 
     def changed(self, film: Film) -> list[Exception]:
         """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
