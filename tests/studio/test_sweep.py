@@ -1,5 +1,6 @@
 """Sweeps in a page without a browser: made, opened, clicked, refused."""
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -174,7 +175,10 @@ def test_sweep_can_be_cancelled_and_is_not_begun_twice() -> None:
     hand(page, "Sweep")
     hand(page, "Sweep")
     assert "one is being computed" in page.error
-    time.sleep(0.5)
+    end = time.monotonic() + 30
+    while not re.search(r"[1-9]\d* of 2000 members, about \d+ \w+ left", page.sweeps._far.content):
+        assert time.monotonic() < end
+        time.sleep(0.05)
     page.turn(MASS, 3.5)  # the page answers meanwhile
     page.wait(10)
     assert page.case.value(MASS) == 3.5

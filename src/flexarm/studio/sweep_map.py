@@ -14,7 +14,10 @@ from flexarm.studio.sweep import Sweep
 
 SIZE = (4.4, 3.7)  # inches
 COLUMN = 2.4  # inches, at least, of each of several plots
-DOT = "width:14px;height:14px;margin:-9px 0 0 -9px;border:2px solid #fff;outline:2px solid #d1495b;border-radius:50%"
+DOT = (
+    "box-sizing:content-box;width:14px;height:14px;margin:-9px 0 0 -9px;"
+    "border:2px solid #fff;outline:2px solid #d1495b;border-radius:50%"
+)
 
 
 class SweepMap:

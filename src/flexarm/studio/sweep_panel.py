@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import replace
@@ -173,7 +174,8 @@ class SweepPanel:
             raise ValueError("sweep: one is being computed; cancel it first")
         ranges = [each for panel in self._ranges for each in panel.value()]
         case, self._cancelled = page.case, False
-        self._far.content = box("preparing the sweep ...")
+        members = math.prod(len(each.values()) for each in ranges)
+        self._far.content = box(f"preparing {members} members ...")
         self._cancel.visible = self._done.visible = self._far.visible = True
         self._begin.disabled = True
         self._thread = threading.Thread(target=self._run, args=(case, ranges), daemon=True, name="sweep of a page")
