@@ -146,7 +146,7 @@ def test_plots_name_all_curves_and_bear_gaps(browser: Any, studio: fa.Studio) ->
     window = Window(browser, studio)
     page = window.page
     page.wait()
-    page.files.keep()
+    page.files.kept.keep()
     page.turn("simulation.duration", 1.3)  # longer than what is kept: its curves end before
     page.wait()
     page.view._beside.value = "run 1"

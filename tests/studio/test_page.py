@@ -10,7 +10,8 @@ import pytest
 import flexarm as fa
 from flexarm.control.usual_gains import usual_gains
 from flexarm.studio.case import Case
-from flexarm.studio.files_panel import KEPT, OPEN
+from flexarm.studio.files_panel import OPEN
+from flexarm.studio.kept_panel import KEPT
 from flexarm.studio.page import Page
 from tests.studio.browserless import Client
 
@@ -280,14 +281,14 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
 def test_ghosts_are_those_that_are_kept() -> None:
     page = opened()
     other = opened(Case.of_robot(ARM, OPTIONS | {"duration": 0.2}))
-    files = page.files
-    files._hold_result("a.nc", other.result)
+    kept = page.files.kept
+    kept.hold("a.nc", other.result)
     hand(page, "ghost", "a.nc")
     assert page.view.ghost_runs["a.nc"] is other.result.run
-    files._hold_result("a.nc", page.result)  # another file of that name
+    kept.hold("a.nc", page.result)  # another file of that name
     assert page.view.ghost_runs["a.nc"] is page.result.run
     for k in range(KEPT):
-        files._hold_result(f"{k}.nc", other.result)
+        kept.hold(f"{k}.nc", other.result)
     assert page.view._beside.value == "none"
     assert not page.view.ghost_runs
     page.close()
@@ -299,17 +300,17 @@ def test_kept_runs_are_listed_renamed_and_forgotten() -> None:
     made = page.client.gui.made
     assert not made["kept"].visible
     hand(page, "Keep this run to compare")
-    assert "1 of at most 8 runs kept: run 1." in page.files._said.content
+    assert "1 of at most 8 runs kept: run 1." in page.files.kept._said.content
     hand(page, PAYLOAD, "0.3")
     hand(page, "Keep this run to compare")
     assert made["kept"].options == ("run 1", "run 2")
     hand(page, "ghost", "run 2")
-    page.files._name.hand("heavy")
+    page.files.kept._name.hand("heavy")
     page.wait()
     assert list(page.view.ghost_runs) == ["heavy"]
     assert "upper.q (heavy)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
     for taken in ("run 1", "rigid twin"):
-        page.files._name.hand(taken)
+        page.files.kept._name.hand(taken)
         page.wait()
         assert "must be one that no other run or ghost has" in page.error
     hand(page, "Forget this run")

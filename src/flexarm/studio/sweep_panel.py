@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import real
 from flexarm.studio.case import Case
 from flexarm.studio.computing import Result
 from flexarm.studio.fields import fields, sweepable, varied
 from flexarm.studio.files import sweep_file
-from flexarm.studio.knobs import label_of
 from flexarm.studio.number_box import add_number_box, count_in, written
 from flexarm.studio.range_panel import NOTHING, RangePanel
 from flexarm.studio.sweep import Sweep
+from flexarm.studio.sweep_case import alike, doubts, member_of, put_back, written_ranges
 from flexarm.studio.sweep_map import SweepMap
 from flexarm.studio.sweeping import Range, swept, time_left
 from flexarm.studio.words import BAD, NOTE, box
@@ -31,7 +30,6 @@ LEFT_OUT = (
     "Torques, motions, starts and gains are not offered while shapers or controllers are on, which are made of them."
 )
 FIRST = ("payload.mass", "amplitude", "mass", "length")  # what is offered first
-SOME = 4  # names that are listed
 SELDOM = 0.2  # s between two words of how far it is
 SAME = 1e-3  # of the robot: how far apart two ends of the same run may be
 
@@ -98,7 +96,7 @@ class SweepPanel:
         """Another robot: its fields, and the sweep of the one before is gone."""
         self._cancelled, self._robots = True, self._robots + 1
         known = {} if case is None else fields(case)
-        ranges = {} if case is None else _written(case)
+        ranges = {} if case is None else written_ranges(case)
         usual = next((name for end in FIRST for name in known if name.endswith(end)), NOTHING)
         names = [*ranges, NOTHING, NOTHING][:2] if ranges else [usual, NOTHING]
         for panel, name in zip(self._ranges, names, strict=True):
@@ -137,7 +135,7 @@ class SweepPanel:
         self.sweep, self.base, self._map = sweep, base, drawn
         self._quantity.options = tuple(sweep.quantities)
         self._quantity.value = sweep.quantities[0]
-        self._notes, self._told_of_member = [*_doubts(sweep, base), *(said or [])], []
+        self._notes, self._told_of_member = [*doubts(sweep, base), *(said or [])], []
         self._point_to(shown)
         self._tell()
         self._see(True)
@@ -145,7 +143,7 @@ class SweepPanel:
     def _shown(self) -> int | None:
         """The member whose run is shown, if it is one."""
         page = self._page
-        if self._opened is not None and page.case is not None and _alike(self._opened[1], page.case):
+        if self._opened is not None and page.case is not None and alike(self._opened[1], page.case):
             return self._opened[0]
         return None if self.sweep is None or self.base is None else member_of(self.sweep, self.base, page.case)
 
@@ -260,7 +258,7 @@ class SweepPanel:
         wanted = replace(varied(self.base, changes), control=control, sweep=sweep)
         self._opened = member, wanted
         result = page.go(wanted)
-        self._told_of_member = [] if before is None else _put_back(before, wanted, set(self.sweep.fields))
+        self._told_of_member = [] if before is None else put_back(before, wanted, set(self.sweep.fields))
         self.mark()
         self._compare(member, result)
 
@@ -298,67 +296,3 @@ class SweepPanel:
     def _see(self, there: bool) -> None:
         for handle in (self._quantity, self._picture, self._member, self._open, self._save):
             handle.visible = there
-
-
-def member_of(sweep: Sweep, base: Case, case: Case | None) -> int | None:
-    """The member of a sweep of `base` that a case is; None if it is none, or nobody can tell."""
-    if case is None or case.control != base.control:
-        return None
-    now = {each.path: each.value for each in case.numbers()}
-    for member in sweep.members({name: each.value for name, each in fields(case).items()})[:1]:
-        there = varied(base, sweep.changes(member)).numbers()
-        if now.keys() == {each.path for each in there} and all(
-            np.isclose(now[each.path], each.value, rtol=1e-9, atol=0.0) for each in there
-        ):
-            return member
-    return None
-
-
-def _alike(one: Case, other: Case) -> bool:
-    return one.robot is other.robot and one.plan is other.plan and one.control == other.control
-
-
-def _put_back(before: Case, now: Case, swept: set[str]) -> list[str]:
-    """What else a member changed that was turned or switched after the sweep was made."""
-    found = []
-    if replace(before.control, plant=None) != replace(now.control, plant=None):
-        state = "off, as they were in the sweep" if now.control.off else "those of the sweep"
-        found.append(f"Shapers and controllers are {state}; Undo goes back.")
-    known = {each.path: name for name, each in fields(now).items()}
-    values = {each.path: each.value for each in before.numbers()}
-    others = [
-        label_of(each, "")
-        for each in now.numbers()
-        if known.get(each.path) not in swept and each.value != values.get(each.path, each.value)
-    ]
-    if others:
-        found.append(f"Back at what the sweep had: {', '.join(others[:SOME])}{' ...' if len(others) > SOME else ''}.")
-    return found
-
-
-def _written(case: Case) -> dict[str, Range]:
-    """Ranges and lists of a file's `sweep` section that the page can show."""
-    found, known = {}, fields(case)
-    over = case.sweep.get("over")
-    for name, given in over.items() if isinstance(over, dict) else ():
-        if isinstance(given, list) and len(given) > 1 and all(real(each) is not None for each in given):
-            even = np.linspace(given[0], given[-1], len(given))
-            given = {"from": given[0], "to": given[-1], "count": len(given)} if np.allclose(given, even) else None
-        if not isinstance(given, dict) or name not in known or given.get("spacing", "linear") != "linear":
-            continue
-        first, last, count = (real(given.get(each)) for each in ("from", "to", "count"))
-        if first is not None and last is not None and count is not None:
-            found[name] = Range(name, first, last, int(count), known[name].whole)
-    return found
-
-
-def _doubts(sweep: Sweep, base: Case) -> list[str]:
-    """What makes one doubt that a sweep is of this case."""
-    found = []
-    if sweep.robot and sweep.robot != base.robot.name:
-        found.append(f"The sweep is of {sweep.robot!r}, this robot is {base.robot.name!r}.")
-    length = real(base.plan.get("duration"))
-    if sweep.duration is not None and length is not None and abs(sweep.duration - length) > 1e-9 * length:
-        found.append(f"The sweep's runs take {sweep.duration:g} s, those of this simulation {length:g} s.")
-    summary = str(sweep.data.attrs.get("summary", ""))
-    return found + ([summary] if summary else [])
