@@ -135,9 +135,13 @@ def test_feedback_comes_with_gains_of_the_robot_and_goes_to_set_points(page: Pag
     assert list(page.view.ghost_runs) == ["without control"]
     labels = [series["label"] for series in page.plots._plots[0]._drawn.series]
     assert {"upper.q", "upper.q (without control)"} <= set(labels)
+    most = [abs(run.array("deflection")).max() for run in (page.result.run, *page.view.ghost_runs.values())]
+    assert f"| with | {1e3 * most[0]:.3g} mm |" in panel._worth.content
+    assert f"| without | {1e3 * most[1]:.3g} mm |" in panel._worth.content
     panel._beside.hand()
     page.wait()
     assert not page.view.ghost_runs
+    assert not panel._worth.visible
     hand(page, "feedback", "none")  # set points stay there, and wait for one
     assert not page.error
     assert page.case.control.off

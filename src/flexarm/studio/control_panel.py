@@ -10,6 +10,8 @@ from flexarm.mechanics.system import System
 from flexarm.studio.control import FEEDBACKS, NO_FEEDBACK, SHAPERS, Control, beginning
 from flexarm.studio.gain_box import gain_in, gain_text
 from flexarm.studio.number_box import add_number_box, number_in, written
+from flexarm.studio.view_panel import PLAIN
+from flexarm.studio.worth import worth
 
 if TYPE_CHECKING:
     from flexarm.robot import Robot
@@ -55,6 +57,7 @@ class ControlPanel:
         self._gravity = gui.add_checkbox("+ gravity", usual.gravity)
         self._strain = gui.add_checkbox("+ strain", usual.strain)
         self._beside = gui.add_button("Compare with the run without", hint=BESIDE)
+        self._worth = gui.add_markdown("", visible=False)
         self._place = gui.add_folder("set point")
         self._goals: dict[str, Any] = {}
         with self._place:
@@ -154,6 +157,14 @@ class ControlPanel:
         self._page.forget()
         self._page.view.beside_control()
         self._page.redraw()
+
+    def changed(self) -> None:
+        """Another run, or another ghost: what control is worth, while the run without it is one."""
+        page = self._page
+        without = page.view.ghost_runs.get(PLAIN)
+        words = "" if without is None or page.result is None else worth(page.result.run, without)
+        if words or self._worth.visible:
+            self._worth.content, self._worth.visible = words, bool(words)
 
     @property
     def value(self) -> Control:

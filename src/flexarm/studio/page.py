@@ -327,6 +327,7 @@ class Page:
             return
         problems = self._draw()
         self.plots.changed()
+        self.control_panel.changed()
         for problem in problems[:1]:
             self.say(problem)
 
