@@ -267,6 +267,10 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         until(lambda: window.web.get_by_text("member 6 (links.a.mass = 4 kg").is_visible())
         window.web.get_by_role("button", name="Open this member as a run").press("Enter")
         until(lambda: page.case.value("links.a.mass") == 4.0)
+        count = window.web.get_by_label("vary: count")  # counts are typed as people write them, and turned by one
+        count.fill("1e1")
+        count.press("ArrowUp")
+        until(lambda: page.sweeps._ranges[0]._count.value == "11")
         window.web.close()
     finally:
         found.stop()

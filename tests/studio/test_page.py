@@ -331,12 +331,31 @@ def test_output_is_that_in_which_the_tip_moves() -> None:
     lift = fa.Robot("lift", links=[fa.Link("a", 1.0, fa.Revolute("y"), mass=1.0)])
     page = opened(Case.of_robot(lift, {"duration": 0.3, "torque": {"a": 0.3}, "native": False}))
     assert page.client.gui.made["output"].value == "tip.z"
+    assert [page.client.gui.made[f"plot {k}"].value for k in (1, 2, 3)] == ["joints", "tip", "energies"]
     assert "`a.q`" in page.response._said.content
     hand(page, "Response at the posture shown")
     assert not page.error
+    hand(page, "output", "tip.y")
+    hand(page, "Response at the posture shown")
+    assert page.error == "response: 'a' does not move 'tip.y' in this posture; choose another of both"
     hand(page, "output", "a.q")
     hand(page, "links.a.mass", "2")
     assert page.client.gui.made["output"].value == "a.q"  # what was typed stays
+    page.close()
+
+
+def test_output_is_that_which_the_input_pushes() -> None:
+    """Over the run the tip moves most along x, at its beginning along y."""
+    bar = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=1.0)])
+    page = opened(Case.of_robot(bar, {"duration": 1.0, "torque": {"a": 2.0}, "native": False}))
+    page.line.seek(0.0)
+    hand(page, "Response at the posture shown")
+    assert page.client.gui.made["output"].value == "tip.y"
+    assert not page.error
+    hand(page, "time (s)", 0.9)
+    joint = float(page.film.q(page.film.index(0.9))[0])
+    hand(page, "Response at the posture shown")
+    assert page.client.gui.made["output"].value == ("tip.x" if abs(np.sin(joint)) > abs(np.cos(joint)) else "tip.y")
     page.close()
 
 
@@ -433,6 +452,17 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     bad = type("File", (), {"name": "arm.exe", "content": b""})
     hand(page, OPEN, bad)
     assert "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error
+    page.close()
+
+
+def test_program_that_lacks_something_says_what() -> None:
+    page = opened(Case.of_robot(ARM, {"duration": 0.1, "torque": {"upper": lambda t: 0.1 * t}, "native": False}))
+    hand(page, "save", "Python")
+    hand(page, "Save")
+    assert page.error == (
+        "copy as Python: torque.upper came from Python and cannot be written; put it where from_python stands"
+    )
+    assert "from_python(&quot;torque.upper" in page.files._code.content.replace("&#x27;", "&quot;")
     page.close()
 
 

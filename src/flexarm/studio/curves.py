@@ -159,7 +159,8 @@ class Quantities:
         elif name == "tip":
             wanted = ["tip.x", "tip.y", "tip.z"]
         elif name == "tip deflection":
-            wanted = [each for each in self._known if each.startswith("deflection.") and not each.endswith(".x")]
+            bent = [link.name for link in self._run.robot.links if link.flexible is not None]
+            wanted = [f"deflection.{link}.{axis}" for link in bent for axis in "yz"]
         elif name == "torques":
             wanted = [each for each in self._known if each.startswith("torque.")]
         elif name == "energies":

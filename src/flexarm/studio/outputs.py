@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from flexarm.analysis.linear import linearize
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 
@@ -14,6 +17,13 @@ def usual_output(run: Run) -> str:
     """The tip along the axis on which it moves most in a run; of one that rests, `tip.y`."""
     way = np.ptp(run.array("tip"), axis=0)
     return f"tip.{AXES[int(way.argmax())]}" if way.max() > 0 else "tip.y"
+
+
+def pushed_output(system: System, posture: Mapping[str, float], given: str) -> str | None:
+    """The tip along the axis on which an input pushes it most in a posture; None where it does not push it."""
+    there = linearize(system, q=dict(posture), inputs=[given], outputs=[f"tip.{axis}''" for axis in AXES])
+    push = np.abs(there.D[:, 0])
+    return f"tip.{AXES[int(push.argmax())]}" if push.max() > 0 else None
 
 
 def output_words(system: System, usual: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 FIRST = ("joints", "tip deflection", "energies")  # what is plotted before anybody chose
+INSTEAD = {"tip deflection": "tip"}  # of robots that do not bend
 SELDOM = 0.15  # s: how often lines follow while it plays
 NOTHING = "nothing"
 HEIGHT = 190  # pixels
@@ -52,7 +53,7 @@ class Plot:
         if tuple(self._choice.options) != names:
             kept = str(self._choice.value)
             self._choice.options = names
-            self._choice.value = kept if kept in names else NOTHING
+            self._choice.value = next((each for each in (kept, INSTEAD.get(kept)) if each in names), NOTHING)
         chosen = str(self._choice.value)
         self._curves = None if chosen == NOTHING else run.curves(chosen, others).readable()
         self._draw(chosen)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from flexarm.analysis.linear import linearize
 from flexarm.studio.modes_panel import posture
-from flexarm.studio.outputs import output_words, usual_output
+from flexarm.studio.outputs import output_words, pushed_output, usual_output
 from flexarm.studio.picture import image_of
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 SIZE = (4.4, 4.2)  # inches
+FREQUENCIES = (0.1, 1.0, 10.0)  # Hz, at which an output must move at all
 
 
 class ResponsePanel:
@@ -68,7 +71,13 @@ class ResponsePanel:
         if not system.inputs:
             raise ValueError("response: no joint of this robot has an actuator")
         there = posture(system, page.film, page.line.time)
-        model = linearize(system, q=there, inputs=[str(self._input.value)], outputs=[str(self._output.value).strip()])
+        given = str(self._input.value)
+        if not self._typed:
+            self._output.value = pushed_output(system, there, given) or usual_output(page.result.run)
+        output = str(self._output.value).strip()
+        model = linearize(system, q=there, inputs=[given], outputs=[output])
+        if not np.abs(model.frf(FREQUENCIES)).max(initial=0.0) > 0:
+            raise ValueError(f"response: {given!r} does not move {output!r} in this posture; choose another of both")
         figures = [image_of(figure, SIZE) for figure in (model.bode(), model.pole_zero_map())]
         self.clear()
         with self._place:
