@@ -134,6 +134,37 @@ def test_play_moves_it(window: Window) -> None:
     until(lambda: not page.line.playing)
 
 
+PLOTS = """() => Object.values(window.__viserTestpoints.uplots).map(({chart}) => ({
+  names: [...chart.root.querySelectorAll(".u-legend .u-label")].filter((each) => each.checkVisibility())
+    .map((each) => each.textContent),
+  range: [chart.scales.y.min, chart.scales.y.max],
+  ticks: chart.axes[1]._values,
+}))"""
+
+
+def test_plots_name_all_curves_and_bear_gaps(browser: Any, studio: fa.Studio) -> None:
+    window = Window(browser, studio)
+    page = window.page
+    page.wait()
+    page.files.kept.keep()
+    page.turn("simulation.duration", 1.3)  # longer than what is kept: its curves end before
+    page.wait()
+    page.view._beside.value = "run 1"
+    first, second, _ = page.plots._plots
+    first._choice.value, second._choice.value = "energies", "energy balance"
+    page.do(page.redraw)
+    page.wait()
+    drawn = first._drawn.series
+    assert len(drawn) > 8  # time, four energies of each of two runs, the needle
+    until(lambda: len(window.web.evaluate(PLOTS)) == 3)
+    until(lambda: any(len(each["names"]) == len(drawn) - 1 for each in window.web.evaluate(PLOTS)))
+    for plot in window.web.evaluate(PLOTS):
+        assert all(isinstance(each, float | int) for each in plot["range"])  # gaps spoil no axis
+        assert len(set(plot["ticks"])) == len(plot["ticks"]) > 1  # and small numbers are no zeros
+        assert "now" not in plot["names"]
+    window.web.close()
+
+
 def test_two_pages_stay_apart(browser: Any, window: Window, studio: fa.Studio) -> None:
     """One has another robot, is turned a hundred times and diverges; the other one, and the server, do not mind."""
     other = Window(browser, studio)
@@ -236,6 +267,10 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         until(lambda: window.web.get_by_text("member 6 (links.a.mass = 4 kg").is_visible())
         window.web.get_by_role("button", name="Open this member as a run").press("Enter")
         until(lambda: page.case.value("links.a.mass") == 4.0)
+        count = window.web.get_by_label("vary: count")  # counts are typed as people write them, and turned by one
+        count.fill("1e1")
+        count.press("ArrowUp")
+        until(lambda: page.sweeps._ranges[0]._count.value == "11")
         window.web.close()
     finally:
         found.stop()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.control.usual_gains import usual_gains
 from flexarm.studio.case import Case
 from flexarm.studio.computing import computed
 from flexarm.studio.control import FEEDBACKS, Control, at_rest
@@ -83,3 +84,67 @@ def test_shapers_are_of_the_posture_in_which_a_run_begins() -> None:
     assert "q={'fore.q': 2.0}" in python_program(case).text
     slide = Case.of_file("examples/08_telescope.yaml")  # which may not be at zero
     assert replace(slide, control=Control(shaper="zv")).arguments(fa.System(slide.robot, native=False))
+
+
+def test_joints_go_to_their_set_points() -> None:
+    system = fa.System(SOFT, native=False)
+    gains = usual_gains(system, {}, bandwidth=0.5)
+    case = Case.of_robot(SOFT, {"duration": 6.0, "q0": {"fore.q": 0.3}, "native": False})
+    goal = Control(feedback="pd", kp=gains.kp, kd=gains.kd, goals={"upper": 0.4})
+    at_once = computed(replace(case, control=goal)).run
+    slowly = computed(replace(case, control=replace(goal, travel=3.0))).run
+    for run in (at_once, slowly):
+        assert run["upper.q"].values[-1] == pytest.approx(0.4, abs=0.02)
+        assert run["fore.q"].values[-1] == pytest.approx(0.3, abs=0.1)  # stays where it starts
+    peak = [float(np.abs(run["torque"].values).max()) for run in (at_once, slowly)]
+    assert peak[1] < 0.5 * peak[0]
+    shaped = replace(case, control=replace(goal, shaper="zv")).arguments(system)["torque"].references["upper.q"]
+    assert 0 < shaped(0.0) < 0.4
+    assert shaped(6.0) == pytest.approx(0.4)
+    with pytest.raises(ValueError, match="set point: joints go there by feedback"):
+        computed(replace(case, control=replace(goal, feedback="none")))
+    with pytest.raises(ValueError, match="no actuator drives 'hand'; there are those of upper, fore"):
+        computed(replace(case, control=replace(goal, goals={"hand": 1.0})))
+    held = computed(replace(case, control=replace(goal, feedback="lqr", weight=1.0, effort=gains.effort))).run
+    assert held["upper.q"].values[-1] == pytest.approx(0.4, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", FEEDBACKS[1:])
+def test_gains_that_suit_the_robot_settle(kind: str) -> None:
+    system = fa.System(SOFT, native=False)
+    gains = usual_gains(system, {})
+    lowest = fa.modes(system, joints="locked").frequencies[0]
+    assert gains.bandwidth == pytest.approx(lowest / 2, rel=1e-3)
+    model = kind == "computed torque"
+    control = Control(
+        feedback=kind,
+        kp=gains.kp_law if model else gains.kp,
+        kd=gains.kd_law if model else gains.kd,
+        ki=gains.ki,
+        weight=1.0,
+        effort=gains.effort,
+        goals={"upper": 0.2, "fore": -0.1},
+    )
+    case = Case.of_robot(SOFT, {"duration": 5 / gains.bandwidth, "native": False})
+    run = computed(replace(case, control=control)).run
+    assert run.status == "completed"
+    late = run.array("time") > 0.9 * run.array("time")[-1]
+    assert np.abs(run["upper.q"].values[late] - 0.2).max() < 0.02
+    assert np.abs(run["fore.q"].values[late] + 0.1).max() < 0.02
+
+
+def test_shaper_without_anything_to_shape_says_so() -> None:
+    fed = Case.of_robot(SOFT, {"duration": 0.1, "torque": fa.pd(SOFT, 1.0, 0.1, {"upper": 0.1, "fore": 0.0})})
+    with pytest.raises(ValueError, match="nothing of this simulation can be shaped: its torques come from a feedback"):
+        computed(replace(fed, control=Control(shaper="zv")))
+    still = Case.of_robot(SOFT, {"duration": 0.1, "q0": {"fore.q": 0.1}})
+    with pytest.raises(ValueError, match="it has neither torques nor motions"):
+        computed(replace(still, control=Control(shaper="zv", feedback="pd")))
+
+
+def test_joints_that_follow_begin_where_their_motions_do() -> None:
+    slide = Case.of_file("examples/08_telescope.yaml")
+    first = slide.arguments(fa.System(slide.robot, native=False))["motion"]["boom"](0.0)
+    followed = replace(slide.with_({"simulation.duration": 0.05}), control=Control(feedback="pd"))
+    assert computed(followed).run["boom.q"].values[0] == pytest.approx(first)
+    assert "'boom.q': 0.4" in python_program(followed).text

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.curves import POINTS, Quantities, telling
+from flexarm.studio.curves import CURSOR, POINTS, Curves, Quantities, telling
 
 ARM = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
@@ -31,7 +31,8 @@ def test_needle_stands_at_the_time_shown(run: fa.Run) -> None:
         assert len(times) == len(values) == len(needle)
         assert times[needle.argmax()] == pytest.approx(time)
         assert np.isfinite(values).all()
-        assert (needle > needle.min()).sum() == 1
+        assert ((needle >= CURSOR[0]) & (needle <= CURSOR[1])).sum() == 0  # what it stands on is never seen
+        assert (needle > CURSOR[1]).sum() == 1
 
 
 def test_no_peak_is_lost() -> None:
@@ -51,7 +52,48 @@ def test_peaks_of_ghosts_are_seen(run: fa.Run) -> None:
     assert curves.values["a.q (ghost)"].max() == 9.0
 
 
-def test_shorter_ghost_says_where_it_ends(run: fa.Run) -> None:
+def test_ghost_that_rests_is_compared_too(run: fa.Run) -> None:
+    resting = fa.simulate(ARM, 1.0, native=False)
+    curves = Quantities(run).curves("joints", {"ghost": Quantities(resting)})
+    assert not curves.values["a.q (ghost)"].any()
+    assert list(Quantities(resting).curves("joints", {"ghost": Quantities(run)}).values) == ["a.q", "a.q (ghost)"]
+
+
+def test_shorter_ghost_ends_where_it_ends(run: fa.Run) -> None:
     short = fa.simulate(ARM, 0.5, native=False)
-    labels = list(Quantities(run).curves("a.q", {"ghost": Quantities(short)}).values)
-    assert labels == ["a.q", "a.q (ghost to 0.5 s)"]
+    curves = Quantities(run).curves("a.q", {"ghost": Quantities(short)}).readable()
+    assert list(curves.values) == ["a.q", "a.q (ghost)"]
+    assert not curves.whole
+    np.testing.assert_array_equal(np.isnan(curves.values["a.q (ghost)"]), curves.times > 0.5)
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "factor", "told"),
+    [
+        ([0.0, 2e-7], "J", 1e9, "nJ"),
+        ([-3e-4, 1e-3], "m", 1e3, "mm"),
+        ([0.0, 4e4], "N m", 1e-3, "kN m"),
+        ([0.0, 4e-5], "1", 1e6, "1e-6"),
+        ([0.9, 0.9 + 1e-9], "m", 1e6, "µm"),  # with more digits than these, numbers would not fit
+        ([0.0, 0.0], "m", 1.0, "m"),
+        ([1e-30, 2e-30], "m", 1e30, "1e-30 m"),
+    ],
+)
+def test_numbers_can_be_read_off_the_axis(values: list[float], unit: str, factor: float, told: str) -> None:
+    shown = Curves(np.array([0.0, 1.0]), {"a": np.array(values)}, unit).readable()
+    assert shown.unit == told
+    np.testing.assert_allclose(shown.values["a"], factor * np.array(values))
+
+
+def test_nothing_is_drawn_through_gaps() -> None:
+    times = np.arange(8.0)
+    gaps = np.array([np.nan, 1.0, 2.0, np.nan, np.inf, 3.0, np.nan, 4.0])
+    shown = Curves(times, {"a": gaps, "b": times}, "").readable()
+    assert list(shown.values) == ["a", "a, from 5 s", "a, from 7 s", "b"]
+    assert shown.parts == {"a, from 5 s": "a", "a, from 7 s": "a"}
+    for each in shown.values.values():  # no gap inside of a part
+        good = np.flatnonzero(np.isfinite(each))
+        assert (np.diff(good) == 1).all()
+    together = np.nansum([shown.values[label] for label in list(shown.values)[:3]], axis=0)
+    np.testing.assert_array_equal(together, np.where(np.isfinite(gaps), gaps, 0.0))
+    assert shown.range == (0.0, 7.0)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.control.usual_gains import usual_gains
 from flexarm.studio.case import Case
-from flexarm.studio.files_panel import KEPT, OPEN
+from flexarm.studio.files_panel import OPEN
+from flexarm.studio.kept_panel import KEPT
 from flexarm.studio.page import Page
 from tests.studio.browserless import Client
 
@@ -98,7 +100,7 @@ def test_refused_control_is_taken_back(page: Page) -> None:
     hand(page, "+ gravity", True)
     assert "holds the robot's weight already" in page.error
     assert not page.client.gui.made["+ gravity"].value
-    kp = page.control_panel._numbers["kp"]
+    kp = page.control_panel._gains["kp"]
     kp.hand("2e")
     page.wait()
     hand(page, PAYLOAD, 0.16)
@@ -108,7 +110,55 @@ def test_refused_control_is_taken_back(page: Page) -> None:
     assert not page.error
     assert page.case.control.kp == 20.0
     hand(page, "go back", "Reset")
-    assert kp.value == "10"
+    assert kp.value == "10"  # as it was before any feedback was on
+
+
+def test_feedback_comes_with_gains_of_the_robot_and_goes_to_set_points(page: Page) -> None:
+    panel, made = page.control_panel, page.client.gui.made
+    panel._goals["upper"].hand("0.2")
+    page.wait()
+    assert page.error == "set point: joints go there by feedback; choose pd, pid, computed torque or lqr"
+    hand(page, "feedback", "pd")
+    assert not page.error
+    assert page.case.control.goals == {"upper": 0.2}
+    usual = usual_gains(page.result.system, {"fore.q": 0.3})
+    assert page.case.control.kp == usual.kp
+    assert panel._gains["kp"].value == f"upper: {usual.kp['upper']:g}, fore: {usual.kp['fore']:g}"
+    assert panel._bandwidth.value == f"{usual.bandwidth:g}"
+    panel._bandwidth.hand("3")
+    page.wait()
+    assert page.case.control.kp == usual_gains(page.result.system, {"fore.q": 0.3}, 3.0).kp
+    hand(page, "feedback", "computed torque")
+    assert page.case.control.kp == pytest.approx((6 * np.pi) ** 2, rel=1e-3)
+    panel._beside.hand()
+    page.wait()
+    assert list(page.view.ghost_runs) == ["without control"]
+    labels = [series["label"] for series in page.plots._plots[0]._drawn.series]
+    assert {"upper.q", "upper.q (without control)"} <= set(labels)
+    most = [abs(run.array("deflection")).max() for run in (page.result.run, *page.view.ghost_runs.values())]
+    assert f"| with | {1e3 * most[0]:.3g} mm |" in panel._worth.content
+    assert f"| without | {1e3 * most[1]:.3g} mm |" in panel._worth.content
+    panel._beside.hand()
+    page.wait()
+    assert not page.view.ghost_runs
+    assert not panel._worth.visible
+    hand(page, "feedback", "none")  # set points stay there, and wait for one
+    assert not page.error
+    assert page.case.control.off
+    assert panel._goals["upper"].value == "0.2"
+    panel._goals["upper"].hand("")
+    hand(page, "go back", "Reset")
+    assert not page.error
+    assert made["shaper"].value == "none"
+
+
+def test_text_of_a_file_is_gone_when_it_is_old(page: Page) -> None:
+    hand(page, "save", "Python")
+    hand(page, "Save")
+    assert page.files._code.visible
+    hand(page, PAYLOAD, "0.17")
+    assert not page.files._code.visible
+    hand(page, "go back", "Reset")
 
 
 def test_units_that_look_wrong_are_said_as_long_as_they_do(page: Page) -> None:
@@ -215,13 +265,13 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     assert page.scene._meshes["link"].visible
     hand(page, "ghost", "rigid twin")
     assert page.scene._meshes["ghost"].visible
-    assert page.view.ghost_runs["ghost"].data.sizes["coordinate"] == 2
+    assert page.view.ghost_runs["rigid twin"].data.sizes["coordinate"] == 2
     hand(page, "time (s)", 0.15)
     hand(page, "torques and loads", True)
     assert page.scene._meshes["arrows"].points.shape == (1, 2, 3)
     hand(page, "Keep this run to compare")
     hand(page, "ghost", "run 1")
-    assert page.view.ghost_runs == {"ghost": page.result.run}
+    assert page.view.ghost_runs == {"run 1": page.result.run}
     first = len(page.scene._meshes["ghost"].vertices)
     hand(page, "Keep this run to compare")
     hand(page, "ghost", "all that are kept")
@@ -235,18 +285,96 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
 def test_ghosts_are_those_that_are_kept() -> None:
     page = opened()
     other = opened(Case.of_robot(ARM, OPTIONS | {"duration": 0.2}))
-    files = page.files
-    files._hold_result("a.nc", other.result)
+    kept = page.files.kept
+    kept.hold("a.nc", other.result)
     hand(page, "ghost", "a.nc")
-    assert page.view.ghost_runs["ghost"] is other.result.run
-    files._hold_result("a.nc", page.result)  # another file of that name
-    assert page.view.ghost_runs["ghost"] is page.result.run
+    assert page.view.ghost_runs["a.nc"] is other.result.run
+    kept.hold("a.nc", page.result)  # another file of that name
+    assert page.view.ghost_runs["a.nc"] is page.result.run
     for k in range(KEPT):
-        files._hold_result(f"{k}.nc", other.result)
+        kept.hold(f"{k}.nc", other.result)
     assert page.view._beside.value == "none"
     assert not page.view.ghost_runs
     page.close()
     other.close()
+
+
+def test_kept_runs_are_listed_renamed_and_forgotten() -> None:
+    page = opened()
+    made = page.client.gui.made
+    assert not made["kept"].visible
+    hand(page, "Keep this run to compare")
+    assert "1 of at most 8 runs kept: run 1." in page.files.kept._said.content
+    hand(page, PAYLOAD, "0.3")
+    hand(page, "Keep this run to compare")
+    assert made["kept"].options == ("run 1", "run 2")
+    hand(page, "ghost", "run 2")
+    page.files.kept._name.hand("heavy")
+    page.wait()
+    assert list(page.view.ghost_runs) == ["heavy"]
+    assert "upper.q (heavy)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
+    for taken in ("run 1", "rigid twin"):
+        page.files.kept._name.hand(taken)
+        page.wait()
+        assert "must be one that no other run or ghost has" in page.error
+    hand(page, "Forget this run")
+    assert not page.error
+    assert list(page.kept) == ["run 1"]
+    assert not page.view.ghost_runs
+    assert "upper.q (heavy)" not in [series["label"] for series in page.plots._plots[0]._drawn.series]
+    hand(page, "Forget this run")
+    assert not made["kept"].visible
+    page.close()
+
+
+def test_output_is_that_in_which_the_tip_moves() -> None:
+    lift = fa.Robot("lift", links=[fa.Link("a", 1.0, fa.Revolute("y"), mass=1.0)])
+    page = opened(Case.of_robot(lift, {"duration": 0.3, "torque": {"a": 0.3}, "native": False}))
+    assert page.client.gui.made["output"].value == "tip.z"
+    assert [page.client.gui.made[f"plot {k}"].value for k in (1, 2, 3)] == ["joints", "tip", "energies"]
+    assert "`a.q`" in page.response._said.content
+    hand(page, "Response at the posture shown")
+    assert not page.error
+    hand(page, "output", "tip.y")
+    hand(page, "Response at the posture shown")
+    assert page.error == "response: 'a' does not move 'tip.y' in this posture; choose another of both"
+    hand(page, "output", "a.q")
+    hand(page, "links.a.mass", "2")
+    assert page.client.gui.made["output"].value == "a.q"  # what was typed stays
+    page.close()
+
+
+def test_output_is_that_which_the_input_pushes() -> None:
+    """Over the run the tip moves most along x, at its beginning along y."""
+    bar = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=1.0)])
+    page = opened(Case.of_robot(bar, {"duration": 1.0, "torque": {"a": 2.0}, "native": False}))
+    page.line.seek(0.0)
+    hand(page, "Response at the posture shown")
+    assert page.client.gui.made["output"].value == "tip.y"
+    assert not page.error
+    hand(page, "time (s)", 0.9)
+    joint = float(page.film.q(page.film.index(0.9))[0])
+    hand(page, "Response at the posture shown")
+    assert page.client.gui.made["output"].value == ("tip.x" if abs(np.sin(joint)) > abs(np.cos(joint)) else "tip.y")
+    page.close()
+
+
+def test_modes_of_a_loop_lock_what_it_leaves() -> None:
+    rod = {"section": fa.Section.rectangle(0.006, 0.02), "material": fa.Material(E=7e10, rho=2700.0)}
+    links = [
+        fa.Link("crank", length=0.2, **rod),
+        fa.Link("coupler", length=0.7, **rod, flexible=fa.Flexible(bend_y=1)),
+        fa.Link("rocker", length=0.5, **rod, parent="ground", offset=(0.7, 0, 0)),
+    ]
+    linkage = fa.Robot("four-bar", links=links, constraints=[fa.Loop("coupler", "rocker")])
+    start = {"coupler.q": 0.7954, "rocker.q": 1.5908}
+    page = opened(Case.of_robot(linkage, {"duration": 0.02, "q0": start, "native": False}))
+    hand(page, "Modes at the posture shown")
+    assert not page.error
+    assert "`crank` locked, and `coupler`, `rocker` as the loops leave them" in page.modes._table.content
+    held = fa.modes(linkage, q=start, joints={"crank": "locked"}).frequencies[0]
+    assert f"{held:.4g}" in page.modes._table.content
+    page.close()
 
 
 def test_modes_stay_as_large_when_deflections_are_magnified(page: Page) -> None:
@@ -324,6 +452,17 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
     bad = type("File", (), {"name": "arm.exe", "content": b""})
     hand(page, OPEN, bad)
     assert "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error
+    page.close()
+
+
+def test_program_that_lacks_something_says_what() -> None:
+    page = opened(Case.of_robot(ARM, {"duration": 0.1, "torque": {"upper": lambda t: 0.1 * t}, "native": False}))
+    hand(page, "save", "Python")
+    hand(page, "Save")
+    assert page.error == (
+        "copy as Python: torque.upper came from Python and cannot be written; put it where from_python stands"
+    )
+    assert "from_python(&quot;torque.upper" in page.files._code.content.replace("&#x27;", "&quot;")
     page.close()
 
 

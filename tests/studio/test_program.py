@@ -10,6 +10,7 @@ from flexarm.studio.case import Case
 from flexarm.studio.computing import computed
 from flexarm.studio.control import Control
 from flexarm.studio.files import opened, yaml_file
+from flexarm.studio.known_laws import call_of
 from flexarm.studio.program import python_program
 
 ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
@@ -33,6 +34,7 @@ MOVED = Case(
         "q0": {"fore.q": 0.3},
     },
 )
+AIM = {"upper": 0.1}
 CONTROLS = [
     (PUSHED, Control()),
     (PUSHED, Control(feedback="pd", gravity=True, strain=True, strain_gain=0.5, shaper="zv")),
@@ -42,6 +44,17 @@ CONTROLS = [
     (MOVED, Control(feedback="computed torque", kp=100.0, kd=20.0)),
     (MOVED, Control(feedback="pid", ki=2.0, shaper="zvd")),
     (MOVED, Control(shaper="ei")),
+    (PUSHED, Control(feedback="pid", kp={"upper": 9.0, "fore": 5.0}, goals={"fore": 0.5}, travel=0.1)),
+    (PUSHED, Control(feedback="pd", goals={"upper": 0.1}, shaper="zv")),
+    (
+        PUSHED,
+        Control(
+            feedback="lqr",
+            weight={"upper": 50.0, "fore": 9.0},
+            effort={"upper": 2.0, "fore": 1.0},
+            goals={"upper": 0.1},
+        ),
+    ),
 ]
 
 
@@ -66,10 +79,56 @@ def test_program_gives_the_run_that_is_shown(case: Case, control: Control) -> No
     np.testing.assert_allclose(run["torque"].values[-1], shown["torque"].values[-1], rtol=1e-3, atol=1e-4)
 
 
-def test_functions_leave_gaps_that_are_told() -> None:
-    program = python_program(Case.of_robot(ARM, {"duration": 0.1, "torque": {"upper": lambda t: 0.1 * t}}))
-    assert "'upper': ..." in program.text
-    assert "torque.upper" in program.gaps[0]
+def test_what_cannot_be_written_is_a_sentence_that_the_program_raises() -> None:
+    def own(t, q, v):
+        return {"upper": -0.1 * v["upper.q"]}
+
+    for torque, named in (
+        ({"upper": lambda t: 0.1 * t}, r"torque.upper \(.*came from Python"),
+        (fa.Feedback(own), r"torque \(the feedback own\) came from Python"),
+        (fa.pd(ARM, 1.0, 0.1, {"upper": 0.1, "fore": 0.0}) + fa.gravity_torque(ARM), "with gains kp.upper, kp.fore"),
+    ):
+        program = python_program(Case.of_robot(ARM, {"duration": 0.1, "torque": torque}))
+        assert program.gaps
+        with pytest.raises(NotImplementedError, match=named):
+            run_of(program.text)
+
+
+LAWS = {
+    "pd": fa.pd(ARM, {"upper": 5.0, "fore": 2.0}, 0.4, {"upper": fa.cycloid(0, 0.2, 0.1), "fore": 0.1}, limit=0.5),
+    "one joint": fa.pd(ARM, {"fore": 2.0}, {"fore": 0.1}, {"fore": 0.1}, rate=1000.0),
+    "pid": fa.pid(ARM, 5.0, 0.4, 3.0, {"upper": 0.1, "fore": 0.0}, limit={"upper": 0.3}),
+    "tracking": fa.pid(ARM, 5.0, 0.4, 3.0, {"upper": 0.1, "fore": 0.0}, limit=0.2, tracking_time=0.05),
+    "motors": fa.pd(
+        ARM,
+        5.0,
+        0.4,
+        {"upper": 0.1, "fore": 0.0},
+        rate=500.0,
+        sensors={"upper.q": fa.Sensor.encoder(4096)},
+        actuators={"upper": fa.Actuator(limit=0.3)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.filterwarnings("ignore")
+def test_known_laws_from_python_are_written(name: str) -> None:
+    case = Case.of_robot(ARM, {"duration": 0.15, "torque": LAWS[name], "native": False})
+    number = next(each.path for each in case.numbers() if ":kp.fore" in each.path)
+    case = case.with_({number: 3.0})  # as a knob turns it
+    program = python_program(case)
+    assert not program.gaps
+    run, shown = run_of(program.text.replace(", native=False", "")), computed(case).run
+    np.testing.assert_allclose(run.array("tip"), shown.array("tip"), atol=1e-9)
+
+
+def test_law_of_another_robot_is_not_written() -> None:
+    drive = fa.Drive(rotor_inertia=1e-5, gear_ratio=50.0, torque_at="motor")
+    geared = ARM.with_({"links.upper.joint.drive": drive})
+    law = fa.pd(geared, 5.0, 0.4, {"upper": 0.1, "fore": 0.0})
+    assert call_of(law, fa.System(geared, native=False)) is not None
+    assert call_of(law, fa.System(ARM, native=False)) is None
 
 
 def test_controllers_are_not_lost_in_a_file() -> None:

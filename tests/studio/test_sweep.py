@@ -1,5 +1,6 @@
 """Sweeps in a page without a browser: made, opened, clicked, refused."""
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from flexarm.studio.fields import fields, varied
 from flexarm.studio.files import opened, sweep_file
 from flexarm.studio.files_panel import OPEN
 from flexarm.studio.page import Page
+from flexarm.studio.possible import can_be
 from flexarm.studio.sweep import Sweep
 from flexarm.studio.sweep_map import SweepMap
 from flexarm.studio.sweeping import MOST, Range, swept
@@ -173,7 +175,10 @@ def test_sweep_can_be_cancelled_and_is_not_begun_twice() -> None:
     hand(page, "Sweep")
     hand(page, "Sweep")
     assert "one is being computed" in page.error
-    time.sleep(0.5)
+    end = time.monotonic() + 30
+    while not re.search(r"[1-9]\d* of 2000 members, about \d+ \w+ left", page.sweeps._far.content):
+        assert time.monotonic() < end
+        time.sleep(0.05)
     page.turn(MASS, 3.5)  # the page answers meanwhile
     page.wait(10)
     assert page.case.value(MASS) == 3.5
@@ -312,3 +317,92 @@ def test_what_controllers_are_made_of_is_not_swept() -> None:
     case = replace(Case.of_robot(BAR, {"duration": 0.1, "native": False}), control=Control(feedback="pd"))
     with pytest.raises(ValueError, match=r"q0\.a\.q cannot be varied while shapers or controllers are on"):
         swept(case, [Range("q0.a.q", 0.0, 1.0, 2)], lambda: False, lambda *_: None)
+
+
+def ringed(page: Page) -> int:
+    return page.sweeps._picture.content.count("border-radius:50%")
+
+
+def test_ring_is_around_the_run_that_is_shown(data) -> None:
+    page = opened_page(sweep=Sweep(data))  # mass 3, push 1: the sixth of twelve
+    assert page.client.gui.made["member"].value == "5"
+    assert ringed(page) == 1
+    hand(page, MASS, "3.3")
+    assert page.client.gui.made["member"].value == ""
+    assert ringed(page) == 0
+    assert "the run that is shown is none of them" in page.sweeps._said.content
+    hand(page, "Open this member as a run")
+    assert page.error == "member = '': must be a number"
+    hand(page, MASS, "2")
+    assert page.client.gui.made["member"].value == "1"
+    hand(page, "simulation.duration", "0.3")  # the same numbers of another simulation
+    assert ringed(page) == 0
+    hand(page, "member", "12")
+    assert page.error == "member = 12: must be 0 to 11"
+    page.close()
+
+
+def test_member_says_what_else_it_puts_back(data) -> None:
+    page = opened_page(sweep=Sweep(data))
+    page.do(lambda: page.control(Control(feedback="pd", kp=5.0)))
+    page.wait()
+    hand(page, "simulation.duration", "0.4")
+    hand(page, "member", "7")
+    hand(page, "Open this member as a run")
+    assert not page.error
+    assert page.case.control.off
+    assert "Shapers and controllers are off, as they were in the sweep" in page.sweeps._said.content
+    assert "Back at what the sweep had: duration (s)." in page.sweeps._said.content
+    assert page.client.gui.made["feedback"].value == "none"
+    hand(page, "member", "8")
+    assert "Back at" not in page.sweeps._said.content
+    page.close()
+
+
+def test_what_cannot_be_swept_now_is_not_offered() -> None:
+    page = opened_page()
+    field = page.client.gui.made["vary"]
+    assert PUSH in field.options
+    hand(page, "vary", PUSH)
+    page.do(lambda: page.control(Control(feedback="pd", kp=5.0)))
+    page.wait()
+    assert {PUSH, "q0.a.q"}.isdisjoint(field.options)
+    assert MASS in field.options
+    assert field.value == "nothing"
+    assert page.sweeps._left_out.visible
+    page.do(lambda: page.control(Control()))
+    page.wait()
+    assert PUSH in field.options
+    assert not page.sweeps._left_out.visible
+    page.close()
+
+
+def test_range_lies_around_the_number_as_it_is_now() -> None:
+    page = opened_page()
+    hand(page, "vary", MASS)
+    assert page.sweeps._ranges[0].value() == [Range(MASS, 1.5, 4.5, 11)]
+    hand(page, MASS, "6")
+    assert page.sweeps._ranges[0].value() == [Range(MASS, 3.0, 9.0, 11)]
+    hand(page, "vary: count", "1e1")
+    hand(page, MASS, "8")  # what was typed stays
+    assert page.sweeps._ranges[0].value() == [Range(MASS, 3.0, 9.0, 10)]
+    hand(page, "vary: count", "2.5")
+    hand(page, "Sweep")
+    assert page.error == f"{MASS}: count = '2.5': must be a whole number"
+    page.close()
+
+
+def test_ranges_are_of_numbers_that_can_be() -> None:
+    light = CASE.with_({"links.a.payload.mass": 0.0})
+    numbers = fields(light)
+    name = "links.a.payload.mass"
+    found = Range.around(name, numbers[name], lambda value: can_be(light, numbers[name].path, value))
+    assert (found.first, found.last) == (0.0, 0.5)
+    start = Range.around("q0.a.q", replace(numbers["q0.a.q"], value=0.0), lambda _: True)
+    assert (start.first, start.last) == (-0.5, 0.5)
+
+
+def test_quantity_that_is_drawn_first_is_one_that_changes() -> None:
+    upright = fa.Robot("upright", links=[fa.Link("a", 1.0, fa.Revolute("y"), mass=3.0)])
+    found = fa.sweep(upright, {MASS: [2.0, 3.0]}, measure=["tip"], duration=0.3, torque={"a": 1.0}, native=False)
+    assert Sweep(found).quantities[0] == "tip.z"

@@ -14,7 +14,7 @@ RANK = 1e-6  # against the largest: below this a column adds nothing to the othe
 
 def constrained_equilibrium(system: System, q: Array) -> Array:
     """Where the robot comes to rest under gravity on its constraints, by Newton's method on coordinates and forces."""
-    held = _held(system, Assembly(system, ()).posture(q))
+    held = holdable(system, Assembly(system, ()).posture(q))
     q = Assembly(system, held).posture(q)
     loose = [k for k in range(system.nq) if k not in held]
     scale = system.sizes[loose]
@@ -76,7 +76,7 @@ def _weight(system: System, q: Array) -> Array:
     return np.asarray(system.gravity(q) + system.spring_forces(q))
 
 
-def _held(system: System, q: Array) -> list[int]:
+def holdable(system: System, q: Array) -> list[int]:
     """Actuated coordinates in order, as long as those left can do what the constraints ask of joints."""
     sizes = system.sizes
     A = system.constraint_jacobian(q) * sizes / system.constraint_scales[:, None]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Literal, cast
 
@@ -17,13 +17,21 @@ from flexarm.control.pd import pd
 from flexarm.control.pid import pid
 from flexarm.control.shapers import KINDS, shaper
 from flexarm.control.strain import strain_feedback
+from flexarm.foundation.numbers import real_number
+from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.mechanics.system import System
 from flexarm.motion.given_profiles import profile
+from flexarm.motion.inputs import step
 from flexarm.motion.laws import Feedback
+from flexarm.motion.point_to_point import minimum_jerk
+from flexarm.motion.profiles import Profile
 from flexarm.robot import Robot
+
+Gain = float | Mapping[str, float]
 
 SHAPERS = ("none", *KINDS)
 FEEDBACKS = ("none", "pd", "pid", "computed torque", "lqr")
+NO_FEEDBACK = "set point: joints go there by feedback; choose pd, pid, computed torque or lqr"
 COMPLETE = ("computed torque", "lqr")  # those that hold the robot's weight themselves
 
 
@@ -33,17 +41,22 @@ class Control:
 
     shaper: of torques and motions, for the lowest vibration.
     feedback: joints follow their motions, or stay where they start, by kp, kd and ki (per inertia, of computed
-        torque); "lqr" holds the posture of the start, errors of joints weigh so much. Torques are added to theirs.
+        torque), one for all or by link; "lqr" holds the posture of the start, where squares of
+        errors of joints have this weight against this effort of those of torques. Torques are added to theirs.
+    goals: by link where joints are to go instead (rad or m), within a time of `travel` (s), or at once.
     gravity: the weight of the rigid twin is held. strain: gauges at the roots of links that bend in one plane.
     plant: for which it is designed, the robot that is simulated unless given.
     """
 
     shaper: str = "none"
     feedback: str = "none"
-    kp: float = 10.0
-    kd: float = 1.0
-    ki: float = 0.0
-    weight: float = 100.0
+    kp: Gain = 10.0
+    kd: Gain = 1.0
+    ki: Gain = 0.0
+    weight: Gain = 100.0
+    effort: Gain = 1.0
+    goals: Mapping[str, float] = field(default_factory=dict)
+    travel: float = 0.0
     gravity: bool = False
     strain: bool = False
     strain_gain: float = 0.0
@@ -65,15 +78,56 @@ class Control:
 
     def applied(self, system: System, options: dict[str, Any]) -> dict[str, Any]:
         """The options with what is switched on."""
+        self._require_goals(system)
         if self.off:
             return options
-        out = dict(options)
+        out = self.commanded(system, options)
         design = system if self.plant is None else System(self.plant, native=False)
         if self.shaper != "none":
-            for name in ("torque", "motion"):
-                if isinstance(out.get(name), Mapping) and out[name]:
-                    out[name] = self._shaped(design, name, out[name], beginning(system, options))
+            for name in self.shaped(out):
+                out[name] = self._shaped(design, name, out[name], beginning(system, options))
         return self._fed_back(system, design, out) if self.feeds_back else out
+
+    def commanded(self, system: System, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options with motions of joints that are to go somewhere else; joints that feedback lets follow their
+        motions begin where these do."""
+        if self.feedback == "none":
+            return dict(options)
+        start, moved, given = beginning(system, options), options.get("motion") or {}, options.get("q0")
+        firsts = {f"{link}.q": start[f"{link}.q"] for link in moved if start[f"{link}.q"]}
+        out = dict(options)
+        if firsts and isinstance(given, str) and given == "equilibrium":
+            out["q0"] = dict(zip(system.names, equilibrium(system, firsts).tolist(), strict=True))
+        elif firsts and (given is None or isinstance(given, Mapping)):
+            out["q0"] = {**(given or {}), **firsts}
+        if self.goals and self.feedback != "lqr":  # which holds a posture, and goes there at once
+            ways = {link: self._way(start.get(f"{link}.q", 0.0), goal) for link, goal in self.goals.items()}
+            out["motion"] = {**moved, **ways}
+        return out
+
+    def _require_goals(self, system: System) -> None:
+        if self.goals and self.feedback == "none":
+            raise ValueError(NO_FEEDBACK)
+        links = [each.link for each in driven_joints(system)] if self.goals else []
+        for link in self.goals:
+            if link not in links:
+                raise ValueError(f"set point: no actuator drives {link!r}; there are those of {', '.join(links)}")
+
+    def _way(self, start: float, goal: float) -> Profile:
+        if real_number("within", self.travel, "s", least=0):
+            return minimum_jerk(start, goal, self.travel)
+        return step(goal, before=start)
+
+    def shaped(self, options: Mapping[str, Any]) -> list[str]:
+        """Which options a shaper works on; a sentence where that is none."""
+        found = [name for name in ("torque", "motion") if isinstance(options.get(name), Mapping) and options[name]]
+        if not found:
+            law = "its torques come from a feedback" if options.get("torque") else "it has neither torques nor motions"
+            raise ValueError(
+                f"shaper: nothing of this simulation can be shaped: {law}; shapers are for profiles of torques and "
+                "motions, and for set points of pd, pid and computed torque"
+            )
+        return found
 
     def _shaped(
         self, system: System, name: str, given: Mapping[str, Any], posture: Mapping[str, float]
@@ -104,7 +158,18 @@ class Control:
 
     def references(self, system: System, start: Mapping[str, float], moved: Mapping[str, Any]) -> dict[str, Any]:
         """By link where joints are to be that start somewhere."""
-        return {each.link: moved.get(each.link, start.get(f"{each.link}.q", 0.0)) for each in driven_joints(system)}
+        held = {each.link: start.get(f"{each.link}.q", 0.0) for each in driven_joints(system)} | dict(self.goals)
+        return {link: moved.get(link, there) for link, there in held.items()}
+
+    def weights(self, names: Iterable[str]) -> dict[str, float]:
+        """Of joints, by the names of their coordinates, `upper.q`."""
+        if not isinstance(self.weight, Mapping):
+            return dict.fromkeys(names, self.weight)
+        return {name: self.weight.get(name.removesuffix(".q"), 0.0) for name in names}
+
+    @property
+    def efforts(self) -> float | dict[str, float]:
+        return dict(self.effort) if isinstance(self.effort, Mapping) else self.effort
 
     def _following(self, system: System, start: Mapping[str, float], moved: Mapping[str, Any]) -> list[Feedback]:
         references = self.references(system, start, moved)
@@ -116,7 +181,7 @@ class Control:
             return [computed_torque(system, self.kp, self.kd, references)]
         if self.feedback == "lqr":
             there = {f"{link}.q": value for link, value in references.items()}
-            return [lqr(linearize(system, q=there), Q=dict.fromkeys(there, self.weight)).feedback()]
+            return [lqr(linearize(system, q=there), Q=self.weights(there), R=self.efforts).feedback()]
         return []
 
     def _added(self, system: System) -> list[Feedback]:

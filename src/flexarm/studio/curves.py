@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -14,36 +14,78 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
 from flexarm.motion.series import available, coordinates_of
+from flexarm.studio.prefixes import prefixed
 
 Samples = np.ndarray[Any, np.dtype[np.int64]]
 
 POINTS = 400  # of a curve: the lowest and the highest of half as many pieces
+PARTS = 8  # of a curve that has gaps; beyond, they are drawn through
+CURSOR = (0.0, 1.0)  # the range of an axis of its own that the line at the time shown has
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves over the same times (s): values (n,) by label, with one unit; which of them are of other runs."""
+    """Curves over the same times (s): values (n,) by label, with one unit.
+
+    ghosts: those of other runs, which curve they are to be compared with, and the number of their run.
+    parts: of a curve with gaps, the label of its first part by that of each other one.
+    """
 
     times: Array
     values: dict[str, Array]
     unit: str
-    ghosts: tuple[str, ...] = ()
+    ghosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
 
-    def with_cursor(self, time: float) -> list[Array]:
-        """Times, values, and last a series that rises from the lowest to the highest of all values at a time.
-
-        Plots have neither gaps nor upright lines, so it is a needle that stands on their lower edge.
-        """
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest of all values that are numbers."""
         every = np.concatenate([np.zeros(0), *self.values.values()])
         every = every[np.isfinite(every)]
-        low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
+        return (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is a number at all times."""
+        return all(np.isfinite(each).all() for each in self.values.values())
+
+    def readable(self) -> Curves:
+        """The same as a plot can show it: in a unit whose numbers can be read, without gaps inside of a curve."""
+        factor, unit = prefixed(*self.range, self.unit)
+        values, parts = {}, {}
+        for label, each in self.values.items():
+            for k, part in enumerate(_unbroken(each)):
+                begin = self.times[np.isfinite(part).argmax()]
+                own = label if k == 0 else f"{label}, from {begin:.4g} s"
+                values[own] = factor * part
+                if k:
+                    parts[own] = label
+        return Curves(self.times, values, unit, self.ghosts, parts)
+
+    def with_cursor(self, time: float) -> list[Array]:
+        """Times, values, and last a needle at a time, from below to above `CURSOR`, the range that a plot shows of it.
+
+        Plots have no upright lines: the needle stands on a line that is never seen.
+        """
         place = int(np.searchsorted(self.times, time))
         times = np.insert(self.times, [place] * 3, time)
-        line = np.full(len(times), low)
-        line[place + 1] = high
+        needle = np.full(len(times), CURSOR[0] - 1.0)
+        needle[place + 1] = CURSOR[1] + 1.0
         at = [np.interp(time, self.times, each) for each in self.values.values()]
         values = [np.insert(each, [place] * 3, now) for each, now in zip(self.values.values(), at, strict=True)]
-        return [times, *values, line]
+        return [times, *values, needle]
+
+
+def _unbroken(values: Array) -> list[Array]:
+    """A curve as parts that have no gap inside: plots draw straight through one."""
+    good = np.isfinite(values)
+    values = np.where(good, values, np.nan)
+    begins = np.flatnonzero(good & ~np.r_[False, good[:-1]])
+    if len(begins) < 2:
+        return [values]
+    edges = [0, *begins[1:PARTS].tolist(), len(values)]
+    places = np.arange(len(values))
+    return [np.where((places >= begin) & (places < end), values, np.nan) for begin, end in pairwise(edges)]
 
 
 def telling(values: Iterable[Array], samples: int) -> Samples:
@@ -88,24 +130,28 @@ class Quantities:
         own, known = self._run.array("time"), self._values(name)
         times = np.asarray(own[telling(known.values(), len(own))])
         compared = {
-            known_as: (other._run.array("time"), other._values(name)) for known_as, other in (others or {}).items()
+            known_as: (other._run.array("time"), other._values(name, known))
+            for known_as, other in (others or {}).items()
         }
         for span, theirs in compared.values():
             there = span[telling((theirs[label] for label in known if label in theirs), len(span))]
             times = np.union1d(times, there[there <= own[-1]])
         values = {label: _at(times, own, each) for label, each in known.items()}
         ghosts = {}
-        for known_as, (span, theirs) in compared.items():
-            short = f" to {span[-1]:.3g} s" if span[-1] < own[-1] * (1 - 1e-9) else ""  # plots have no gaps
-            for label in [each for each in values if each in theirs]:
-                ghosts[f"{label} ({known_as}{short})"] = _at(times, span, theirs[label])
-        return Curves(times, values | ghosts, self._unit(name), tuple(ghosts))
+        for number, (known_as, (span, theirs)) in enumerate(compared.items()):
+            for label in [each for each in known if each in theirs]:  # one that ends earlier has nothing behind
+                ended = times > span[-1] + 1e-9 * own[-1]
+                values[f"{label} ({known_as})"] = np.where(ended, np.nan, _at(times, span, theirs[label]))
+                ghosts[f"{label} ({known_as})"] = label, number
+        return Curves(times, values, self._unit(name), ghosts)
 
-    def _values(self, name: str) -> dict[str, Array]:
+    def _values(self, name: str, wanted: Iterable[str] = ()) -> dict[str, Array]:
+        """Of all members of a group that move at all, and of those that are wanted."""
         found = {each: np.asarray(self._known[each].of(self._data).values) for each in self._members(name)}
         if name not in GROUPS:
             return found
-        return {each: values for each, values in found.items() if values.any()} or found  # what never moves clutters
+        moving = {each: values for each, values in found.items() if values.any() or each in wanted}
+        return moving or found  # what never moves clutters
 
     def _members(self, name: str) -> list[str]:
         if name == "joints":
@@ -113,7 +159,8 @@ class Quantities:
         elif name == "tip":
             wanted = ["tip.x", "tip.y", "tip.z"]
         elif name == "tip deflection":
-            wanted = [each for each in self._known if each.startswith("deflection.") and not each.endswith(".x")]
+            bent = [link.name for link in self._run.robot.links if link.flexible is not None]
+            wanted = [f"deflection.{link}.{axis}" for link in bent for axis in "yz"]
         elif name == "torques":
             wanted = [each for each in self._known if each.startswith("torque.")]
         elif name == "energies":

@@ -22,9 +22,14 @@ def fields(case: Case) -> dict[str, Number]:
     return {name: each for name, each in named if name}
 
 
+def sweepable(case: Case, name: str) -> bool:
+    """Whether members of a sweep differ by this field alone: all have the same shapers and controllers."""
+    return case.control.off or name.partition(".")[0] not in CONTROLLED
+
+
 def require_swept(case: Case, name: str) -> None:
     """A sentence where all members would have the shapers and controllers of a case that this field is a part of."""
-    if not case.control.off and name.partition(".")[0] in CONTROLLED:
+    if not sweepable(case, name):
         raise ValueError(
             f"sweep: {name} cannot be varied while shapers or controllers are on, which are made of it; switch them off"
         )

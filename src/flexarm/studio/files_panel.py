@@ -10,8 +10,8 @@ import numpy as np
 
 from flexarm.foundation.heard import heard
 from flexarm.motion.run import Run
-from flexarm.studio.computing import Result
 from flexarm.studio.files import opened, run_file, yaml_file
+from flexarm.studio.kept_panel import KeptPanel
 from flexarm.studio.program import python_program
 from flexarm.studio.sweep import Sweep
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 OPEN = "Open robot, run or sweep (.yaml, .nc)"
-KEPT = 8  # runs to compare with
 CODE = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
 WAIT = 30.0  # s for a picture that a browser makes
 
@@ -31,7 +30,7 @@ class FilesPanel:
         self._page, gui = page, page.client.gui
         self._open = gui.add_upload_button(OPEN, mime_type=".yaml,.yml,.nc")
         self._beside = gui.add_checkbox("open runs beside this one", False)
-        self._hold = gui.add_button("Keep this run to compare")
+        self.kept = KeptPanel(page)
         self._kind = gui.add_dropdown(
             "save", ("YAML", "Python", "NetCDF", "CSV", "PNG", "GIF", "MP4"), initial_value="YAML"
         )
@@ -46,28 +45,13 @@ class FilesPanel:
             kind = str(self._kind.value)
             page.do(lambda: self._give(kind))
 
-        async def held(event: Any) -> None:
-            page.do(self.keep)
-
         self._open.on_upload(uploaded)
         self._save.on_click(saved)
-        self._hold.on_click(held)
 
-    def keep(self) -> None:
-        """The run that is shown, to be compared with later ones."""
-        page = self._page
-        if page.result is not None:
-            page.kept_runs += 1
-            self._hold_result(f"run {page.kept_runs}", page.result)
-
-    def _hold_result(self, name: str, result: Result) -> None:
-        kept = self._page.kept
-        kept.pop(name, None)  # another run of that name is the latest
-        kept[name] = result
-        while len(kept) > KEPT:
-            kept.pop(next(iter(kept)))
-        self._page.view.offer(list(kept))
-        self._page.redraw()  # it may be one that is shown
+    def clear(self) -> None:
+        """Another case: the text that is shown is of the one before."""
+        if self._code.visible:
+            self._code.content, self._code.visible = "", False
 
     def take(self, name: str, content: bytes) -> None:
         """A file that came from the browser."""
@@ -77,7 +61,7 @@ class FilesPanel:
         if isinstance(found, Sweep):
             self._page.sweeps.take(found, self._page.case)
         elif isinstance(found, Run) and self._beside.value:
-            self._hold_result(name, self._page.recorded(found))
+            self.kept.hold(name, self._page.recorded(found))
         else:
             self._page.open(found, said=said)
 
@@ -99,7 +83,10 @@ class FilesPanel:
             self._code.visible = True
             self._send(f"{stem}.{'yaml' if kind == 'YAML' else 'py'}", text)
             if gaps:
-                raise ValueError(f"copy as Python: put in your own functions where ... stands: {', '.join(gaps)}")
+                raise ValueError(
+                    f"copy as Python: {', '.join(gaps)} came from Python and cannot be written; "
+                    "put it where from_python stands"
+                )
         elif kind == "PNG":
             self._send(f"{stem}.png", self._picture())
         else:

@@ -54,7 +54,7 @@ class Knobs:
             return
         for each in numbers:
             if each.path in self._handles:
-                self._handles[each.path].value = each.value if each.whole else written(each.value)
+                self._handles[each.path].value = written(each.value)
 
     def _group(self, group: str, members: list[Number]) -> None:
         main = [each for each in members if group == SIMULATION or is_main(each.path)]
@@ -71,12 +71,7 @@ class Knobs:
     def _add(self, number: Number, group: str) -> None:
         if len(self._handles) >= MOST:
             return
-        label = label_of(number, group)
-        if number.whole:
-            handle = self._gui.add_number(label, number.value, step=1.0, hint=number.path)
-            handle.precision = 0
-        else:
-            handle = add_number_box(self._gui, label, number.value, number.path)
+        handle = add_number_box(self._gui, label_of(number, group), number.value, number.path)
         self._handles[number.path] = handle
 
         async def told(event: Any, path: str = number.path) -> None:
@@ -105,6 +100,7 @@ def is_main(path: str) -> bool:
 
 
 def label_of(number: Number, group: str) -> str:
-    """What stands beside a knob."""
+    """What stands beside a knob; `page.js` turns counts by one."""
     own = number.path.removeprefix(f"links.{group}.").removeprefix(f"{SIMULATION}.").replace(":", " ")
-    return f"{own} ({number.unit})" if number.unit else own
+    unit = "count" if number.whole else number.unit
+    return f"{own} ({unit})" if unit else own

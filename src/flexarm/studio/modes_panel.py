@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.analysis.modes import ModeSet, modes
+from flexarm.analysis.locked import locked_joints
+from flexarm.analysis.modes import Hold, ModeSet, modes
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.studio.film import Film
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 NOTHING = "none: show the run"
+FREE, LOCKED = "free", "locked"
 MOST = 12  # modes that are listed
 LARGE = 0.12  # of the robot: how far a shape goes
 PERIOD = 2.0  # s on the screen, whatever the frequency is
 SMALL = 1e-4
+STILL = 1e-7  # of the highest frequency: below, a loop that turns freely is told from rest by rounding alone
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class ModesPanel:
         self._page, gui = page, page.client.gui
         self._found: ModeSet | None = None
         self._listed: list[int] = []
-        self._joints = gui.add_dropdown("joints", ("free", "locked"), initial_value="locked")
+        self._joints = gui.add_dropdown("joints", (FREE, LOCKED), initial_value=LOCKED)
         self._compute = gui.add_button("Modes at the posture shown")
         self._choice = gui.add_dropdown("animate", (NOTHING,), initial_value=NOTHING)
         self._table = gui.add_markdown("")
@@ -75,15 +79,20 @@ class ModesPanel:
             return
         page.forget()
         system = page.result.system
-        self._found = found = modes(system, q=posture(system, page.film, page.line.time), joints=self._joints.value)
-        self._listed = [k for k in range(len(found)) if not found.rigid[k]][:MOST]
+        there = posture(system, page.film, page.line.time)
+        holds = locked_joints(system, there) if self._joints.value == LOCKED else dict[str, Hold]()
+        self._found = found = modes(system, q=there, joints=holds)
+        still = STILL * float(found.frequencies.max(initial=0.0))
+        self._listed = [k for k in range(len(found)) if not found.rigid[k] and found.frequencies[k] > still][:MOST]
         rows = [(n + 1, found.frequencies[k], 100 * found.damping_ratios[k]) for n, k in enumerate(self._listed)]
-        joints = f"At the posture of {page.line.time:.4g} s, joints {self._joints.value}:\n\n"
+        joints = f"At the posture of {page.line.time:.4g} s, {_joints(holds)}:\n\n"
         self._table.content = f"{joints}| mode | Hz | damping % |\n|---|---|---|\n" + "\n".join(
             f"| {n} | {hertz:.4g} | {ratio:.3g} |" for n, hertz, ratio in rows
         )
         self._choice.options = (NOTHING, *(f"mode {n}: {hertz:.4g} Hz" for n, hertz, _ in rows))
         self._choice.value = self._choice.options[1] if rows else NOTHING
+        if not rows:
+            self._table.content = f"{joints}Nothing vibrates: links and drives are rigid."
         self.choose()
 
     def choose(self) -> None:
@@ -94,6 +103,16 @@ class ModesPanel:
             return
         number = list(self._choice.options).index(chosen) - 1
         page.shape = shape_of(page.film, self._found, self._listed[number])
+
+
+def _joints(holds: Mapping[str, Hold]) -> str:
+    """Which joints are locked, in words: loops leave only some."""
+    loose = [link for link, hold in holds.items() if hold == FREE]
+    if not holds or not loose:
+        return f"joints {LOCKED if holds else FREE}"
+    locked = [f"`{link}`" for link in holds if link not in loose]
+    names = [f"`{link}`" for link in loose]
+    return f"{', '.join(locked) or 'no joint'} locked, and {', '.join(names)} as the loops leave them"
 
 
 def posture(system: System, film: Film, time: float) -> dict[str, float]:

@@ -32,3 +32,15 @@ def number_in(text: Any, name: str) -> float:
         return float(text)
     except (ValueError, TypeError, OverflowError):
         raise ValueError(f"{name} = {shown(text)}: must be a number") from None
+
+
+def count_in(text: Any, name: str) -> int:
+    """The same of a whole number.
+
+    >>> count_in("1e1", "count")
+    10
+    """
+    number = number_in(text, name)
+    if not number.is_integer():
+        raise ValueError(f"{name} = {shown(text)}: must be a whole number")
+    return int(number)

@@ -78,7 +78,7 @@
   });
 
   // Numbers stand in text fields, which take 1e-2 as it is typed. About a twentieth of what is there: 1, 2 or 5 times
-  // a power of ten.
+  // a power of ten; counts by one.
   const stepOf = (value) => {
     if (value === 0) return 0.01;
     const size = Math.abs(value) / 20;
@@ -93,7 +93,9 @@
     const value = input.value.trim() === "" ? NaN : Number(input.value);
     if (!Number.isFinite(value)) return;
     event.preventDefault();
-    put(input, "value", String(Number((value + way * stepOf(value)).toPrecision(12))));
+    const whole = /(count\)?|member)$/.test(input.labels?.[0]?.textContent.trim() ?? "");
+    const step = whole ? 1 : stepOf(value);
+    put(input, "value", String(Number((value + way * step).toPrecision(12))));
   });
 
   // Labels of text fields lead nowhere in viser: neither a click on them nor a screen reader finds the field.

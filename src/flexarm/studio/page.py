@@ -179,6 +179,7 @@ class Page:
         assert self.film is not None
         self.scene.ground(result.system.robot, self.film.cloud)
         self.knobs.build(self.case)
+        self.control_panel.offer(_goal_units(result.system) if self.case is not None else {})
         self.control_panel.show(OFF if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
         self.plots.changed()
@@ -299,12 +300,14 @@ class Page:
             return
         self._note(result)
         self.redraw()
+        self.sweeps.changed()
 
     def _note(self, result: Result) -> None:
         self.result, self.runs = result, self.runs + 1
         self.modes.clear()
         self.response.clear()
-        self.response.offer(result.system.inputs)
+        self.files.clear()
+        self.response.offer(result)
         self.line.stretch(float(result.run.array("time")[-1]))
         self.time_panel.stretch()
         self._tell()
@@ -324,6 +327,7 @@ class Page:
             return
         problems = self._draw()
         self.plots.changed()
+        self.control_panel.changed()
         for problem in problems[:1]:
             self.say(problem)
 
@@ -416,3 +420,11 @@ class Page:
             self._stop = True
         else:
             self.want(self.undo if event.target.value == "Undo" else self.reset)
+
+
+def _goal_units(system: System) -> dict[str, str]:
+    """By link the units of joints that are driven."""
+    return {
+        each.link: "rad" if unit == "N m" else "m"
+        for each, unit in zip(system.actuators, system.input_units, strict=True)
+    }

@@ -5,20 +5,29 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flexarm.show.colours import STYLES
-from flexarm.studio.curves import Curves, Quantities
+from flexarm.studio.curves import CURSOR, Curves, Quantities
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 FIRST = ("joints", "tip deflection", "energies")  # what is plotted before anybody chose
+INSTEAD = {"tip deflection": "tip"}  # of robots that do not bend
 SELDOM = 0.15  # s: how often lines follow while it plays
 NOTHING = "nothing"
 HEIGHT = 190  # pixels
-GHOST, CURSOR = "#999999", "#d1495b"
+RED = "#d1495b"
+PALE = "88"  # of 255: how much of a colour is left of another run's
+GOLDEN = 137.5  # degrees between hues of more curves than there are colours
 DASHES = ((4, 3), (2, 2), (8, 3), (1, 3))
+# Names of many curves in few lines, and none of the needle at the time shown, which is the last of each plot.
+STYLE = (
+    "<style>.uplot .u-legend{line-height:1.15;margin:0}.uplot .u-legend :is(th,td){padding:0 2px}"
+    ".u-legend .u-series:last-child,.u-over>.u-cursor-pt:last-child{display:none}</style>"
+)
 
 
 class Plot:
@@ -30,8 +39,7 @@ class Plot:
         self._place = self._gui.add_folder(None)
         self._drawn: Any = None
         self._curves: Curves | None = None
-        self._labels: list[str] = []
-        self._title = ""
+        self._looks = _Looks()
 
         async def chosen(event: Any) -> None:
             if event.client is not None:
@@ -45,19 +53,19 @@ class Plot:
         if tuple(self._choice.options) != names:
             kept = str(self._choice.value)
             self._choice.options = names
-            self._choice.value = kept if kept in names else NOTHING
+            self._choice.value = next((each for each in (kept, INSTEAD.get(kept)) if each in names), NOTHING)
         chosen = str(self._choice.value)
-        self._curves = None if chosen == NOTHING else run.curves(chosen, others)
+        self._curves = None if chosen == NOTHING else run.curves(chosen, others).readable()
         self._draw(chosen)
 
-    def _draw(self, title: str) -> None:
+    def _draw(self, name: str) -> None:
         found = self._curves
-        labels = [] if found is None else list(found.values)
-        if self._drawn is not None and (labels != self._labels or not labels or self._title != title):
+        looks = _Looks() if found is None else _Looks.of(found, name)
+        if self._drawn is not None and looks != self._looks:
             self._drawn.remove()
             self._drawn = None
-        self._labels, self._title = labels, title
-        if found is None or not labels:
+        self._looks = looks
+        if found is None or not found.values:
             return
         data = tuple(found.with_cursor(self._page.line.time))
         if self._drawn is not None:
@@ -66,15 +74,11 @@ class Plot:
         with self._place:
             self._drawn = self._gui.add_uplot(
                 data,
-                (
-                    {"label": "t (s)"},
-                    *(_series(k, label, label in found.ghosts) for k, label in enumerate(labels)),
-                    {"label": "now", "stroke": CURSOR},
-                ),
-                title=html.escape(f"{title} ({found.unit})" if found.unit and found.unit != "1" else title),
-                scales={"x": {"time": False}},
+                ({"label": "t (s)"}, *_series(found), {"label": "now", "stroke": RED, "scale": "now"}),
+                title=html.escape(looks.title),
+                scales=looks.scales,
                 axes=({"label": "t (s)", "labelSize": 18, "size": 34}, {"size": 62}),
-                legend={"show": len(labels) <= 6},
+                legend={"show": True},
                 height=HEIGHT,
                 padding=(12, 24, 0, 0),
             )
@@ -90,6 +94,7 @@ class PlotsPanel:
 
     def __init__(self, page: Page) -> None:
         self._page, self._told = page, 0.0
+        page.client.gui.add_html(STYLE)
         self._plots = [Plot(page, number) for number in range(len(FIRST))]
 
     def changed(self) -> None:
@@ -109,8 +114,43 @@ class PlotsPanel:
                 plot.follow()
 
 
-def _series(k: int, label: str, ghost: bool) -> dict[str, Any]:
-    label = html.escape(label)  # plots take words for HTML, and names may be anybody's
-    if ghost:
-        return {"label": label, "stroke": GHOST, "width": 1, "dash": DASHES[k % len(DASHES)]}
-    return {"label": label, "stroke": STYLES[k % len(STYLES)][0], "width": 1.5}
+@dataclass(frozen=True)
+class _Looks:
+    """What a plot is made anew for; other numbers alone are put into the one that is there."""
+
+    title: str = ""
+    labels: tuple[str, ...] = ()
+    low_high: tuple[float, float] | None = None
+
+    @staticmethod
+    def of(found: Curves, name: str) -> _Looks:
+        title = f"{name} ({found.unit})" if found.unit not in ("", "1") else name
+        if found.whole:
+            return _Looks(title, tuple(found.values))
+        low, high = found.range  # uPlot finds no range of numbers among which there are others
+        edge = 0.05 * (high - low) or max(0.05 * abs(high), 1e-9)
+        return _Looks(title, tuple(found.values), (low - edge, high + edge))
+
+    @property
+    def scales(self) -> dict[str, Any]:
+        own = {} if self.low_high is None else {"y": {"range": self.low_high}}
+        return {"x": {"time": False}, "now": {"range": CURSOR}, **own}
+
+
+def _series(found: Curves) -> list[dict[str, Any]]:
+    """How each curve is drawn: parts of one alike, those of other runs paler and dashed."""
+    own = [label for label in found.values if label not in found.parts and label not in found.ghosts]
+    drawn = []
+    for label in found.values:
+        whole = found.parts.get(label, label)
+        name, run = found.ghosts.get(whole, (whole, None))
+        style = {"width": 1.5} if run is None else {"width": 1.25, "dash": DASHES[run % len(DASHES)]}
+        stroke = _colour(own.index(name), pale=run is not None)
+        drawn.append({"label": html.escape(label), "stroke": stroke, **style})  # names may be anybody's
+    return drawn
+
+
+def _colour(k: int, pale: bool) -> str:
+    if k < len(STYLES):
+        return STYLES[k][0] + (PALE if pale else "")
+    return f"hsl({GOLDEN * k % 360:.0f} 70% {65 if pale else 40}%)"

@@ -33,3 +33,12 @@ def changed(case: Case, wanted: Mapping[str, float | str]) -> Case:
     """With other numbers; units that look wrong are told of by whoever shows the case, as long as they are there."""
     with heard():
         return case.with_({path: number_in(value, path) for path, value in wanted.items()})
+
+
+def can_be(case: Case, path: str, value: float) -> bool:
+    """Whether a robot, or a simulation, takes a number; what comes of it is another question."""
+    try:
+        changed(case, {path: value})
+    except Exception:
+        return False
+    return True

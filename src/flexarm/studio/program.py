@@ -11,19 +11,31 @@ import numpy as np
 
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
+from flexarm.motion.actuators import Actuator
 from flexarm.motion.given_profiles import PROFILES
+from flexarm.motion.laws import Feedback
 from flexarm.motion.loads import PointLoad
 from flexarm.motion.profiles import Profile
+from flexarm.motion.sensors import Sensor
 from flexarm.motion.stabilization import Baumgarte
 from flexarm.robot import Robot
 from flexarm.robot.files import plain
 from flexarm.studio.case import Case
 from flexarm.studio.control import at_rest, beginning, gauged, held
+from flexarm.studio.known_laws import call_of
+
+FROM_PYTHON = "from_python"  # stands where something is that cannot be written
+RAISES = f"""
+
+def {FROM_PYTHON}(what):
+    raise NotImplementedError(f"{{what}} came from Python and cannot be written: put it where {FROM_PYTHON} stands")
+
+"""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A text, and what it could not say: functions of Python, at whose places it has `...`."""
+    """A text, and what it could not say: objects of Python, at whose places it raises a sentence."""
 
     text: str
     gaps: tuple[str, ...] = ()
@@ -39,33 +51,35 @@ def python_program(case: Case) -> Program:
 class _Writer:
     case: Case
     gaps: list[str] = field(default_factory=list)
+    _system: System | None = None
 
     def text(self) -> str:
         system = System(self.case.robot, native=False)
         options = self.case.uncontrolled(system)
-        lines = ["import flexarm as fa", "", _robot("robot", self.case.robot)]
+        self._system, lines = system, [_robot("robot", self.case.robot)]
         control = self.case.control
         if not control.off:
             lines += self._controlled(system, options)
         given = [f"{name}={self.written(value, name)}" for name, value in options.items() if value is not None]
-        return "\n".join([*lines, f"run = fa.simulate(robot, {', '.join(given)})", ""])
+        first = ["import flexarm as fa", RAISES if self.gaps else ""]
+        return "\n".join([*first, *lines, f"run = fa.simulate(robot, {', '.join(given)})", ""])
 
     def _controlled(self, system: System, options: dict[str, Any]) -> list[str]:
         """What is switched on; the options have its names in them afterwards."""
         control, lines, plant = self.case.control, [], "robot"
         start, first = at_rest(system, options.get("q0")), beginning(system, options)
+        options |= control.commanded(system, options)
         if control.plant is not None:
             plant, system = "plant", System(control.plant, native=False)
             lines.append(_robot(plant, control.plant) + "  # for which it is designed")
         if control.shaper != "none":
-            for name in ("torque", "motion"):
-                if isinstance(options.get(name), Mapping) and options[name]:
-                    at = f"q={first!r}, " if first else ""
-                    lines.append(f"shape_{name} = fa.shaper({control.shaper!r}, {plant}, {at}joints={held(name)!r})")
-                    options[name] = {
-                        link: _Code(f"shape_{name}({self.written(each, f'{name}.{link}')})")
-                        for link, each in options[name].items()
-                    }
+            for name in control.shaped(options):
+                at = f"q={first!r}, " if first else ""
+                lines.append(f"shape_{name} = fa.shaper({control.shaper!r}, {plant}, {at}joints={held(name)!r})")
+                options[name] = {
+                    link: _Code(f"shape_{name}({self.written(each, f'{name}.{link}')})")
+                    for link, each in options[name].items()
+                }
         if control.feeds_back:
             control.require_possible(system, options)
             lines += self._laws(system, plant, options, start)
@@ -98,9 +112,9 @@ class _Writer:
 
     def _lqr(self, plant: str, references: Mapping[str, Any]) -> str:
         there = {f"{link}.q": value for link, value in references.items()}
-        weights = dict.fromkeys(there, self.case.control.weight)
+        weights = self.case.control.weights(there)
         posture = self.written(there, "q0")
-        return f"fa.lqr(fa.linearize({plant}, q={posture}), Q={weights!r}).feedback()"
+        return f"fa.lqr(fa.linearize({plant}, q={posture}), Q={weights!r}, R={self.case.control.efforts!r}).feedback()"
 
     def written(self, value: Any, where: str) -> str:
         """A value as it stands in a program."""
@@ -112,7 +126,9 @@ class _Writer:
             if name == "constant":
                 return self.written(given["value"], where)
             return f"fa.{name}({', '.join(f'{each}={self.written(number, where)}' for each, number in given.items())})"
-        if isinstance(value, (PointLoad, Baumgarte)):
+        if isinstance(value, Feedback) and self._system is not None and (call := call_of(value, self._system)):
+            return self._call(*call, where)
+        if isinstance(value, (PointLoad, Baumgarte, Sensor, Actuator)):
             given = {each.name: getattr(value, each.name) for each in fields(value)}
             inside = ", ".join(f"{each}={self.written(part, where)}" for each, part in given.items())
             return f"fa.{type(value).__name__}({inside})"
@@ -128,12 +144,18 @@ class _Writer:
         if isinstance(value, (list, tuple, np.ndarray)):
             inside = ", ".join(self.written(each, where) for each in value)
             return f"({inside}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{inside}]"
+        if isinstance(value, float) and not np.isfinite(value):
+            return f"float({str(value)!r})"
         if isinstance(value, (str, bool, int, float, type(None))):
             return repr(value)
         if isinstance(value, np.generic):
             return repr(value.item())
-        self.gaps.append(f"{where} ({shown(value)})")
-        return "..."
+        self.gaps.append(where)
+        return f"{FROM_PYTHON}({f'{where} ({_words(value)})'!r})"
+
+    def _call(self, name: str, given: Mapping[str, Any], where: str) -> str:
+        inside = ", ".join(f"{each}={self.written(value, f'{where}: {each}')}" for each, value in given.items())
+        return f"fa.{name}(robot, {inside})"
 
 
 @dataclass(frozen=True)
@@ -141,6 +163,13 @@ class _Code:
     """What stands in a program as it is."""
 
     text: str
+
+
+def _words(value: Any) -> str:
+    if not isinstance(value, Feedback):
+        return shown(value)
+    law = getattr(value.law, "__name__", "") or type(getattr(value.law, "answer", value.law)).__name__
+    return f"the feedback {law}" + (f" with gains {', '.join(value.gains)}" if value.gains else "")
 
 
 def _robot(name: str, robot: Robot) -> str:

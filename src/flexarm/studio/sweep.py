@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,14 @@ class Sweep:
 
         known = list(self._known)
         usual = usual_quantity(self.data) if known else ""
+        if usual.startswith("tip."):  # the direction in which members differ most
+            usual = max((name for name in known if name.startswith("tip.")), key=self._spread)
         return sorted(known, key=lambda name: name != usual)
+
+    def _spread(self, quantity: str) -> float:
+        values = self.values(quantity)
+        values = values[np.isfinite(values)]
+        return float(np.ptp(values)) if values.size else 0.0
 
     @property
     def _known(self) -> dict[str, xr.DataArray]:
@@ -80,6 +88,21 @@ class Sweep:
         """What a member changes, by the names that `fa.sweep` knows."""
         one = self.data.isel(self.place(self._checked(member)))
         return {name: _plain(one[name].values[()]) for name in self.fields}
+
+    def members(self, values: Mapping[str, float]) -> list[int]:
+        """Those that have these values of all fields."""
+        if not all(name in values for name in self.fields):
+            return []
+        every = np.arange(self.size)
+        good = np.ones(self.size, dtype=bool)
+        where = np.unravel_index(every, self.data["status"].shape)
+        for k, name in enumerate(self.fields):
+            column = self.data[name].values
+            if column.dtype.kind not in "iuf":
+                return []
+            own = column[every] if self.together else column[where[k]]
+            good &= np.isclose(own, values[name], rtol=1e-9, atol=0.0)
+        return [int(each) for each in every[good]]
 
     def status(self, member: int) -> str:
         return str(self.data["status"].isel(self.place(member)).item())

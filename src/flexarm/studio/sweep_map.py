@@ -14,7 +14,10 @@ from flexarm.studio.sweep import Sweep
 
 SIZE = (4.4, 3.7)  # inches
 COLUMN = 2.4  # inches, at least, of each of several plots
-DOT = "width:14px;height:14px;margin:-9px 0 0 -9px;border:2px solid #fff;outline:2px solid #d1495b;border-radius:50%"
+DOT = (
+    "box-sizing:content-box;width:14px;height:14px;margin:-9px 0 0 -9px;"
+    "border:2px solid #fff;outline:2px solid #d1495b;border-radius:50%"
+)
 
 
 class SweepMap:
@@ -78,11 +81,11 @@ class SweepMap:
             apart = apart * [1.0, 0.05]  # along a line, what counts is how far across
         return int(self._members[np.linalg.norm(apart, axis=1).argmin()])
 
-    def html(self, member: int) -> str:
-        """The picture with a ring around a member; clicks in it are told by `page.js`."""
+    def html(self, member: int | None) -> str:
+        """The picture with a ring around a member, if there is one; clicks in it are told by `page.js`."""
         rings = "".join(
             f'<div style="position:absolute;left:{100 * x:.2f}%;top:{100 * y:.2f}%;{DOT}"></div>'
-            for x, y in self._places[self._members == member]
+            for x, y in self._places[self._members == (-1 if member is None else member)]
         )
         image = f'<img alt="map of the sweep" src="data:image/png;base64,{self._png}" style="width:100%;display:block">'
         return f'<div data-studio="map" style="position:relative;cursor:crosshair;margin:4px 8px">{image}{rings}</div>'

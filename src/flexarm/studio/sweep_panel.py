@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import replace
@@ -9,65 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import real
 from flexarm.studio.case import Case
 from flexarm.studio.computing import Result
-from flexarm.studio.fields import fields, varied
+from flexarm.studio.fields import fields, sweepable, varied
 from flexarm.studio.files import sweep_file
-from flexarm.studio.number_box import add_number_box, number_in, written
+from flexarm.studio.number_box import add_number_box, count_in, written
+from flexarm.studio.range_panel import NOTHING, RangePanel
 from flexarm.studio.sweep import Sweep
+from flexarm.studio.sweep_case import alike, doubts, member_of, put_back, written_ranges
 from flexarm.studio.sweep_map import SweepMap
-from flexarm.studio.sweeping import Range, swept
+from flexarm.studio.sweeping import Range, swept, time_left
 from flexarm.studio.words import BAD, NOTE, box
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-NOTHING = "nothing"
 NONE_YET = "No sweep yet: choose one or two fields, or open the .nc of one (Files, or dropped on the page)."
+LEFT_OUT = (
+    "Torques, motions, starts and gains are not offered while shapers or controllers are on, which are made of them."
+)
 FIRST = ("payload.mass", "amplitude", "mass", "length")  # what is offered first
 SELDOM = 0.2  # s between two words of how far it is
 SAME = 1e-3  # of the robot: how far apart two ends of the same run may be
-
-
-class RangePanel:
-    """What one field is varied over."""
-
-    def __init__(self, gui: Any, label: str) -> None:
-        self._known: dict[str, Any] = {}
-        self._field = gui.add_dropdown(label, (NOTHING,), initial_value=NOTHING)
-        self._first = add_number_box(gui, f"{label}: from", 0.0)
-        self._last = add_number_box(gui, f"{label}: to", 1.0)
-        self._count = gui.add_number(f"{label}: count", 11, step=1, min=1)
-
-        async def chosen(event: Any) -> None:
-            if event.client is not None:
-                self._around()
-
-        self._field.on_update(chosen)
-
-    def offer(self, known: dict[str, Any], chosen: str) -> None:
-        """Fields of another case."""
-        self._known = known
-        self._field.options = (NOTHING, *known)
-        self._field.value = chosen if chosen in known else NOTHING
-        self._around()
-
-    def show(self, given: Range) -> None:
-        self._first.value, self._last.value = written(given.first), written(given.last)
-        self._count.value = given.count
-
-    def _around(self) -> None:
-        name = str(self._field.value)
-        if name in self._known:
-            self.show(Range.around(name, self._known[name]))
-
-    def value(self) -> list[Range]:
-        name = str(self._field.value)
-        if name == NOTHING:
-            return []
-        first, last = number_in(self._first.value, f"{name}: from"), number_in(self._last.value, f"{name}: to")
-        return [Range(name, first, last, int(self._count.value), whole=self._known[name].whole)]
 
 
 class SweepPanel:
@@ -82,14 +46,20 @@ class SweepPanel:
         self._cancelled = False
         self._robots = 0  # that were opened: what comes of the one before is nobody's
         self._notes: list[str] = []
+        self._chosen: int | None = None  # the member that has a ring
+        self._opened: tuple[int, Case] | None = None
+        self._told_of_member: list[str] = []
         self._done = gui.add_progress_bar(0.0, visible=False)
+        self._far = gui.add_html("", visible=False)
         self._cancel = gui.add_button("Cancel the sweep", visible=False)
         self._quantity = gui.add_dropdown("show", ("-",), initial_value="-", visible=False)
         self._picture = gui.add_html("", visible=False)
         self._said = gui.add_html(box(NONE_YET))
-        self._member = gui.add_number("member", 0, step=1, min=0, visible=False)
+        self._member = add_number_box(gui, "member", 0)
+        self._member.visible = False
         self._open = gui.add_button("Open this member as a run", visible=False)
         self._ranges = [RangePanel(gui, "vary"), RangePanel(gui, "and")]
+        self._left_out = gui.add_html(box(LEFT_OUT, *NOTE), visible=False)
         self._begin = gui.add_button("Sweep")
         self._save = gui.add_button("Save the sweep (.nc)", visible=False)
 
@@ -105,10 +75,10 @@ class SweepPanel:
 
         async def chosen(event: Any) -> None:
             if event.client is not None:
-                page.do(self.mark)
+                page.do(self._choose)
 
         async def asked(event: Any) -> None:
-            page.want(lambda: self.open(int(self._member.value)))
+            page.want(lambda: self.open(count_in(self._member.value, "member")))
 
         async def saved(event: Any) -> None:
             page.do(self.save)
@@ -126,16 +96,32 @@ class SweepPanel:
         """Another robot: its fields, and the sweep of the one before is gone."""
         self._cancelled, self._robots = True, self._robots + 1
         known = {} if case is None else fields(case)
-        written = {} if case is None else _written(case)
+        ranges = {} if case is None else written_ranges(case)
         usual = next((name for end in FIRST for name in known if name.endswith(end)), NOTHING)
-        names = [*written, NOTHING, NOTHING][:2] if written else [usual, NOTHING]
+        names = [*ranges, NOTHING, NOTHING][:2] if ranges else [usual, NOTHING]
         for panel, name in zip(self._ranges, names, strict=True):
-            panel.offer(known, name)
-            if name in written:
-                panel.show(written[name])
-        self.sweep, self.base, self._map = None, None, None
+            panel.offer(case, name)
+            if name in ranges:
+                panel.show(ranges[name])
+        self.sweep, self.base, self._map, self._chosen = None, None, None, None
         self._said.content = box(NONE_YET)
+        self._tell_fields(case)
         self._see(False)
+
+    def changed(self) -> None:
+        """Another run: other numbers to vary around, and perhaps none of the members any more."""
+        case = self._page.case
+        for panel in self._ranges:
+            panel.follow(case)
+        self._tell_fields(case)
+        if self.sweep is not None and (self._told_of_member or self._shown() != self._chosen):
+            self._told_of_member = []
+            self._point_to(self._shown())
+            self.mark()
+
+    def _tell_fields(self, case: Case | None) -> None:
+        hidden = case is not None and any(not sweepable(case, name) for name in fields(case))
+        self._left_out.visible = hidden
 
     def take(self, sweep: Sweep, base: Case | None, said: list[str] | None = None) -> None:
         """A sweep to be shown from now on; `base` is what its members change."""
@@ -144,22 +130,35 @@ class SweepPanel:
                 "sweep: a recorded run cannot be varied; open the sweep's robot file first, then the sweep"
             )
         varied(base, sweep.changes(0))  # a sweep of another robot is refused before anything is shown
-        member = self._first_of(sweep)
-        drawn = SweepMap(sweep, sweep.quantities[0], member)
+        shown = member_of(sweep, base, self._page.case)
+        drawn = SweepMap(sweep, sweep.quantities[0], shown or 0)
         self.sweep, self.base, self._map = sweep, base, drawn
         self._quantity.options = tuple(sweep.quantities)
         self._quantity.value = sweep.quantities[0]
-        self._member.max = sweep.size - 1
-        self._member.value = member
-        self._notes = [*_doubts(sweep, base), *(said or [])]
+        self._notes, self._told_of_member = [*doubts(sweep, base), *(said or [])], []
+        self._point_to(shown)
         self._tell()
         self._see(True)
 
-    @staticmethod
-    def _first_of(sweep: Sweep) -> int:
-        """The first member that has a value."""
-        good = np.isfinite(sweep.values(sweep.quantities[0]))
-        return int(good.argmax()) if good.any() else 0
+    def _shown(self) -> int | None:
+        """The member whose run is shown, if it is one."""
+        page = self._page
+        if self._opened is not None and page.case is not None and alike(self._opened[1], page.case):
+            return self._opened[0]
+        return None if self.sweep is None or self.base is None else member_of(self.sweep, self.base, page.case)
+
+    def _point_to(self, member: int | None) -> None:
+        self._chosen = member
+        self._member.value = "" if member is None else written(member)
+
+    def _choose(self) -> None:
+        """The member whose number was typed."""
+        self._page.forget()
+        if self.sweep is not None:
+            member = count_in(self._member.value, "member")
+            self.sweep.changes(member)  # one that there is
+            self._chosen, self._told_of_member = member, []
+            self.mark()
 
     # --- computing one ---
 
@@ -173,20 +172,24 @@ class SweepPanel:
             raise ValueError("sweep: one is being computed; cancel it first")
         ranges = [each for panel in self._ranges for each in panel.value()]
         case, self._cancelled = page.case, False
-        self._cancel.visible = self._done.visible = True
+        members = math.prod(len(each.values()) for each in ranges)
+        self._far.content = box(f"preparing {members} members ...")
+        self._cancel.visible = self._done.visible = self._far.visible = True
         self._begin.disabled = True
         self._thread = threading.Thread(target=self._run, args=(case, ranges), daemon=True, name="sweep of a page")
         self._thread.start()
 
     def _run(self, case: Case, ranges: list[Range]) -> None:
-        last, robots = 0.0, self._robots
+        begin, last, robots = time.monotonic(), 0.0, self._robots
 
         def tell(done: int, whole: int) -> None:
             nonlocal last
-            if time.monotonic() - last > SELDOM:
-                last = time.monotonic()
+            now = time.monotonic()
+            if now - last > SELDOM:
+                last = now
                 self._done.value = 100.0 * done / whole
-                self._said.content = box(f"{done} of {whole} members")
+                rest = time_left(now - begin, done, whole)
+                self._far.content = box(f"{done} of {whole} members{f', {rest}' if rest else ''}")
 
         problem: Exception | None = None
         try:
@@ -195,7 +198,7 @@ class SweepPanel:
             problem = error
         if self._page.closed:
             return
-        self._cancel.visible = self._done.visible = False
+        self._cancel.visible = self._done.visible = self._far.visible = False
         self._begin.disabled = False
         if robots != self._robots:
             return
@@ -205,8 +208,6 @@ class SweepPanel:
             self._page.do(lambda: self._finished(case, ranges, sweep, said))
 
     def _failed(self, problem: Exception) -> None:
-        self._said.content = box(NONE_YET)
-        self._tell()
         raise problem
 
     def _finished(self, case: Case, ranges: list[Range], sweep: Sweep, said: list[str]) -> None:
@@ -221,25 +222,23 @@ class SweepPanel:
         """The map of the quantity that is chosen."""
         if self.sweep is not None:
             self._page.forget()
-            self._map = SweepMap(self.sweep, str(self._quantity.value), self._checked())
+            self._map = SweepMap(self.sweep, str(self._quantity.value), self._chosen or 0)
             self.mark()
 
     def mark(self) -> None:
         """A ring around the member that is chosen, and what it is."""
         if self.sweep is None or self._map is None:
             return
-        member = self._checked()
-        held = {name: place for name, place in self.sweep.place(member).items() if name in self._map.held}
-        if held != self._map.held:  # it is on another slice
-            self._map = SweepMap(self.sweep, self._map.quantity, member)
+        if self._chosen is not None:
+            place = self.sweep.place(self._chosen)
+            if {name: place[name] for name in self._map.held} != self._map.held:  # it is on another slice
+                self._map = SweepMap(self.sweep, self._map.quantity, self._chosen)
         self._tell()
 
     def clicked(self, x: float, y: float) -> None:
         """A place of the picture, as parts of its size."""
         member = None if self._map is None else self._map.member_at(x, y)
         if member is not None:
-            self._member.value = member
-            self.mark()
             self.open(member)
 
     def open(self, member: int) -> None:
@@ -248,12 +247,19 @@ class SweepPanel:
             return
         page = self._page
         page.forget()
-        changes = self.sweep.changes(member)
+        changes, before = self.sweep.changes(member), page.case
+        self._point_to(member)
+        self._told_of_member = []
+        self.mark()
         control = self.base.control
         if not control.off and control.plant is None:  # all members had the controller of the robot that was swept
             control = replace(control, plant=self.base.robot)
-        sweep = {} if page.case is None else page.case.sweep
-        result = page.go(replace(varied(self.base, changes), control=control, sweep=sweep))
+        sweep = {} if before is None else before.sweep
+        wanted = replace(varied(self.base, changes), control=control, sweep=sweep)
+        self._opened = member, wanted
+        result = page.go(wanted)
+        self._told_of_member = [] if before is None else put_back(before, wanted, set(self.sweep.fields))
+        self.mark()
         self._compare(member, result)
 
     def save(self) -> None:
@@ -275,47 +281,18 @@ class SweepPanel:
                 "it was made of another robot, another simulation, or other shapers and controllers"
             )
 
-    def _checked(self) -> int:
-        assert self.sweep is not None
-        return min(max(int(self._member.value), 0), self.sweep.size - 1)
-
     def _tell(self) -> None:
         if self.sweep is None or self._map is None:
             return
-        member = self._checked()
+        member = self._chosen
         self._picture.content = self._map.html(member)
-        notes = "".join(box(each, *NOTE) for each in self._notes)
+        notes = "".join(box(each, *NOTE) for each in [*self._notes, *self._told_of_member])
+        if member is None:
+            self._said.content = notes + box(f"{self.sweep.size} members; the run that is shown is none of them.")
+            return
         colours = () if self.sweep.status(member) in ("completed", "stopped") else BAD
         self._said.content = notes + box(self.sweep.words(member, self._map.quantity), *colours)
 
     def _see(self, there: bool) -> None:
         for handle in (self._quantity, self._picture, self._member, self._open, self._save):
             handle.visible = there
-
-
-def _written(case: Case) -> dict[str, Range]:
-    """Ranges and lists of a file's `sweep` section that the page can show."""
-    found, known = {}, fields(case)
-    over = case.sweep.get("over")
-    for name, given in over.items() if isinstance(over, dict) else ():
-        if isinstance(given, list) and len(given) > 1 and all(real(each) is not None for each in given):
-            even = np.linspace(given[0], given[-1], len(given))
-            given = {"from": given[0], "to": given[-1], "count": len(given)} if np.allclose(given, even) else None
-        if not isinstance(given, dict) or name not in known or given.get("spacing", "linear") != "linear":
-            continue
-        first, last, count = (real(given.get(each)) for each in ("from", "to", "count"))
-        if first is not None and last is not None and count is not None:
-            found[name] = Range(name, first, last, int(count), known[name].whole)
-    return found
-
-
-def _doubts(sweep: Sweep, base: Case) -> list[str]:
-    """What makes one doubt that a sweep is of this case."""
-    found = []
-    if sweep.robot and sweep.robot != base.robot.name:
-        found.append(f"The sweep is of {sweep.robot!r}, this robot is {base.robot.name!r}.")
-    length = real(base.plan.get("duration"))
-    if sweep.duration is not None and length is not None and abs(sweep.duration - length) > 1e-9 * length:
-        found.append(f"The sweep's runs take {sweep.duration:g} s, those of this simulation {length:g} s.")
-    summary = str(sweep.data.attrs.get("summary", ""))
-    return found + ([summary] if summary else [])

@@ -18,6 +18,7 @@ from flexarm.studio.fields import plainly, require_swept
 from flexarm.studio.sweep import Sweep
 
 MOST = 10_000  # members of a sweep in a page
+COUNT = 11  # of a field that nobody asked for otherwise
 DOING = "sweeping"
 
 
@@ -32,13 +33,15 @@ class Range:
     whole: bool = False
 
     @staticmethod
-    def around(field: str, number: Number) -> Range:
-        """What one would like to see of a number."""
+    def around(field: str, number: Number, possible: Callable[[float], bool] = lambda _: True) -> Range:
+        """What one would like to see of a number: half of it to half as much again, as far as that is `possible`."""
+        now = number.value
         if number.whole:
-            return Range(field, number.value, number.value + 3, 4, True)
-        if number.value == 0:
-            return Range(field, -0.5, 0.5, 11)
-        return Range(field, float(f"{0.5 * number.value:.6g}"), float(f"{1.5 * number.value:.6g}"), 11)
+            first = now - 1 if now > 1 and possible(now - 1) else now
+            return Range(field, first, first + 3, 4, True)
+        wide = 0.5 * abs(now) if now else 0.5
+        first, last = (_end(now, way * wide, possible) for way in (-1, 1))
+        return Range(field, first, last, COUNT)
 
     def values(self) -> list[float] | list[int]:
         if self.count < 1:
@@ -57,6 +60,27 @@ class Range:
         """As a file would have it."""
         ends = (round(self.first), round(self.last)) if self.whole else (self.first, self.last)
         return {"from": ends[0], "to": ends[1], "count": self.count}
+
+
+def _end(now: float, wide: float, possible: Callable[[float], bool]) -> float:
+    """Of a range: as far away as can be."""
+    for part in (1.0, 0.5, 0.2, 0.05):
+        end = float(f"{now + part * wide:.6g}")
+        if possible(end):
+            return end
+    return now
+
+
+def time_left(seconds: float, done: int, whole: int) -> str:
+    """How long the rest takes if it takes as long as what is done.
+
+    >>> time_left(3.0, 2, 10), time_left(200.0, 1, 3), time_left(0.1, 0, 3)
+    ('about 12 s left', 'about 7 min left', '')
+    """
+    if not done:
+        return ""
+    rest = seconds * (whole - done) / done
+    return f"about {rest:.0f} s left" if rest < 90 else f"about {rest / 60:.0f} min left"
 
 
 def swept(

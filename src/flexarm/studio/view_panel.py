@@ -18,7 +18,7 @@ from flexarm.studio.palette import bands_of, legend
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
-NONE, TWIN, PLAIN, ALL = "none", "rigid twin", "without control", "all that are kept"
+NONE, TWIN, PLAIN, ALL = RESERVED = "none", "rigid twin", "without control", "all that are kept"
 
 
 class ViewPanel:
@@ -63,6 +63,17 @@ class ViewPanel:
         self._beside.options = options
         self._beside.value = chosen if chosen in options else NONE
 
+    def renamed(self, before: str, name: str, kept: list[str]) -> None:
+        """A run that is kept has another name."""
+        chosen = self._beside.value == before
+        self.offer(kept)
+        if chosen:
+            self._beside.value = name
+
+    def beside_control(self) -> None:
+        """The run without control is the ghost from now on, or no longer."""
+        self._beside.value = NONE if self._beside.value == PLAIN else PLAIN
+
     def changed(self, film: Film) -> list[Exception]:
         """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
         problems: list[Exception] = []
@@ -99,10 +110,10 @@ class ViewPanel:
             if page.case is None:
                 raise ValueError("ghost: a recorded run has no simulation that could be computed again")
             plain = page.case if name == TWIN else replace(page.case, control=OFF)
-            return {"ghost": page.compute(plain, rigid=name == TWIN)}
+            return {name: page.compute(plain, rigid=name == TWIN)}
         if name == ALL:
             return dict(page.kept)
-        return {"ghost": page.kept[name]} if name in page.kept else {}
+        return {name: page.kept[name]} if name in page.kept else {}
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
         """Frame k of a film, all in one piece."""

@@ -1,0 +1,107 @@
+"""Runs that are kept to be compared with: listed, renamed, forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flexarm.foundation.sentences import shown
+from flexarm.studio.computing import Result
+from flexarm.studio.view_panel import RESERVED
+from flexarm.studio.words import box
+
+if TYPE_CHECKING:
+    from flexarm.studio.page import Page
+
+KEPT = 8  # runs to compare with
+
+
+class KeptPanel:
+    """The handles for runs that a page keeps."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, gui = page, page.client.gui
+        self._hold = gui.add_button("Keep this run to compare")
+        self._said = gui.add_html("", visible=False)
+        self._which = gui.add_dropdown("kept", ("-",), initial_value="-", visible=False)
+        self._name = gui.add_text("its name", "", hint="type another to rename it; plots and ghosts have this name")
+        self._name.visible = False
+        self._drop = gui.add_button("Forget this run", visible=False)
+
+        async def held(event: Any) -> None:
+            page.do(self.keep)
+
+        async def chosen(event: Any) -> None:
+            if event.client is not None:
+                page.do(self._choose)
+
+        async def renamed(event: Any) -> None:
+            if event.client is not None:
+                name = str(event.target.value)
+                page.do(lambda: self.rename(name))
+
+        async def dropped(event: Any) -> None:
+            page.do(self.drop)
+
+        self._hold.on_click(held)
+        self._which.on_update(chosen)
+        self._name.on_update(renamed)
+        self._drop.on_click(dropped)
+
+    def keep(self) -> None:
+        """The run that is shown, to be compared with later ones."""
+        page = self._page
+        page.forget()
+        if page.result is not None:
+            page.kept_runs += 1
+            while (name := f"run {page.kept_runs}") in page.kept:  # somebody's name for another
+                page.kept_runs += 1
+            self.hold(name, page.result)
+
+    def rename(self, name: str) -> None:
+        """Call the run that is chosen otherwise."""
+        page, before, name = self._page, str(self._which.value), name.strip()
+        page.forget()
+        if before not in page.kept or name in ("", before):  # an empty one is half of another
+            return
+        if name in page.kept or name in RESERVED:
+            raise ValueError(f"its name = {shown(name)}: must be one that no other run or ghost has")
+        found = {name if each == before else each: result for each, result in page.kept.items()}
+        page.kept.clear()
+        page.kept.update(found)
+        page.view.renamed(before, name, list(page.kept))
+        self._list(name, typed=True)
+        page.redraw()
+
+    def drop(self) -> None:
+        """Forget the run that is chosen."""
+        page = self._page
+        page.forget()
+        if page.kept.pop(str(self._which.value), None) is not None:
+            page.view.offer(list(page.kept))
+            self._list(next(reversed(page.kept), ""))
+            page.redraw()
+
+    def hold(self, name: str, result: Result) -> None:
+        kept = self._page.kept
+        kept.pop(name, None)  # another run of that name is the latest
+        kept[name] = result
+        while len(kept) > KEPT:
+            kept.pop(next(iter(kept)))
+        self._page.view.offer(list(kept))
+        self._list(name)
+        self._page.redraw()  # it may be one that is shown
+
+    def _choose(self) -> None:
+        self._name.value = str(self._which.value)
+
+    def _list(self, name: str, typed: bool = False) -> None:
+        """Which runs are kept, and this one of them to be renamed or forgotten."""
+        kept = list(self._page.kept)
+        for handle in (self._said, self._which, self._name, self._drop):
+            handle.visible = bool(kept)
+        self._which.options = tuple(kept) or ("-",)
+        self._which.value = name if name in kept else "-"
+        if not typed:
+            self._name.value = name
+        listed = ", ".join(kept)
+        self._said.content = box(f"{len(kept)} of at most {KEPT} runs kept: {listed}. View, ghost, shows them beside.")
