@@ -83,7 +83,7 @@ def test_tip_force_on_links_that_vary(section):
 
 
 @pytest.mark.parametrize("rotary", [False, True])
-@pytest.mark.parametrize("slenderness", [5, 20, 100])
+@pytest.mark.parametrize("slenderness", [5, 20, pytest.param(100, marks=pytest.mark.slow)])
 def test_ten_modes_have_the_exact_frequencies_to_ten_digits(slenderness, rotary):
     size = L / slenderness
     link = integrals(10, section=fa.Section.rectangle(size, size), rotary_inertia=rotary)

@@ -92,6 +92,7 @@ def test_halves_with_modes_meet_the_whole_at_first_order_and_craig_bampton_much_
     assert abs(fixed[0] / exact[0] - 1) < 1e-6
 
 
+@pytest.mark.slow
 def test_modes_elements_and_reduced_meshes_agree_on_an_arm():
     found = []
     for flexible in (

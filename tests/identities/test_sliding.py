@@ -50,7 +50,7 @@ def test_energy_with_every_stiffening(other, stiffening):
     assert drift(pair("R", other, stiffening), 0.3) < 1e-8
 
 
-@pytest.mark.parametrize(("one", "other"), [("R", "Pa"), ("R", "Pb")])
+@pytest.mark.parametrize(("one", "other"), [("R", "Pa"), pytest.param("R", "Pb", marks=pytest.mark.slow)])
 def test_energy_of_free_motions_in_space(one, other):
     assert drift(spatial_pair(one, other), 0.2) < 1e-8
 
@@ -198,7 +198,10 @@ def test_what_the_truncated_energies_drop_is_of_third_and_second_order(one, othe
     assert found["shortening"][-1] > 2.7 or abs(errors[-1]) < 1e-9 * points.kinetic(bent, moving)
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [pytest.param(*each, marks=[pytest.mark.slow] * (each in (("Pa", "Pb"), ("Pb", "Pb")))) for each in PAIRS],
+)
 def test_frames_and_their_velocities(one, other):
     """Poses against the points' positions, twists against differences of poses in time."""
     system = fa.System(spatial_pair(one, other), native=False)

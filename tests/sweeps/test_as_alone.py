@@ -110,6 +110,7 @@ def test_starts_at_rest_that_are_none():
     compared(case, {"links.a.material.E": [2e11, 2e8]})
 
 
+@pytest.mark.slow
 def test_numbers_of_shapes_that_are_picked():
     """A member with more shapes than others is of another structure, wherever it lies."""
     robot = fa.Robot(links=[link(flexible=fa.Flexible(up_to=100), payload=None)])

@@ -44,7 +44,14 @@ def agrees(which, k=None, given=None, seed=0, **options):
     return form
 
 
-@pytest.mark.parametrize(("first", "second"), [pair for pair in product(KINDS, KINDS) if pair != ("R", "R")])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(*pair, marks=[pytest.mark.slow] * (pair == ("R", "Pb")))
+        for pair in product(KINDS, KINDS)
+        if pair != ("R", "R")
+    ],
+)
 def test_all_pairs_of_joints_with_bending_links(first, second):
     shapes = {"bend_y": 1, "bend_z": 1}
     agrees(

@@ -49,7 +49,11 @@ def test_two_links_with_hinges(model, count):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("basis", ["modes", "elements", fa.Reduced(elements=4, interface="fixed")], ids=str)
+@pytest.mark.parametrize(
+    "basis",
+    ["modes", "elements", pytest.param(fa.Reduced(elements=4, interface="fixed"), marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_links_that_stretch_and_have_rotary_inertia(model, basis):
     flexible = shapes(model, 2, basis, stretch=1, damping=fa.Damping(ratio=0.02, alpha=0.1, beta=1e-3))
     agrees(arm(link("a", "R", flexible, rotary_inertia=True, hub=LUMP, payload=LUMP)))

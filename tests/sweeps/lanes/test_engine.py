@@ -261,6 +261,7 @@ def test_tasks_can_be_sent_to_another_process():
 # --- what should be known of members ---
 
 
+@pytest.mark.slow
 def test_links_that_bend_too_far():
     shapes = fa.Flexible(bend_y=1, stiffening="shortening")
     soft = Case(ARM.with_({"links.upper.flexible": shapes}), 0.3, torque={"upper": 0.5}, options=CASE.options)

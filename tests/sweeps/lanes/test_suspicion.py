@@ -63,7 +63,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "turns")) for name in CASES])
 def test_lanes_tell_what_is_told_of_one(name):
     case, these, words = CASES[name]
     sweep = engine.prepare(case, these, threads=1, width=PAIRS)
