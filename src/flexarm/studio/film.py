@@ -15,6 +15,7 @@ from flexarm.robot.sections import Circle, Section, Tube
 from flexarm.show.arm import Arm, magnified
 from flexarm.show.outlines import extent, outline
 from flexarm.show.solids import Faces, Solid, Solids
+from flexarm.studio.palette import KIND_COLOURS, Bytes, shades
 
 Colouring = Literal["none", "deflection", "strain", "moment"]
 COLOURINGS: tuple[str, ...] = get_args(Colouring)
@@ -97,21 +98,33 @@ class Film:
 
     @cached_property
     def kinds(self) -> Faces:
-        """(f,): which of KINDS each triangle is of."""
-        return np.concatenate([np.full(len(solid.faces), KINDS.index(solid.kind)) for solid in self._first])
+        """(v,): which of KINDS each corner is of."""
+        return np.concatenate([np.full(solid.points.shape[1], KINDS.index(solid.kind)) for solid in self._first])
 
     @cached_property
     def stations(self) -> Faces:
-        """(f,): which of the stations along all links each triangle begins at; -1 of what is no link. It ends at the
-        next one."""
+        """(v,): at which of the stations along all links each corner is; -1 of what is no link."""
         found, begin = [], 0
         for solid in self._first:
+            count = solid.points.shape[1]
             if solid.along is None:
-                found.append(np.full(len(solid.faces), -1))
+                found.append(np.full(count, -1))
             else:
-                found.append(solid.along + begin)
+                found.append(begin + np.arange(count) * STATIONS // count)  # as many corners at each
                 begin += STATIONS
         return np.concatenate(found)
+
+    @cached_property
+    def _plain(self) -> Bytes:
+        return np.array([KIND_COLOURS[kind] for kind in KINDS], dtype=np.uint8)[self.kinds]
+
+    def colours(self, k: int, colouring: str = "none") -> Bytes:
+        """(v, 3): the colour of each corner in frame k; straight between them."""
+        if colouring == "none":
+            return self._plain
+        values = self.values(colouring)
+        found = shades(values[k], float(values.max(initial=0.0)))
+        return np.where(self.stations[:, None] >= 0, found[np.maximum(self.stations, 0)], self._plain)
 
     def _solids(self, q: Array) -> list[Solid]:
         found = Solids(Arm(self.system, q, self.magnify, STATIONS, STATIONS), self.thicken).all()

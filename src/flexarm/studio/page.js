@@ -114,6 +114,42 @@
     });
   };
 
+  // The arm is one mesh, whose second half of corners are the colours of the first: no triangle leads to them. Here they
+  // become colours, before the frame is drawn that has the corners. three.js tells whoever asks of scenes it makes.
+  const colouredHalf = (position, index) => {
+    const half = position.count / 2;
+    return Number.isInteger(half) && half > 0 && index.array.every((corner) => corner < half);
+  };
+  const painted = new WeakMap(); // geometries, with what they were painted by
+  const paint = ({ geometry, material }) => {
+    const { position, color } = geometry?.attributes ?? {};
+    const index = geometry?.index;
+    if (!position?.array || !index || !material?.isMeshStandardMaterial) return;
+    const done = painted.get(geometry) ?? {};
+    if (done.corners === position.array) return;
+    const known = done.count === position.count && done.triangles === index.array;
+    const coloured = known ? done.coloured : colouredHalf(position, index);
+    painted.set(geometry, { corners: position.array, triangles: index.array, count: position.count, coloured });
+    if (!coloured) return;
+    const { length } = position.array;
+    const colours = color?.array.length === length ? color : new position.constructor(new Float32Array(length), 3);
+    colours.array.set(position.array.subarray(length / 2));
+    colours.needsUpdate = true;
+    if (colours !== color) geometry.setAttribute("color", colours);
+    if (material.vertexColors) return;
+    material.vertexColors = material.needsUpdate = true;
+    material.color.set(0xffffff);
+  };
+  window.__THREE_DEVTOOLS__ ??= new EventTarget();
+  window.__THREE_DEVTOOLS__.addEventListener("observe", ({ detail: scene }) => {
+    if (!scene.isScene) return;
+    const usual = scene.onBeforeRender;
+    scene.onBeforeRender = (...given) => {
+      usual.apply(scene, given);
+      scene.traverse(paint);
+    };
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
     new MutationObserver(nameSoon).observe(document.body, { childList: true, subtree: true });
     const style = document.createElement("style");

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.mechanics.system import System
+from flexarm.motion.audit import words as audited
 from flexarm.motion.run import Run
 from flexarm.studio.case import Case
 from flexarm.studio.computing import Result, computed
@@ -24,6 +25,7 @@ from flexarm.studio.control import OFF, Control
 from flexarm.studio.control_panel import ControlPanel
 from flexarm.studio.files_panel import FilesPanel
 from flexarm.studio.film import Film, thickening
+from flexarm.studio.ground import Ground
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.modes_panel import ModesPanel, Shape
 from flexarm.studio.plots_panel import PlotsPanel
@@ -62,6 +64,7 @@ class Page:
         self.case: Case | None = None
         self.result: Result | None = None
         self.film: Film | None = None
+        self.ground: Ground | None = None
         self.line = TimeLine()
         self.error = ""
         self.runs = 0
@@ -177,7 +180,8 @@ class Page:
         self._note(result)
         problems = self._draw()  # the arm first: knobs and plots take a browser longer
         assert self.film is not None
-        self.scene.ground(result.system.robot, self.film.cloud)
+        self.ground = Ground.of(result.system.robot, self.film.cloud)
+        self.scene.ground(self.ground)
         self.knobs.build(self.case)
         self.control_panel.show(OFF if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
@@ -361,7 +365,7 @@ class Page:
         if self.error:
             self._error.content = box(self.error, *BAD)
         share = run.statistics.get("energy_share")
-        lost = f", energy balance to {abs(share):.1g}" if isinstance(share, float) and np.isfinite(share) else ""
+        lost = f"; {audited(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
         took = f" in {1e3 * self.result.seconds:.0f} ms" if self.result.seconds else ""
         ended = "" if run.status == "completed" else f"; {run.reason}"
         words = f"{self.result.system.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
