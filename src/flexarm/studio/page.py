@@ -67,6 +67,7 @@ class Page:
         self.ground: Ground | None = None
         self.line = TimeLine()
         self.error = ""
+        self._said = 0  # errors of actions: the same one again is another one
         self.runs = 0
         self.shape: Shape | None = None
         self.kept: dict[str, Result] = {}
@@ -152,6 +153,7 @@ class Page:
             job()
         except Exception as error:
             if not self._closed:
+                self._said += 1
                 self.say(error)
 
     # --- what a page does ---
@@ -259,6 +261,7 @@ class Page:
         if found.result is not None:
             self._accept(found.case, found.result)
         elif found.problem is not None:
+            self._said += 1
             self.say(found.problem)
 
     def _possible(self, case: Case, wanted: Mapping[str, float | str]) -> Possible:
@@ -349,7 +352,11 @@ class Page:
         """An error, in the page."""
         text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
         self.error = text or type(error).__name__
-        self._error.content = box(self.error, *BAD)
+        self._show_error()
+
+    def _show_error(self) -> None:
+        """`page.js` shows it beside what was touched as well: this box may be scrolled out of sight."""
+        self._error.content = box(self.error, *BAD, mark=f'data-studio="error" data-number="{self._said}"')
         self._error.visible = True
 
     def forget(self) -> None:
@@ -363,7 +370,7 @@ class Page:
         self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
         self._error.visible = bool(self.error)
         if self.error:
-            self._error.content = box(self.error, *BAD)
+            self._show_error()
         share = run.statistics.get("energy_share")
         lost = f"; {audited(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
         took = f" in {1e3 * self.result.seconds:.0f} ms" if self.result.seconds else ""
