@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.studio.arrows import HEAD, THIN
 from flexarm.studio.ground import Ground
 from flexarm.studio.palette import FAINT, GHOST, KIND_COLOURS, PUSHES, TRACE, light
 from flexarm.studio.still import Still
@@ -81,14 +82,14 @@ class Scene:
         if ready is not None and ready.points.shape == pairs.shape:
             ready.visible, ready.points = True, pairs.astype(np.float32)
             return
-        thin = 0.006 * size
+        thin = THIN * size
         self._meshes["arrows"] = self._scene.add_arrows(
             "/robot/arrows",
             pairs.astype(np.float32),
             PUSHES,
             shaft_radius=thin,
-            head_radius=2.5 * thin,
-            head_length=5 * thin,
+            head_radius=HEAD[0] * thin,
+            head_length=HEAD[1] * thin,
         )
 
     def _mesh(self, name: str, points: Any, faces: Any, **looks: Any) -> None:
