@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,18 @@ def beginning_sweep(sweep: Any, start: Case | Run) -> Sweep | None:
     return found
 
 
-def first_result(start: Case | Run, seconds: float) -> Result | None:
-    """The run that all pages begin with, computed while a browser loads; None where it takes longer or cannot be,
-    which the page will say."""
+def first_result(start: Case | Run, seconds: float, begun: Callable[[], None]) -> Result | None:
+    """The run that all pages begin with, computed while a browser loads; None where it takes longer. `begun` is called
+    once all that it is to be computed of was found right: what is wrong with it is raised before."""
     if isinstance(start, Run):
         return None
     end = time.monotonic() + seconds
-    found = computed(start, enough=lambda: time.monotonic() > end)
+
+    def enough() -> bool:
+        if sys.exception() is None:  # it is asked as well when an error is on its way
+            begun()
+        return time.monotonic() > end
+
+    found = computed(start, enough=enough)
     Film(found.system, found.run, 1.0, 1.0).alone(0)
     return found if found.run.status != "interrupted" else None

@@ -10,7 +10,6 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 
 NEAREST = 1e-6  # m: what is nearer, or behind, is not seen
-MOST = 1600  # pixels of a side
 
 
 @dataclass(frozen=True)
@@ -25,10 +24,10 @@ class Camera:
     height: int
 
     @staticmethod
-    def of(page: Any) -> Camera:
-        """The one of a page, as viser tells it; sizes are even, as films want them."""
+    def of(page: Any, most: int) -> Camera:
+        """The one of a page, as viser tells it, with at most so many pixels a side; even ones, as films want them."""
         width, height = int(page.image_width), int(page.image_height)
-        less = min(1.0, MOST / max(width, height))
+        less = min(1.0, most / max(width, height))
         width, height = (max(2, int(less * each) // 2 * 2) for each in (width, height))
         ways = (tuple(float(x) for x in each) for each in (page.position, page.look_at, page.up_direction))
         return Camera(*ways, float(page.fov), width, height)

@@ -20,7 +20,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.audit import words as audited
 from flexarm.motion.run import Run
 from flexarm.studio.case import Case
-from flexarm.studio.computing import Result, computed
+from flexarm.studio.computing import MOMENT, Result, at_rest, computed
 from flexarm.studio.control import OFF, Control
 from flexarm.studio.control_panel import ControlPanel
 from flexarm.studio.files_panel import FilesPanel
@@ -28,6 +28,7 @@ from flexarm.studio.film import Film, thickening
 from flexarm.studio.ground import Ground
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.modes_panel import ModesPanel, Shape
+from flexarm.studio.pictures_panel import PicturesPanel
 from flexarm.studio.plots_panel import PlotsPanel
 from flexarm.studio.possible import Possible, changed
 from flexarm.studio.response_panel import ResponsePanel
@@ -101,6 +102,14 @@ class Page:
         """Leave a job to the page's thread; what it raises is shown in the page."""
         self._jobs.put(job)
 
+    def fail(self, error: Exception) -> None:
+        """Show what went wrong in another thread."""
+
+        def failed() -> None:
+            raise error
+
+        self.do(failed)
+
     def want(self, job: Callable[[], None]) -> None:
         """Leave a job that wants another run: one that is computed meanwhile gives way. Called from any thread."""
         with self._lock:
@@ -160,9 +169,17 @@ class Page:
 
     def open(self, what: Case | Run, first: Result | None = None, said: Sequence[str] = ()) -> None:
         """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it; `said`
-        is what was warned of when it was read. One that cannot be shown leaves what was there."""
-        case = None if isinstance(what, Run) else what
-        result = self.recorded(what) if isinstance(what, Run) else first or self.compute(what)
+        is what was warned of when it was read. One that cannot be shown leaves what was there; where nothing was, the
+        robot at rest, so that its numbers can be set right."""
+        case, problem = None if isinstance(what, Run) else what, None
+        try:
+            result = self.recorded(what) if isinstance(what, Run) else first or self.compute(what)
+        except Exception as error:
+            if self.result is not None or case is None:
+                raise
+            self._status.content = box("Nothing can be computed of this.")
+            self.say(error)  # in case it cannot even be at rest
+            result, problem = at_rest(case), error
         result = replace(result, warned=(*said, *result.warned))
         before, history, time_before = (self.case, self.result), (self._first, self._before), self.line.time
         self._first, self._before = case, []
@@ -174,6 +191,9 @@ class Page:
                 self._show_opened(before[0], before[1], time_before)
             raise
         self._stale = self._gave_way(result)
+        if problem is not None:
+            self._refusal = problem
+            self._tell()
 
     def _show_opened(self, case: Case | None, result: Result, time: float) -> None:
         self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
@@ -375,7 +395,9 @@ class Page:
         lost = f"; {audited(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
         took = f" in {1e3 * self.result.seconds:.0f} ms" if self.result.seconds else ""
         ended = "" if run.status == "completed" else f"; {run.reason}"
-        words = f"{self.result.system.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
+        words = f"{run.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
+        if self._refusal is not None and self.line.end == MOMENT:
+            words = f"{run.robot.name}: at rest, for its run cannot be computed."
         notes = [RECORDED] if self.case is None else []
         if self.case is not None and self.case.made_up:
             notes.append("Nothing says what to compute: joints are moved a little.")
@@ -420,6 +442,7 @@ class Page:
             self.sweeps = SweepPanel(self)
         with tabs.add_tab("Files"):
             self.files = FilesPanel(self)
+            self.pictures = PicturesPanel(self)
 
     async def _go_back(self, event: Any) -> None:
         """Callbacks are coroutines: these keep the order of events."""

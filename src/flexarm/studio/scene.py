@@ -22,8 +22,9 @@ class Scene:
         # shadows and the light of surroundings cost more than all the rest where there is no graphics card
         self._scene.configure_default_lights(cast_shadow=False)
         self._scene.configure_environment_map(None)
-        self._scene.add_light_ambient("/light/around", intensity=1.6)
-        self._scene.add_light_hemisphere("/light/above", intensity=1.6)
+        # together with viser's own, so bright that colours are those of their legend
+        self._scene.add_light_ambient("/light/around", intensity=1.4)
+        self._scene.add_light_hemisphere("/light/above", intensity=1.1)
         self._meshes: dict[str, Any] = {}
         self._labels: list[Any] = []
 

@@ -55,10 +55,13 @@ class Studio:
         self._stopped = False
         self._gone: set[int] = set()  # browsers that left before their page was made
         self._known, self._begun = threading.Event(), threading.Event()
+        self._checked = threading.Event()  # what is to be computed can be, or cannot
+        self._problem: Exception | None = None
         if late := not options and sweep is None and _is_robot_file(robot):
             _require_robot(robot)  # all else of it can wait until the browser loads the page
         else:
             self._begin(robot, options, sweep)
+            self._require_computable()
         self._server = _viser(self._host, _port(port))
         # a browser may leave while its page still draws: that is no news
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
@@ -71,17 +74,26 @@ class Studio:
         if late:
             try:
                 self._begin(robot, options, sweep)
+                self._known.set()
+                self._require_computable()
             except BaseException:
                 self.stop()
                 raise
         self._known.set()
-        threading.Thread(target=self._warm_up, daemon=True, name="studio begins").start()
 
     def _begin(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
+        """Know what to open; its first run is computed from now on."""
         from flexarm.studio.beginning import beginning, beginning_sweep
 
         self._start = beginning(robot, options)
         self._sweep = beginning_sweep(sweep, self._start)
+        threading.Thread(target=self._warm_up, daemon=True, name="studio begins").start()
+
+    def _require_computable(self) -> None:
+        """What cannot be computed is said to whoever called, not in a page that waits."""
+        self._checked.wait()
+        if self._problem is not None:
+            raise self._problem
 
     @property
     def port(self) -> int:
@@ -119,8 +131,11 @@ class Studio:
         """Trace, compile and import while the browser loads the page."""
         from flexarm.studio.beginning import first_result
 
-        with contextlib.suppress(Exception):  # the page will say it
-            self._first = first_result(self._start, BEGINNING)
+        try:
+            self._first = first_result(self._start, BEGINNING, self._checked.set)
+        except Exception as error:  # once it runs, the page says it
+            self._problem = error
+        self._checked.set()
         self._begun.set()
 
     def _opened(self, client: Any) -> None:

@@ -30,6 +30,7 @@ class ViewPanel:
         self._ghosts: dict[str, Film] = {}
         self._pushes: Arrows | None = None
         self._colours = NONE
+        self.way: Array | None = None  # of the tip, if it is shown
         self.words: tuple[str, str, str] | None = None  # of the legend, if there is one
         self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
@@ -68,7 +69,8 @@ class ViewPanel:
     def changed(self, film: Film) -> list[Exception]:
         """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
         problems: list[Exception] = []
-        self._page.scene.trace(film.way if self._trace.value else None)
+        self.way = film.way if self._trace.value else None
+        self._page.scene.trace(self.way)
         self._pushes = Arrows(film.system, film.run, self.magnify) if self._arrows.value else None
         self._colours, self.words, self._ghosts = NONE, None, {}
         try:
