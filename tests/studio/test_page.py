@@ -137,6 +137,61 @@ def test_run_that_cannot_be_shown_leaves_the_page_as_it_was(page: Page) -> None:
     assert not page.error
 
 
+def test_what_is_typed_is_undone_at_once(page: Page) -> None:
+    hand(page, "go back", "Reset")
+    before = len(page._history)
+    for text in ("3", "3.", "3.2", "3.25"):
+        hand(page, PAYLOAD, text)
+    hand(page, "links.fore.length", "0.6")
+    assert len(page._history) == before + 2
+    hand(page, "go back", "Undo")
+    assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 3.25)
+    hand(page, "go back", "Undo")
+    assert page.case.value(PAYLOAD) == 0.15
+
+
+def test_first_run_that_fails_shows_the_arm_at_rest() -> None:
+    """In a page that says why, and has knobs to set it right."""
+    page = Page(Client(), Case.of_robot(ARM, OPTIONS | {"sample": 7.0}))
+    page.wait()
+    assert page.error == "sample = 7: must be at most the duration, 0.4 s"
+    assert "at rest" in page._status.content
+    assert page.scene._meshes["arm"].visible
+    hand(page, PAYLOAD, 0.2)  # wrong as before
+    assert page.error.startswith("sample = 7")
+    hand(page, "simulation.sample", "0.01")
+    assert not page.error
+    assert page.line.end == 0.4
+    assert "at rest" not in page._status.content
+    page.close()
+
+
+def test_page_of_which_nothing_can_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise ValueError("it cannot be")
+
+    monkeypatch.setattr("flexarm.studio.page.computed", never)
+    monkeypatch.setattr("flexarm.studio.page.at_rest", never)
+    page = Page(Client(), Case.of_robot(ARM, OPTIONS))
+    page.wait()
+    assert page.error == "it cannot be"
+    assert "computing" not in page._status.content
+    page.close()
+
+
+def test_same_error_again_is_another_one(page: Page) -> None:
+    """One that was put away is seen again."""
+    seen = []
+    for _ in range(2):
+        hand(page, OPEN, type("File", (), {"name": "arm.exe", "content": b""}))
+        seen.append(page._error.content)
+    assert seen[0] != seen[1]
+    hand(page, "go back", "Reset")
+    page.do(page.forget)
+    page.wait()
+    assert not page.error
+
+
 def test_hundred_turns_in_a_row_end_at_the_last(page: Page) -> None:
     runs = page.runs
     for k in range(100):

@@ -29,8 +29,8 @@ class Camera:
         width, height = int(page.image_width), int(page.image_height)
         less = min(1.0, most / max(width, height))
         width, height = (max(2, int(less * each) // 2 * 2) for each in (width, height))
-        ways = (tuple(float(x) for x in each) for each in (page.position, page.look_at, page.up_direction))
-        return Camera(*ways, float(page.fov), width, height)
+        position, look_at, up = (tuple(map(float, each)) for each in (page.position, page.look_at, page.up_direction))
+        return Camera(position, look_at, up, float(page.fov), width, height)
 
     def finer(self, times: int) -> Camera:
         """The same with so many times more pixels."""

@@ -1,4 +1,4 @@
-"""Pictures one after the other as a film: GIF, or MP4 by ffmpeg. Whoever asked is told how far it is, and may cancel."""
+"""Pictures one after the other as a film: GIF, or MP4 by ffmpeg. It tells how far it is, and can be cancelled."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _gif(count: int, image: Callable[[int], Image.Image], told: Callable[[int], 
 
 
 def _palette(few: list[Image.Image]) -> Image.Image:
-    """The same colours in all frames: still parts stay still, and cost nothing."""
+    """The same colours in all frames: still parts stay still, and cost nothing. A legend has all colours of links."""
     from PIL import Image
 
     beside = Image.new("RGB", (sum(each.width for each in few), few[0].height))
@@ -68,7 +68,18 @@ def _mp4(count: int, image: Callable[[int], Image.Image], told: Callable[[int], 
     first = next(images)
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
         path = Path(folder) / "film.mp4"
-        given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{first.width}x{first.height}", "-r", str(FPS), "-i", "-"]
+        given = [
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-s",
+            f"{first.width}x{first.height}",
+            "-r",
+            str(FPS),
+            "-i",
+            "-",
+        ]
         wanted = ["-an", "-vcodec", "h264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path)]
         command = ["ffmpeg", "-loglevel", "error", "-y", *given, *wanted]
         program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -10,7 +10,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from flexarm.studio.control_panel import ControlPanel
 from flexarm.studio.files_panel import FilesPanel
 from flexarm.studio.film import Film, thickening
 from flexarm.studio.ground import Ground
+from flexarm.studio.history import History
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.modes_panel import ModesPanel, Shape
 from flexarm.studio.pictures_panel import PicturesPanel
@@ -45,7 +46,6 @@ FRAME = 0.04  # s between frames while something moves
 WIDTH = 330  # pixels of the plots
 PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
 LONGEST = 60.0  # s of computing
-UNDONE = 100  # cases that can be gone back to
 
 RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
 
@@ -73,12 +73,12 @@ class Page:
         self.shape: Shape | None = None
         self.kept: dict[str, Result] = {}
         self.kept_runs = 0
-        self._before: list[Case] = []
-        self._first: Case | None = None
+        self._history = History()
         self.doubt: Exception | None = None  # what is wrong with gains that are typed
         self._refused: dict[str, float | str] = {}
         self._refusal: Exception | None = None
         self._turned: dict[str, float | str] = {}
+        self._turned_at = 0.0  # when a hand did so
         self._wanted = 0  # jobs that wait and want another run
         self._stale = False  # whether the picture is of a case before
         self._lock = threading.Lock()
@@ -181,13 +181,13 @@ class Page:
             self.say(error)  # in case it cannot even be at rest
             result, problem = at_rest(case), error
         result = replace(result, warned=(*said, *result.warned))
-        before, history, time_before = (self.case, self.result), (self._first, self._before), self.line.time
-        self._first, self._before = case, []
+        before, history, time_before = (self.case, self.result), self._history, self.line.time
+        self._history = History(case)
         try:
             self._show_opened(case, result, 0.0)
         except Exception:
             if before[1] is not None:
-                self._first, self._before = history
+                self._history = history
                 self._show_opened(before[0], before[1], time_before)
             raise
         self._stale = self._gave_way(result)
@@ -221,17 +221,18 @@ class Page:
     def turn(self, path: str, value: float | str) -> None:
         """A number is turned, or a text typed for it; called from any thread."""
         with self._lock:
-            self._turned[path] = value
+            self._turned[path], self._turned_at = value, time.monotonic()
         self.want(self._apply)
 
     def undo(self) -> None:
-        if self._before:
-            self._go_to(self._before[-1])
-            self._before.pop()
+        if self._history.last is not None:
+            self._go_to(self._history.last)
+            self._history.pop()
 
     def reset(self) -> None:
-        if self._first is not None and self.case is not None and self._first is not self.case:
-            self.go(self._first)
+        first = self._history.first
+        if first is not None and self.case is not None and first is not self.case:
+            self.go(first)
 
     def control(self, control: Control) -> None:
         """Shapers and controllers as they are switched now."""
@@ -247,7 +248,7 @@ class Page:
         before = self.case
         result = self._go_to(case)
         if before is not None:
-            self._before = [*self._before, before][-UNDONE:]
+            self._history.keep(before)
         return result
 
     def _go_to(self, case: Case) -> Result:
@@ -279,7 +280,7 @@ class Page:
         )
         self._refused, self._refusal = found.refused, found.problem
         if found.result is not None:
-            self._accept(found.case, found.result)
+            self._accept(found.case, found.result, turned)
         elif found.problem is not None:
             self._said += 1
             self.say(found.problem)
@@ -304,10 +305,10 @@ class Page:
             found = found.tried(path, value, self.compute)
         return found
 
-    def _accept(self, case: Case, result: Result) -> None:
+    def _accept(self, case: Case, result: Result, turned: Iterable[str] = ()) -> None:
         """Another case, from which one can go back, and its run."""
         if self.case is not None:
-            self._before = [*self._before, self.case][-UNDONE:]
+            self._history.keep(self.case, turned, self._turned_at)
         self.case = case
         self._take(result)
 

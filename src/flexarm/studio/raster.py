@@ -56,7 +56,7 @@ class Raster:
         count = np.ceil(np.abs(step[:, :2]).max(axis=1, initial=0.0)).astype(int) + 1
         number, place = _counted(count)
         along = (place + 0.5) / count[number]
-        x, y, near = (ends[number] [:, 0] + along[:, None] * step[number]).T
+        x, y, near = (ends[number, 0] + along[:, None] * step[number]).T
         steep = np.abs(step[number, 1]) > np.abs(step[number, 0])
         for aside in range(-(width // 2), (width + 1) // 2):
             column = np.floor(x + np.where(steep, aside, 0)).astype(int)
@@ -69,7 +69,7 @@ class Raster:
     def _put(self, pixel: Any, colour: Array, opacity: float) -> None:
         if opacity < 1.0:
             colour = opacity * colour + (1 - opacity) * self.colour[pixel]
-        self.colour[pixel] = np.clip(colour, 0, 255)
+        self.colour[pixel] = np.clip(np.rint(colour), 0, 255)
 
     def _inside(self, corners: Array) -> Any:
         """Which of lines or triangles may be in the picture."""

@@ -39,7 +39,9 @@ class Scene:
         for label in self._labels:
             label.remove()
         self._labels = [
-            self._scene.add_label(f"/ruler/{k}", text, position=tuple(place), font_screen_scale=1.3, anchor="center-center")
+            self._scene.add_label(
+                f"/ruler/{k}", text, position=tuple(place), font_screen_scale=1.3, anchor="center-center"
+            )
             for k, (text, place) in enumerate(ground.labels())
         ]
         self._scene.add_frame(

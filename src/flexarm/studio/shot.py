@@ -80,15 +80,14 @@ class Shots:
 
     def _draw_ground(self) -> None:
         ground = self._ground
-        count = int(round(ground.extent / ground.cell / 2))
-        places = ground.cell * np.arange(-count, count + 1)
+        count = round(ground.extent / ground.cell / 2)
+        numbers = np.arange(-count, count + 1)
         along = np.linspace(-ground.extent / 2, ground.extent / 2, PIECES + 1)
-        for numbers, colour in ((np.arange(-count, count + 1) % 5 != 0, CELL), (np.arange(-count, count + 1) % 5 == 0, SECTION)):
-            one, other = (each.ravel() for each in np.meshgrid(places[numbers], np.arange(PIECES), indexing="ij"))
-            begin, end = along[other], along[other + 1]
-            flat = np.zeros_like(one)
-            for ends in (((one, begin), (one, end)), ((begin, one), (end, one))):
-                self._lines(ground.middle + np.stack([np.stack([x, y, flat], axis=-1) for x, y in ends], axis=1), colour, 2)
+        for chosen, colour in ((numbers % 5 != 0, CELL), (numbers % 5 == 0, SECTION)):
+            x, k = (each.ravel() for each in np.meshgrid(ground.cell * numbers[chosen], range(PIECES), indexing="ij"))
+            upward = np.stack([np.column_stack([x, along[k + end], np.zeros_like(x)]) for end in (0, 1)], axis=1)
+            for ends in (upward, upward[..., [1, 0, 2]]):
+                self._lines(ground.middle + ends, colour, 2)
         base = np.asarray(ground.base)
         for way, colour in zip(np.eye(3), AXES, strict=True):
             self._lines(np.array([[base, base + ground.axes * way]]) @ self._turn.T, colour, 4)
