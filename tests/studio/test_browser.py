@@ -169,7 +169,8 @@ window.__THREE_DEVTOOLS__.addEventListener("observe", ({ detail: scene }) => {
     const half = position.array.length / 2;
     const [given, painted] = [position.array.slice(half), color?.array.slice(0, half)];
     const same = material.vertexColors && given.every((each, k) => each === painted[k]);
-    window.frames_drawn.push({ same, place: position.array.reduce((sum, each) => sum + each), colours: Array.from(given) });
+    const place = position.array.reduce((sum, each) => sum + each);
+    window.frames_drawn.push({ same, place, colours: Array.from(given) });
   });
 });
 """
@@ -181,7 +182,7 @@ def test_arm_is_one_mesh_whose_colours_come_with_its_corners(browser: Any, studi
     web, page = window.web, window.page
     page.wait()
     assert set(page.scene._meshes) == {"arm", "trace"}
-    web.evaluate("count => { window.corners = count }", 2 * len(page.film.kinds))
+    web.evaluate("count => { window.corners = count }", 2 * len(page.film.triangles.kinds))
     page.view._colouring.value = "strain"
     page.do(page.redraw)
     web.get_by_role("button", name="Play").click()

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.film import FRAMES, STATIONS, Film, thickening
+from flexarm.studio.film import FRAMES, Film, thickening
 from flexarm.studio.palette import KIND_COLOURS, STOPS, legend, legend_words, light, shades
+from flexarm.studio.triangles import STATIONS
 
 TUBE = fa.Section.tapered(fa.Section.tube(0.03, 0.02), fa.Section.tube(0.02, 0.012))
 METAL = fa.Material(7e10, 2700.0, damping=1e-3)
@@ -35,13 +36,13 @@ def test_frames_are_samples_of_the_run(film: Film, run: fa.Run) -> None:
 
 
 def test_corners_have_kinds_and_stations(film: Film) -> None:
-    assert film.faces.max() < len(film.points(0)) == len(film.kinds) == len(film.stations)
-    assert film.stations.max() + 1 == 2 * STATIONS
-    places = film.points(0)[film.stations >= STATIONS]  # in the first frame the arm lies along x
-    along = 0.5 + np.linspace(0, 1, STATIONS)[film.stations[film.stations >= STATIONS] - STATIONS]
+    assert film.faces.max() < len(film.points(0)) == len(film.triangles.kinds) == len(film.triangles.stations)
+    assert film.triangles.stations.max() + 1 == 2 * STATIONS
+    places = film.points(0)[film.triangles.stations >= STATIONS]  # in the first frame the arm lies along x
+    along = 0.5 + np.linspace(0, 1, STATIONS)[film.triangles.stations[film.triangles.stations >= STATIONS] - STATIONS]
     np.testing.assert_allclose(places[:, 0], along, atol=1e-6)
-    assert (film.stations[film.kinds == 0] >= 0).all()
-    assert (film.stations[film.kinds != 0] == -1).all()
+    assert (film.triangles.stations[film.triangles.kinds == 0] >= 0).all()
+    assert (film.triangles.stations[film.triangles.kinds != 0] == -1).all()
 
 
 def test_colours_are_what_the_run_says(film: Film, run: fa.Run) -> None:
@@ -64,13 +65,13 @@ def test_corners_have_the_colours_of_their_stations(film: Film) -> None:
     values, k = film.values("strain"), 300
     found = film.colours(k, "strain")
     expected = shades(values[k], values.max())
-    for corner in np.flatnonzero(film.kinds == 0):
-        assert (found[corner] == expected[film.stations[corner]]).all()
-    assert len(np.unique(found[film.kinds == 0], axis=0)) > STATIONS / 2
-    masses = found[film.kinds == 3]
+    for corner in np.flatnonzero(film.triangles.kinds == 0):
+        assert (found[corner] == expected[film.triangles.stations[corner]]).all()
+    assert len(np.unique(found[film.triangles.kinds == 0], axis=0)) > STATIONS / 2
+    masses = found[film.triangles.kinds == 3]
     assert (masses == KIND_COLOURS["mass"]).all()
     assert len(masses)
-    assert (film.colours(k)[film.kinds == 0] == KIND_COLOURS["link"]).all()
+    assert (film.colours(k)[film.triangles.kinds == 0] == KIND_COLOURS["link"]).all()
 
 
 def test_round_links_that_bend_both_ways_show_their_largest_strain() -> None:

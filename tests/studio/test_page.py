@@ -11,6 +11,7 @@ import flexarm as fa
 from flexarm.studio.case import Case
 from flexarm.studio.files_panel import KEPT, OPEN
 from flexarm.studio.page import Page
+from flexarm.studio.standing import standing
 from tests.studio.browserless import Client
 
 PAYLOAD = "links.fore.payload.mass"
@@ -37,12 +38,14 @@ def hand(page: Page, name: str, value: object = True) -> None:
 
 
 def corners(page: Page) -> np.ndarray:
-    return np.array(page.scene._meshes["arm"].vertices)[: len(page.film.kinds)]
+    return np.array(page.scene._meshes["arm"].vertices)[: len(page.film.triangles.kinds)]
 
 
 def colours(page: Page) -> np.ndarray:
     """Of links, as the browser gets them: after the corners, in the same mesh."""
-    return np.array(page.scene._meshes["arm"].vertices)[len(page.film.kinds) :][page.film.kinds == 0]
+    return np.array(page.scene._meshes["arm"].vertices)[len(page.film.triangles.kinds) :][
+        page.film.triangles.kinds == 0
+    ]
 
 
 def test_turned_knob_computes_and_draws(page: Page) -> None:
@@ -164,6 +167,26 @@ def test_first_run_that_fails_shows_the_arm_at_rest() -> None:
     assert page.line.end == 0.4
     assert "at rest" not in page._status.content
     page.close()
+
+
+def test_robot_stands_in_its_page_before_its_run_is_computed() -> None:
+    case, ready = Case.of_robot(ARM, OPTIONS), threading.Event()
+    stands = standing(case)
+    page = Page(Client(), case, None, stands, lambda: ready.wait(20) and None)
+    assert page.result is None
+    before = np.array(page.scene._meshes["arm"].vertices)
+    ready.set()
+    page.wait()
+    np.testing.assert_allclose(page.scene._meshes["arm"].vertices, before, atol=1e-6)  # where its run begins
+    assert not page.error
+    page.close()
+
+
+def test_how_a_robot_stands_is_not_guessed() -> None:
+    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": "equilibrium"})) is None
+    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": {"nobody.q": 1.0}})) is None
+    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]})) is None
+    assert standing(Case.of_robot(ARM, OPTIONS)) is not None
 
 
 def test_page_of_which_nothing_can_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -419,8 +442,8 @@ def test_pages_share_nothing() -> None:
 @pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
 def test_robots_of_other_kinds_are_drawn(file: str) -> None:
     page = opened(Case.of_file(file).with_({"simulation.duration": 0.05}))
-    assert {0, 1, 3} <= set(page.film.kinds)  # links, joints, masses
-    assert page.scene._meshes["arm"].faces.max() < len(page.film.kinds)
+    assert {0, 1, 3} <= set(page.film.triangles.kinds)  # links, joints, masses
+    assert page.scene._meshes["arm"].faces.max() < len(page.film.triangles.kinds)
     page.close()
 
 

@@ -1,4 +1,6 @@
 import socket
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -207,6 +209,12 @@ def test_missing_viser_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "viser", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install flexarm\[studio\]"):
         fa.studio(BAR, browser=False)
+
+
+def test_pages_do_without_matplotlib() -> None:
+    """It takes half a second, for which the arm would wait; whoever draws a figure imports it."""
+    asked = "import sys, flexarm.studio.page; sys.exit('matplotlib.figure' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 def test_room_is_what_is_called() -> None:

@@ -34,6 +34,7 @@ from flexarm.studio.plots_panel import PlotsPanel
 from flexarm.studio.possible import Possible, changed
 from flexarm.studio.response_panel import ResponsePanel
 from flexarm.studio.scene import Scene
+from flexarm.studio.standing import Standing
 from flexarm.studio.sweep import Sweep
 from flexarm.studio.sweep_panel import SweepPanel
 from flexarm.studio.time_line import TimeLine
@@ -45,6 +46,7 @@ from flexarm.studio.words import BAD, NOTE, box
 FRAME = 0.04  # s between frames while something moves
 WIDTH = 330  # pixels of the plots
 PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
+LOOKED = 3.0  # s after which somebody may have turned the camera
 LONGEST = 60.0  # s of computing
 
 RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
@@ -52,13 +54,15 @@ RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file t
 
 class Page:
     """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before;
-    `sweep` is one of that case, `first` waits for its run, if somebody computes it."""
+    `sweep` is one of that case, `stands` is how its robot stands before its run, `first` waits for that run, if
+    somebody computes it."""
 
     def __init__(
         self,
         client: Any,
         start: Case | Run,
         sweep: Sweep | None = None,
+        stands: Standing | None = None,
         first: Callable[[], Result | None] = lambda: None,
     ) -> None:
         self.client = client
@@ -85,6 +89,11 @@ class Page:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._closed = self._stop = False
         self.scene = Scene(client)
+        self._stood = None if stands is None else time.monotonic()
+        if stands is not None:  # the robot first: all handles together take a browser longer
+            self.scene.ground(stands.ground)
+            self.scene.show(stands.still)
+            client.flush()
         self._build()
         self._thread = threading.Thread(target=self._work, daemon=True, name=f"page {client.client_id}")
         self._thread.start()
@@ -195,15 +204,16 @@ class Page:
             self._refusal = problem
             self._tell()
 
-    def _show_opened(self, case: Case | None, result: Result, time: float) -> None:
+    def _show_opened(self, case: Case | None, result: Result, begin: float) -> None:
         self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
-        self.line.time = time
+        self.line.time = begin
         self.view.thicken_to(thickening(result.system))
         self._note(result)
         problems = self._draw()  # the arm first: knobs and plots take a browser longer
         assert self.film is not None
         self.ground = Ground.of(result.system.robot, self.film.cloud)
-        self.scene.ground(self.ground)
+        self.scene.ground(self.ground, look=self._stood is None or time.monotonic() - self._stood < LOOKED)
+        self._stood = None
         self.knobs.build(self.case)
         self.control_panel.show(OFF if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
@@ -344,6 +354,8 @@ class Page:
         if self.shape is not None:
             self.modes.choose()  # as large as before, whatever is magnified
         self.show()
+        self.client.flush()  # the arm is on its way while all else is made
+        self.view.trace(self.film)
         return problems
 
     def redraw(self) -> None:

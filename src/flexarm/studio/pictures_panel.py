@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.show.animate import require_frames
 from flexarm.studio.camera import Camera
 from flexarm.studio.filming import FPS, Cancelled, filmed, png, require_kind
 from flexarm.studio.modes_panel import PERIOD
@@ -112,6 +111,8 @@ class PicturesPanel:
             times = np.arange(int(PERIOD * FPS)) / FPS
             shown = [page.view.still_of(page.film, page.shape.posture(each)) for each in times]
             return [(each, page.modes.chosen) for each in shown], list(range(len(times)))
+        from flexarm.show.animate import require_frames  # with matplotlib, for which no page should wait
+
         begin, end = float(page.film.times[0]), float(page.film.times[-1])
         require_frames(end - begin, FPS, page.line.speed)
         step = page.line.speed / FPS

@@ -28,8 +28,8 @@ class Scene:
         self._meshes: dict[str, Any] = {}
         self._labels: list[Any] = []
 
-    def ground(self, ground: Ground) -> None:
-        """Grid, its ruler and the camera; all of the robot hangs on `/robot`, which is turned."""
+    def ground(self, ground: Ground, look: bool = True) -> None:
+        """Grid, its ruler and, to `look` at it, the camera; all of the robot hangs on `/robot`, which is turned."""
         angle, axis = ground.turn
         self._scene.add_frame("/robot", show_axes=False, wxyz=(np.cos(angle / 2), *(np.sin(angle / 2) * axis)))
         self._scene.add_grid(
@@ -47,7 +47,8 @@ class Scene:
         self._scene.add_frame(
             "/robot/axes", axes_length=ground.axes, axes_radius=0.03 * ground.axes, position=ground.base
         )
-        self._client.camera.position, self._client.camera.look_at = (tuple(each) for each in ground.camera())
+        if look:
+            self._client.camera.position, self._client.camera.look_at = (tuple(each) for each in ground.camera())
 
     def show(self, still: Still) -> None:
         """All that moves."""

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import threading
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from flexarm.studio.case import Case
     from flexarm.studio.computing import Result
     from flexarm.studio.page import Page
+    from flexarm.studio.standing import Standing
     from flexarm.studio.sweep import Sweep
 
 PORT = 8080
@@ -48,6 +50,7 @@ class Studio:
     ) -> None:
         self._start: Case | Run
         self._sweep: Sweep | None = None
+        self._standing: Standing | None = None
         self._first: Result | None = None
         self._host = _host(host)
         self.pages: dict[int, Page] = {}
@@ -55,6 +58,7 @@ class Studio:
         self._stopped = False
         self._gone: set[int] = set()  # browsers that left before their page was made
         self._known, self._begun = threading.Event(), threading.Event()
+        self._stands = threading.Event()  # it is known how the robot stands before its run
         self._checked = threading.Event()  # what is to be computed can be, or cannot
         self._problem: Exception | None = None
         if late := not options and sweep is None and _is_robot_file(robot):
@@ -129,10 +133,17 @@ class Studio:
 
     def _warm_up(self) -> None:
         """Trace, compile and import while the browser loads the page."""
-        from flexarm.studio.beginning import first_result
+        from flexarm.studio.beginning import first_result, first_view
 
+        end = time.monotonic() + BEGINNING
+
+        def enough() -> bool:
+            return self._stopped or time.monotonic() > end
+
+        self._standing = first_view(self._start)
+        self._stands.set()
         try:
-            self._first = first_result(self._start, BEGINNING, self._checked.set)
+            self._first = first_result(self._start, enough, self._checked.set)
         except Exception as error:  # once it runs, the page says it
             self._problem = error
         self._checked.set()
@@ -145,7 +156,8 @@ class Studio:
         with self._lock:
             if self._stopped or client.client_id in self._gone:
                 return
-            self.pages[client.client_id] = Page(client, self._start, self._sweep, self._first_run)
+            self._stands.wait(BEGINNING)
+            self.pages[client.client_id] = Page(client, self._start, self._sweep, self._standing, self._first_run)
 
     def _first_run(self) -> Result | None:
         self._begun.wait(BEGINNING)

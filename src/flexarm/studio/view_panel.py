@@ -67,10 +67,8 @@ class ViewPanel:
         self._beside.value = chosen if chosen in options else NONE
 
     def changed(self, film: Film) -> list[Exception]:
-        """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
+        """Another film. Returns what could not be; the rest is there."""
         problems: list[Exception] = []
-        self.way = film.way if self._trace.value else None
-        self._page.scene.trace(self.way)
         self._pushes = Arrows(film.system, film.run, self.magnify) if self._arrows.value else None
         self._colours, self.words, self._ghosts = NONE, None, {}
         try:
@@ -84,6 +82,11 @@ class ViewPanel:
         except Exception as error:
             problems.append(error)
         return problems
+
+    def trace(self, film: Film) -> None:
+        """The way of the tip, if it is wanted."""
+        self.way = film.way if self._trace.value else None
+        self._page.scene.trace(self.way)
 
     def _colour(self, film: Film, colouring: str) -> None:
         if colouring != NONE:
