@@ -77,8 +77,8 @@ def first_view(start: Case | Run) -> Standing | None:
 
 
 def first_result(start: Case | Run, enough: Callable[[], bool], begun: Callable[[], None]) -> Result | None:
-    """The run that all pages begin with, computed while a browser loads; None where somebody has `enough` before. `begun`
-    is called once all that it is to be computed of was found right: what is wrong with it is raised before."""
+    """The run that all pages begin with, computed while a browser loads; None where somebody has `enough` before.
+    `begun` is called once all that it is to be computed of was found right: what is wrong is raised before."""
     if isinstance(start, Run):
         return None
 

@@ -50,6 +50,7 @@ class Studio:
     ) -> None:
         self._start: Case | Run
         self._sweep: Sweep | None = None
+        self._beginning: threading.Thread | None = None
         self._standing: Standing | None = None
         self._first: Result | None = None
         self._host = _host(host)
@@ -91,7 +92,8 @@ class Studio:
 
         self._start = beginning(robot, options)
         self._sweep = beginning_sweep(sweep, self._start)
-        threading.Thread(target=self._warm_up, daemon=True, name="studio begins").start()
+        self._beginning = threading.Thread(target=self._warm_up, daemon=True, name="studio begins")
+        self._beginning.start()
 
     def _require_computable(self) -> None:
         """What cannot be computed is said to whoever called, not in a page that waits."""
@@ -122,6 +124,8 @@ class Studio:
             page.close()
         for page in pages:
             page.join(ENDING)  # what it still draws would be left to a loop that is gone
+        if self._beginning is not None:
+            self._beginning.join(ENDING)
         with _quietly():
             self._server.stop()
 
