@@ -106,7 +106,12 @@ def test_refused_control_is_taken_back(page: Page) -> None:
     hand(page, "+ gravity", True)
     assert "holds the robot's weight already" in page.error
     assert not page.client.gui.made["+ gravity"].value
-    kp = page.control_panel._numbers["kp"]
+    kp, before = page.control_panel._numbers["kp"], len(page._history)
+    for text in ("2", "20", "200"):
+        kp.hand(text)
+        page.wait()
+    assert page.case.control.kp == 200.0
+    assert len(page._history) == before + 1  # one change, not one for each key
     kp.hand("2e")
     page.wait()
     hand(page, PAYLOAD, 0.16)

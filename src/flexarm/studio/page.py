@@ -248,10 +248,11 @@ class Page:
         """Shapers and controllers as they are switched now."""
         if self.case is None:
             raise ValueError("control: a recorded run has no simulation that could be computed again")
-        case = replace(self.case, control=control)
+        before, case = vars(self.case.control), replace(self.case, control=control)
         result = self.compute(case)
         self.doubt = None
-        self._accept(case, result)
+        turned = [f"control.{name}" for name, value in vars(control).items() if before[name] != value]
+        self._accept(case, result, turned, time.monotonic())
 
     def go(self, case: Case) -> Result:
         """Another case of the same robot, from which one can go back."""
@@ -290,7 +291,7 @@ class Page:
         )
         self._refused, self._refusal = found.refused, found.problem
         if found.result is not None:
-            self._accept(found.case, found.result, turned)
+            self._accept(found.case, found.result, turned, self._turned_at)
         elif found.problem is not None:
             self._said += 1
             self.say(found.problem)
@@ -315,10 +316,10 @@ class Page:
             found = found.tried(path, value, self.compute)
         return found
 
-    def _accept(self, case: Case, result: Result, turned: Iterable[str] = ()) -> None:
-        """Another case, from which one can go back, and its run."""
+    def _accept(self, case: Case, result: Result, turned: Iterable[str], now: float) -> None:
+        """Another case, from which one can go back, and its run; these of its numbers were turned now."""
         if self.case is not None:
-            self._history.keep(self.case, turned, self._turned_at)
+            self._history.keep(self.case, turned, now)
         self.case = case
         self._take(result)
 
