@@ -120,6 +120,7 @@ class Studio:
         with self._lock:
             pages, self.pages, self._stopped = list(self.pages.values()), {}, True
         self._known.set()
+        self._stands.set()
         for page in pages:
             page.close()
         for page in pages:
@@ -157,10 +158,10 @@ class Studio:
         self._known.wait()
         from flexarm.studio.page import Page
 
+        self._stands.wait(BEGINNING)
         with self._lock:
             if self._stopped or client.client_id in self._gone:
                 return
-            self._stands.wait(BEGINNING)
             self.pages[client.client_id] = Page(client, self._start, self._sweep, self._standing, self._first_run)
 
     def _first_run(self) -> Result | None:
@@ -189,7 +190,8 @@ def studio(
 
     robot: a robot, a run, or the name of a file: a robot's YAML or a run's NetCDF; a two-link arm unless given.
     options: what `fa.simulate` is to be given, `duration=5, torque={"upper": fa.bang_bang(0.1, (1, 2))}`; a file's own
-    `simulation` section unless given. Numbers, profiles and gains in it get knobs, too.
+    `simulation` section unless given. Numbers, profiles and gains in it get knobs, too; what cannot be computed is
+    raised here.
     host, port: where it listens. Only this machine can open it; host="0.0.0.0" lets others, who can then change and
     read all that the page can. A port that is taken gives way to the next one.
     browser: whether to open a page at once.
