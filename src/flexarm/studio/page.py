@@ -74,6 +74,7 @@ class Page:
         self.error = ""
         self._said = 0  # errors of actions: the same one again is another one
         self.runs = 0
+        self._followed: Result | None = None  # of which all handles tell
         self.shape: Shape | None = None
         self.kept: dict[str, Result] = {}
         self.kept_runs = 0
@@ -217,9 +218,7 @@ class Page:
         self.knobs.build(self.case)
         self.control_panel.show(OFF if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
-        self.plots.changed()
-        for problem in problems[:1]:
-            self.say(problem)
+        self._follow(problems)
 
     @staticmethod
     def recorded(run: Run) -> Result:
@@ -340,13 +339,23 @@ class Page:
         self.redraw()
 
     def _note(self, result: Result) -> None:
+        """A run that is to be drawn: all that is seen with the arm."""
         self.result, self.runs = result, self.runs + 1
         self.modes.clear()
-        self.response.clear()
-        self.response.offer(result.system.inputs)
         self.line.stretch(float(result.run.array("time")[-1]))
-        self.time_panel.stretch()
-        self._tell()
+
+    def _follow(self, problems: Sequence[Exception] = ()) -> None:
+        """All that follows once the arm is on its way, for which a browser takes longer."""
+        assert self.result is not None
+        if self._followed is not self.result:
+            self._followed = self.result
+            self.response.clear()
+            self.response.offer(self.result.system.inputs)
+            self.time_panel.stretch()
+            self._tell()
+        self.plots.changed()
+        for problem in problems[:1]:
+            self.say(problem)
 
     def _draw(self) -> list[Exception]:
         assert self.result is not None
@@ -354,8 +363,8 @@ class Page:
         problems = self.view.changed(self.film)
         if self.shape is not None:
             self.modes.choose()  # as large as before, whatever is magnified
-        self.show()
-        self.client.flush()  # the arm is on its way while all else is made
+        self._show_arm()
+        self.client.flush()  # it is on its way while all else is made
         self.view.trace(self.film)
         return problems
 
@@ -363,22 +372,22 @@ class Page:
         """The film anew: of another run, or magnified otherwise."""
         if self.result is None:
             return
-        problems = self._draw()
-        self.plots.changed()
-        for problem in problems[:1]:
-            self.say(problem)
+        self._follow(self._draw())
 
     def show(self) -> None:
         """The frame of the time shown."""
+        self._show_arm()
+        if self.film is not None and self.shape is None:
+            self.time_panel.show()
+            self.plots.follow()
+
+    def _show_arm(self) -> None:
         if self.film is None:
             return
         if self.shape is not None:
             self.view.posture(self.film, self.shape.posture(time.monotonic()))
-            return
-        k = self.film.index(self.line.time)
-        self.view.draw(self.film, k, playing=self.line.playing)
-        self.time_panel.show()
-        self.plots.follow()
+        else:
+            self.view.draw(self.film, self.film.index(self.line.time), playing=self.line.playing)
 
     # --- words ---
 
