@@ -36,7 +36,7 @@ class Heard:
       constructor(...given) {
         super(...given);
         this.addEventListener("message", ({ data }) => {
-          if ((data.messages ?? []).some((each) => each.name === "/robot/link")) window.heard.push(Date.now() / 1000);
+          if ((data.messages ?? []).some((each) => each.name === "/robot/arm")) window.heard.push(Date.now() / 1000);
         });
       }
     };

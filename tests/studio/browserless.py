@@ -91,7 +91,8 @@ class Client:
     """What viser gives a page to draw with."""
 
     def __init__(self, number: int = 1) -> None:
-        self.client_id, self.gui, self.scene, self.camera = number, Maker(), Maker(), SimpleNamespace()
+        self.client_id, self.gui, self.scene = number, Maker(), Maker()
+        self.camera = SimpleNamespace(up_direction=(0.0, 0.0, 1.0), fov=1.3, image_width=321, image_height=241)
         self.files: dict[str, bytes] = {}
 
     @contextmanager

@@ -14,6 +14,7 @@ import pytest
 import flexarm as fa
 from flexarm.studio.case import Case
 from flexarm.studio.page import WIDTH, Page
+from flexarm.studio.palette import light
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -23,6 +24,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
 PUSH = {"upper": fa.bang_bang(1.0, (0.5, 1.0))}
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+ALERT = '[role="alert"]:has([aria-label="Put this away"])'  # beside what was touched
 PAYLOAD = "links.fore.payload.mass"
 
 
@@ -44,9 +46,10 @@ def browser() -> Iterator[Any]:
 class Window:
     """A page in the browser, and what the server has for it."""
 
-    def __init__(self, browser: Any, studio: fa.Studio) -> None:
+    def __init__(self, browser: Any, studio: fa.Studio, script: str = "") -> None:
         before = set(studio.pages)
         self.web = browser.new_page(viewport={"width": 1100, "height": 450})
+        self.web.add_init_script(script)
         self.requests: list[str] = []
         self.web.on("request", lambda request: self.requests.append(request.url))
         self.web.goto(studio.url)
@@ -109,7 +112,7 @@ def test_knob_turned_by_keyboard_changes_the_arm(window: Window) -> None:
     box.fill("-1")  # what cannot be is said where it is turned, and changes nothing
     until(lambda: page.error)
     assert "must be zero or positive (kg)" in page.error
-    until(lambda: window.web.get_by_text("must be zero or positive (kg)").is_visible())
+    until(lambda: window.web.locator(ALERT).get_by_text("must be zero or positive (kg)").is_visible())
     assert page.case.value(PAYLOAD) > 0
     box.fill("")
     box.press_sequentially("2.5e-2")  # as people type it
@@ -118,6 +121,117 @@ def test_knob_turned_by_keyboard_changes_the_arm(window: Window) -> None:
     until(lambda: page.case.value(PAYLOAD) == 0.024)
     box.fill("0.15")
     until(lambda: not page.error and page.case.value(PAYLOAD) == 0.15)
+
+
+def test_errors_stand_beside_what_was_touched(browser: Any, studio: fa.Studio) -> None:
+    """Wherever the panel is scrolled to."""
+    window = Window(browser, studio)
+    web = window.web
+    said = web.locator(ALERT)
+    box = web.get_by_label("payload.mass (kg)")
+    box.scroll_into_view_if_needed()
+    box.fill("-1")
+    until(said.is_visible)
+    assert "must be zero or positive (kg)" in said.inner_text()
+    top = web.locator('[data-studio="error"]').bounding_box()
+    assert top["y"] + top["height"] < 0  # the box of the panel is out of sight
+    at, field = said.bounding_box(), box.bounding_box()
+    assert at["y"] >= 0
+    assert at["y"] + at["height"] <= 450
+    assert at["y"] < field["y"] + field["height"]
+    assert at["y"] + at["height"] > field["y"]
+    assert at["x"] + at["width"] <= 1100 - WIDTH  # it covers no handle
+    assert box.get_attribute("data-refused") is not None
+    web.get_by_label("Put this away").click()
+    until(lambda: not said.is_visible())
+    box.fill("-2")  # wrong again
+    until(said.is_visible)
+    box.fill("0.15")
+    until(lambda: not said.is_visible())
+    assert box.get_attribute("data-refused") is None
+    web.evaluate(DROP, ["arm.exe", "", 0])  # no handle was touched: over the robot
+    until(said.is_visible)
+    at = said.bounding_box()
+    assert WIDTH < at["x"] < 1100 - WIDTH
+    assert at["y"] + at["height"] <= 450
+    web.close()
+
+
+# of each frame that is drawn: whether the colours of the arm are those that came with its corners
+WATCH = """
+window.frames_drawn = [];
+window.__THREE_DEVTOOLS__ = new EventTarget();
+window.__THREE_DEVTOOLS__.addEventListener("observe", ({ detail: scene }) => {
+  if (!scene.isScene) return;
+  scene.onAfterRender = () => scene.traverse(({ geometry, material }) => {
+    const { position, color } = geometry?.attributes ?? {};
+    if (position?.count !== window.corners) return;
+    const half = position.array.length / 2;
+    const [given, painted] = [position.array.slice(half), color?.array.slice(0, half)];
+    const same = material.vertexColors && given.every((each, k) => each === painted[k]);
+    const place = position.array.reduce((sum, each) => sum + each);
+    window.frames_drawn.push({ same, place, colours: Array.from(given) });
+  });
+});
+"""
+
+
+def test_arm_is_one_mesh_whose_colours_come_with_its_corners(browser: Any, studio: fa.Studio) -> None:
+    """In every frame that is drawn while it plays; no part of it is a frame late."""
+    window = Window(browser, studio, WATCH)
+    web, page = window.web, window.page
+    page.wait()
+    assert set(page.scene._meshes) == {"arm", "trace"}
+    web.evaluate("count => { window.corners = count }", 2 * len(page.film.triangles.kinds))
+    page.view._colouring.value = "strain"
+    page.do(page.redraw)
+    web.get_by_role("button", name="Play").click()
+    until(lambda: web.evaluate("new Set(window.frames_drawn.map((each) => each.place)).size") > 5)
+    web.get_by_role("button", name="Pause").click()
+    until(lambda: not page.line.playing)
+    page.wait()
+    assert web.evaluate("window.frames_drawn.every((each) => each.same)")
+    expected = light(page.view.still(page.film, page.film.index(page.line.time), playing=False).colours).ravel()
+    until(lambda: np.allclose(web.evaluate("window.frames_drawn.at(-1).colours"), expected, atol=1e-6))
+    assert len(np.unique(expected.reshape(-1, 3), axis=0)) > 5
+    web.close()
+
+
+def test_saved_picture_is_what_the_page_shows(browser: Any, studio: fa.Studio, tmp_path: Path) -> None:
+    """The camera was turned by hand; links are where they are in the page, whoever drew them."""
+    from PIL import Image
+
+    window = Window(browser, studio)
+    web, page = window.web, window.page
+    page.view._thicken.value = 12.0
+    page.line.seek(0.8)
+    page.do(page.redraw)
+    page.wait()
+    web.mouse.move(550, 250)
+    web.mouse.down()
+    web.mouse.move(640, 220, steps=6)
+    web.mouse.up()
+    time.sleep(2.0)
+    web.get_by_role("tab", name="Files").click()
+    page.files._kind.value = "PNG"
+    with web.expect_download() as coming:
+        web.get_by_role("button", name="Save", exact=True).click()
+    coming.value.save_as(tmp_path / "view.png")
+    web.add_style_tag(content=".mantine-Notification-root { display: none }")  # they hide what is compared
+    canvas = web.locator('canvas[data-engine^="three"]').bounding_box()
+    time.sleep(1.0)
+    shown = np.asarray(Image.open(BytesIO(web.screenshot(clip=canvas))).convert("RGB")).astype(int)
+    saved = np.asarray(Image.open(tmp_path / "view.png").convert("RGB")).astype(int)
+    height, width = (min(pair) for pair in zip(shown.shape[:2], saved.shape[:2], strict=True))
+
+    def blue(image: Any) -> Any:
+        part = image[:height, :width]
+        return (part[..., 2] > part[..., 0] + 40) & (part[..., 2] > 70)
+
+    both, either = (blue(shown) & blue(saved)).sum(), (blue(shown) | blue(saved)).sum()
+    assert either > 500
+    assert both / either > 0.85
+    web.close()
 
 
 def test_play_moves_it(window: Window) -> None:
@@ -230,7 +344,7 @@ def test_files_are_dropped_anywhere(browser: Any, studio: fa.Studio) -> None:
     until(lambda: "must be positive (m)" in page.error)
     window.web.evaluate(DROP, ["arm.exe", "", 0])
     until(lambda: "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error)
-    until(lambda: window.web.get_by_text("must be a robot (.yaml)").is_visible())
+    until(lambda: window.web.locator(ALERT).get_by_text("must be a robot (.yaml)").is_visible())
     window.web.evaluate(DROP, ["arm.nc", None, 50_000_001])  # refused before it is sent
     until(lambda: "at most 50 are opened here" in page.error)
     page.do(page.forget)
@@ -281,7 +395,7 @@ def test_bad_file_is_an_error_in_the_page(window: Window) -> None:
     window.web.get_by_role("tab", name="Files").click()
     window.web.locator("input[type=file]").last.set_input_files(bad)
     until(lambda: "must be positive (m)" in window.page.error)
-    until(lambda: window.web.get_by_text("must be positive (m)").is_visible())
+    until(lambda: window.web.locator(ALERT).get_by_text("must be positive (m)").is_visible())
     assert "arm.yaml:2" in window.page.error
     good = {"name": "arm.yaml", "mimeType": "text/yaml", "buffer": b"links:\n  - {name: a, length: 1, mass: 1}\n"}
     window.web.locator("input[type=file]").last.set_input_files(good)

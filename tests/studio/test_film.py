@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.film import FRAMES, STATIONS, Film, thickening
-from flexarm.studio.palette import BANDS, band_colours, bands_of, legend
+from flexarm.studio.film import FRAMES, Film, thickening
+from flexarm.studio.palette import KIND_COLOURS, STOPS, legend, legend_words, light, shades
+from flexarm.studio.triangles import STATIONS
 
 TUBE = fa.Section.tapered(fa.Section.tube(0.03, 0.02), fa.Section.tube(0.02, 0.012))
 METAL = fa.Material(7e10, 2700.0, damping=1e-3)
@@ -34,12 +35,14 @@ def test_frames_are_samples_of_the_run(film: Film, run: fa.Run) -> None:
     np.testing.assert_allclose(film.way[-1], run.array("tip")[-1], atol=1e-9)
 
 
-def test_triangles_have_kinds_and_stations(film: Film) -> None:
-    assert film.faces.max() < len(film.points(0))
-    assert len(film.faces) == len(film.kinds) == len(film.stations)
-    assert film.stations.max() + 1 == 2 * STATIONS - 1
-    assert (film.stations[film.kinds == 0] >= 0).all()
-    assert (film.stations[film.kinds != 0] == -1).all()
+def test_corners_have_kinds_and_stations(film: Film) -> None:
+    assert film.faces.max() < len(film.points(0)) == len(film.triangles.kinds) == len(film.triangles.stations)
+    assert film.triangles.stations.max() + 1 == 2 * STATIONS
+    places = film.points(0)[film.triangles.stations >= STATIONS]  # in the first frame the arm lies along x
+    along = 0.5 + np.linspace(0, 1, STATIONS)[film.triangles.stations[film.triangles.stations >= STATIONS] - STATIONS]
+    np.testing.assert_allclose(places[:, 0], along, atol=1e-6)
+    assert (film.triangles.stations[film.triangles.kinds == 0] >= 0).all()
+    assert (film.triangles.stations[film.triangles.kinds != 0] == -1).all()
 
 
 def test_colours_are_what_the_run_says(film: Film, run: fa.Run) -> None:
@@ -53,11 +56,22 @@ def test_colours_are_what_the_run_says(film: Film, run: fa.Run) -> None:
 
 
 def test_moments_change_along_rigid_links(film: Film, run: fa.Run) -> None:
-    """Not between them: a triangle has the larger of its two ends."""
     x = 0.5 * np.array([0.0, 0.25, 1.0])
     moment = np.linalg.norm(run.moment("a", x).values[film.samples][..., 1:], axis=-1)
     np.testing.assert_allclose(film.values("moment")[:, [0, 4, 16]], moment, rtol=1e-9, atol=1e-12)
-    assert set(film.stations[film.kinds == 0] % STATIONS) == set(range(STATIONS - 1))
+
+
+def test_corners_have_the_colours_of_their_stations(film: Film) -> None:
+    values, k = film.values("strain"), 300
+    found = film.colours(k, "strain")
+    expected = shades(values[k], values.max())
+    for corner in np.flatnonzero(film.triangles.kinds == 0):
+        assert (found[corner] == expected[film.triangles.stations[corner]]).all()
+    assert len(np.unique(found[film.triangles.kinds == 0], axis=0)) > STATIONS / 2
+    masses = found[film.triangles.kinds == 3]
+    assert (masses == KIND_COLOURS["mass"]).all()
+    assert len(masses)
+    assert (film.colours(k)[film.triangles.kinds == 0] == KIND_COLOURS["link"]).all()
 
 
 def test_round_links_that_bend_both_ways_show_their_largest_strain() -> None:
@@ -76,9 +90,11 @@ def test_thin_links_are_drawn_thicker() -> None:
     assert thickening(fa.System(thin, native=False)) == 8.0
 
 
-def test_bands_go_from_nothing_to_the_largest() -> None:
-    assert len(band_colours()) == BANDS
-    assert bands_of(np.array([0.0, 1.0]), 0.0).tolist() == [0, 0]  # nothing moves
-    brightness = [sum(colour) for colour in band_colours()]
-    assert brightness == sorted(brightness)  # readable in grey
-    assert "0.25 N m" in legend("moment", "N m", 0.25)
+def test_colours_go_from_nothing_to_the_largest() -> None:
+    assert (shades(np.array([0.0, 1.0]), 0.0) == STOPS[0]).all()  # nothing moves
+    assert (shades(np.array([9.0]), 1.0) == STOPS[-1]).all()
+    brightness = shades(np.linspace(0, 1, 50), 1.0).astype(float) @ [0.299, 0.587, 0.114]
+    assert (np.diff(brightness) > 0).all()  # readable in grey
+    assert "0.25 N m" in legend(legend_words("moment", "N m", 0.25))
+    assert "<b>" not in legend(("<b>", "0", "1"))
+    assert light(np.array([[255, 0, 0]], dtype=np.uint8)).tolist() == [[1.0, 0.0, 0.0]]

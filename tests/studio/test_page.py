@@ -13,6 +13,7 @@ from flexarm.studio.case import Case
 from flexarm.studio.files_panel import OPEN
 from flexarm.studio.kept_panel import KEPT
 from flexarm.studio.page import Page
+from flexarm.studio.standing import standing
 from tests.studio.browserless import Client
 
 PAYLOAD = "links.fore.payload.mass"
@@ -39,7 +40,14 @@ def hand(page: Page, name: str, value: object = True) -> None:
 
 
 def corners(page: Page) -> np.ndarray:
-    return np.array(page.scene._meshes["link"].vertices)
+    return np.array(page.scene._meshes["arm"].vertices)[: len(page.film.triangles.kinds)]
+
+
+def colours(page: Page) -> np.ndarray:
+    """Of links, as the browser gets them: after the corners, in the same mesh."""
+    return np.array(page.scene._meshes["arm"].vertices)[len(page.film.triangles.kinds) :][
+        page.film.triangles.kinds == 0
+    ]
 
 
 def test_turned_knob_computes_and_draws(page: Page) -> None:
@@ -100,7 +108,12 @@ def test_refused_control_is_taken_back(page: Page) -> None:
     hand(page, "+ gravity", True)
     assert "holds the robot's weight already" in page.error
     assert not page.client.gui.made["+ gravity"].value
-    kp = page.control_panel._gains["kp"]
+    kp, before = page.control_panel._gains["kp"], len(page._history)
+    for text in ("2", "20", "200"):
+        kp.hand(text)
+        page.wait()
+    assert page.case.control.kp == 200.0
+    assert len(page._history) == before + 1  # one change, not one for each key
     kp.hand("2e")
     page.wait()
     hand(page, PAYLOAD, 0.16)
@@ -182,6 +195,81 @@ def test_run_that_cannot_be_shown_leaves_the_page_as_it_was(page: Page) -> None:
     assert not page.error
 
 
+def test_what_is_typed_is_undone_at_once(page: Page) -> None:
+    hand(page, "go back", "Reset")
+    before = len(page._history)
+    for text in ("3", "3.", "3.2", "3.25"):
+        hand(page, PAYLOAD, text)
+    hand(page, "links.fore.length", "0.6")
+    assert len(page._history) == before + 2
+    hand(page, "go back", "Undo")
+    assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 3.25)
+    hand(page, "go back", "Undo")
+    assert page.case.value(PAYLOAD) == 0.15
+
+
+def test_first_run_that_fails_shows_the_arm_at_rest() -> None:
+    """In a page that says why, and has knobs to set it right."""
+    page = Page(Client(), Case.of_robot(ARM, OPTIONS | {"sample": 7.0}))
+    page.wait()
+    assert page.error == "sample = 7: must be at most the duration, 0.4 s"
+    assert "at rest" in page._status.content
+    assert page.scene._meshes["arm"].visible
+    hand(page, PAYLOAD, 0.2)  # wrong as before
+    assert page.error.startswith("sample = 7")
+    hand(page, "simulation.sample", "0.01")
+    assert not page.error
+    assert page.line.end == 0.4
+    assert "at rest" not in page._status.content
+    page.close()
+
+
+def test_robot_stands_in_its_page_before_its_run_is_computed() -> None:
+    case, ready = Case.of_robot(ARM, OPTIONS), threading.Event()
+    stands = standing(case)
+    page = Page(Client(), case, None, stands, lambda: ready.wait(20) and None)
+    assert page.result is None
+    before = np.array(page.scene._meshes["arm"].vertices)
+    ready.set()
+    page.wait()
+    np.testing.assert_allclose(page.scene._meshes["arm"].vertices, before, atol=1e-6)  # where its run begins
+    assert not page.error
+    page.close()
+
+
+def test_how_a_robot_stands_is_not_guessed() -> None:
+    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": "equilibrium"})) is None
+    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": {"nobody.q": 1.0}})) is None
+    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]})) is None
+    assert standing(Case.of_robot(ARM, OPTIONS)) is not None
+
+
+def test_page_of_which_nothing_can_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise ValueError("it cannot be")
+
+    monkeypatch.setattr("flexarm.studio.page.computed", never)
+    monkeypatch.setattr("flexarm.studio.page.at_rest", never)
+    page = Page(Client(), Case.of_robot(ARM, OPTIONS))
+    page.wait()
+    assert page.error == "it cannot be"
+    assert "computing" not in page._status.content
+    page.close()
+
+
+def test_same_error_again_is_another_one(page: Page) -> None:
+    """One that was put away is seen again."""
+    seen = []
+    for _ in range(2):
+        hand(page, OPEN, type("File", (), {"name": "arm.exe", "content": b""}))
+        seen.append(page._error.content)
+    assert seen[0] != seen[1]
+    hand(page, "go back", "Reset")
+    page.do(page.forget)
+    page.wait()
+    assert not page.error
+
+
 def test_hundred_turns_in_a_row_end_at_the_last(page: Page) -> None:
     runs = page.runs
     for k in range(100):
@@ -239,7 +327,7 @@ def test_ghost_that_cannot_be_leaves_the_run_shown() -> None:
     page = opened(Case.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
     hand(page, "ghost", "rigid twin")
     assert "give q0 by name" in page.error
-    assert page.scene._meshes["link"].visible
+    assert page.scene._meshes["arm"].visible
     page.turn(PAYLOAD, 0.3)
     page.wait()
     assert page.case.value(PAYLOAD) == 0.3
@@ -257,12 +345,11 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     for colouring in ("deflection", "strain", "moment"):
         hand(page, "colour links by", colouring)
         assert not page.error
-        assert not page.scene._meshes["link"].visible
-        bands = [name for name, mesh in page.scene._meshes.items() if name.startswith("band") and mesh.visible]
-        assert len(bands) > 1
+        assert len(np.unique(colours(page), axis=0)) > 5
+        assert set(page.scene._meshes) <= {"arm", "ghost", "trace", "arrows"}  # the arm is one object
         assert colouring in page.view._legend.content
     hand(page, "colour links by", "none")
-    assert page.scene._meshes["link"].visible
+    assert len(np.unique(colours(page), axis=0)) == 1
     hand(page, "ghost", "rigid twin")
     assert page.scene._meshes["ghost"].visible
     assert page.view.ghost_runs["rigid twin"].data.sizes["coordinate"] == 2
@@ -499,7 +586,8 @@ def test_pages_share_nothing() -> None:
 @pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
 def test_robots_of_other_kinds_are_drawn(file: str) -> None:
     page = opened(Case.of_file(file).with_({"simulation.duration": 0.05}))
-    assert set(page.scene._meshes) >= {"link", "joint", "mass"}
+    assert {0, 1, 3} <= set(page.film.triangles.kinds)  # links, joints, masses
+    assert page.scene._meshes["arm"].faces.max() < len(page.film.triangles.kinds)
     page.close()
 
 

@@ -1,6 +1,10 @@
 import socket
+import subprocess
+import sys
+import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -151,6 +155,47 @@ def test_arguments_are_checked_before_a_server_starts(monkeypatch: pytest.Monkey
         fa.studio(BAR, durtion=2)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"torque": {"b": 1.0}}, r"torque\.b: there is no such actuator; there are a"),
+        ({"duration": -1}, "duration = -1: must be positive"),
+        ({"torque": {"a": fa.bang_bang(1.0, (0.1, 0.2))}, "sample": 7.0}, "sample = 7: must be at most the duration"),
+        ({"q0": {"c.q": 1.0}}, "there is no such coordinate"),
+    ],
+)
+def test_what_cannot_be_computed_is_raised_at_the_call(monkeypatch: pytest.MonkeyPatch, options, said: str) -> None:
+    monkeypatch.setattr(server, "_viser", lambda *_: pytest.fail("a server was started"))
+    with pytest.raises(ValueError, match=said):
+        fa.studio(BAR, browser=False, **options)
+
+
+def test_file_that_cannot_be_computed_leaves_no_server(tmp_path: Path) -> None:
+    file = tmp_path / "bar.yaml"
+    file.write_text("links: [{name: a, length: 1, mass: 1}]\nsimulation: {duration: 1, torque: {b: 1.0}}\n")
+    with pytest.raises(ValueError, match=r"bar\.yaml:2: simulation\.torque\.b: there is no such actuator"):
+        fa.studio(file, browser=False, port=8460)
+    with pytest.raises(OSError, match=r"."):
+        socket.create_connection(("127.0.0.1", 8460), 2)
+
+
+def test_run_that_begins_is_not_waited_for() -> None:
+    """All that is given is right once the first step is taken."""
+
+    def slow(t, q, v):
+        time.sleep(0.05)
+        return {"a": 0.0}
+
+    begin = time.monotonic()
+    found = fa.studio(BAR, browser=False, port=8470, duration=10.0, torque=fa.Feedback(slow, rate=100.0), native=False)
+    try:
+        assert time.monotonic() - begin < server.BEGINNING
+        assert found._problem is None
+        assert not found._begun.is_set()
+    finally:
+        found.stop()
+
+
 def test_run_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
     monkeypatch.setattr(server, "studio", lambda run, **options: given.append((run, options)))
@@ -164,6 +209,12 @@ def test_missing_viser_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "viser", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install flexarm\[studio\]"):
         fa.studio(BAR, browser=False)
+
+
+def test_pages_do_without_matplotlib() -> None:
+    """It takes half a second, for which the arm would wait; whoever draws a figure imports it."""
+    asked = "import sys, flexarm.studio.page; sys.exit('matplotlib.figure' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 def test_room_is_what_is_called() -> None:

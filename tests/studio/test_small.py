@@ -8,6 +8,7 @@ import pytest
 import flexarm as fa
 from flexarm.studio.case import Case
 from flexarm.studio.files import opened, run_file, yaml_file
+from flexarm.studio.history import SETTLED, History
 from flexarm.studio.program import python_program
 from flexarm.studio.served import LARGEST
 from flexarm.studio.time_line import TimeLine
@@ -30,6 +31,22 @@ def test_time_line_stops_at_its_end_unless_it_loops() -> None:
     line.toggle()
     line.advance(1.0)
     assert line.time == 0.5
+
+
+def test_history_has_a_case_for_each_change_that_settled() -> None:
+    cases = [Case(BAR, {"duration": 1.0 + k}) for k in range(6)]
+    history = History(cases[0])
+    history.keep(cases[0], ["mass"], now=0.0)
+    history.keep(cases[1], ["mass"], now=0.9 * SETTLED)
+    history.keep(cases[2], ["mass"], now=1.8 * SETTLED)  # still at it
+    assert (len(history), history.last) == (1, cases[0])
+    history.keep(cases[3], ["mass"], now=3.0 * SETTLED)
+    history.keep(cases[4], ["length"], now=3.1 * SETTLED)
+    history.keep(cases[5], now=3.1 * SETTLED)
+    assert (len(history), history.last) == (4, cases[5])
+    history.pop()
+    history.keep(cases[5], ["length"], now=3.2 * SETTLED)  # after an undo it is another change
+    assert (len(history), history.first) == (4, cases[0])
 
 
 def test_files_are_read_as_data_within_bounds() -> None:
@@ -82,5 +99,4 @@ def test_cases_are_written() -> None:
     objects = Case.of_robot(BAR, {"torque": {"a": lambda t: 1.0}})
     with pytest.raises(ValueError, match="copy as Python"):
         yaml_file(objects)
-    run = fa.simulate(BAR, 0.1, native=False)
-    assert run_file(run, ".gif", speed=1.0).startswith(b"GIF")
+    assert run_file(fa.simulate(BAR, 0.1, native=False), ".csv").startswith(b"time")

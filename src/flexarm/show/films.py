@@ -109,7 +109,7 @@ class Camera:
         self.canvas.draw()
         self._still = self.canvas.copy_from_bbox(stage.figure.bbox)
         stage.show(len(stage.times) - 1)  # the last frame has every colour, the whole trace among them
-        self._palette = _with_white(self._shot().quantize(COLOURS))
+        self._palette = with_white(self._shot().quantize(COLOURS))
 
     def image(self) -> Image.Image:
         """What the stage shows now, in the same few colours every time."""
@@ -129,7 +129,7 @@ class Camera:
         return Image.fromarray(np.asarray(self.canvas.buffer_rgba())[..., :3].copy())
 
 
-def _with_white(image: Image.Image) -> Image.Image:
+def with_white(image: Image.Image) -> Image.Image:
     """The same picture, its brightest colours exactly white: paper is not grey."""
     colours = np.array(image.getpalette()).reshape(-1, 3)
     colours[colours.min(axis=1) >= 249] = 255

@@ -77,7 +77,7 @@ class Solids:
                 axis[:, :, None] + corners[None, :, :, :1] * y[:, :, None] + corners[None, :, :, 1:] * z[:, :, None]
             )
             stations, k = corners.shape[:2]
-            faces, along = _skin(stations, k, caps=not hollow(link.section))
+            faces, along = skin(stations, k, caps=not hollow(link.section))
             yield Solid("link", points.reshape(len(axis), -1, 3), faces, link.name, along)
 
     def _hinges(self) -> Iterator[Solid]:
@@ -159,7 +159,7 @@ class Solids:
             np.cos(turn)[None, :, None] * aside[:, None] + np.sin(turn)[None, :, None] * np.cross(along, aside)[:, None]
         )
         points = np.concatenate([begin[:, None] + ring, end[:, None] + ring], axis=1)
-        return Solid(kind, points, _skin(2, AROUND, caps=True)[0])
+        return Solid(kind, points, skin(2, AROUND, caps=True)[0])
 
     def _ball(self, kind: Kind, centre: Array, radius: float) -> Solid:
         points, faces = _sphere()
@@ -175,7 +175,7 @@ def ball(lump: PointMass) -> float:
     return float((3 * lump.mass / (4 * np.pi * STEEL)) ** (1 / 3))
 
 
-def _skin(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
+def skin(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
     """Triangles between rings of k points each, and the ring at which each begins."""
     ring, corner = (each.ravel() for each in np.meshgrid(np.arange(rings - 1), np.arange(k), indexing="ij"))
     a, b = ring * k + corner, ring * k + (corner + 1) % k
@@ -200,7 +200,7 @@ def _sphere(rows: int = 8, columns: int = 14) -> tuple[Array, Faces]:
         axis=-1,
     ).reshape(-1, 3)
     points = np.concatenate([belt, [[0, 0, 1.0], [0, 0, -1.0]]])
-    body = _skin(rows - 1, columns, caps=False)[0]
+    body = skin(rows - 1, columns, caps=False)[0]
     here, following = np.arange(columns), (np.arange(columns) + 1) % columns
     last = (rows - 2) * columns
     north = np.column_stack([np.full(columns, len(belt)), here, following])

@@ -9,7 +9,11 @@ from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.robot import FixedPrismatic, Revolute
 from flexarm.show.arm import magnified
+from flexarm.show.solids import Faces, skin
 
+THIN = 0.006  # of the robot: radius of an arrow
+HEAD = (2.5, 5.0)  # radius and length of its head, in those of the arrow
+AROUND = 10  # corners of an arrow
 LONGEST = 0.25  # of the robot: the arrows of the largest torque, and of the largest force and torque of a load
 
 
@@ -60,3 +64,22 @@ class Arrows:
                     place, way = self.system.frame(link, x, q)[0, :3, 3], LONGEST * self.size * value / most
                     found.append((place + begins * way, place + (begins + 1.0) * way))
         return found
+
+
+def bodies(pairs: Array, size: float) -> tuple[Array, Faces]:
+    """Arrows (n, 2, 3) as bodies: corners (v, 3) and triangles, for a robot of that size (m)."""
+    begin, way = pairs[:, 0], pairs[:, 1] - pairs[:, 0]
+    length = np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-300)
+    along = way / length
+    aside = np.cross(along, np.where(np.abs(along[:, :1]) < 0.8, [[1.0, 0, 0]], [[0, 1.0, 0]]))
+    aside /= np.linalg.norm(aside, axis=1, keepdims=True)
+    turn = 2 * np.pi * np.arange(AROUND) / AROUND
+    ring = np.cos(turn)[:, None] * aside[:, None] + np.sin(turn)[:, None] * np.cross(along, aside)[:, None]
+    thin = THIN * size
+    neck = np.maximum(length - HEAD[1] * thin, 0.0)
+    rings = [(0 * neck, thin), (neck, thin), (neck, HEAD[0] * thin), (length, 0.0)]
+    points = np.stack([(begin + at * along)[:, None] + radius * ring for at, radius in rings], axis=1)
+    faces, _ = skin(len(rings), AROUND, caps=True)
+    count = len(rings) * AROUND
+    every = np.concatenate([faces + k * count for k in range(len(pairs))]) if len(pairs) else faces[:0]
+    return points.reshape(-1, 3), every

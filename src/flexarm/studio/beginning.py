@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
-import time
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from flexarm.studio.computing import Result, computed
 from flexarm.studio.fields import varied
 from flexarm.studio.files import results
 from flexarm.studio.film import Film
+from flexarm.studio.standing import Standing, standing
 from flexarm.studio.sweep import Sweep
 
 
@@ -62,12 +64,29 @@ def beginning_sweep(sweep: Any, start: Case | Run) -> Sweep | None:
     return found
 
 
-def first_result(start: Case | Run, seconds: float) -> Result | None:
-    """The run that all pages begin with, computed while a browser loads; None where it takes longer or cannot be,
-    which the page will say."""
+def first_view(start: Case | Run) -> Standing | None:
+    """How the robot stands before its first run is computed; None where that is not known. Pages are imported on the
+    way, for which a browser would wait otherwise."""
+    import flexarm.studio.page  # noqa: F401
+
     if isinstance(start, Run):
         return None
-    end = time.monotonic() + seconds
-    found = computed(start, enough=lambda: time.monotonic() > end)
+    with contextlib.suppress(Exception):  # whatever it is, the run will tell
+        return standing(start)
+    return None
+
+
+def first_result(start: Case | Run, enough: Callable[[], bool], begun: Callable[[], None]) -> Result | None:
+    """The run that all pages begin with, computed while a browser loads; None where somebody has `enough` before.
+    `begun` is called once all that it is to be computed of was found right: what is wrong is raised before."""
+    if isinstance(start, Run):
+        return None
+
+    def asked() -> bool:
+        if sys.exception() is None:  # it is asked as well when an error is on its way
+            begun()
+        return enough()
+
+    found = computed(start, enough=asked)
     Film(found.system, found.run, 1.0, 1.0).alone(0)
     return found if found.run.status != "interrupted" else None

@@ -13,6 +13,8 @@ from flexarm.motion.run import Run
 from flexarm.motion.simulate import simulate
 from flexarm.studio.case import Case
 
+MOMENT = 1e-3  # s
+
 
 @dataclass(frozen=True)
 class Result:
@@ -36,6 +38,11 @@ def computed(case: Case, rigid: bool = False, enough: Callable[[], bool] = lambd
         except KeyboardInterrupt:
             raise ValueError("the run was stopped before it began") from None
     return Result(system, run, tuple(said), time.perf_counter() - begin)
+
+
+def at_rest(case: Case) -> Result:
+    """The robot of a case that cannot be computed: a moment in which nobody pushes it."""
+    return computed(Case(case.robot, {"duration": MOMENT, "native": False}))
 
 
 def _of_twin(case: Case, system: System) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What a page keeps and opens: robots, runs, tables and films as bytes with a name."""
+"""What a page keeps and opens: robots, runs and tables as bytes with a name."""
 
 from __future__ import annotations
 
@@ -122,16 +122,14 @@ def yaml_file(case: Case) -> bytes:
     return yaml_text(case.robot, section, case.sweep).encode()
 
 
-def run_file(run: Run, ending: str, **film: Any) -> bytes:
-    """A run as .nc or .csv, or its film as .gif or .mp4."""
+def run_file(run: Run, ending: str) -> bytes:
+    """A run as .nc or .csv."""
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
         path = Path(folder) / f"run{ending}"
         if ending == ".nc":
             run.save(path)
-        elif ending == ".csv":
-            run.to_csv(path)
         else:
-            run.animate(path, progress=False, **film)
+            run.to_csv(path)
         return path.read_bytes()
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import html
-import io
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from flexarm.foundation.heard import heard
 from flexarm.motion.run import Run
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 
 OPEN = "Open robot, run or sweep (.yaml, .nc)"
 CODE = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
-WAIT = 30.0  # s for a picture that a browser makes
 
 
 class FilesPanel:
@@ -87,21 +83,11 @@ class FilesPanel:
                     f"copy as Python: {', '.join(gaps)} came from Python and cannot be written; "
                     "put it where from_python stands"
                 )
-        elif kind == "PNG":
-            self._send(f"{stem}.png", self._picture())
+        elif kind in ("PNG", "GIF", "MP4"):
+            page.pictures.give(kind.lower(), stem)
         else:
-            ending = {"NetCDF": ".nc", "CSV": ".csv", "GIF": ".gif", "MP4": ".mp4"}[kind]
-            film = {"magnify": page.view.magnify, "speed": page.line.speed} if kind in ("GIF", "MP4") else {}
-            self._send(f"{stem}{ending}", run_file(page.result.run, ending, **film))
-
-    def _picture(self) -> bytes:
-        from PIL import Image
-
-        camera = self._page.client.camera
-        image = self._page.client.get_render(camera.image_height, camera.image_width, timeout=WAIT)
-        out = io.BytesIO()
-        Image.fromarray(np.asarray(image)).save(out, format="PNG")
-        return out.getvalue()
+            ending = {"NetCDF": ".nc", "CSV": ".csv"}[kind]
+            self._send(f"{stem}{ending}", run_file(page.result.run, ending))
 
     def _send(self, name: str, content: bytes) -> None:
         self._page.client.send_file_download(name, content, save_immediately=True)

@@ -14,16 +14,16 @@ from flexarm.robot import Link
 from flexarm.robot.sections import Circle, Section, Tube
 from flexarm.show.arm import Arm, magnified
 from flexarm.show.outlines import extent, outline
-from flexarm.show.solids import Faces, Solid, Solids
+from flexarm.show.solids import Faces, Solid
+from flexarm.studio.palette import Bytes, shades
+from flexarm.studio.triangles import STATIONS, Triangles, bodies_of, corners
 
 Colouring = Literal["none", "deflection", "strain", "moment"]
 COLOURINGS: tuple[str, ...] = get_args(Colouring)
 UNITS = {"deflection": "m", "strain": "1", "moment": "N m"}
 
-KINDS = ("link", "joint", "drive", "mass", "ground")
 FRAMES = 600  # of a run, at most: samples evenly chosen among all
 TOGETHER = 48  # frames that are computed in a call
-STATIONS = 17  # along a link; an odd number, moments are looked up at every second
 VISIBLE = 0.008  # of the robot: links that are thinner are drawn thicker, unless told otherwise
 
 
@@ -39,8 +39,8 @@ class Film:
         self.samples = np.unique(np.linspace(0, samples - 1, min(samples, FRAMES + 1)).astype(int))
         self.times = np.asarray(run.array("time")[self.samples])
         self._chunks: dict[int, Array] = {}
-        self._shape: list[Solid] = []
         self._values: dict[str, Array] = {}
+        self._triangles: Triangles | None = None
 
     def index(self, time: float) -> int:
         """The frame nearest to a time."""
@@ -65,7 +65,7 @@ class Film:
 
     def posture(self, q: Array) -> Any:
         """Corners (v, 3) of all triangles in a posture q (nq,) that is none of the run's."""
-        return _stacked(self._solids(q[None]))[0]
+        return corners(self._bodies(q[None]))[0]
 
     @cached_property
     def way(self) -> Array:
@@ -85,41 +85,34 @@ class Film:
     # --- triangles ---
 
     @property
-    def _first(self) -> list[Solid]:
-        """The bodies of any posture: their triangles are the same in all."""
-        return self._shape or self._solids(self.q(slice(0, 1)))
+    def triangles(self) -> Triangles:
+        if self._triangles is None:
+            self._bodies(self.q(slice(0, 1)))
+        assert self._triangles is not None
+        return self._triangles
 
-    @cached_property
+    @property
     def faces(self) -> Faces:
         """(f, 3)."""
-        offsets = np.cumsum([0, *(solid.points.shape[1] for solid in self._first)])
-        return np.concatenate([solid.faces + offset for solid, offset in zip(self._first, offsets, strict=False)])
+        return self.triangles.faces
 
-    @cached_property
-    def kinds(self) -> Faces:
-        """(f,): which of KINDS each triangle is of."""
-        return np.concatenate([np.full(len(solid.faces), KINDS.index(solid.kind)) for solid in self._first])
+    def colours(self, k: int, colouring: str = "none") -> Bytes:
+        """(v, 3): the colour of each corner in frame k; straight between them."""
+        plain, stations = self.triangles.plain, self.triangles.stations
+        if colouring == "none":
+            return plain
+        values = self.values(colouring)
+        found = shades(values[k], float(values.max(initial=0.0)))
+        return np.where(stations[:, None] >= 0, found[np.maximum(stations, 0)], plain)
 
-    @cached_property
-    def stations(self) -> Faces:
-        """(f,): which of the stations along all links each triangle begins at; -1 of what is no link. It ends at the
-        next one."""
-        found, begin = [], 0
-        for solid in self._first:
-            if solid.along is None:
-                found.append(np.full(len(solid.faces), -1))
-            else:
-                found.append(solid.along + begin)
-                begin += STATIONS
-        return np.concatenate(found)
-
-    def _solids(self, q: Array) -> list[Solid]:
-        found = Solids(Arm(self.system, q, self.magnify, STATIONS, STATIONS), self.thicken).all()
-        self._shape = self._shape or found
+    def _bodies(self, q: Array) -> list[Solid]:
+        found = bodies_of(self.system, q, self.magnify, self.thicken)
+        if self._triangles is None:  # those of any posture
+            self._triangles = Triangles(found)
         return found
 
     def _computed(self, frames: range) -> Any:
-        return _stacked(self._solids(self.q(slice(frames.start, frames.stop))))
+        return corners(self._bodies(self.q(slice(frames.start, frames.stop))))
 
     # --- values ---
 
@@ -180,7 +173,3 @@ def thickening(system: System) -> float:
     size = sum(link.length for link in links)
     known = [extent(outline(link.section, 0.0, link.length)) for link in links if link.section is not None]
     return max(1.0, float(np.ceil(VISIBLE * size / min(known) - 1e-9))) if known else 1.0
-
-
-def _stacked(solids: list[Solid]) -> Any:
-    return np.concatenate([solid.points for solid in solids], axis=1).astype(np.float32)

@@ -60,6 +60,11 @@ class ModesPanel:
         self._choice.on_update(chosen)
         self._joints.on_update(asked)
 
+    @property
+    def chosen(self) -> str:
+        """What is animated, in words."""
+        return str(self._choice.value)
+
     def clear(self) -> None:
         """Another run: its modes are others."""
         if self._found is not None:

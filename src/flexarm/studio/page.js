@@ -1,5 +1,6 @@
 // What the page does beyond viser's: files dropped anywhere on it, points of maps that are clicked, numbers that arrow
-// keys turn, and files that are too large, which are refused before they are sent. Elements are found by marks that stand right before them.
+// keys turn, files that are too large, which are refused before they are sent, errors beside what was touched, and
+// colours of the arm. Elements are found by marks that stand right before them.
 (() => {
   "use strict";
   const LARGEST = 0; // bytes: the server puts its own limit here
@@ -106,21 +107,135 @@
       if (inputs.length === 1) inputs[0].id = label.htmlFor;
     }
   };
-  let naming = false;
-  const nameSoon = () => {
-    if (naming) return;
-    naming = true;
+
+  // Errors stand at the top of the panel, which may be scrolled out of sight: they are said beside what was touched as
+  // well, over the robot, where they cover no handle.
+  const callout = document.createElement("div");
+  callout.setAttribute("role", "alert");
+  callout.style.cssText =
+    "position:fixed;z-index:9000;display:none;box-sizing:border-box;padding:10px 34px 10px 14px;border-radius:4px;" +
+    "border-left:5px solid #b3261e;background:#fdecea;color:#b3261e;font:13px/1.4 sans-serif;overflow-wrap:anywhere;" +
+    "max-height:60vh;overflow:auto;box-shadow:0 2px 12px rgba(0,0,0,.3)";
+  const words = document.createElement("span");
+  const away = document.createElement("button");
+  away.textContent = "\u00d7";
+  away.setAttribute("aria-label", "Put this away");
+  away.style.cssText = "position:absolute;top:2px;right:6px;border:0;background:none;color:inherit;font-size:20px;cursor:pointer";
+  callout.append(words, away);
+  let touched = null; // what was last turned, typed into or pressed
+  let read = null; // number of the error that was put away
+  for (const kind of ["pointerdown", "keydown", "input"]) {
+    const note = ({ target }) => {
+      const handle = target instanceof Element && !callout.contains(target) ? target.closest("input, button") : null;
+      if (handle !== null) touched = handle;
+    };
+    window.addEventListener(kind, note, true);
+  }
+  window.addEventListener("drop", () => (touched = null), true);
+  away.addEventListener("click", () => {
+    read = document.querySelector('[data-studio="error"]')?.dataset.number ?? null;
+    sayErrors();
+  });
+
+  const place = () => {
+    if (callout.style.display === "none") return;
+    const all = { left: 0, right: window.innerWidth, width: window.innerWidth };
+    const canvas = document.querySelector('canvas[data-engine^="three"]')?.getBoundingClientRect();
+    const view = canvas?.width > 200 ? canvas : all;
+    callout.style.maxWidth = `${Math.min(380, view.width - 24)}px`;
+    const { width, height } = callout.getBoundingClientRect();
+    const at = touched?.isConnected ? touched.getBoundingClientRect() : null;
+    const seen = at !== null && at.height > 0;
+    const middle = view.left + (view.width - width) / 2;
+    const [left, right] = [view.left + 12, view.right - width - 12];
+    const x = !seen ? middle : at.left >= view.right - 2 ? right : at.right <= view.left + 2 ? left : middle;
+    const y = seen ? at.top + (at.height - height) / 2 : window.innerHeight;
+    callout.style.left = `${x}px`;
+    callout.style.top = `${Math.max(12, Math.min(y, window.innerHeight - height - 12))}px`;
+  };
+  let refused = null; // the field that is marked
+  const sayErrors = () => {
+    const error = document.querySelector('[data-studio="error"]');
+    const shown = error !== null && error.dataset.number !== read;
+    if (error === null || refused?.said !== error.dataset.number) refused?.field.removeAttribute("data-refused");
+    if (error === null) refused = read = null;
+    else if (refused?.said !== error.dataset.number && touched?.matches("input.mantine-TextInput-input")) {
+      refused = { field: touched, said: error.dataset.number };
+      touched.setAttribute("data-refused", "");
+    }
+    if (shown) words.textContent = error.textContent;
+    callout.style.display = shown ? "block" : "none";
+    place();
+  };
+  window.addEventListener("resize", place);
+  window.addEventListener("scroll", place, true);
+
+  let looking = false;
+  const lookSoon = () => {
+    if (looking) return;
+    looking = true;
     window.requestAnimationFrame(() => {
-      naming = false;
+      looking = false;
       nameFields();
+      sayErrors();
     });
   };
 
+  // Tabs in one row, hints late and small: they would cover the handles above, and what is typed.
+  const STYLE = `
+    div:has(> :is(${HIDDEN})) + * { display: none }
+    input[data-refused] { border-color: #b3261e !important; background: #fdecea !important }
+    [data-dock-strip] { flex-wrap: nowrap !important }
+    [data-dock-tab] { padding: 0 4px !important; font-size: 11.5px; font-weight: 500 !important; flex: 0 1 auto;
+      justify-content: center }
+    [data-dock-tab]:not(:only-child) { flex: 1 1 auto }
+    @keyframes studio-late { from, 70% { opacity: 0 } }
+    .mantine-Tooltip-tooltip { width: max-content !important; padding: 1px 6px !important; font-size: 11px !important;
+      pointer-events: none; animation: studio-late 1s }
+    body:has(input:focus) .mantine-Tooltip-tooltip { display: none }
+  `;
+
+  // The arm is one mesh, whose second half of corners are the colours of the first: no triangle leads to them. Here they
+  // become colours, before the frame is drawn that has the corners. three.js tells whoever asks of scenes it makes.
+  const colouredHalf = (position, index) => {
+    const half = position.count / 2;
+    return Number.isInteger(half) && half > 0 && index.array.every((corner) => corner < half);
+  };
+  const painted = new WeakMap(); // geometries, with what they were painted by
+  const paint = ({ geometry, material }) => {
+    const { position, color } = geometry?.attributes ?? {};
+    const index = geometry?.index;
+    if (!position?.array || !index || !material?.isMeshStandardMaterial) return;
+    const done = painted.get(geometry) ?? {};
+    if (done.corners === position.array) return;
+    const known = done.count === position.count && done.triangles === index.array;
+    const coloured = known ? done.coloured : colouredHalf(position, index);
+    painted.set(geometry, { corners: position.array, triangles: index.array, count: position.count, coloured });
+    if (!coloured) return;
+    const { length } = position.array;
+    const colours = color?.array.length === length ? color : new position.constructor(new Float32Array(length), 3);
+    colours.array.set(position.array.subarray(length / 2));
+    colours.needsUpdate = true;
+    if (colours !== color) geometry.setAttribute("color", colours);
+    if (material.vertexColors) return;
+    material.vertexColors = material.needsUpdate = true;
+    material.color.set(0xffffff);
+  };
+  window.__THREE_DEVTOOLS__ ??= new EventTarget();
+  window.__THREE_DEVTOOLS__.addEventListener("observe", ({ detail: scene }) => {
+    if (!scene.isScene) return;
+    const usual = scene.onBeforeRender;
+    scene.onBeforeRender = (...given) => {
+      usual.apply(scene, given);
+      scene.traverse(paint);
+    };
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
-    new MutationObserver(nameSoon).observe(document.body, { childList: true, subtree: true });
+    new MutationObserver(lookSoon).observe(document.body, { childList: true, subtree: true });
     const style = document.createElement("style");
-    style.textContent = `div:has(> :is(${HIDDEN})) + * { display: none }`;
+    style.textContent = STYLE;
     document.head.append(style);
-    document.body.append(veil);
+    document.body.append(veil, callout);
   });
 })();

@@ -10,26 +10,31 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from flexarm.mechanics.system import System
+from flexarm.motion.audit import words as audited
 from flexarm.motion.run import Run
 from flexarm.studio.case import Case
-from flexarm.studio.computing import Result, computed
+from flexarm.studio.computing import MOMENT, Result, at_rest, computed
 from flexarm.studio.control import OFF, Control
 from flexarm.studio.control_panel import ControlPanel
 from flexarm.studio.files_panel import FilesPanel
 from flexarm.studio.film import Film, thickening
+from flexarm.studio.ground import Ground
+from flexarm.studio.history import History
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.modes_panel import ModesPanel, Shape
+from flexarm.studio.pictures_panel import PicturesPanel
 from flexarm.studio.plots_panel import PlotsPanel
 from flexarm.studio.possible import Possible, changed
 from flexarm.studio.response_panel import ResponsePanel
 from flexarm.studio.scene import Scene
+from flexarm.studio.standing import Standing
 from flexarm.studio.sweep import Sweep
 from flexarm.studio.sweep_panel import SweepPanel
 from flexarm.studio.time_line import TimeLine
@@ -41,45 +46,55 @@ from flexarm.studio.words import BAD, NOTE, box
 FRAME = 0.04  # s between frames while something moves
 WIDTH = 330  # pixels of the plots
 PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
+LOOKED = 3.0  # s after which somebody may have turned the camera
 LONGEST = 60.0  # s of computing
-UNDONE = 100  # cases that can be gone back to
 
 RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
 
 
 class Page:
     """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before;
-    `sweep` is one of that case, `first` waits for its run, if somebody computes it."""
+    `sweep` is one of that case, `stands` is how its robot stands before its run, `first` waits for that run, if
+    somebody computes it."""
 
     def __init__(
         self,
         client: Any,
         start: Case | Run,
         sweep: Sweep | None = None,
+        stands: Standing | None = None,
         first: Callable[[], Result | None] = lambda: None,
     ) -> None:
         self.client = client
         self.case: Case | None = None
         self.result: Result | None = None
         self.film: Film | None = None
+        self.ground: Ground | None = None
         self.line = TimeLine()
         self.error = ""
+        self._said = 0  # errors of actions: the same one again is another one
         self.runs = 0
+        self._followed: Result | None = None  # of which all handles tell
         self.shape: Shape | None = None
         self.kept: dict[str, Result] = {}
         self.kept_runs = 0
-        self._before: list[Case] = []
-        self._first: Case | None = None
+        self._history = History()
         self.doubt: Exception | None = None  # what is wrong with gains that are typed
         self._refused: dict[str, float | str] = {}
         self._refusal: Exception | None = None
         self._turned: dict[str, float | str] = {}
+        self._turned_at = 0.0  # when a hand did so
         self._wanted = 0  # jobs that wait and want another run
         self._stale = False  # whether the picture is of a case before
         self._lock = threading.Lock()
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._closed = self._stop = False
         self.scene = Scene(client)
+        self._stood = None if stands is None else time.monotonic()
+        if stands is not None:  # the robot first: all handles together take a browser longer
+            self.scene.ground(stands.ground)
+            self.scene.show(stands.still)
+            client.flush()
         self._build()
         self._thread = threading.Thread(target=self._work, daemon=True, name=f"page {client.client_id}")
         self._thread.start()
@@ -96,6 +111,14 @@ class Page:
     def do(self, job: Callable[[], None]) -> None:
         """Leave a job to the page's thread; what it raises is shown in the page."""
         self._jobs.put(job)
+
+    def fail(self, error: Exception) -> None:
+        """Show what went wrong in another thread."""
+
+        def failed() -> None:
+            raise error
+
+        self.do(failed)
 
     def want(self, job: Callable[[], None]) -> None:
         """Leave a job that wants another run: one that is computed meanwhile gives way. Called from any thread."""
@@ -149,42 +172,54 @@ class Page:
             job()
         except Exception as error:
             if not self._closed:
+                self._said += 1
                 self.say(error)
 
     # --- what a page does ---
 
     def open(self, what: Case | Run, first: Result | None = None, said: Sequence[str] = ()) -> None:
         """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it; `said`
-        is what was warned of when it was read. One that cannot be shown leaves what was there."""
-        case = None if isinstance(what, Run) else what
-        result = self.recorded(what) if isinstance(what, Run) else first or self.compute(what)
+        is what was warned of when it was read. One that cannot be shown leaves what was there; where nothing was, the
+        robot at rest, so that its numbers can be set right."""
+        case, problem = None if isinstance(what, Run) else what, None
+        try:
+            result = self.recorded(what) if isinstance(what, Run) else first or self.compute(what)
+        except Exception as error:
+            if self.result is not None or case is None:
+                raise
+            self._status.content = box("Nothing can be computed of this.")
+            self.say(error)  # in case it cannot even be at rest
+            result, problem = at_rest(case), error
         result = replace(result, warned=(*said, *result.warned))
-        before, history, time_before = (self.case, self.result), (self._first, self._before), self.line.time
-        self._first, self._before = case, []
+        before, history, time_before = (self.case, self.result), self._history, self.line.time
+        self._history = History(case)
         try:
             self._show_opened(case, result, 0.0)
         except Exception:
             if before[1] is not None:
-                self._first, self._before = history
+                self._history = history
                 self._show_opened(before[0], before[1], time_before)
             raise
         self._stale = self._gave_way(result)
+        if problem is not None:
+            self._refusal = problem
+            self._tell()
 
-    def _show_opened(self, case: Case | None, result: Result, time: float) -> None:
+    def _show_opened(self, case: Case | None, result: Result, begin: float) -> None:
         self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
-        self.line.time = time
+        self.line.time = begin
         self.view.thicken_to(thickening(result.system))
         self._note(result)
         problems = self._draw()  # the arm first: knobs and plots take a browser longer
         assert self.film is not None
-        self.scene.ground(result.system.robot, self.film.cloud)
+        self.ground = Ground.of(result.system.robot, self.film.cloud)
+        self.scene.ground(self.ground, look=self._stood is None or time.monotonic() - self._stood < LOOKED)
+        self._stood = None
         self.knobs.build(self.case)
         self.control_panel.offer(_goal_units(result.system) if self.case is not None else {})
         self.control_panel.show(OFF if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
-        self.plots.changed()
-        for problem in problems[:1]:
-            self.say(problem)
+        self._follow(problems)
 
     @staticmethod
     def recorded(run: Run) -> Result:
@@ -196,33 +231,35 @@ class Page:
     def turn(self, path: str, value: float | str) -> None:
         """A number is turned, or a text typed for it; called from any thread."""
         with self._lock:
-            self._turned[path] = value
+            self._turned[path], self._turned_at = value, time.monotonic()
         self.want(self._apply)
 
     def undo(self) -> None:
-        if self._before:
-            self._go_to(self._before[-1])
-            self._before.pop()
+        if self._history.last is not None:
+            self._go_to(self._history.last)
+            self._history.pop()
 
     def reset(self) -> None:
-        if self._first is not None and self.case is not None and self._first is not self.case:
-            self.go(self._first)
+        first = self._history.first
+        if first is not None and self.case is not None and first is not self.case:
+            self.go(first)
 
     def control(self, control: Control) -> None:
         """Shapers and controllers as they are switched now."""
         if self.case is None:
             raise ValueError("control: a recorded run has no simulation that could be computed again")
-        case = replace(self.case, control=control)
+        before, case = vars(self.case.control), replace(self.case, control=control)
         result = self.compute(case)
         self.doubt = None
-        self._accept(case, result)
+        turned = [f"control.{name}" for name, value in vars(control).items() if before[name] != value]
+        self._accept(case, result, turned, time.monotonic())
 
     def go(self, case: Case) -> Result:
         """Another case of the same robot, from which one can go back."""
         before = self.case
         result = self._go_to(case)
         if before is not None:
-            self._before = [*self._before, before][-UNDONE:]
+            self._history.keep(before)
         return result
 
     def _go_to(self, case: Case) -> Result:
@@ -254,8 +291,9 @@ class Page:
         )
         self._refused, self._refusal = found.refused, found.problem
         if found.result is not None:
-            self._accept(found.case, found.result)
+            self._accept(found.case, found.result, turned, self._turned_at)
         elif found.problem is not None:
+            self._said += 1
             self.say(found.problem)
 
     def _possible(self, case: Case, wanted: Mapping[str, float | str]) -> Possible:
@@ -278,10 +316,10 @@ class Page:
             found = found.tried(path, value, self.compute)
         return found
 
-    def _accept(self, case: Case, result: Result) -> None:
-        """Another case, from which one can go back, and its run."""
+    def _accept(self, case: Case, result: Result, turned: Iterable[str], now: float) -> None:
+        """Another case, from which one can go back, and its run; these of its numbers were turned now."""
         if self.case is not None:
-            self._before = [*self._before, self.case][-UNDONE:]
+            self._history.keep(self.case, turned, now)
         self.case = case
         self._take(result)
 
@@ -303,14 +341,25 @@ class Page:
         self.sweeps.changed()
 
     def _note(self, result: Result) -> None:
+        """A run that is to be drawn: all that is seen with the arm."""
         self.result, self.runs = result, self.runs + 1
         self.modes.clear()
-        self.response.clear()
         self.files.clear()
-        self.response.offer(result)
         self.line.stretch(float(result.run.array("time")[-1]))
-        self.time_panel.stretch()
-        self._tell()
+
+    def _follow(self, problems: Sequence[Exception] = ()) -> None:
+        """All that follows once the arm is on its way, for which a browser takes longer."""
+        assert self.result is not None
+        if self._followed is not self.result:
+            self._followed = self.result
+            self.response.clear()
+            self.response.offer(self.result)
+            self.time_panel.stretch()
+            self._tell()
+        self.plots.changed()
+        self.control_panel.changed()
+        for problem in problems[:1]:
+            self.say(problem)
 
     def _draw(self) -> list[Exception]:
         assert self.result is not None
@@ -318,30 +367,31 @@ class Page:
         problems = self.view.changed(self.film)
         if self.shape is not None:
             self.modes.choose()  # as large as before, whatever is magnified
-        self.show()
+        self._show_arm()
+        self.client.flush()  # it is on its way while all else is made
+        self.view.trace(self.film)
         return problems
 
     def redraw(self) -> None:
         """The film anew: of another run, or magnified otherwise."""
         if self.result is None:
             return
-        problems = self._draw()
-        self.plots.changed()
-        self.control_panel.changed()
-        for problem in problems[:1]:
-            self.say(problem)
+        self._follow(self._draw())
 
     def show(self) -> None:
         """The frame of the time shown."""
+        self._show_arm()
+        if self.film is not None and self.shape is None:
+            self.time_panel.show()
+            self.plots.follow()
+
+    def _show_arm(self) -> None:
         if self.film is None:
             return
         if self.shape is not None:
             self.view.posture(self.film, self.shape.posture(time.monotonic()))
-            return
-        k = self.film.index(self.line.time)
-        self.view.draw(self.film, k, playing=self.line.playing)
-        self.time_panel.show()
-        self.plots.follow()
+        else:
+            self.view.draw(self.film, self.film.index(self.line.time), playing=self.line.playing)
 
     # --- words ---
 
@@ -349,7 +399,11 @@ class Page:
         """An error, in the page."""
         text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
         self.error = text or type(error).__name__
-        self._error.content = box(self.error, *BAD)
+        self._show_error()
+
+    def _show_error(self) -> None:
+        """`page.js` shows it beside what was touched as well: this box may be scrolled out of sight."""
+        self._error.content = box(self.error, *BAD, mark=f'data-studio="error" data-number="{self._said}"')
         self._error.visible = True
 
     def forget(self) -> None:
@@ -363,12 +417,14 @@ class Page:
         self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
         self._error.visible = bool(self.error)
         if self.error:
-            self._error.content = box(self.error, *BAD)
+            self._show_error()
         share = run.statistics.get("energy_share")
-        lost = f", energy balance to {abs(share):.1g}" if isinstance(share, float) and np.isfinite(share) else ""
+        lost = f"; {audited(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
         took = f" in {1e3 * self.result.seconds:.0f} ms" if self.result.seconds else ""
         ended = "" if run.status == "completed" else f"; {run.reason}"
-        words = f"{self.result.system.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
+        words = f"{run.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
+        if self._refusal is not None and self.line.end == MOMENT:
+            words = f"{run.robot.name}: at rest, for its run cannot be computed."
         notes = [RECORDED] if self.case is None else []
         if self.case is not None and self.case.made_up:
             notes.append("Nothing says what to compute: joints are moved a little.")
@@ -413,6 +469,7 @@ class Page:
             self.sweeps = SweepPanel(self)
         with tabs.add_tab("Files"):
             self.files = FilesPanel(self)
+            self.pictures = PicturesPanel(self)
 
     async def _go_back(self, event: Any) -> None:
         """Callbacks are coroutines: these keep the order of events."""

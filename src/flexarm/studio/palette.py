@@ -1,4 +1,4 @@
-"""Colours of the page: kinds of parts, and bands from nothing to the largest value, readable in grey."""
+"""Colours of the page: kinds of parts, and those from nothing to the largest value, readable in grey."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 
 Colour = tuple[int, int, int]
-Bands = np.ndarray[Any, np.dtype[np.int64]]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
-BANDS = 12
 KIND_COLOURS: dict[str, Colour] = {
     "link": (45, 110, 160),
     "joint": (60, 60, 60),
@@ -20,33 +19,44 @@ KIND_COLOURS: dict[str, Colour] = {
     "mass": (209, 73, 91),
     "ground": (130, 130, 130),
 }
-_STOPS: tuple[Colour, ...] = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
+GHOST: Colour = (150, 150, 150)
+FAINT = 0.35  # opacity of ghosts
+TRACE: Colour = (209, 73, 91)
+PUSHES: Colour = (217, 96, 15)
+STOPS: tuple[Colour, ...] = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 
 
-def band_colours() -> list[Colour]:
-    """One colour for each band, from dark to light."""
-    place = np.linspace(0, len(_STOPS) - 1, BANDS)
-    mixed = [np.interp(place, range(len(_STOPS)), [stop[k] for stop in _STOPS]) for k in range(3)]
-    return [(int(r), int(g), int(b)) for r, g, b in zip(*mixed, strict=True)]
+def shades(values: Array, largest: float) -> Bytes:
+    """The colour (..., 3) of each value between 0 and the largest, from dark to light.
 
-
-def bands_of(values: Array, largest: float) -> Bands:
-    """The band of each value between 0 and the largest.
-
-    >>> bands_of(np.array([0.0, 0.5, 1.0]), 1.0)
-    array([ 0,  6, 11])
+    >>> shades(np.array([0.0, 0.5, 1.0]), 1.0)[:, 0]
+    array([ 68,  33, 253], dtype=uint8)
     """
-    if not largest > 0:
-        return np.zeros(values.shape, dtype=int)
-    return np.asarray(np.clip((values / largest * BANDS).astype(int), 0, BANDS - 1))
+    share = np.clip(values / largest, 0.0, 1.0) if largest > 0 else np.zeros(np.shape(values))
+    place = share * (len(STOPS) - 1)
+    mixed = [np.interp(place, range(len(STOPS)), [stop[k] for stop in STOPS]) for k in range(3)]
+    return np.stack(mixed, axis=-1).round().astype(np.uint8)
 
 
-def legend(quantity: str, unit: str, largest: float) -> str:
-    """The bands with their ends in words, as HTML."""
-    cells = "".join(f'<span style="flex:1;background:rgb{colour}"></span>' for colour in band_colours())
-    bar = f'<div style="display:flex;height:14px;border:1px solid #888">{cells}</div>'
-    said = "" if unit == "1" else f" {unit}"
-    ends = (
-        f'<div style="display:flex;justify-content:space-between"><span>0</span><span>{largest:.3g}{said}</span></div>'
-    )
-    return f'<div style="font-size:12px;padding:4px 10px">{html.escape(quantity)}{bar}{ends}</div>'
+def light(colours: Bytes) -> Any:
+    """Bytes of colours as amounts of light, 0 to 1: what graphics cards mix.
+
+    >>> light(np.array([0, 128, 255], dtype=np.uint8)).round(3)
+    array([0.   , 0.216, 1.   ], dtype=float32)
+    """
+    share = np.arange(256) / 255
+    table = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    return table[colours]
+
+
+def legend_words(quantity: str, unit: str, largest: float) -> tuple[str, str, str]:
+    """What it is of, and both ends."""
+    return quantity, "0", f"{largest:.3g}" + ("" if unit == "1" else f" {unit}")
+
+
+def legend(words: tuple[str, str, str]) -> str:
+    """The colours with these words, as HTML."""
+    quantity, low, high = (html.escape(each) for each in words)
+    bar = f"height:14px;border:1px solid #888;background:linear-gradient(90deg,{','.join(f'rgb{c}' for c in STOPS)})"
+    ends = f'<div style="display:flex;justify-content:space-between"><span>{low}</span><span>{high}</span></div>'
+    return f'<div style="font-size:12px;padding:4px 10px">{quantity}<div style="{bar}"></div>{ends}</div>'

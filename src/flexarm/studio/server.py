@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import threading
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from flexarm.studio.case import Case
     from flexarm.studio.computing import Result
     from flexarm.studio.page import Page
+    from flexarm.studio.standing import Standing
     from flexarm.studio.sweep import Sweep
 
 PORT = 8080
@@ -48,6 +50,8 @@ class Studio:
     ) -> None:
         self._start: Case | Run
         self._sweep: Sweep | None = None
+        self._beginning: threading.Thread | None = None
+        self._standing: Standing | None = None
         self._first: Result | None = None
         self._host = _host(host)
         self.pages: dict[int, Page] = {}
@@ -55,10 +59,14 @@ class Studio:
         self._stopped = False
         self._gone: set[int] = set()  # browsers that left before their page was made
         self._known, self._begun = threading.Event(), threading.Event()
+        self._stands = threading.Event()  # it is known how the robot stands before its run
+        self._checked = threading.Event()  # what is to be computed can be, or cannot
+        self._problem: Exception | None = None
         if late := not options and sweep is None and _is_robot_file(robot):
             _require_robot(robot)  # all else of it can wait until the browser loads the page
         else:
             self._begin(robot, options, sweep)
+            self._require_computable()
         self._server = _viser(self._host, _port(port))
         # a browser may leave while its page still draws: that is no news
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
@@ -71,17 +79,27 @@ class Studio:
         if late:
             try:
                 self._begin(robot, options, sweep)
+                self._known.set()
+                self._require_computable()
             except BaseException:
                 self.stop()
                 raise
         self._known.set()
-        threading.Thread(target=self._warm_up, daemon=True, name="studio begins").start()
 
     def _begin(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
+        """Know what to open; its first run is computed from now on."""
         from flexarm.studio.beginning import beginning, beginning_sweep
 
         self._start = beginning(robot, options)
         self._sweep = beginning_sweep(sweep, self._start)
+        self._beginning = threading.Thread(target=self._warm_up, daemon=True, name="studio begins")
+        self._beginning.start()
+
+    def _require_computable(self) -> None:
+        """What cannot be computed is said to whoever called, not in a page that waits."""
+        self._checked.wait()
+        if self._problem is not None:
+            raise self._problem
 
     @property
     def port(self) -> int:
@@ -102,10 +120,13 @@ class Studio:
         with self._lock:
             pages, self.pages, self._stopped = list(self.pages.values()), {}, True
         self._known.set()
+        self._stands.set()
         for page in pages:
             page.close()
         for page in pages:
             page.join(ENDING)  # what it still draws would be left to a loop that is gone
+        if self._beginning is not None:
+            self._beginning.join(ENDING)
         with _quietly():
             self._server.stop()
 
@@ -117,20 +138,31 @@ class Studio:
 
     def _warm_up(self) -> None:
         """Trace, compile and import while the browser loads the page."""
-        from flexarm.studio.beginning import first_result
+        from flexarm.studio.beginning import first_result, first_view
 
-        with contextlib.suppress(Exception):  # the page will say it
-            self._first = first_result(self._start, BEGINNING)
+        end = time.monotonic() + BEGINNING
+
+        def enough() -> bool:
+            return self._stopped or time.monotonic() > end
+
+        self._standing = first_view(self._start)
+        self._stands.set()
+        try:
+            self._first = first_result(self._start, enough, self._checked.set)
+        except Exception as error:  # once it runs, the page says it
+            self._problem = error
+        self._checked.set()
         self._begun.set()
 
     def _opened(self, client: Any) -> None:
         self._known.wait()
         from flexarm.studio.page import Page
 
+        self._stands.wait(BEGINNING)
         with self._lock:
             if self._stopped or client.client_id in self._gone:
                 return
-            self.pages[client.client_id] = Page(client, self._start, self._sweep, self._first_run)
+            self.pages[client.client_id] = Page(client, self._start, self._sweep, self._standing, self._first_run)
 
     def _first_run(self) -> Result | None:
         self._begun.wait(BEGINNING)
@@ -158,7 +190,8 @@ def studio(
 
     robot: a robot, a run, or the name of a file: a robot's YAML or a run's NetCDF; a two-link arm unless given.
     options: what `fa.simulate` is to be given, `duration=5, torque={"upper": fa.bang_bang(0.1, (1, 2))}`; a file's own
-    `simulation` section unless given. Numbers, profiles and gains in it get knobs, too.
+    `simulation` section unless given. Numbers, profiles and gains in it get knobs, too; what cannot be computed is
+    raised here.
     host, port: where it listens. Only this machine can open it; host="0.0.0.0" lets others, who can then change and
     read all that the page can. A port that is taken gives way to the next one.
     browser: whether to open a page at once.

@@ -13,7 +13,8 @@ from flexarm.studio.arrows import Arrows
 from flexarm.studio.computing import Result
 from flexarm.studio.control import OFF
 from flexarm.studio.film import COLOURINGS, UNITS, Film
-from flexarm.studio.palette import bands_of, legend
+from flexarm.studio.palette import legend, legend_words
+from flexarm.studio.still import Still
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
@@ -29,6 +30,8 @@ class ViewPanel:
         self._ghosts: dict[str, Film] = {}
         self._pushes: Arrows | None = None
         self._colours = NONE
+        self.way: Array | None = None  # of the tip, if it is shown
+        self.words: tuple[str, str, str] | None = None  # of the legend, if there is one
         self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
         self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value=NONE)
@@ -75,11 +78,10 @@ class ViewPanel:
         self._beside.value = NONE if self._beside.value == PLAIN else PLAIN
 
     def changed(self, film: Film) -> list[Exception]:
-        """Another film: what does not move is drawn once. Returns what could not be; the rest is there."""
+        """Another film. Returns what could not be; the rest is there."""
         problems: list[Exception] = []
-        self._page.scene.trace(film.way if self._trace.value else None)
         self._pushes = Arrows(film.system, film.run, self.magnify) if self._arrows.value else None
-        self._colours, self._ghosts = NONE, {}
+        self._colours, self.words, self._ghosts = NONE, None, {}
         try:
             self._colour(film, str(self._colouring.value))
         except Exception as error:
@@ -92,10 +94,16 @@ class ViewPanel:
             problems.append(error)
         return problems
 
+    def trace(self, film: Film) -> None:
+        """The way of the tip, if it is wanted."""
+        self.way = film.way if self._trace.value else None
+        self._page.scene.trace(self.way)
+
     def _colour(self, film: Film, colouring: str) -> None:
         if colouring != NONE:
             largest = float(film.values(colouring).max(initial=0.0))
-            self._legend.content = legend(colouring, UNITS[colouring], largest)
+            self.words = legend_words(colouring, UNITS[colouring], largest)
+            self._legend.content = legend(self.words)
         self._colours = colouring
 
     @property
@@ -117,21 +125,27 @@ class ViewPanel:
 
     def draw(self, film: Film, k: int, playing: bool) -> None:
         """Frame k of a film, all in one piece."""
-        scene = self._page.scene
-        points = film.points(k) if playing else film.alone(k)
+        still = self.still(film, k, playing)
         with self._page.client.atomic():
-            scene.arm(points, film.faces, film.kinds, self._bands(film, k))
-            self._draw_ghost(float(film.times[k]), playing)
-            pushes = None if self._pushes is None else self._pushes.at(int(film.samples[k]))
-            scene.arrows(pushes if pushes is not None else np.zeros((0, 2, 3)), sum(film.lengths))
+            self._page.scene.show(still)
 
     def posture(self, film: Film, q: Array) -> None:
-        """A posture that is none of the run's, in plain colours."""
+        """A posture that is none of the run's."""
         with self._page.client.atomic():
-            self._page.scene.arm(film.posture(q), film.faces, film.kinds, None)
-            self._page.scene.arrows(np.zeros((0, 2, 3)), 1.0)
+            self._page.scene.show(self.still_of(film, q))
 
-    def _draw_ghost(self, time: float, playing: bool) -> None:
+    def still(self, film: Film, k: int, playing: bool) -> Still:
+        """What is seen of frame k."""
+        points = film.points(k) if playing else film.alone(k)
+        pushes = {} if self._pushes is None else {"arrows": self._pushes.at(int(film.samples[k]))}
+        ghosts = self._still_ghosts(float(film.times[k]), playing)
+        return Still(points, film.faces, film.colours(k, self._colours), ghosts, size=sum(film.lengths), **pushes)
+
+    def still_of(self, film: Film, q: Array) -> Still:
+        """What is seen of a posture that is none of the run's: plain colours, no arrows; ghosts stay where they are."""
+        return Still(film.posture(q), film.faces, film.colours(0), self._still_ghosts(self._page.line.time, False))
+
+    def _still_ghosts(self, time: float, playing: bool) -> tuple[Any, Any] | None:
         """All ghosts in one piece; each stands at its end once it is there."""
         points, faces, count = [], [], 0
         for ghost in self._ghosts.values():
@@ -139,16 +153,4 @@ class ViewPanel:
             points.append(ghost.points(k) if playing else ghost.alone(k))
             faces.append(ghost.faces + count)
             count += len(points[-1])
-        if points:
-            self._page.scene.ghost(np.concatenate(points), np.concatenate(faces))
-        else:
-            self._page.scene.ghost(None, np.zeros((0, 3), dtype=int))
-
-    def _bands(self, film: Film, k: int) -> Any:
-        if self._colours == NONE:
-            return None
-        values: Array = film.values(self._colours)
-        bands = bands_of(values[k], float(values.max(initial=0.0)))
-        begin = np.maximum(film.stations, 0)
-        larger = np.maximum(bands[begin], bands[np.minimum(begin + 1, len(bands) - 1)])  # of both ends of a triangle
-        return np.where(film.stations >= 0, larger, -1)
+        return (np.concatenate(points), np.concatenate(faces)) if points else None
