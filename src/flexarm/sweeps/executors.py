@@ -22,6 +22,7 @@ from flexarm.sweeps.member import Outcome
 from flexarm.sweeps.parcel import packed, work
 
 Found = tuple[list[Outcome], list[str]]  # what comes of members, and notes of how they were run
+AHEAD = 4  # batches sent for each worker: none should wait for the next
 AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
 
 
@@ -82,10 +83,26 @@ class Batch:
         return (Batch(self.parcel, half, self.notes) for half in self.portion.halves)
 
 
+class Ahead:
+    """Batches that are made one before they are sent: workers should not wait for all of them. True while there is
+    one."""
+
+    def __init__(self, batches: Iterator[Batch]) -> None:
+        self._batches = batches
+        self._next = next(batches, None)
+
+    def __bool__(self) -> bool:
+        return self._next is not None
+
+    def next(self) -> Batch:
+        batch, self._next = self._next, next(self._batches, None)
+        assert batch is not None
+        return batch
+
+
 def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
     """What comes of the members of all sweeps, in the order in which they are done."""
-    waiting = deque(_batches(workers, sweeps))
-    suspects: deque[Batch] = deque()
+    waiting, suspects = Ahead(_batches(workers, sweeps)), deque[Batch]()
     running: dict[Future[Found], Batch] = {}
     try:
         while waiting or suspects or running:
@@ -95,8 +112,8 @@ def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
                 if alone:
                     batch = suspects.popleft()
                     running[workers.submit(batch)] = batch
-                while waiting and not suspects and not alone and len(running) < 2 * workers.count:
-                    batch = waiting.popleft()
+                while waiting and not suspects and not alone and len(running) < AHEAD * workers.count:
+                    batch = waiting.next()
                     running[workers.submit(batch)] = batch
             except BrokenExecutor:
                 lost.append(batch)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from flexarm.sweeps.applied import STATES, changed_robot, is_of_case
 from flexarm.sweeps.member import Member
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """The changes of a member: of the robot, of where a run begins, of what drives it."""
 
     robot: Mapping[str, Any]
@@ -29,13 +28,17 @@ def parted(changes: Mapping[str, Any]) -> Parts:
     """Changes by what they change."""
     kinds: dict[str, dict[str, Any]] = {"robot": {}, "state": {}, "inputs": {}}
     for path, value in changes.items():
-        kind = "robot" if not is_of_case(path) else "state" if path.partition(".")[0] in STATES else "inputs"
+        kind = _kind(path)
         kinds[kind][path] = value if kind == "robot" else real_number(path, value)
     return Parts(**kinds)
 
 
-@dataclass(frozen=True)
-class Candidate:
+@lru_cache(maxsize=256)  # thousands of members change the same
+def _kind(path: str) -> str:
+    return "robot" if not is_of_case(path) else "state" if path.partition(".")[0] in STATES else "inputs"
+
+
+class Candidate(NamedTuple):
     """A member: what it changes of the robot by other kinds (`fixed`), by numbers, of its start, of its inputs."""
 
     member: Member
@@ -49,9 +52,9 @@ class Candidate:
         return {**self.fixed, **self.numbers}
 
     @property
-    def smooth(self) -> dict[str, float]:
+    def smooth(self) -> Mapping[str, float]:
         """All that rows are smooth functions of."""
-        return {**self.numbers, **self.state}
+        return {**self.numbers, **self.state} if self.state else self.numbers
 
     def robot_of(self, robot: Robot) -> Robot:
         """Its robot, of one that has what is fixed."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from flexarm.mechanics.lane_library import widest
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.kept import Measures, are_usual
+from flexarm.sweeps.lanes.batch import CHUNK
 from flexarm.sweeps.lanes.candidates import Candidate
 from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.job import Job, Portion
@@ -17,7 +18,8 @@ from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.lanes.surrogate import Surrogate
 from flexarm.sweeps.member import Case, Outcome
 
-LARGEST = 256  # members of a batch: more of them share the time that Python takes
+LARGEST = 512  # members of a batch: more of them share the time that Python takes,
+ROOM = 16e6  # unless their steps between two looks take more bytes than these
 OF_RUNS = 64  # where steps are kept: they take memory
 
 
@@ -68,13 +70,14 @@ class Sweep:
         if isinstance(rows.found, Surrogate):
             self.interpolated.append(f"numbers of {len(these)} robots from those of {len(rows.found.rows)}")
         lanes = (self.settings.width or widest()).lanes
-        each = -(-len(these) // (2 * threads * lanes)) * lanes
+        each = -(-len(these) // (threads * lanes)) * lanes
         speeds = rows.speeds(cohort, these)
         jumps = [_jumps(self.case, one) for one in these]
         # the fastest first: they take longest, and nobody should wait for them at the end
         order = sorted(range(len(these)), key=lambda place: (jumps[place], -speeds[place]))
         runs = self.keep_runs or not are_usual(self.measures)
-        self._add(cohort, these, rows, order, min(each, OF_RUNS if runs else LARGEST))
+        largest = max(lanes, min(LARGEST, int(ROOM / (8 * CHUNK * cohort.code.plant.layout.size)) // lanes * lanes))
+        self._add(cohort, these, rows, order, min(each, OF_RUNS if runs else largest))
 
     def _add(
         self, cohort: Cohort | None, these: Sequence[Candidate], rows: Rows | None, order: Sequence[int], size: int
