@@ -177,9 +177,9 @@ def test_text_of_a_file_is_gone_when_it_is_old(page: Page) -> None:
 def test_units_that_look_wrong_are_said_as_long_as_they_do(page: Page) -> None:
     hand(page, "links.fore.material.E", "70")
     hand(page, "links.fore.payload.mass", "0.2")
-    assert "GPa" in page._status.content
+    assert "GPa" in page.status._words.content
     hand(page, "go back", "Reset")
-    assert "GPa" not in page._status.content
+    assert "GPa" not in page.status._words.content
 
 
 def test_run_that_cannot_be_shown_leaves_the_page_as_it_was(page: Page) -> None:
@@ -213,14 +213,14 @@ def test_first_run_that_fails_shows_the_arm_at_rest() -> None:
     page = Page(Client(), Case.of_robot(ARM, OPTIONS | {"sample": 7.0}))
     page.wait()
     assert page.error == "sample = 7: must be at most the duration, 0.4 s"
-    assert "at rest" in page._status.content
+    assert "at rest" in page.status._words.content
     assert page.scene._meshes["arm"].visible
     hand(page, PAYLOAD, 0.2)  # wrong as before
     assert page.error.startswith("sample = 7")
     hand(page, "simulation.sample", "0.01")
     assert not page.error
     assert page.line.end == 0.4
-    assert "at rest" not in page._status.content
+    assert "at rest" not in page.status._words.content
     page.close()
 
 
@@ -253,7 +253,7 @@ def test_page_of_which_nothing_can_be_shown_says_so(monkeypatch: pytest.MonkeyPa
     page = Page(Client(), Case.of_robot(ARM, OPTIONS))
     page.wait()
     assert page.error == "it cannot be"
-    assert "computing" not in page._status.content
+    assert "computing" not in page.status._words.content
     page.close()
 
 
@@ -262,7 +262,7 @@ def test_same_error_again_is_another_one(page: Page) -> None:
     seen = []
     for _ in range(2):
         hand(page, OPEN, type("File", (), {"name": "arm.exe", "content": b""}))
-        seen.append(page._error.content)
+        seen.append(page.status._error.content)
     assert seen[0] != seen[1]
     hand(page, "go back", "Reset")
     page.do(page.forget)
@@ -561,7 +561,7 @@ def test_words_of_files_are_words() -> None:
     for kind in ("YAML", "Python"):
         hand(page, "save", kind)
         hand(page, "Save")
-    shown = [each.content for each in (page._status, page._error, page.files._code)]
+    shown = [each.content for each in (page.status._words, page.status._error, page.files._code)]
     plots = [plot._drawn for plot in page.plots._plots]
     shown += [str(plot.title) for plot in plots] + [str(series["label"]) for plot in plots for series in plot.series]
     assert any("&lt;img" in each for each in shown)

@@ -7,7 +7,6 @@ are turned while a run is computed are taken together with the next one.
 from __future__ import annotations
 
 import contextlib
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from flexarm.mechanics.system import System
-from flexarm.motion.audit import words as audited
 from flexarm.motion.run import Run
 from flexarm.studio.case import Case
 from flexarm.studio.computing import MOMENT, Result, at_rest, computed
@@ -27,6 +25,7 @@ from flexarm.studio.files_panel import FilesPanel
 from flexarm.studio.film import Film, thickening
 from flexarm.studio.ground import Ground
 from flexarm.studio.history import History
+from flexarm.studio.jobs import Jobs
 from flexarm.studio.knobs import Knobs
 from flexarm.studio.modes_panel import ModesPanel, Shape
 from flexarm.studio.pictures_panel import PicturesPanel
@@ -35,24 +34,21 @@ from flexarm.studio.possible import Possible, changed
 from flexarm.studio.response_panel import ResponsePanel
 from flexarm.studio.scene import Scene
 from flexarm.studio.standing import Standing
+from flexarm.studio.status import Status
 from flexarm.studio.sweep import Sweep
 from flexarm.studio.sweep_panel import SweepPanel
 from flexarm.studio.time_line import TimeLine
 from flexarm.studio.time_panel import TimePanel
 from flexarm.studio.told import Told
 from flexarm.studio.view_panel import ViewPanel
-from flexarm.studio.words import BAD, NOTE, box
 
-FRAME = 0.04  # s between frames while something moves
 WIDTH = 330  # pixels of the plots
 PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
 LOOKED = 3.0  # s after which somebody may have turned the camera
 LONGEST = 60.0  # s of computing
 
-RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
 
-
-class Page:
+class Page(Jobs):
     """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before;
     `sweep` is one of that case, `stands` is how its robot stands before its run, `first` waits for that run, if
     somebody computes it."""
@@ -65,14 +61,13 @@ class Page:
         stands: Standing | None = None,
         first: Callable[[], Result | None] = lambda: None,
     ) -> None:
+        super().__init__(f"page {client.client_id}")
         self.client = client
         self.case: Case | None = None
         self.result: Result | None = None
         self.film: Film | None = None
         self.ground: Ground | None = None
         self.line = TimeLine()
-        self.error = ""
-        self._said = 0  # errors of actions: the same one again is another one
         self.runs = 0
         self._followed: Result | None = None  # of which all handles tell
         self.shape: Shape | None = None
@@ -87,8 +82,7 @@ class Page:
         self._wanted = 0  # jobs that wait and want another run
         self._stale = False  # whether the picture is of a case before
         self._lock = threading.Lock()
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._closed = self._stop = False
+        self._stop = False
         self.scene = Scene(client)
         self._stood = None if stands is None else time.monotonic()
         if stands is not None:  # the robot first: all handles together take a browser longer
@@ -96,8 +90,7 @@ class Page:
             self.scene.show(stands.still)
             client.flush()
         self._build()
-        self._thread = threading.Thread(target=self._work, daemon=True, name=f"page {client.client_id}")
-        self._thread.start()
+        self.start()
         self.do(lambda: self.open(start, first()))
         if sweep is not None:
             self.do(lambda: self.sweeps.take(sweep, self.case))
@@ -105,20 +98,16 @@ class Page:
     # --- jobs ---
 
     @property
-    def closed(self) -> bool:
-        return self._closed
+    def moving(self) -> bool:
+        return self.line.playing or self.shape is not None
 
-    def do(self, job: Callable[[], None]) -> None:
-        """Leave a job to the page's thread; what it raises is shown in the page."""
-        self._jobs.put(job)
+    def move(self, seconds: float) -> None:
+        self.line.advance(seconds)
+        self.show()
 
-    def fail(self, error: Exception) -> None:
-        """Show what went wrong in another thread."""
-
-        def failed() -> None:
-            raise error
-
-        self.do(failed)
+    def trouble(self, error: Exception) -> None:
+        self.status.count()
+        self.say(error)
 
     def want(self, job: Callable[[], None]) -> None:
         """Leave a job that wants another run: one that is computed meanwhile gives way. Called from any thread."""
@@ -135,46 +124,6 @@ class Page:
 
         self.do(wanted)
 
-    def close(self) -> None:
-        self._closed = True
-        self._jobs.put(None)
-
-    def join(self, timeout: float) -> None:
-        """Until a page that was closed is done with the job that it had."""
-        self._thread.join(timeout)
-
-    def wait(self, timeout: float = 60.0) -> None:
-        """Until all jobs that are there now are done."""
-        done = threading.Event()
-        self.do(done.set)
-        if not done.wait(timeout):
-            raise TimeoutError(f"the page is still at work after {timeout:g} s")
-
-    def _work(self) -> None:
-        last = time.monotonic()
-        while not self._closed:
-            moving = self.line.playing or self.shape is not None
-            try:
-                job = self._jobs.get(timeout=FRAME if moving else None)
-            except queue.Empty:
-                job = None
-            if job is not None:
-                self._guarded(job)
-            now = time.monotonic()
-            if moving and not self._closed and now - last >= FRAME / 2:
-                self.line.advance(now - last)
-                self._guarded(self.show)
-            if not moving or now - last >= FRAME / 2:
-                last = now
-
-    def _guarded(self, job: Callable[[], None]) -> None:
-        try:
-            job()
-        except Exception as error:
-            if not self._closed:
-                self._said += 1
-                self.say(error)
-
     # --- what a page does ---
 
     def open(self, what: Case | Run, first: Result | None = None, said: Sequence[str] = ()) -> None:
@@ -187,7 +136,7 @@ class Page:
         except Exception as error:
             if self.result is not None or case is None:
                 raise
-            self._status.content = box("Nothing can be computed of this.")
+            self.status.nothing()
             self.say(error)  # in case it cannot even be at rest
             result, problem = at_rest(case), error
         result = replace(result, warned=(*said, *result.warned))
@@ -293,8 +242,7 @@ class Page:
         if found.result is not None:
             self._accept(found.case, found.result, turned, self._turned_at)
         elif found.problem is not None:
-            self._said += 1
-            self.say(found.problem)
+            self.trouble(found.problem)
 
     def _possible(self, case: Case, wanted: Mapping[str, float | str]) -> Possible:
         """As many of these numbers as can be, and their run: all together, else those that the robot bears, else one
@@ -395,16 +343,13 @@ class Page:
 
     # --- words ---
 
+    @property
+    def error(self) -> str:
+        return self.status.error
+
     def say(self, error: BaseException) -> None:
         """An error, in the page."""
-        text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        self.error = text or type(error).__name__
-        self._show_error()
-
-    def _show_error(self) -> None:
-        """`page.js` shows it beside what was touched as well: this box may be scrolled out of sight."""
-        self._error.content = box(self.error, *BAD, mark=f'data-studio="error" data-number="{self._said}"')
-        self._error.visible = True
+        self.status.say(error)
 
     def forget(self) -> None:
         """What was said of an earlier action; numbers that are refused still are."""
@@ -413,27 +358,7 @@ class Page:
 
     def _tell(self) -> None:
         assert self.result is not None
-        run = self.result.run
-        self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
-        self._error.visible = bool(self.error)
-        if self.error:
-            self._show_error()
-        share = run.statistics.get("energy_share")
-        lost = f"; {audited(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
-        took = f" in {1e3 * self.result.seconds:.0f} ms" if self.result.seconds else ""
-        ended = "" if run.status == "completed" else f"; {run.reason}"
-        words = f"{run.robot.name}: {self.line.end:g} s computed{took}{lost}{ended}"
-        if self._refusal is not None and self.line.end == MOMENT:
-            words = f"{run.robot.name}: at rest, for its run cannot be computed."
-        notes = [RECORDED] if self.case is None else []
-        if self.case is not None and self.case.made_up:
-            notes.append("Nothing says what to compute: joints are moved a little.")
-        notes += self.result.warned
-        if self.case is not None:
-            doubts = [str(each) for each in self.case.robot.every_unit_warning()]
-            notes += [each for each in doubts if not any(each in said for said in self.result.warned)]
-        parts = [box(words), *(box(each, *NOTE) for each in notes)]
-        self._status.content = "".join(parts)
+        self.status.tell(self.result, self.case, self._refusal is not None and self.line.end == MOMENT)
         for problem in (self.doubt, self._refusal):
             if problem is not None:
                 self.say(problem)
@@ -441,8 +366,7 @@ class Page:
     def _build(self) -> None:
         gui = self.client.gui
         gui.set_panel_label("flexarm studio")
-        self._status = gui.add_html(box("computing ..."))
-        self._error = gui.add_html("", visible=False)
+        self.status = Status(gui)
         Told(self)
         self.time_panel = TimePanel(self)
         tabs = gui.add_tab_group()
