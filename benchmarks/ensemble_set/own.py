@@ -12,6 +12,7 @@ import numpy as np
 import flexarm as fa
 from ensemble_set.arms import SAMPLE, Checked, Grid
 from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes.runs import gathered
 from flexarm.sweeps.lanes.sweep import Sweep
 from flexarm.sweeps.member import Case
 from peers.result import Failed, Result
@@ -67,18 +68,25 @@ def noticed() -> Iterator[list[Sweep]]:
 
 
 def tried(case: Case, checked: Checked) -> Result:
-    """Tips of members that are checked, in the same company as when all of them run: of the tasks that have one."""
+    """Tips of members that are checked, in the company in which `fa.sweep` runs them: in the tasks that have one."""
     begin = time.perf_counter()
-    sweep = engine.prepare(case, checked.grid.members, keep_runs=True, threads=engine.processors())
-    tips, count, wanted = {}, 0, set(checked.numbers)
+    sweep = engine.prepare(case, checked.grid.members, threads=engine.processors())
+    tips, count, loops, wanted = {}, 0, 0.0, set(checked.numbers)
     for task in sweep.tasks:
-        if wanted.isdisjoint(one.member.number for one in sweep.portion(task).members):
+        portion, cohort = sweep.portion(task), sweep.jobs[task.job].cohort
+        places = [k for k, one in enumerate(portion.members) if one.member.number in wanted]
+        if not places:
             continue
-        count += len(task)
-        for outcome in sweep.compute(task):
-            if outcome.status != "completed" or outcome.run is None:
-                raise Failed(f"a member {outcome.status}: {outcome.reason}")
-            tips[outcome.number] = outcome.run.array("tip")
+        if cohort is None or portion.rows is None:
+            raise Failed("members do not run in lanes")
+        batch = cohort.batch(portion.members, portion.rows, keep=True)
+        batch.run()
+        count, loops = count + len(task), loops + batch.loop_time
+        for place in places:
+            run = gathered(cohort, batch, place, portion.members[place])
+            if run.status != "completed":
+                raise Failed(f"a member {run.status}: {run.reason}")
+            tips[portion.members[place].member.number] = run.array("tip")
     track = np.stack([tips[number] for number in checked.numbers], axis=1)
     times = SAMPLE * np.arange(len(track))
-    return Result(times, track, sweep.loop_time / count, (time.perf_counter() - begin) / count, 0)
+    return Result(times, track, loops / count, (time.perf_counter() - begin) / count, 0)

@@ -25,7 +25,7 @@ from search import Survey, Trial
 FLEXARM, MUJOCO, EXUDYN = "flexarm", "MuJoCo", "Exudyn"
 NAMED = "6 and 6 segments, dt 2 ms, implicitfast"  # of MuJoCo: with which the goal was set
 REPEATS = 2
-FOREARM, PAYLOAD = 0.1, 0.175  # kg, of a typical arm
+FOREARM, CARRIED = 0.1, 0.175  # kg, of a typical arm
 FINAL = 4  # settings of flexarm, the cheapest of those that hold, among which the whole call decides
 FEW = Grid(20, 13)
 
@@ -57,7 +57,7 @@ def flexarm_settings() -> dict[str, Case]:
         "Craig-Bampton, 1 and 1 modes": (fixed(1, "shortening"), fixed(1, "shortening")),
         "Craig-Bampton, 2 and 1 modes": (fixed(2, "shortening"), fixed(1, "shortening")),
         "3 and 2 modes": (shapes(3, "modes"), shapes(2, "modes")),
-        "3 and 2 modes of a typical arm": (shapes(3, fa.Modes(FOREARM + PAYLOAD)), shapes(2, fa.Modes(PAYLOAD))),
+        "3 and 2 modes of a typical arm": (shapes(3, fa.Modes(FOREARM + CARRIED)), shapes(2, fa.Modes(CARRIED))),
         "3 and 2 elements": (shapes(3, "elements"), shapes(2, "elements")),
     }
     rtols = (5e-3, 3e-3, 2e-3, 1.5e-3, 1e-3)
@@ -150,28 +150,28 @@ def among_all(found: Survey, checked: Checked, say: Callable[[str], None]) -> tu
     """The setting of flexarm that holds also in the company of all members, with its error there, whose whole sweep is
     quickest: robots must be described, too, which takes some settings longer than others."""
     left, final = flexarm_settings(), list[tuple[float, Trial, Case]]()
-    while len(final) < FINAL:
-        try:
-            trial, case = cheapest(found, left)
-        except SystemExit:
-            if not final:
-                raise
-            break
-        del left[trial.setting]
+    while len(final) < FINAL and (best := _best(found, left)) is not None:
+        case = left.pop(best.setting)
         error = checked.error(own.tried(case, checked))
-        whole = min(own.swept(case, checked.grid)[0] for _ in range(REPEATS + 1))
-        say(f"  {trial.tool:<22}{trial.setting:<44}{error:10.2e} among all, {1e3 * whole:.3f} ms a member")
+        say(f"  {best.tool:<22}{best.setting:<52}{error:10.2e} among all")
         if error <= WITHIN:
-            final.append((whole, replace(trial, error=error), case))
+            whole = min(own.swept(case, checked.grid)[0] for _ in range(REPEATS + 1))
+            say(f"  {'':<22}{1e3 * whole:.3f} ms a member, whole")
+            final.append((whole, replace(best, error=error), case))
+    if not final:
+        raise SystemExit(f"no setting of flexarm holds {1e3 * WITHIN:g} mm among all members")
     _, trial, case = min(final, key=lambda each: each[0])
     return trial, case
 
 
 def cheapest(found: Survey, settings: Mapping[str, Any]) -> tuple[Trial, Any]:
     """Of these, by the solver's time."""
-    known = [trial for trial in found.trials if trial.setting in settings]
-    hold = [trial for trial in known if trial.meets(WITHIN)]
-    if not hold:
-        raise SystemExit(f"none of {len(known)} settings holds {1e3 * WITHIN:g} mm: {', '.join(settings)}")
-    best = min(hold, key=lambda trial: trial.loop)
+    best = _best(found, settings)
+    if best is None:
+        raise SystemExit(f"none of {len(settings)} settings holds {1e3 * WITHIN:g} mm: {', '.join(settings)}")
     return best, settings[best.setting]
+
+
+def _best(found: Survey, settings: Mapping[str, Any]) -> Trial | None:
+    hold = [trial for trial in found.trials if trial.setting in settings and trial.meets(WITHIN)]
+    return min(hold, key=lambda trial: trial.loop, default=None)

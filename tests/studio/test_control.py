@@ -148,3 +148,11 @@ def test_joints_that_follow_begin_where_their_motions_do() -> None:
     followed = replace(slide.with_({"simulation.duration": 0.05}), control=Control(feedback="pd"))
     assert computed(followed).run["boom.q"].values[0] == pytest.approx(first)
     assert "'boom.q': 0.4" in python_program(followed).text
+
+
+def test_a_motion_that_begins_at_zero_is_a_beginning_too() -> None:
+    """A joint elsewhere that is to follow it begins where it does, not where q0 says."""
+    motion = {"fore": fa.cycloid(0.0, 0.2, 0.3)}
+    case = Case.of_robot(SOFT, {"duration": 0.05, "q0": {"fore.q": 0.5}, "motion": motion, "native": False})
+    run = computed(replace(case, control=Control(feedback="pd", kp=5.0, kd=1.0))).run
+    assert run["fore.q"].values[0] == 0.0

@@ -591,6 +591,18 @@ def test_robots_of_other_kinds_are_drawn(file: str) -> None:
     page.close()
 
 
+def test_modes_that_grow_are_told() -> None:
+    """An inverted rod on a soft drive: not rigid, and nothing of it vibrates."""
+    rod = fa.Link("rod", 1.0, fa.Revolute("y", drive=fa.Drive(stiffness=1.0, rotor_inertia=0.01)), mass=3.0)
+    robot = fa.Robot("rod", links=[rod], gravity=(-9.81, 0.0, 0.0))
+    page = Page(Client(), Case.of_robot(robot, {"duration": 0.05, "native": False}))
+    page.wait()
+    page.modes.compute()
+    assert "they grow" in page.modes._table.content
+    assert "rigid" not in page.modes._table.content
+    page.close()
+
+
 @pytest.mark.slow
 def test_memory_is_flat_after_a_thousand_runs() -> None:
     import gc

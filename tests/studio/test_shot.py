@@ -63,6 +63,15 @@ def test_colours_are_straight_between_corners() -> None:
     assert raster.pixels[3, 12, 0] == pytest.approx(200 * 10.5 / 40, abs=2)
 
 
+def test_colours_are_straight_in_space() -> None:
+    """A corner three times as near: half way on the screen is a quarter of the way to it, from the far one."""
+    raster, corners = Raster(50, 50), triangle(2, 40, 1.0)
+    corners[0, 1, 2] = 3.0
+    raster.triangles(corners, np.array([[[0.0, 0, 0], [200.0, 0, 0], [0.0, 0, 0]]]))
+    along = 20.5 / 40
+    assert raster.pixels[2, 22, 0] == pytest.approx(200 * 3 * along / (1 + 2 * along), abs=4)
+
+
 def test_ghosts_are_seen_through_and_hidden_behind_others() -> None:
     raster = Raster(40, 40)
     raster.triangles(triangle(2, 10, 3.0), plain(RED))
@@ -195,7 +204,8 @@ def test_page_saves_what_it_shows() -> None:
     assert picture.size == (320, 240)
     page.line.seek(0.0)
     save(page, "PNG")
-    assert page.client.files["bar.png"] != picture.tobytes()
+    other = Image.open(io.BytesIO(page.client.files["bar.png"]))
+    assert other.tobytes() != picture.tobytes()
     page.line.speed = 0.5
     save(page, "GIF")
     page.pictures._thread.join(60)

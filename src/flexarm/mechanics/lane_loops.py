@@ -116,6 +116,7 @@ CASADI_SYMBOL_EXPORT void flexarm_worst(long long count, long long groups, long 
       for (i = 0; i < checked; ++i) {
         lane_bits known = (row[i] <= lane_all(1.7976931348623157e308)) & (row[i] >= -lane_all(1.7976931348623157e308));
         casadi_real share = row[i] / allowed[g];
+        known &= share == share;
         share = (casadi_real)((known & (lane_bits) share) | (~known & (lane_bits) lane_all(INFINITY)));
         most = lane_larger(most, share);
       }

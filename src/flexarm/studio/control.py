@@ -94,7 +94,8 @@ class Control:
         if self.feedback == "none":
             return dict(options)
         start, moved, given = beginning(system, options), options.get("motion") or {}, options.get("q0")
-        firsts = {f"{link}.q": start[f"{link}.q"] for link in moved if start[f"{link}.q"]}
+        known = given if isinstance(given, Mapping) else {}
+        firsts = {f"{link}.q": start[f"{link}.q"] for link in moved if start[f"{link}.q"] or f"{link}.q" in known}
         out = dict(options)
         if firsts and isinstance(given, str) and given == "equilibrium":
             out["q0"] = dict(zip(system.names, equilibrium(system, firsts).tolist(), strict=True))

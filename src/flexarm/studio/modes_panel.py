@@ -96,8 +96,11 @@ class ModesPanel:
         )
         self._choice.options = (NOTHING, *(f"mode {n}: {hertz:.4g} Hz" for n, hertz, _ in rows))
         self._choice.value = self._choice.options[1] if rows else NOTHING
-        if not rows:
+        fallen = sum(kind == "unstable" for kind in found.kinds)
+        if not rows and not fallen:
             self._table.content = f"{joints}Nothing vibrates: links and drives are rigid."
+        if fallen:
+            self._table.content += f"\n\n{fallen} of its motions do not vibrate: they grow (it is not stable here)."
         self.choose()
 
     def choose(self) -> None:

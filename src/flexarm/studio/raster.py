@@ -41,7 +41,9 @@ class Raster:
         over = self.near if opacity == 1.0 else self.near.copy()
         drawn = []
         for number, pixel, weights in self._covered(corners):
-            near = (weights * corners[number, :, 2]).sum(axis=1).astype(np.float32)
+            weights = weights * corners[number, :, 2]  # in space: nearness is straight on the screen, colours are not
+            exact = weights.sum(axis=1)
+            near, weights = exact.astype(np.float32), weights / exact[:, None]
             np.maximum.at(over, pixel, near)
             first = near >= over[pixel]
             drawn.append((pixel[first], near[first], (weights[first, :, None] * colours[number[first]]).sum(axis=1)))
