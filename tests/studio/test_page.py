@@ -591,6 +591,14 @@ def test_robots_of_other_kinds_are_drawn(file: str) -> None:
     page.close()
 
 
+def test_more_samples_than_a_page_holds_are_refused() -> None:
+    page = Page(Client(), Case.of_robot(ARM, {**OPTIONS, "sample": 1e-8}))
+    page.wait()
+    assert "samples in" in page.error
+    assert "at most 200000 are shown here" in page.error
+    page.close()
+
+
 def test_modes_that_grow_are_told() -> None:
     """An inverted rod on a soft drive: not rigid, and nothing of it vibrates."""
     rod = fa.Link("rod", 1.0, fa.Revolute("y", drive=fa.Drive(stiffness=1.0, rotor_inertia=0.01)), mass=3.0)

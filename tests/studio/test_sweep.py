@@ -1,6 +1,7 @@
 """Sweeps in a page without a browser: made, opened, clicked, refused."""
 
 import re
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -256,6 +257,22 @@ def test_another_robot_ends_the_sweep_of_the_one_before(data) -> None:
     assert not page.sweeps._picture.visible
     hand(page, "told by the page", '{"kind": "map", "x": 0.5, "y": 0.5}')
     assert not page.error
+    page.close()
+
+
+def test_sweep_that_ends_while_another_robot_waits_is_nobodys() -> None:
+    page, gate = opened_page(), threading.Event()
+    hand(page, "Sweep")
+    page.do(lambda: bool(gate.wait(60)) and None)  # the page is busy, and the next robot waits
+    rod = b"name: rod\nlinks: [{name: rod, length: 1, mass: 3}]\n"
+    page.client.gui.made[OPEN].hand(SimpleNamespace(name="rod.yaml", content=rod))
+    page.sweeps._thread.join(60)
+    gate.set()
+    page.wait()
+    page.wait()
+    assert page.case.robot.name == "rod"
+    assert page.sweeps.sweep is None
+    assert not page.case.sweep
     page.close()
 
 

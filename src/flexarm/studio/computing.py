@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from flexarm.foundation.heard import heard
 from flexarm.mechanics.system import System
@@ -14,6 +15,7 @@ from flexarm.motion.simulate import simulate
 from flexarm.studio.case import Case
 
 MOMENT = 1e-3  # s
+MOST_SAMPLES = 200_000
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,23 @@ def computed(case: Case, rigid: bool = False, enough: Callable[[], bool] = lambd
     with heard() as said:
         system = System(case.robot.rigid() if rigid else case.robot)
         options = case.arguments(system) if not rigid else _of_twin(case, system)
+        _require_bounded(options)
         try:
             with ending_when(enough):
                 run = simulate(system, **(options | {"progress": False}))
         except KeyboardInterrupt:
             raise ValueError("the run was stopped before it began") from None
     return Result(system, run, tuple(said), time.perf_counter() - begin)
+
+
+def _require_bounded(options: Mapping[str, Any]) -> None:
+    """What a page can hold: reading samples cannot be stopped."""
+    sample, duration = options.get("sample"), options.get("duration")
+    if isinstance(sample, float) and isinstance(duration, (int, float)) and 0 < MOST_SAMPLES * sample < duration:
+        raise ValueError(
+            f"sample = {sample:g}: gives {duration / sample:.3g} samples in {duration:g} s; at most {MOST_SAMPLES} are "
+            f"shown here: take {duration / MOST_SAMPLES:.2g} (s) or more"
+        )
 
 
 def at_rest(case: Case) -> Result:

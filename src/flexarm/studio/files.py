@@ -31,7 +31,7 @@ def opened(name: str, content: bytes) -> Case | Run | Sweep:
     if len(content) > LARGEST:
         raise ValueError(too_large(name, len(content)))
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
-        path = Path(folder) / f"{_plain_name(Path(name).stem)}{ending}"
+        path = Path(folder) / f"{plain_name(Path(name).stem)}{ending}"
         path.write_bytes(content)
         try:
             if ending == ".nc":
@@ -138,5 +138,6 @@ def sweep_file(sweep: Sweep) -> bytes:
     return netcdf(sweep.data.drop_vars("run", errors="ignore"))
 
 
-def _plain_name(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Of a file, which leads nowhere else."""
     return re.sub(r"[^\w-]", "_", name)[:60] or "file"

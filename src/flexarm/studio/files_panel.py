@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.heard import heard
 from flexarm.motion.run import Run
-from flexarm.studio.files import opened, run_file, yaml_file
+from flexarm.studio.files import opened, plain_name, run_file, yaml_file
 from flexarm.studio.kept_panel import KeptPanel
 from flexarm.studio.program import python_program
 from flexarm.studio.sweep import Sweep
@@ -65,7 +65,7 @@ class FilesPanel:
         page = self._page
         assert page.result is not None
         page.forget()
-        stem = page.result.system.robot.name.replace(" ", "_") or "robot"
+        stem = plain_name(page.result.system.robot.name)
         if kind in ("YAML", "Python"):
             if page.case is None:
                 raise ValueError("a recorded run has no simulation to write; save it as NetCDF")

@@ -200,15 +200,15 @@ class SweepPanel:
             return
         self._cancel.visible = self._done.visible = self._far.visible = False
         self._begin.disabled = False
-        if robots != self._robots:
-            return
-        if problem is not None:
-            self._page.do(lambda: self._failed(problem))
-        else:
-            self._page.do(lambda: self._finished(case, ranges, sweep, said))
 
-    def _failed(self, problem: Exception) -> None:
-        raise problem
+        def finish() -> None:
+            if robots != self._robots:  # told here, where robots are opened: one may just have been
+                return
+            if problem is not None:
+                raise problem
+            self._finished(case, ranges, sweep, said)
+
+        self._page.do(finish)
 
     def _finished(self, case: Case, ranges: list[Range], sweep: Sweep, said: list[str]) -> None:
         self.take(sweep, case, said)
