@@ -128,7 +128,10 @@ class Assembly:
                 return f"constraints {_listed(name)} contradict each other: {remains}, though each alone can be met"
         held = f", with {_listed([self.system.names[k] for k in self.held])} driven" if self.held else ""
         where = ", ".join(f"{self.system.names[k]} = {q[k]:.4g}" for k in range(min(self.system.nq, 4)))
-        return f"{_listed(name)} cannot close{held}: {remains} (at {where}{', ...' if self.system.nq > 4 else ''})"
+        return (
+            f"{_listed(name)} cannot close{held}: {remains} (at {where}{', ...' if self.system.nq > 4 else ''}); if it "
+            "can elsewhere, begin nearer to that (q0)"
+        )
 
     # --- independence ---
 

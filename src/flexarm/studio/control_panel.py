@@ -203,6 +203,12 @@ class ControlPanel:
         for link, handle in self._goals.items() if control.feedback != "none" else ():
             handle.value = written(control.goals[link]) if link in control.goals else ""
 
+    def forget_goals(self) -> None:
+        """Those that wait for a feedback, too."""
+        if self._feedback.value == "none":
+            for handle in self._goals.values():
+                handle.value = ""
+
     def offer(self, units: dict[str, str]) -> None:
         """Another robot: by link the joints that can be driven, and units of where they go."""
         for handle in self._goals.values():

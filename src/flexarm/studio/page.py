@@ -45,7 +45,8 @@ from flexarm.studio.view_panel import ViewPanel
 WIDTH = 330  # pixels of the plots
 PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
 LOOKED = 3.0  # s after which somebody may have turned the camera
-LONGEST = 60.0  # s of computing
+LONG = 1.0  # s after which it is said that a run is computed,
+LONGEST = 60.0  # and at which it ends
 
 
 class Page(Jobs):
@@ -192,6 +193,7 @@ class Page(Jobs):
         first = self._history.first
         if first is not None and self.case is not None and first is not self.case:
             self.go(first)
+            self.control_panel.forget_goals()
 
     def control(self, control: Control) -> None:
         """Shapers and controllers as they are switched now."""
@@ -221,13 +223,21 @@ class Page(Jobs):
 
     def compute(self, case: Case, rigid: bool = False) -> Result:
         """The run of a case; what it came to, if it is stopped, takes too long, or nobody wants it any more."""
-        begin, self._stop = time.monotonic(), False
+        begin, told, self._stop = time.monotonic(), False, False
 
         def enough() -> bool:
+            nonlocal told
             waited = time.monotonic() - begin
+            if waited > LONG and not told:
+                told = True
+                self.status.busy()
             return self._closed or self._stop or waited > LONGEST or (waited > PATIENCE and self._wanted > 0)
 
-        return computed(case, rigid, enough)
+        try:
+            return computed(case, rigid, enough)
+        except Exception:
+            self.forget()  # that it is being computed
+            raise
 
     def _apply(self) -> None:
         """Take all that was turned and can be; what cannot stays refused until it can, and is said."""

@@ -28,6 +28,10 @@ class Status:
         """The next error is that of another action."""
         self._said += 1
 
+    def busy(self) -> None:
+        """A run takes long; what stands here is that of the one before."""
+        self._words.content = box("computing ... (Stop, among the knobs, ends it)")
+
     def nothing(self) -> None:
         """Not even a robot at rest, so far."""
         self._words.content = box("Nothing can be computed of this.")

@@ -24,4 +24,4 @@ def worth(run: Run, without: Run) -> str:
     if not any(largest for largest, _ in found.values()):
         return ""
     rows = [f"| {name} | {1e3 * each[0]:.3g} mm | {1e3 * each[1]:.3g} mm |" for name, each in found.items()]
-    return "\n".join(["| links | deflect by up to | swing at the end by |", "|---|---|---|", *rows])
+    return "\n".join(["| links | deflect by up to | move in the last quarter by |", "|---|---|---|", *rows])
