@@ -156,3 +156,16 @@ def test_a_motion_that_begins_at_zero_is_a_beginning_too() -> None:
     case = Case.of_robot(SOFT, {"duration": 0.05, "q0": {"fore.q": 0.5}, "motion": motion, "native": False})
     run = computed(replace(case, control=Control(feedback="pd", kp=5.0, kd=1.0))).run
     assert run["fore.q"].values[0] == 0.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("feedback", ["pd", "pid"])
+def test_strain_is_fed_back_by_a_gain_that_the_robot_bears(feedback: str) -> None:
+    """Of the arm of the library, with all its shapes."""
+    robot = fa.library.two_link_arm()
+    gains = usual_gains(fa.System(robot, native=False), {})
+    control = Control(feedback=feedback, kp=gains.kp, kd=gains.kd, ki=gains.ki, strain=True)
+    case = Case.of_robot(robot, {"duration": 1.0, "torque": {"upper": fa.bang_bang(0.2, (0.2, 0.4))}})
+    run = computed(replace(case, control=control)).run
+    assert run.status == "completed"
+    assert run.statistics["steps"] < 1000

@@ -29,7 +29,6 @@ class UsualGains:
     leave less of it (some 0.45). `kp_law` (1/s2), `kd_law` (1/s): the same of laws that know the robot's inertia.
 
     effort: of `fa.lqr` for errors of weight one: of a joint alone, kp is the root of weight over effort.
-    strain_rate: of strain feedback (s), half of what keeps joints passive (`fa.strain_feedback`).
     """
 
     bandwidth: float
@@ -48,10 +47,6 @@ class UsualGains:
     @property
     def effort(self) -> dict[str, float]:
         return {link: _rounded(each**-2) for link, each in self.kp.items()}
-
-    @property
-    def strain_rate(self) -> float:
-        return _rounded(0.5 * self.kd_law / self.kp_law)
 
 
 def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float | None = None) -> UsualGains:

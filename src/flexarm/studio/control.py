@@ -59,8 +59,8 @@ class Control:
     travel: float = 0.0
     gravity: bool = False
     strain: bool = False
-    strain_gain: float = 0.0
-    strain_rate: float = 0.05
+    strain_gain: float = 1.0
+    strain_rate: float = 0.0  # with links of several shapes joints may not bear any
     plant: Robot | None = None
 
     @property

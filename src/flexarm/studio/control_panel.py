@@ -150,7 +150,6 @@ class ControlPanel:
             ki=usual.ki,
             weight=1.0,
             effort=usual.effort,
-            strain_rate=usual.strain_rate,
         )
 
     def _compare(self) -> None:
