@@ -64,6 +64,20 @@ def test_joints_of_a_loop_hold_what_they_move_together(crank):
     assert slowest(found) == pytest.approx((2.0, RATIO), rel=2e-3)
 
 
+def test_a_joint_that_hardly_moves_is_not_given_any_gain():
+    """Crank and coupler in line: the rocker stands still there, and what it would hold has no bounds."""
+    away = np.arccos((0.7**2 + 0.45**2 - 0.4**2) / (2 * 0.7 * 0.45))
+    gains = usual_gains(System(four_bar(), native=False), {"crank.q": away, "coupler.q": 0.0}, 2.0)
+    assert 0 < gains.kp["rocker"] <= 1.01e4 * min(gains.kp.values())
+
+
+def test_loops_that_cannot_move_are_told():
+    links = [fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)]
+    truss = fa.Robot(links=links, constraints=[fa.Loop("b", "ground", position=(1.2, 0.0, 0.0))])
+    with pytest.raises(ValueError, match="no joint to move"):
+        usual_gains(System(truss, native=False), {"a.q": 0.9, "b.q": -1.8}, 2.0)
+
+
 def test_what_falls_over_has_no_frequency_to_be_slower_than():
     drive = fa.Drive(stiffness=1.0, rotor_inertia=0.01)
     rod = fa.Link("rod", 1.0, fa.Revolute("y", drive=drive), mass=3.0)

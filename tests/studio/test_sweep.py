@@ -177,7 +177,7 @@ def test_sweep_can_be_cancelled_and_is_not_begun_twice() -> None:
     hand(page, "Sweep")
     assert "one is being computed" in page.error
     end = time.monotonic() + 30
-    while not re.search(r"[1-9]\d* of 2000 members, about \d+ \w+ left", page.sweeps._far.content):
+    while not re.search(r"[1-9]\d* of 2000 members, [0-9 min]*\d+ s left", page.sweeps._far.content):
         assert time.monotonic() < end
         time.sleep(0.05)
     page.turn(MASS, 3.5)  # the page answers meanwhile

@@ -18,7 +18,7 @@ from flexarm.mechanics.system import System
 SLOWER = 2.0  # times than the lowest vibration with joints locked, which would take part in what joints do
 RIGID = 1.0  # Hz: of a robot that does not vibrate
 RATIO = 0.7  # damping ratio of each joint of the rigid twin alone
-STILL = 1e-6  # of the joint that is moved most easily
+STILL = 1e-4  # of the joint that is moved most easily: one that hardly moves would be given any gain
 INTEGRAL = 0.2  # of the bandwidth: how fast integrals grow against kp
 
 
@@ -90,8 +90,9 @@ def _inertias(system: System, posture: Mapping[str, float]) -> dict[str, float]:
     q = Assembly(twin, ()).posture(twin.posture(known or None))
     free = null_space(twin.constraint_jacobian(q))
     answers = np.diag(free @ np.linalg.solve(free.T @ twin.mass_matrix(q) @ free, free.T))
-    share = min(1.0, free.shape[1] / len(joints))
-    least = STILL * float(answers.max(initial=0.0))  # joints that the loops do not let move are given nothing to hold
+    share, least = min(1.0, free.shape[1] / len(joints)), STILL * float(answers.max(initial=0.0))
+    if not least:
+        raise ValueError("the constraints leave no joint to move: there is nothing that gains could hold")
     return {link: share / max(float(answers[place]), least) for link, place in joints.items()}
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 
 FRAME = 0.04  # s between frames while something moves
 
@@ -78,8 +79,7 @@ class Jobs(ABC):
                 self._guarded(job)
             now = time.monotonic()
             if moving and not self._closed and now - last >= FRAME / 2:
-                since = now - last
-                self._guarded(lambda since=since: self.move(since))  # type: ignore[misc]
+                self._guarded(partial(self.move, now - last))
             if not moving or now - last >= FRAME / 2:
                 last = now
 

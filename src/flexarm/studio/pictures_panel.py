@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.motion.progress import left
 from flexarm.studio.camera import Camera
 from flexarm.studio.filming import FPS, Cancelled, filmed, png, require_kind
 from flexarm.studio.modes_panel import PERIOD
@@ -132,14 +133,13 @@ class PicturesPanel:
                 raise Cancelled
             if now - last > SELDOM:
                 last = now
-                self._tell(done, count, (now - begin) / max(done, 1) * (count - done))
+                self._tell(done, count, done / (now - begin))
 
         return told
 
-    def _tell(self, done: int, count: int, left: float) -> None:
+    def _tell(self, done: int, count: int, pace: float) -> None:
         self._done.value = 100.0 * done / count
-        soon = f", about {max(left, 1.0):.0f} s left" if done else ""
-        self._said.content = box(f"film: {done} of {count} frames{soon}")
+        self._said.content = box(f"film: {done} of {count} frames, {left(count - done, pace)}")
 
     def _see(self, visible: bool) -> None:
         for handle in (self._done, self._said, self._cancel):

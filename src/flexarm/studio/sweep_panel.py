@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.motion.progress import left
 from flexarm.studio.case import Case
 from flexarm.studio.computing import Result
 from flexarm.studio.fields import fields, sweepable, varied
@@ -19,7 +20,7 @@ from flexarm.studio.range_panel import NOTHING, RangePanel
 from flexarm.studio.sweep import Sweep
 from flexarm.studio.sweep_case import alike, doubts, member_of, put_back, written_ranges
 from flexarm.studio.sweep_map import SweepMap
-from flexarm.studio.sweeping import Range, swept, time_left
+from flexarm.studio.sweeping import Range, swept
 from flexarm.studio.words import BAD, NOTE, box
 
 if TYPE_CHECKING:
@@ -188,8 +189,9 @@ class SweepPanel:
             if now - last > SELDOM:
                 last = now
                 self._done.value = 100.0 * done / whole
-                rest = time_left(now - begin, done, whole)
-                self._far.content = box(f"{done} of {whole} members{f', {rest}' if rest else ''}")
+                self._far.content = box(
+                    f"{done} of {whole} members, {left(whole - done, done / max(now - begin, 1e-9))}"
+                )
 
         problem: Exception | None = None
         try:

@@ -71,18 +71,6 @@ def _end(now: float, wide: float, possible: Callable[[float], bool]) -> float:
     return now
 
 
-def time_left(seconds: float, done: int, whole: int) -> str:
-    """How long the rest takes if it takes as long as what is done.
-
-    >>> time_left(3.0, 2, 10), time_left(200.0, 1, 3), time_left(0.1, 0, 3)
-    ('about 12 s left', 'about 7 min left', '')
-    """
-    if not done:
-        return ""
-    rest = seconds * (whole - done) / done
-    return f"about {rest:.0f} s left" if rest < 90 else f"about {rest / 60:.0f} min left"
-
-
 def swept(
     case: Case, ranges: list[Range], enough: Callable[[], bool], tell: Callable[[int, int], None]
 ) -> tuple[Sweep, list[str]]:

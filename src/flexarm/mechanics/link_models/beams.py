@@ -49,13 +49,14 @@ def nodally_held(link: Link) -> bool:
 def add_once(numbers: Numbers, beam: LinkIntegrals, key: tuple[object, ...], add: Callable[[Numbers], None]) -> None:
     """What follows from a beam and this key alone, computed once for all robots that have that beam."""
     known: dict[tuple[object, ...], Numbers] = beam.remembered
-    if key not in known:
+    own = known.get(key)
+    if own is None:
         if len(known) >= REMEMBERED:
             known.clear()
         own = type(numbers)()
         add(own)
-        known[key] = own
-    numbers.include(known[key])
+        known[key] = own  # whole: what fails is not remembered, and other threads may look
+    numbers.include(own)
 
 
 def add_mass(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
