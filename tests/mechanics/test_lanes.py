@@ -9,10 +9,7 @@ import pytest
 from flexarm.mechanics import code_cache, lane_library
 from flexarm.mechanics.compiler import find_compiler
 from flexarm.mechanics.lane_library import AVX2, AVX512, PAIRS, LaneFunction, LaneLibrary, Width, widest
-from flexarm.mechanics.lane_nodes import LaneNodes
 from flexarm.mechanics.lanes import in_lanes
-from flexarm.motion.sampling import CUBIC, WITH_RATES, between
-from flexarm.motion.state import Layout
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -176,60 +173,6 @@ def test_a_compiler_that_fails_says_so_once(caplog, monkeypatch, tmp_path):
     assert "no C compiler found" in caplog.text
 
 
-def test_states_between_nodes_are_those_of_one(library):
-    lanes, layout = library.width.lanes, Layout(2)
-    times = np.array([0.0, 0.1, 0.25])
-    path = RANDOM.normal(size=(2, 3, layout.size, lanes))
-    path[:, :, layout.a] *= 1e4  # some of which steps do not resolve
-    wanted = np.array([0.0, 0.03, 0.1, 0.2])
-    left = np.array([0, 0, 1, 1])
-    h = np.diff(times)[left][:, None]
-    s = (wanted - times[left])[:, None] / h
-    weights = np.hstack([(s ** np.arange(6)) @ WITH_RATES, (s ** np.arange(4)) @ CUBIC, h, s])
-    for order in (2, 5):
-        rows = np.empty((2, 6, 8, lanes))[:, 1:5]  # among others
-        LaneNodes(library.loaded, 2).between(path, left, weights, order <= 2, rows)
-        for group in range(2):
-            for lane in range(lanes):
-                expected = between(times, path[group, :, :, lane], wanted, layout, order)
-                found = rows[group, :, :, lane]
-                np.testing.assert_allclose(found[:, :6], expected[:, layout.motion], rtol=1e-10, atol=1e-10)
-                np.testing.assert_allclose(found[:, 6:], expected[:, [layout.work, layout.lost]], rtol=1e-10)
-
-
-def test_the_worst_error_of_all_lanes(library):
-    lanes = library.width.lanes
-    errors, allowed = RANDOM.uniform(size=(3, 5, 2, lanes)), RANDOM.uniform(1.0, 2.0, size=(3, 1, 1, lanes))
-    found = LaneNodes(library.loaded, 2).worst(errors, 4, allowed)
-    np.testing.assert_allclose(found, (errors / allowed).max(axis=(0, 2, 3))[:4], rtol=1e-15)
-    for wrong in (np.nan, np.inf):
-        errors[1, 2, 0, lanes - 1] = wrong
-        assert np.isinf(LaneNodes(library.loaded, 2).worst(errors, 4, allowed)).tolist() == [False, False, True, False]
-
-
-def test_swings_are_counted_where_coordinates_turn(library):
-    """Of cos(k t) with an amplitude: as many turning points as half periods, if the amplitude is minded and the lane
-    lives; in two calls as in one."""
-    lanes, nodes, groups = library.width.lanes, 200, 2
-    t = 0.013 + np.linspace(0, 2 * np.pi, nodes)[None, :, None, None]
-    k = np.arange(3, 3 + groups)[:, None, None, None]
-    size = np.array([1.0, 0.05])[None, None, :, None] * np.ones((groups, 1, 2, lanes))
-    q, v = size * np.cos(k * t), -k * size * np.sin(k * t)
-    path = np.ascontiguousarray(np.concatenate([q, v], axis=2))
-    last, counts = np.zeros((groups, 2, lanes)), np.zeros((groups, 2, lanes), dtype=np.int64)
-    living = np.full((groups, lanes), -1)
-    living[1, 0] = 0
-    for part in (slice(0, 81), slice(80, nodes)):
-        rows = path[:, part]
-        LaneNodes(library.loaded, 2).swings(
-            rows[:, :, :2], rows[:, :, 2:], np.full_like(last, 0.15), living, last, counts
-        )
-    assert (counts[0, 0] == 6).all()
-    assert (counts[1, 0, 1:] == 8).all()
-    assert counts[1, 0, 0] == 0
-    assert (counts[:, 1] == 0).all()
-
-
 def test_steps_end_where_a_lane_needs_it(library):
     """x grows by u; its error is |x|, and what is left nothing."""
     x, u = ca.SX.sym("x"), ca.SX.sym("u")
@@ -241,18 +184,27 @@ def test_steps_end_where_a_lane_needs_it(library):
     u[1, 0, 0, -1] = 2.0  # twice as fast
     errors, left = np.zeros((2, 2, steps, 1, lanes))
     function = LaneFunction(made.loaded, "grow", [path[:, :-1], u], [path[:, 1:], errors, left])
-    limits, ranges = np.zeros((2, 3, lanes)), np.zeros((2, 2, 1, lanes))
+    limits, ranges, worst = np.zeros((2, 5, lanes)), np.zeros((2, 2, 1, lanes)), np.full((steps, 2), -1.0)
     limits[:, :2] = 10.0
-    assert function.steps(steps, limits, ranges, 4) == 6  # the sixth has an error of 12
+    limits[:, 3:] = 10.0
+    limits[1, 3, -1] = 4.0
+
+    def taken() -> int:
+        return function.steps(steps, limits, ranges, worst, 4)
+
+    assert taken() == 6  # the sixth has an error of 12
     assert ranges[1, 1, 0, -1] == 10.0  # of those that are good
     assert ranges[0, 1, 0, 0] == 5.0
     assert (ranges[:, 0] == 0).all()
+    assert worst[:7, 0].tolist() == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, -1.0]  # shares, of the fastest lane
+    assert (worst[:6, 1] == 0).all()
     limits[:, 2] = 100.0  # all of them could be longer
     limits[:, :2] = 1e3
-    assert function.steps(steps, limits, ranges, 4) == 4
+    assert taken() == 4
     limits[0, 2, 0] = 0.0  # but for one lane
-    assert function.steps(steps, limits, ranges, 4) == steps
+    assert taken() == steps
     path[1, 0, 0, 0] = np.nan
-    assert function.steps(steps, limits, ranges, 4) == 1
+    assert taken() == 1
     assert np.isinf(errors[1, 0, 0, 0])
+    assert np.isinf(worst[0, 0])
     assert isinstance(made.loaded, ctypes.CDLL)

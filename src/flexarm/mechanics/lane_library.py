@@ -20,6 +20,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.code_cache import kept_library, say_once
 from flexarm.mechanics.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
 from flexarm.mechanics.lane_loops import COMMON, loop
+from flexarm.mechanics.lane_node_loops import NODE_LOOPS
 from flexarm.mechanics.lanes import in_lanes
 from flexarm.mechanics.native import CODE, key_of
 from flexarm.mechanics.splitting import split
@@ -54,7 +55,8 @@ def widest() -> Width:
 
 
 class LaneLibrary:
-    """Functions compiled together for lanes. `depends`: all that decides what `make` gives."""
+    """Functions compiled together for lanes. `depends`: all that decides what `make` gives; `more`: C that calls
+    them."""
 
     def __init__(
         self,
@@ -62,8 +64,9 @@ class LaneLibrary:
         make: Callable[[], Sequence[ca.Function]],
         depends: Sequence[object] | None,
         width: Width | None = None,
+        more: str = "",
     ) -> None:
-        self.names, self._make, self._depends, self.width = names, make, depends, width or widest()
+        self.names, self._make, self._depends, self.width, self._more = names, make, depends, width or widest(), more
 
     @cached_property
     def functions(self) -> Sequence[ca.Function]:
@@ -76,7 +79,7 @@ class LaneLibrary:
         for function in self.functions:
             generator.add(function)
         loops = (loop(each.name(), each.n_in(), each.n_out()) for each in self.functions)
-        return in_lanes(split(generator.dump()), self.width.lanes) + COMMON + "".join(loops)
+        return in_lanes(split(generator.dump()), self.width.lanes) + COMMON + NODE_LOOPS + "".join(loops) + self._more
 
     @cached_property
     def loaded(self) -> ctypes.CDLL | None:
@@ -118,28 +121,24 @@ class LaneFunction:
 
     def __call__(self, rows: int) -> None:
         """Evaluate the first `rows`."""
-        self._run(rows, None, None, 0, 0, 0)
+        self._run(rows, (None,) * 3, 0, 0, 0)
 
-    def widen(self, rows: int, ranges: Array) -> None:
-        """The same, and the least and the largest of each entry of the first output in ranges (groups, 2, entries,
-        lanes), which are widened; what is not a number does not count."""
-        self._run(rows, None, ranges, ranges.shape[2], 0, 0)
-
-    def steps(self, rows: int, limits: Array, ranges: Array, patience: int) -> int:
+    def steps(self, rows: int, limits: Array, ranges: Array, worst: Array, patience: int) -> int:
         """The same for rows that are steps, as far as they are good in all lanes, and how many were taken.
 
-        limits: (groups, 3, lanes), the largest error, what may be left, and the error below which longer steps would
-            do if it is met for as many steps as `patience` says.
+        limits: (groups, 5, lanes), the largest error, what may be left, the error below which longer steps would do
+            if it is met for as many steps as `patience` says; and what errors, and what is left, are shares of.
         ranges: (groups, 2, entries, lanes), filled with the least and the largest of each entry of the first output.
+        worst: (rows, 2), filled with the largest shares of all lanes.
         """
         entries, checked = ranges.shape[2], self._kept[1][1].shape[2]
-        return self._run(rows, limits, ranges, entries, checked, patience)
+        return self._run(rows, (limits, ranges, worst), entries, checked, patience)
 
-    def _run(self, rows: int, limits: Any, ranges: Any, entries: int, checked: int, patience: int) -> int:
-        arrays = (None if each is None else ctypes.c_void_p(each.ctypes.data) for each in (limits, ranges))
+    def _run(self, rows: int, arrays: Sequence[Array | None], entries: int, checked: int, patience: int) -> int:
+        places = (None if each is None else ctypes.c_void_p(each.ctypes.data) for each in arrays)
         numbers = map(ctypes.c_longlong, (entries, checked, patience))
         counts = map(ctypes.c_longlong, (rows, self._groups))
-        done = int(self._loop(*counts, *self._places, *arrays, *numbers))
+        done = int(self._loop(*counts, *self._places, *places, *numbers))
         if done < 0:
             raise RuntimeError(f"{self._name}: its machine code for lanes could not be run")
         return done

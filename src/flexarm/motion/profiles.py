@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import real_array
+from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Piece, looked
@@ -60,13 +61,25 @@ class Profile:
         times = np.atleast_1d(real_array("t", t))
         if np.isnan(times).any():
             raise ValueError("t = nan: must be a time (s)")
-        which = np.searchsorted(np.array(self.breaks), times, side="right")
-        first, last = int(which.min(initial=len(self.breaks))), int(which.max(initial=0))
-        out = np.empty(times.shape)
-        for k in range(first, last + 1):
-            here = slice(None) if first == last else which == k
-            out[here] = self.pieces[k].value(times[here], rate)
+        out = self.values(times, rate)
         return out if np.ndim(t) else float(out[0])
+
+    def values(self, times: Array, rate: int = 0) -> Array:
+        """The same on an array of times that are known to be such."""
+        out = np.empty(times.shape)
+        if len(self.pieces) == 1 or not times.size:
+            out[...] = self.pieces[0].value(times, rate)
+            return out
+        which = self._breaks.searchsorted(times, side="right")
+        first, last = int(which.min()), int(which.max())
+        for k in range(first, last + 1):
+            here: Any = ... if first == last else which == k
+            out[here] = self.pieces[k].value(times[here], rate)
+        return out
+
+    @cached_property
+    def _breaks(self) -> Array:
+        return np.array(self.breaks)
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
         """How fast it is from `begin` to `end`, up to this `rate`; and itself, with breaks where functions jump."""

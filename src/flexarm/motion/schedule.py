@@ -218,13 +218,15 @@ class Schedule:
         rows, now = [t], held(t) if callable(held) else held
         for stop, last in self._late:
             t = np.where((t >= stop) & (t < last), last, t)
-        rows += [np.full(t.shape, value) for value in now] if now is not None else [p(t) for p in self.torques]
-        rows += [p(t) for _, parts in self.loads for p in parts]
-        rows += [p(t, rate) for rate in range(3) for p in self.motions.values()]
+        rows += [*now] if now is not None else [each.values(t) for each in self.torques]
+        rows += [each.values(t) for _, parts in self.loads for each in parts]
+        rows += [each.values(t, rate) for rate in range(3) for each in self.motions.values()]
         if self.law is not None:
-            rows += [channel(t) for channel in self.law.channels]
-            rows += [np.full(t.shape, value) for value in self.law.parameters]
-        return np.stack(rows, axis=1)
+            rows += [*(channel(t) for channel in self.law.channels), *self.law.parameters]
+        out = np.empty((len(t), len(rows)))
+        for k, row in enumerate(rows):
+            out[:, k] = row
+        return out
 
     def inputs_until_failure(
         self, t: Array, held: Callable[[Array], Array] | None = None

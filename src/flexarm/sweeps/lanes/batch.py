@@ -22,6 +22,7 @@ from flexarm.motion.recorder import HOPELESS
 from flexarm.motion.sampling import between
 from flexarm.motion.step_size import SAFELY, Tolerance
 from flexarm.motion.validity import unsolved_steps
+from flexarm.sweeps.lanes.bounds import Bounds
 from flexarm.sweeps.lanes.company import Company, End
 from flexarm.sweeps.lanes.crew import Crew
 from flexarm.sweeps.lanes.lane_code import LaneCode
@@ -94,16 +95,17 @@ class Batch:
         )
         self.inputs, self.layout, self.arrays = inputs(stepper), stepper.layout, stepper.arrays
         self.step_size = shared_steps(tolerance, self.duration, dt)
+        self.bounds, self.samples = Bounds(crew, stepper), Samples(stepper, self.inputs, wanted, with_steps)
         coordinates = stepper.plant.structure.equations.chain.coordinates.all
-        swings = Swings(coordinates, self.arrays.packed(crew.sizes), tolerance.rtol, float(wanted[1] - wanted[0]))
-        self.samples = Samples(stepper, self.inputs, wanted, with_steps, swings)
+        rtol, sample = tolerance.rtol, float(wanted[1] - wanted[0])
+        self.swings = None if with_steps else Swings(stepper, coordinates, self.bounds, rtol, sample)
         self.system_of, self._cancelled = system_of, cancelled
-        self._company = Company(crew, stepper, self.inputs, self.samples, system_of)
+        self._company = Company(crew, stepper, self.inputs, self.samples, self.bounds, system_of)
         self._watching = Watching(self._company, watch_of, watched, self.duration)
         self.nodes = Nodes() if keep else None
         self.steps, self.loop_time = 0, 0.0  # s in steps
         self.stragglers: set[int] = set()  # members that were left out
-        self._longest = 0.0  # step so far (s)
+        self._size, self._longest = 1.0, 0.0  # of the last steps, and the longest so far (s)
         self._unsolved = np.zeros((self.arrays.groups, self.arrays.lanes), dtype=int)  # steps of fixed size
 
     @property
@@ -124,7 +126,6 @@ class Batch:
                 if self._cancelled():
                     raise Cancelled
                 self._advance(stop)
-        self.samples.read()
         for member in company.living:
             end = self.ends[member] = End(company.t, self.arrays.of(company.state, member).copy())
             if unsolved := int(self._unsolved[self.arrays.place(member)]):
@@ -140,10 +141,11 @@ class Batch:
             longest = min(longest, seen * share(self.stepper.nodes))
         most = min(self._ahead, self.stepper.count)
         size, steps = self.step_size.plan(stop - self._company.t, most, longest)
-        before = self._anew(size) if self._jumped else self._rescaled(size)
+        before = self._anew(size) if self._jumped else self._company.state
         if before is None:
             return
-        used = self._compute(before, size, stop, min(steps, most))
+        longer = 1.0 if self._jumped else size / self._size
+        used = self._compute(before, longer, size, stop, min(steps, most))
         if not used:
             return
         self._ahead = 2 * most if used == most else FEW
@@ -167,7 +169,8 @@ class Batch:
             for member in self._company.living:
                 self._company.end_here(member, sentence)
 
-    def _compute(self, state: Array, dt: float, stop: float, steps: int) -> int:
+    def _compute(self, states: Array, longer: float, dt: float, stop: float, steps: int) -> int:
+        """Steps of size dt from states of steps that these are so many times longer than, and how many were taken."""
         nodes = np.array(self.stepper.nodes)
         times = (self._company.t + dt * (np.arange(steps)[:, None] + nodes)).ravel()
         inputs = self._company.given(np.minimum(times, np.nextafter(stop, -np.inf)), len(nodes))
@@ -176,7 +179,7 @@ class Batch:
         steps = inputs.shape[1] // len(nodes)
         inputs = inputs[:, : steps * len(nodes)].reshape(len(inputs), steps, -1, self.arrays.lanes)
         least, begin = self.step_size.least(dt, self.stepper.method.estimate), clock.perf_counter()
-        taken = self.stepper(state, inputs, dt, steps, self.step_size.most, least)
+        taken = self.stepper(states, longer, inputs, dt, steps, self.step_size.most, least)
         self.loop_time += clock.perf_counter() - begin
         return taken
 
@@ -190,10 +193,12 @@ class Batch:
             own = self.arrays.of(self.stepper.path[:, : good + 1], member)
             found = between(times, own, np.array([event.time]), self.layout, self.stepper.method.order)[0]
             states[member] = event.settled(found)
-        self.samples.take(times, good, {member: event.time for member, event in ended.items()})
+        if self.swings is not None:
+            self.swings.take(good, float(times[1] - times[0]))
+        self.samples.take(times, {member: event.time for member, event in ended.items()})
         if self.nodes is not None:
             self.nodes.blocks.append((times, self.stepper.path[:, : good + 1].copy(), self._jumped))
-        self._company.t, self._company.state = float(times[-1]), self.stepper.path[:, good].copy()
+        self._company.t, self._company.state[:] = float(times[-1]), self.stepper.path[:, good]
         for member, event in ended.items():
             self._company.end(member, event.time, states[member], event.sentence, event.status)
         self._watching.require_inertia()
@@ -231,15 +236,6 @@ class Batch:
         self._go_on()
 
     # --- where inputs jump ---
-
-    def _rescaled(self, size: float) -> Array:
-        """States for a step of another size: auxiliary accelerations lead the others by a fraction of the step."""
-        if size == self._size:
-            return self._company.state
-        out, at = self._company.state.copy(), self.layout
-        ahead = out[:, at.every_aux] - out[:, at.every_a]
-        out[:, at.every_aux] = out[:, at.every_a] + ahead * (size / self._size)
-        return out
 
     def _brace(self) -> None:
         """Take shorter steps where inputs have jumped so that accelerations did."""
@@ -284,7 +280,7 @@ class Batch:
 
     def measures(self) -> list[dict[str, Any]]:
         """By member, values of the usual measures. Lanes of members that ended are theirs again."""
-        at, ends = self.layout, [self.ends[member] for member in range(len(self.crew))]
+        ends = [self.ends[member] for member in range(len(self.crew))]
         if self.samples.extremes.first is None:  # nobody could begin
             return [{} for _ in ends]
         self.stepper.restore(self.crew.numbers)
@@ -293,6 +289,5 @@ class Batch:
         states = self.arrays.packed(np.stack([each.state for each in ends]))
         times = np.array([each.time for each in ends])
         asked = np.where(times > 0, np.nextafter(times, -np.inf), times)
-        rows = np.concatenate([states[:, : 3 * at.every], states[:, [at.work, at.lost]]], axis=1)[:, None]
-        last = self.stepper.read(rows, self.inputs.at_own_times(asked)[:, None])
+        last = self.stepper.read(states, self.inputs.at_own_times(asked))
         return self.samples.extremes.values(last, self.arrays.packed(times[:, None])[:, 0], self.duration)

@@ -1,4 +1,4 @@
-"""How far coordinates of members may go: beyond, something may have happened, and somebody looks closer."""
+"""How far coordinates of members went, and may go: beyond, something may have happened, and somebody looks closer."""
 
 from __future__ import annotations
 
@@ -6,36 +6,51 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array
 from flexarm.mechanics.arguments import ROUNDING
+from flexarm.mechanics.lane_nodes import LaneLoop
 from flexarm.motion.events import COILED, OVERRUN
-from flexarm.motion.state import Layout
+from flexarm.motion.inertia import AT_LEAST
 from flexarm.sweeps.lanes.crew import ROUGH, Crew
-from flexarm.sweeps.lanes.lane_arrays import LaneArrays
+from flexarm.sweeps.lanes.lane_stepper import LaneStepper
 
 
 class Bounds:
-    """Of a crew, in lanes."""
+    """Of a crew, in lanes. furthest: how far each coordinate went until now, (groups, coordinates, lanes). unusual: by
+    lane, accelerations beyond which somebody should look. living: all bits of lanes whose members have not ended.
 
-    def __init__(self, crew: Crew, arrays: LaneArrays) -> None:
-        self._crew = crew
-        every = (crew.sizes, crew.lower, crew.upper, crew.turns, crew.slideways)
-        self.packed = [arrays.packed(each) for each in every]
-        self.sizes, self._lower, self._upper, self._turns, self._slideways = self.packed
+    After `look`, of the last steps, by lane: `left`, where coordinates may have been beyond reason, limits of joints or
+    the ends of links (more are told than were), and the `fastest` acceleration, in sizes of coordinates.
+    """
 
-    def may_be_left(self, ranges: Array, at: Layout, h: float) -> Any:
-        """By lane, whether coordinates may have been beyond reason, limits of joints or the ends of links on steps of
-        size h: more are told than were. ranges: (groups, low and high, entries, lanes) of the states."""
-        low, high = ranges.swapaxes(0, 1)
-        furthest = np.maximum(np.abs(low[:, at.q]), np.abs(high[:, at.q]))
-        beyond = ~(furthest <= (1 - ROUGH) * self._crew.far[:, None] * self.sizes).all(axis=1)
-        beyond |= (furthest * self._turns).sum(axis=1) > (1 - ROUGH) * COILED
-        for k, place in enumerate(self._crew.limited):
-            reach = h * np.maximum(np.abs(low[:, at.v][:, place]), np.abs(high[:, at.v][:, place]))
-            slack = ROUNDING * (self._upper[:, k] - self._lower[:, k])
-            beyond |= low[:, place] - reach < self._lower[:, k] - slack
-            beyond |= high[:, place] + reach > self._upper[:, k] + slack
-        for k, place in enumerate(self._crew.sliding):
-            middle, half = self._slideways[:, k] / 2, self._slideways[:, k] * (0.5 + OVERRUN)
-            beyond |= np.maximum(np.abs(low[:, place] - middle), np.abs(high[:, place] - middle)) > half
-        return beyond
+    def __init__(self, crew: Crew, stepper: LaneStepper) -> None:
+        at, arrays = stepper.layout, stepper.arrays
+        lanes = (arrays.groups, arrays.lanes)
+        slack, half = ROUNDING * (crew.upper - crew.lower), crew.slideways * (0.5 + OVERRUN)
+        lower = np.hstack([crew.lower - slack, crew.slideways / 2 - half])
+        upper = np.hstack([crew.upper + slack, crew.slideways / 2 + half])
+        far = (1 - ROUGH) * crew.far * crew.sizes
+        self.packed = [arrays.packed(each) for each in (crew.sizes, far, crew.turns, lower, upper)]
+        self.sizes, self.furthest = self.packed[0], np.zeros(self.packed[0].shape)
+        self.unusual, self.living = np.full(lanes, AT_LEAST), np.full(lanes, -1, dtype=np.int64)
+        self._left, self.fastest = np.zeros(lanes, dtype=np.int64), np.zeros(lanes)
+        places = np.array([*crew.limited, *crew.sliding], dtype=np.int64)
+        reaching = np.repeat([1.0, 0.0], [len(crew.limited), len(crew.sliding)])  # limits may be met between nodes
+        layout = (arrays.groups, at.size, at.every, at.n, len(places))
+        coiled = float((1 - ROUGH) * COILED)
+        told = (self.unusual, self.living, self.furthest, self._left, self.fastest)
+        inside = (places, reaching, coiled, stepper.ranges, *self.packed, *told)
+        self._reach = LaneLoop(stepper.library, "flexarm_reach", (float,), *layout, *inside)
+
+    def look(self, h: float) -> tuple[bool, bool]:
+        """Whether any lane may have `left` its bounds on the last steps, of size h (s); whether an acceleration of one
+        is unusual."""
+        found = self._reach(h)
+        return bool(found & 1), bool(found & 2)
+
+    @property
+    def left(self) -> Any:
+        return self._left != 0
+
+    def end(self, group: int, lane: int) -> None:
+        """What goes on in this lane is of nobody."""
+        self.living[group, lane] = 0

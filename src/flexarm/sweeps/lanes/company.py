@@ -11,7 +11,6 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.ending import Status
-from flexarm.motion.inertia import AT_LEAST
 from flexarm.sweeps.lanes.bounds import Bounds
 from flexarm.sweeps.lanes.crew import Crew
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
@@ -34,8 +33,8 @@ class Company:
     """A crew at the time `t` in the states `state`, (groups, entries, lanes). Lanes of members that ended do what that
     of another does.
 
-    jump: states after the last jump of the inputs. restrained: where steps were last found to be stable. unusual: by
-    lane, accelerations beyond which somebody should look. system_of: of a member's place, made where it is needed.
+    jump: states after the last jump of the inputs. restrained: where steps were last found to be stable.
+    system_of: of a member's place, made where it is needed.
     """
 
     def __init__(
@@ -44,17 +43,17 @@ class Company:
         stepper: LaneStepper,
         inputs: LaneInputs,
         samples: Samples,
+        bounds: Bounds,
         system_of: Callable[[int], System],
     ) -> None:
         self.crew, self.stepper, self.inputs, self.samples, self.system_of = crew, stepper, inputs, samples, system_of
+        self.bounds = bounds
         self.arrays, self.layout, self.plant = stepper.arrays, stepper.layout, stepper.plant
         at = self.layout
         rows = np.zeros((len(crew), at.size))
         rows[:, at.q], rows[:, at.v], rows[:, at.law_states] = crew.q, crew.v, crew.law_states
         self.t, self.state = 0.0, self.arrays.packed(rows)
-        self.jump, self.restrained = self.state, self.state[:, at.q].copy()
-        self.unusual = np.full((self.arrays.groups, self.arrays.lanes), AT_LEAST)
-        self.bounds = Bounds(crew, self.arrays)
+        self.jump, self.restrained = self.state.copy(), self.state[:, at.q].copy()
         self.ends: dict[int, End] = {}
         self.alive = np.ones(len(crew), dtype=bool)  # members that have not ended
 
@@ -78,6 +77,7 @@ class Company:
     def end(self, member: int, time: float, state: Array, reason: str, status: Status) -> None:
         """A member ends; its lane goes on with what another does."""
         self.samples.end(member)
+        self.bounds.end(*self.arrays.place(member))
         self.ends[member], self.alive[member] = End(time, state.copy(), reason, status), False
         living = self.living
         if not living:
@@ -86,7 +86,7 @@ class Company:
         idle = [*np.flatnonzero(~self.alive).tolist(), *left_over]  # they may have done what this one did
         for each in idle:
             self.stepper.replace(each, twin)
-            for packed in (self.state, self.jump, self.restrained, self.unusual, *self.bounds.packed):
+            for packed in (self.state, self.jump, self.restrained, self.bounds.unusual, *self.bounds.packed):
                 self.arrays.copy(packed, twin, each)
             if each < len(self.crew):
                 self.inputs.replace(each, twin)

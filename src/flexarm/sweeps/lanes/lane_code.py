@@ -11,6 +11,7 @@ import casadi as ca
 
 from flexarm.mechanics.building import building
 from flexarm.mechanics.lane_library import LaneLibrary, Width, widest
+from flexarm.mechanics.lane_node_loops import reading
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report
@@ -34,7 +35,7 @@ class LaneCode:
             made = (method.step(plant), plant.start, read(plant, method.order), small_motions(plant))
             return [_named(name, each) for name, each in zip(NAMES, made, strict=True)]
 
-        self._library = LaneLibrary(NAMES, make, decides, width)
+        self._library = LaneLibrary(NAMES, make, decides, width, reading(READ))
 
     @cached_property
     def library(self) -> ctypes.CDLL | None:

@@ -32,13 +32,13 @@ def suspicion(batch: Batch, system: System) -> Array:
         [largest(models[each.link], each.family) if each.family else np.inf for each in system.coordinates]
     )
     arrays, crew = batch.arrays, batch.crew
-    furthest = arrays.rows(batch.samples.furthest)
+    furthest = arrays.rows(batch.bounds.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
     leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
     found = np.maximum(bent, turned) / (1 - ROUGH)
-    if batch.samples.swings is not None:
-        found = np.maximum(found, arrays.rows(batch.samples.swings.counts).max(axis=1, initial=0) / OFTEN)
+    if batch.swings is not None:
+        found = np.maximum(found, arrays.rows(batch.swings.counts).max(axis=1, initial=0) / OFTEN)
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
 
 

@@ -6,43 +6,37 @@ As `motion/vibration.py` minds them in one run, but only counted: members with m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array
 from flexarm.mechanics.coordinates import Coordinate
+from flexarm.mechanics.lane_nodes import LaneLoop, vectors
 from flexarm.motion.vibration import ABOVE_ERRORS, MINDED
+from flexarm.sweeps.lanes.bounds import Bounds
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
 
 A_SWING = 2  # steps, at least, with which a method follows a coordinate from one turning point to the next
 
 
 class Swings:
-    """`counts` are those of each coordinate, (groups, coordinates, lanes).
+    """`counts` are those of each coordinate, (groups, coordinates, lanes); small ones are not minded beside how far
+    links bend, or joints move. sample: the time between samples (s)."""
 
-    sizes: what is large for each coordinate, in lanes. sample: the time between samples (s).
-    """
+    def __init__(
+        self, stepper: LaneStepper, coordinates: Sequence[Coordinate], bounds: Bounds, rtol: float, sample: float
+    ) -> None:
+        self._shortest, at = sample / A_SWING, stepper.layout
+        of_each = [(each.link, each.kind == "elastic") for each in coordinates]
+        every = [*dict.fromkeys(of_each)]
+        kinds = np.array([every.index(each) for each in of_each], dtype=np.int64)
+        self.counts = np.zeros(bounds.furthest.shape, dtype=np.int64)
+        last, most = np.zeros(bounds.furthest.shape), np.zeros(bounds.furthest.shape[1:])  # where each turned; working
+        layout = (stepper.arrays.groups, at.size, at.every, at.n, vectors(stepper.path, 0))
+        inside = (stepper.path, bounds.sizes, bounds.furthest, bounds.living, most, last, self.counts)
+        known = (kinds, float(MINDED), float(ABOVE_ERRORS * rtol))
+        self._swings = LaneLoop(stepper.library, "flexarm_swings", (int,), *layout, *known, *inside)
 
-    def __init__(self, coordinates: Sequence[Coordinate], sizes: Array, rtol: float, sample: float) -> None:
-        kinds = [(each.link, each.kind == "elastic") for each in coordinates]
-        self._alike = [[k for k, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)]
-        self._sizes, self._least, self._shortest = sizes, ABOVE_ERRORS * rtol, sample / A_SWING
-        self.counts = np.zeros(sizes.shape, dtype=np.int64)
-        self._last = np.zeros(sizes.shape)  # where a coordinate turned
-
-    def take(self, stepper: LaneStepper, good: int, h: float, furthest: Array, living: Any) -> None:
-        """Count those on the first steps of the last call, of h (s), in lanes that are `living`; `furthest`: how far
-        coordinates went until now."""
-        if h >= self._shortest:
-            return
-        q, v = (stepper.path[:, : good + 1, part] for part in (stepper.layout.q, stepper.layout.v))
-        bits = -living[:, 0].astype(np.int64)
-        stepper.on_nodes.swings(q, v, self._least_swings(furthest), bits, self._last, self.counts)
-
-    def _least_swings(self, furthest: Array) -> Array:
-        """Smaller ones are not minded beside how far links bend, or joints move."""
-        shares, out = furthest / self._sizes, np.empty_like(furthest)
-        for alike in self._alike:
-            out[:, alike] = np.maximum(MINDED * shares[:, alike].max(axis=1, keepdims=True), self._least)
-        return out * self._sizes
+    def take(self, good: int, h: float) -> None:
+        """Count those on the first steps of the last call, of h (s)."""
+        if h < self._shortest:
+            self._swings(good + 1)

@@ -66,9 +66,12 @@ class Watching:
         return np.where(np.isfinite(gained), gained, np.inf)
 
     def events(self, times: Array, good: int) -> dict[int, Event]:
-        """The first event of each member to which one may have happened on the last steps."""
+        """The first event of each member to which one may have happened on the last steps; where conditions are
+        watched, all of them are looked at."""
         company, stepper, found = self._company, self._company.stepper, {}
-        for member in self._suspects(float(times[1] - times[0])):
+        left, self._thrown = company.bounds.look(float(times[1] - times[0]))
+        suspects = company.living if self._always else company.those(company.bounds.left) if left else []
+        for member in suspects:
             own, sizes = company.arrays.of(stepper.path[:, : good + 1], member), company.crew.sizes[member]
             look = self._duration * LOOK
             event = self._watch_of(member).first(times, own, company.layout, sizes, stepper.method.order, look)
@@ -76,23 +79,13 @@ class Watching:
                 found[member] = event
         return found
 
-    def _suspects(self, h: float) -> list[int]:
-        """Members to which something may have happened; where conditions are watched, all of them."""
-        company = self._company
-        if self._always:
-            return company.living
-        suspect = company.bounds.may_be_left(company.stepper.ranges, company.layout, h)
-        return company.those(suspect) if suspect.any() else []
-
     def require_inertia(self) -> None:
         """End members whose accelerations have become absurd because their mass matrix is singular."""
-        company, at = self._company, self._company.layout
-        low, high = company.stepper.ranges.swapaxes(0, 1)
-        a = (np.maximum(np.abs(low[:, at.a]), np.abs(high[:, at.a])) / company.bounds.sizes).max(axis=1, initial=0.0)
-        if not (a > company.unusual).any():
+        company, fastest, unusual = self._company, self._company.bounds.fastest, self._company.bounds.unusual
+        if not self._thrown:
             return
-        for member in company.those(a > company.unusual):
+        for member in company.those(fastest > unusual):
             place = company.arrays.place(member)
             if (said := company.singular(member, company.state)) is not None:
                 company.end_here(member, f"diverged at t = {company.t:.6g} s: {said}")
-            company.unusual[place] = 10 * a[place]
+            unusual[place] = 10 * fastest[place]

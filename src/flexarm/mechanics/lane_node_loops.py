@@ -1,0 +1,175 @@
+"""Loops in C over the nodes of a chunk of steps: what is read of states, on them and between, how far coordinates went,
+how often they swung."""
+
+from __future__ import annotations
+
+# From a node x to the next, y, by the polynomials of motion/sampling.py: `weights` are those of (q, h v, h^2 a) at both
+# ends in q, v and a, then those of (x, h dx) in energies, then h and the share of the way.
+_BETWEEN = """
+static void lane_weights(double s, double h, const double* quintic, const double* cubic, double* w) {
+  int c, p;
+  double power[6] = {1., s, s * s, s * s * s, s * s * s * s, s * s * s * s * s};
+  for (c = 0; c < 18; ++c) for (w[c] = 0., p = 0; p < 6; ++p) w[c] += power[p] * quintic[18 * p + c];
+  for (c = 0; c < 4; ++c) for (w[18 + c] = 0., p = 0; p < 4; ++p) w[18 + c] += power[p] * cubic[4 * p + c];
+  w[22] = h;
+  w[23] = s;
+}
+static void lane_between(long long every, const double* w, const casadi_real* x, const casadi_real* y, long long low,
+    casadi_real* row) {
+  long long j, r, c;
+  const double *e = w + 18, h = w[22], s = w[23], rate = 1. / h;
+  for (j = 0; j < every; ++j) {
+    casadi_real ends[6] = {x[j], x[every + j] * h, x[2 * every + j] * (h * h),
+                           y[j], y[every + j] * h, y[2 * every + j] * (h * h)};
+    casadi_real moved = ends[3] - ends[0], sum;
+    casadi_real first = 6. * moved - 4. * ends[1] - 2. * ends[4], last = -6. * moved + 2. * ends[1] + 4. * ends[4];
+    casadi_real thrown = lane_larger(lane_fabs(first - ends[2]), lane_fabs(last - ends[5]));
+    lane_bits off = thrown > 2. * (lane_fabs(moved) + (lane_fabs(ends[1]) + lane_fabs(ends[4])) * .5);
+    ends[2] = (casadi_real)((off & (lane_bits) first) | (~off & (lane_bits) ends[2]));
+    ends[5] = (casadi_real)((off & (lane_bits) last) | (~off & (lane_bits) ends[5]));
+    for (r = 0; r < 3; ++r) {
+      sum = w[6 * r] * ends[0];
+      for (c = 1; c < 6; ++c) sum += w[6 * r + c] * ends[c];
+      row[r * every + j] = r == 2 ? sum * (rate * rate) : r ? sum * rate : sum;
+    }
+    if (low) row[2 * every + j] = x[2 * every + j] + s * (y[2 * every + j] - x[2 * every + j]);
+  }
+  for (j = 0; j < 2; ++j) {
+    const casadi_real *p = x + 4 * every + j, *q = y + 4 * every + j;
+    row[3 * every + j] = e[0] * p[0] + e[1] * h * p[2] + e[2] * q[0] + e[3] * h * q[2];
+  }
+}
+"""
+
+# A function (q, v, a, inputs, energies, numbers) -> readings at `count` wanted times, in order, between `nodes` nodes,
+# by which `range` is widened, and at the last node, by which `at_nodes` is; `first` takes the very first readings.
+_READ = """
+CASADI_SYMBOL_EXPORT long long {name}_nodes(long long count, const double* wanted, long long nodes,
+    const double* times, const casadi_real* inputs, long long across, casadi_real* first, casadi_real* at_nodes,
+    long long groups, long long every, long long entered, long long width, long long told, long long told_numbers,
+    long long reach, long long low, const casadi_real* path, const casadi_real* numbers, const double* quintic,
+    const double* cubic, casadi_real* range) {{
+  casadi_int sz_arg = 6, sz_res = 1, sz_iw = 0, sz_w = 0;
+  long long k, g, i, left = 0, failed = 0;
+  {name}_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
+  const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
+  casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
+  casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
+  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
+  casadi_real* row = (casadi_real*) malloc((3 * every + 2 + told) * sizeof(casadi_real));
+  double* weights = (double*) malloc((24 * count + 1) * sizeof(double));
+  long long* before = (long long*) malloc((count + 1) * sizeof(long long));
+  failed = !(arg && res && iw && w && row && weights && before);
+  for (k = 0; k < count && !failed; ++k) {{
+    while (left + 2 < nodes && times[left + 1] <= wanted[k]) ++left;
+    before[k] = left;
+    lane_weights((wanted[k] - times[left]) / (times[left + 1] - times[left]), times[left + 1] - times[left],
+                 quintic, cubic, weights + 24 * k);
+  }}
+  for (g = 0; g < groups && !failed; ++g) {{
+    const casadi_real* here = path + g * reach;
+    res[0] = row + 3 * every + 2;
+    for (k = 0; k < count + (at_nodes != 0) && !failed; ++k) {{
+      const casadi_real *node = here + (nodes - 1) * width, *state = k < count ? row : node;
+      if (k < count) lane_between(every, weights + 24 * k, here + before[k] * width, here + (before[k] + 1) * width,
+                                  low, row);
+      for (i = 0; i < 3; ++i) arg[i] = state + i * every;
+      arg[3] = inputs + k * entered + g * across;
+      arg[4] = k < count ? row + 3 * every : node + 4 * every;
+      arg[5] = numbers + g * told_numbers;
+      failed = {name}(arg, res, iw, w, 0);
+      if (k == 0 && first) for (i = 0; i < told; ++i) first[g * told + i] = res[0][i];
+      lane_widen(told, (k < count ? range : at_nodes) + 2 * g * told, res[0]);
+    }}
+  }}
+  free(arg); free(res); free(iw); free(w); free(row); free(weights); free(before);
+  return failed;
+}}
+"""
+
+# How far coordinates went on the last steps of size h, by the least and the largest of each entry of the states:
+# `furthest` so far, in lanes that are `living` (bits); which lanes may be `beyond` reason, or, with their speed, the
+# bounds of some `places`; the `fastest` acceleration in sizes. 1 where one may be beyond, 2 where one is `unusual`.
+_REACH = """
+CASADI_SYMBOL_EXPORT long long flexarm_reach(double h, long long groups, long long width, long long every, long long n,
+    long long bounded, const long long* places, const double* reaching, double coiled, const casadi_real* range,
+    const casadi_real* sizes, const casadi_real* far, const casadi_real* turns, const casadi_real* lower,
+    const casadi_real* upper, const casadi_real* unusual, const lane_bits* living, casadi_real* furthest,
+    lane_bits* beyond, casadi_real* fastest) {
+  long long g, j;
+  lane_bits left = lane_none(), thrown = left;
+  for (g = 0; g < groups; ++g) {
+    const casadi_real *low = range + 2 * g * width, *high = low + width;
+    lane_bits out = lane_none();
+    casadi_real turned = lane_all(0.), most = turned;
+    for (j = 0; j < n; ++j) {
+      long long own = g * n + j, a = 2 * every + j;
+      casadi_real went = lane_larger(lane_fabs(low[j]), lane_fabs(high[j])), all = lane_larger(furthest[own], went);
+      out |= ~(went <= far[own]);
+      turned += went * turns[own];
+      furthest[own] = (casadi_real)((living[g] & (lane_bits) all) | (~living[g] & (lane_bits) furthest[own]));
+      most = lane_larger(most, lane_larger(lane_fabs(low[a]), lane_fabs(high[a])) / sizes[own]);
+    }
+    out |= turned > lane_all(coiled);
+    for (j = 0; j < bounded; ++j) {
+      long long own = g * bounded + j, q = places[j], v = every + q;
+      casadi_real on = h * reaching[j] * lane_larger(lane_fabs(low[v]), lane_fabs(high[v]));
+      out |= (low[q] - on < lower[own]) | (high[q] + on > upper[own]);
+    }
+    beyond[g] = out;
+    fastest[g] = most;
+    left |= out;
+    thrown |= most > unusual[g];
+  }
+  return lane_some(left) + 2 * lane_some(thrown);
+}
+"""
+
+# How often coordinates turned on nodes, after swings that are not small beside how far those of their kind went; `last`
+# is where they turned, `living` has bits.
+_SWINGS = """
+CASADI_SYMBOL_EXPORT void flexarm_swings(long long nodes, long long groups, long long width, long long every,
+    long long n, long long reach, const long long* kinds, double minded, double least, const casadi_real* path,
+    const casadi_real* sizes, const casadi_real* furthest, const lane_bits* living, casadi_real* most,
+    casadi_real* last, lane_bits* counts) {
+  long long k, g, j;
+  for (g = 0; g < groups; ++g) {
+    for (j = 0; j < n; ++j) most[j] = lane_all(0.);
+    for (j = 0; j < n; ++j) most[kinds[j]] = lane_larger(most[kinds[j]], furthest[g * n + j] / sizes[g * n + j]);
+    for (j = 0; j < n; ++j) {
+      long long own = g * n + j;
+      casadi_real smallest = lane_larger(minded * most[kinds[j]], lane_all(least)) * sizes[own], where = last[own];
+      lane_bits count = lane_none();
+      for (k = 0; k + 1 < nodes; ++k) {
+        const casadi_real *q = path + g * reach + k * width + j, *v = q + every;
+        lane_bits turned = v[0] * v[width] < 0.;
+        count -= turned & (lane_fabs(q[0] - where) > smallest);
+        where = (casadi_real)((turned & (lane_bits) q[0]) | (~turned & (lane_bits) where));
+      }
+      last[own] = where;
+      counts[own] += count & living[g];
+    }
+  }
+}
+"""
+
+# States as the first nodes of the next steps: auxiliary accelerations lead the others by a fraction of the step.
+_BEGIN = """
+CASADI_SYMBOL_EXPORT void flexarm_begin(double longer, const casadi_real* states, long long groups, long long width,
+    long long every, long long reach, casadi_real* path) {
+  long long g, i;
+  for (g = 0; g < groups; ++g) {
+    const casadi_real *state = states + g * width, *a = state + 2 * every;
+    casadi_real* node = path + g * reach;
+    for (i = 0; i < width; ++i) node[i] = state[i];
+    if (longer != 1.) for (i = 0; i < every; ++i) node[3 * every + i] = a[i] + (a[every + i] - a[i]) * longer;
+  }
+}
+"""
+
+NODE_LOOPS = _BETWEEN + _REACH + _SWINGS + _BEGIN
+
+
+def reading(name: str) -> str:
+    """C that reads states with this function."""
+    return _READ.format(name=name)
