@@ -46,7 +46,8 @@ class Wave:
     phase: float = 0.0
 
     def value(self, t: Array, rate: int) -> Array:
-        return np.broadcast_to(np.asarray(self._at(t, rate, np.sin), dtype=float), t.shape)
+        found = self._at(t, rate, np.sin)
+        return found if isinstance(found, np.ndarray) else np.full(t.shape, found, dtype=float)
 
     def expression(self, t: Any, rate: int) -> Any:
         import casadi as ca

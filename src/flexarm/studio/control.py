@@ -60,7 +60,7 @@ class Control:
     gravity: bool = False
     strain: bool = False
     strain_gain: float = 1.0
-    strain_rate: float = 0.0  # with links of several shapes joints may not bear any
+    strain_rate: float = 0.0  # with links of several shapes it makes fast loops, which take short steps
     plant: Robot | None = None
 
     @property
