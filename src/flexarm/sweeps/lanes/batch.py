@@ -7,7 +7,6 @@ import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -108,7 +107,20 @@ class Batch:
 
     @property
     def ends(self) -> dict[int, End]:
+        """Of members that ended early."""
         return self._company.ends
+
+    def end_of(self, member: int) -> End:
+        """Of any, once all have run."""
+        company = self._company
+        return self.ends.get(member) or End(company.t, self.arrays.of(company.state, member).copy())
+
+    @property
+    def doubts(self) -> dict[int, tuple[str, ...]]:
+        """What should be known of members that did not end early, of those that took bad steps."""
+        bad = self._company.those(self._unsolved > 0)
+        counts = {member: int(self._unsolved[self.arrays.place(member)]) for member in bad}
+        return {member: (unsolved_steps(count, self.steps, self.step_size.dt),) for member, count in counts.items()}
 
     # --- the loop ---
 
@@ -125,10 +137,6 @@ class Batch:
                     raise Cancelled
                 self._advance(stop)
         self.samples.read()
-        for member in company.living:
-            end = self.ends[member] = End(company.t, self.arrays.of(company.state, member).copy())
-            if unsolved := int(self._unsolved[self.arrays.place(member)]):
-                end.doubts = (unsolved_steps(unsolved, self.steps, self.step_size.dt),)
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
@@ -282,16 +290,19 @@ class Batch:
 
     # --- what comes of it ---
 
-    def measures(self) -> list[dict[str, Any]]:
-        """By member, values of the usual measures. Lanes of members that ended are theirs again."""
-        at, ends = self.layout, [self.ends[member] for member in range(len(self.crew))]
-        if self.samples.extremes.first is None:  # nobody could begin
-            return [{} for _ in ends]
+    def measures(self) -> dict[str, Array]:
+        """By name, values of the usual measures, a row for each member; none where nobody could begin. Lanes of members
+        that ended are theirs again."""
+        at, company = self.layout, self._company
+        if self.samples.extremes.first is None:
+            return {}
         self.stepper.restore(self.crew.numbers)
         self.inputs.restore()
         self.samples.extremes.thaw()
-        states = self.arrays.packed(np.stack([each.state for each in ends]))
-        times = np.array([each.time for each in ends])
+        own, times = self.arrays.rows(company.state).copy(), np.full(len(self.crew), company.t)
+        for member, end in self.ends.items():
+            own[member], times[member] = end.state, end.time
+        states = self.arrays.packed(own)
         asked = np.where(times > 0, np.nextafter(times, -np.inf), times)
         rows = np.concatenate([states[:, : 3 * at.every], states[:, [at.work, at.lost]]], axis=1)[:, None]
         last = self.stepper.read(rows, self.inputs.at_own_times(asked)[:, None])
