@@ -60,7 +60,7 @@ def test_lengths_by_name_and_by_place():
 def test_what_is_no_number_is_a_group_of_its_own():
     """Among numbers, too: the robot that is made of it tells what is wrong."""
     mass = "links.fore.payload.mass"
-    found = changed({mass: 0.1}, {mass: True}, {mass: float("nan")}, {mass: 2}, {})
-    assert [[each.member.number for each in group] for group in found] == [[0, 3, 4], [1], [2]]
-    assert found[1].fixed == {mass: True}
+    found = changed({mass: 0.1}, {mass: True}, {mass: float("nan")}, {mass: 2}, {}, {mass: float("inf")})
+    assert [[each.member.number for each in group] for group in found] == [[0, 3, 4], [1], [2], [5]]
+    assert [dict(each.fixed) for each in found[1::2]] == [{mass: True}, {mass: float("inf")}]
     assert [dict(each.numbers) for each in found[0]] == [{mass: 0.1}, {mass: 2.0}, {}]

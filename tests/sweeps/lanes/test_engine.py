@@ -90,6 +90,10 @@ def test_what_members_do_not_mention_is_as_it_is():
     np.testing.assert_allclose(found[1].values["tip"], found[2].values["tip"], atol=1e-6)
 
 
+def test_no_members_are_no_tasks():
+    assert prepared(CASE, []).tasks == []
+
+
 # --- one by one ---
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import isnan
+from math import isfinite
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -82,7 +82,7 @@ class Candidates(Sequence[Candidate]):
     """Members that differ by numbers only, as columns: single ones are made when they are asked for.
 
     fixed: what all of them change of the robot by other kinds.
-    numbers: by field one for each member, nan where it leaves the field as it is.
+    numbers: by field one for each member, finite, or nan where it leaves the field as it is.
     """
 
     members: Members
@@ -103,7 +103,7 @@ class Candidates(Sequence[Candidate]):
             return self.some(range(*place.indices(len(self))))
         kinds: dict[str, dict[str, float]] = {"robot": {}, "state": {}, "inputs": {}}
         for path, column in self.numbers.items():
-            if not isnan(value := column.item(place)):
+            if isfinite(value := column.item(place)):
                 kinds[_kind(path)][path] = value
         return Candidate(self.members[place], self.fixed, kinds["robot"], kinds["state"], kinds["inputs"])
 
@@ -124,11 +124,8 @@ class Candidates(Sequence[Candidate]):
 
     def alike(self, *kinds: str) -> Alike:
         """Those whose numbers of these kinds are the same."""
-        fields, known = self.fields(*kinds), dict[tuple[float | None, ...], int]()
-        if not fields:
-            return Alike([0], np.zeros(len(self), dtype=np.intp))
-        at = self.points(fields)
-        rows = np.where(np.isnan(at), None, at).tolist() if np.isnan(at).any() else at.tolist()  # type: ignore[call-overload]
+        at, known = self.points(self.fields(*kinds)), dict[tuple[float, ...], int]()
+        rows = np.where(np.isnan(at), np.inf, at).tolist()  # no number is; and nan is not even itself
         which = np.array([known.setdefault(tuple(row), len(known)) for row in rows], dtype=np.intp)
         return Alike(np.unique(which, return_index=True)[1].tolist(), which)
 
@@ -159,13 +156,11 @@ def candidates(robot: Robot, given: Sequence[Member]) -> list[Candidates]:
     groups: dict[tuple[str, ...], list[int]] = {}
     for place, values in enumerate(zip(*others.values(), strict=True)):
         groups.setdefault(tuple(map(repr, values)), []).append(place)
-    return [
-        replace(
-            every.some(places),
-            fixed={path: column[places[0]] for path, column in others.items() if column[places[0]] is not ...},
-        )
-        for places in groups.values()
-    ]
+    return [replace(every.some(places), fixed=_changed(others, places[0])) for places in groups.values()]
+
+
+def _changed(columns: Mapping[str, Sequence[Any]], place: int) -> dict[str, Any]:
+    return {path: column[place] for path, column in columns.items() if column[place] is not ...}
 
 
 def _real_numbers(path: str, column: Sequence[Any]) -> Array:
@@ -190,7 +185,7 @@ def _are_numbers(column: Sequence[Any]) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and not isnan(value)
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and isfinite(value)
 
 
 def _is_number(robot: Robot, path: str) -> bool:
