@@ -33,7 +33,7 @@ def together(case: Case, grid: Grid, threads: int) -> tuple[float, float, float]
     begin = time.perf_counter()
     sweep = engine.prepare(case, these, threads=threads)
     ready = time.perf_counter()
-    count = sum(1 for _ in engine.run(sweep, threads))
+    count = sum(len(each) for each in engine.computed(sweep, threads))
     end = time.perf_counter()
     return sweep.loop_time / count, (end - ready) / count, (end - begin) / count
 
@@ -74,7 +74,7 @@ def tried(case: Case, checked: Checked) -> Result:
     tips, count, loops, wanted = {}, 0, 0.0, set(checked.numbers)
     for task in sweep.tasks:
         portion, cohort = sweep.portion(task), sweep.jobs[task.job].cohort
-        places = [k for k, one in enumerate(portion.members) if one.member.number in wanted]
+        places = [k for k, number in enumerate(portion.numbers.tolist()) if number in wanted]
         if not places:
             continue
         if cohort is None or portion.rows is None:
@@ -86,7 +86,7 @@ def tried(case: Case, checked: Checked) -> Result:
             run = gathered(cohort, batch, place, portion.members[place])
             if run.status != "completed":
                 raise Failed(f"a member {run.status}: {run.reason}")
-            tips[portion.members[place].member.number] = run.array("tip")
+            tips[int(portion.numbers[place])] = run.array("tip")
     track = np.stack([tips[number] for number in checked.numbers], axis=1)
     times = SAMPLE * np.arange(len(track))
     return Result(times, track, loops / count, (time.perf_counter() - begin) / count, 0)

@@ -7,7 +7,7 @@ import flexarm as fa
 from flexarm.sweeps import plan as plans
 from flexarm.sweeps.groups import groups, said
 from flexarm.sweeps.member import Case
-from flexarm.sweeps.plan import Some, plan_of
+from flexarm.sweeps.plan import plan_of
 
 ARM = fa.library.two_link_arm()
 CASE = Case(ARM, 1.0, torque={"upper": fa.bang_bang(0.02, (0.25, 0.5))})
@@ -34,9 +34,9 @@ def test_values_side_by_side():
 
 def test_members_are_made_when_they_are_asked_for():
     plan = plan_of(CASE, {MASS: np.linspace(0, 1, 3000), E: np.linspace(1e10, 2e10, 3000)})
-    some = Some(plan, range(5, 9_000_000, 1000))
-    assert some[3].number == 3005
-    assert [each.number for each in some[1:3]] == [1005, 2005]
+    some = plan.members(range(5, 9_000_000, 1000))
+    assert some[3] == plan[3005]
+    assert list(some[1:3]) == [plan[1005], plan[2005]]
 
 
 def test_too_many_members_are_refused():

@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 
 import flexarm as fa
+from flexarm.mechanics.compiler import find_compiler
 from flexarm.sweeps.journal import Journal
 from flexarm.sweeps.lanes import engine
 from tests.sweeps.cases import BAR, QUICK, angle, known, swept
@@ -50,14 +51,14 @@ def program(tmp_path):
 @pytest.fixture
 def counted(monkeypatch):
     """Numbers of the members that were run."""
-    numbers, real = [], engine.run
+    numbers, real = [], engine.computed
 
-    def run(sweep, threads, **how):
-        for outcome in real(sweep, threads, **how):
-            numbers.append(outcome.number)
-            yield outcome
+    def computed(sweep, threads, **how):
+        for found in real(sweep, threads, **how):
+            numbers.extend(found.numbers.tolist())
+            yield found
 
-    monkeypatch.setattr(engine, "run", run)
+    monkeypatch.setattr(engine, "computed", computed)
     return numbers
 
 
@@ -95,6 +96,27 @@ def test_ctrl_c_keeps_what_was_computed_and_nobody_else_writes(program, tmp_path
     assert len(counted) == len(MASSES) - done
     assert found["angle"].values == pytest.approx(known(MASSES))
     assert found.attrs["status"] == "completed"
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_ctrl_c_while_a_task_is_kept_loses_none_of_it(tmp_path, monkeypatch):
+    """All that was computed together is kept; so is what a table has of it."""
+    real, seen = Journal.write, []
+
+    def write(journal, outcome):
+        if not seen:
+            signal.raise_signal(signal.SIGINT)
+        seen.append(outcome.number)
+        real(journal, outcome)
+
+    monkeypatch.setattr(Journal, "write", write)
+    with pytest.warns(UserWarning, match=r"was interrupted after \d+ of 20 members"):
+        found = swept(MASSES, store=tmp_path / "a.nc", measure=["tip"], native=True)
+    assert found.attrs["status"] == "interrupted"
+    assert 1 < len(seen) == lines(tmp_path / "a.nc.part") - 1
+    done = found["status"].values == "completed"
+    assert np.flatnonzero(done).tolist() == sorted(seen)
+    assert np.isfinite(found["tip"].values[done]).all()
 
 
 def test_a_sweep_that_is_done_is_read(tmp_path, counted):

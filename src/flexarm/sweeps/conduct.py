@@ -23,8 +23,10 @@ from flexarm.sweeps.fingerprint import fingerprint
 from flexarm.sweeps.kept import Measure, checked_measures
 from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.lanes.sweep import Sweep
-from flexarm.sweeps.member import Case, Outcome
-from flexarm.sweeps.plan import Plan, Some
+from flexarm.sweeps.member import Case
+from flexarm.sweeps.members import Members
+from flexarm.sweeps.outcomes import Outcomes
+from flexarm.sweeps.plan import Plan
 from flexarm.sweeps.rehearsal import rehearse
 from flexarm.sweeps.running import ready
 from flexarm.sweeps.store import Store, store_of
@@ -135,18 +137,19 @@ def _gathered(
     grouped = structures.groups(case, table.plan)
     if len(grouped) > 1:
         _warn(structures.said(grouped))
-    chosen = [Some(table.plan, [each for each in part if each in missing]) for part in grouped]
-    chosen = [part for part in chosen if len(part)]
+    wanted = [[each for each in part if each in missing] for part in grouped]
+    chosen = [table.plan.members(part) for part in wanted if part]
     interrupts = Interrupts()
     try:
         with interrupts.noticed(), Counting(len(missing), how.progress) as bar:
             threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
             made = _made_ready(case, chosen, measures, keep is not None, threads, sweeps)
-            outcomes = _outcomes(made, workers, how.threads, store is not None)
-            for done, outcome in enumerate(outcomes, 1):
+            done = 0
+            for found in _outcomes(made, workers, how.threads, store is not None):
                 with interrupts.held():
-                    _kept(table.add(outcome), table, store)
+                    _kept(table.take(found), table, store)
                 interrupts.check()
+                done += len(found)
                 bar.update(done)
     except KeyboardInterrupt:
         return "interrupted"
@@ -155,7 +158,7 @@ def _gathered(
 
 def _made_ready(
     case: Case,
-    parts: Sequence[Some],
+    parts: Sequence[Members],
     measures: Mapping[str, Measure] | None,
     keep_runs: bool,
     threads: int | None,
@@ -169,16 +172,20 @@ def _made_ready(
         yield sweep
 
 
-def _outcomes(sweeps: Iterable[Sweep], workers: Workers | None, threads: int | None, prompt: bool) -> Iterator[Outcome]:
+def _outcomes(
+    sweeps: Iterable[Sweep], workers: Workers | None, threads: int | None, prompt: bool
+) -> Iterator[Outcomes]:
     if workers is not None:
         yield from spread(workers, list(sweeps))
         return
     for sweep in sweeps:
-        yield from engine.run(sweep, threads, prompt=prompt)
+        yield from engine.computed(sweep, threads, prompt=prompt)
 
 
-def _kept(outcome: Outcome, table: Table, store: Store | None) -> None:
-    if store is not None:
+def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:
+    if store is None:
+        return
+    for outcome in outcomes:
         store.keep(outcome)
         table.runs.pop(outcome.number, None)  # it is in its file
 

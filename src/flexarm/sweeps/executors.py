@@ -19,9 +19,10 @@ from flexarm.foundation.sentences import shown
 from flexarm.sweeps.lanes.job import Job, Portion
 from flexarm.sweeps.lanes.sweep import Sweep
 from flexarm.sweeps.member import Outcome
+from flexarm.sweeps.outcomes import Outcomes
 from flexarm.sweeps.parcel import packed, work
 
-Found = tuple[list[Outcome], list[str]]  # what comes of members, and notes of how they were run
+Found = tuple[Outcomes, list[str]]  # what comes of members, and notes of how they were run
 AHEAD = 4  # batches sent for each worker: none should wait for the next
 AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
 
@@ -100,7 +101,7 @@ class Ahead:
         return batch
 
 
-def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
+def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcomes]:
     """What comes of the members of all sweeps, in the order in which they are done."""
     waiting, suspects = Ahead(_batches(workers, sweeps)), deque[Batch]()
     running: dict[Future[Found], Batch] = {}
@@ -125,7 +126,7 @@ def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
                     lost.append(batch)
                     continue
                 batch.notes.extend(notes)
-                yield from found
+                yield found
             if not lost:
                 continue
             if alone and len(lost) == 1:
@@ -140,12 +141,13 @@ def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcome]:
         workers.close()
 
 
-def _halved(batch: Batch, suspects: deque[Batch]) -> Iterator[Outcome]:
+def _halved(batch: Batch, suspects: deque[Batch]) -> Iterator[Outcomes]:
     """A batch that killed its worker, alone."""
     if len(batch.portion) > 1:
         suspects.extend(batch.halved())
         return
-    yield Outcome(batch.portion.members[0].member.number, {}, "failed", "the worker that ran it died, each time")
+    number = int(batch.portion.numbers[0])
+    yield Outcomes.of([Outcome(number, {}, "failed", "the worker that ran it died, each time")])
 
 
 def _batches(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Batch]:

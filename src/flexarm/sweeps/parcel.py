@@ -9,7 +9,7 @@ from typing import Any
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.building import building
 from flexarm.sweeps.lanes.job import Job, Portion
-from flexarm.sweeps.member import Outcome
+from flexarm.sweeps.outcomes import Outcomes
 
 
 def packed(job: Job, by_value: bool) -> bytes:
@@ -26,7 +26,7 @@ def packed(job: Job, by_value: bool) -> bytes:
     raise TypeError(f"executor: {_culprit(job)} cannot be sent to other processes ({problem}); {_advice()}")
 
 
-def work(parcel: bytes | Job, portion: Portion) -> tuple[list[Outcome], list[str]]:
+def work(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
     """What a worker does: some members, in one thread; and what it notes of how they were run."""
     notes: list[str] = []
     job = parcel if isinstance(parcel, Job) else _opened(parcel)

@@ -18,6 +18,7 @@ from flexarm.foundation.sentences import shown, told
 from flexarm.sweeps.applied import applied, is_of_case
 from flexarm.sweeps.fields import Field, field
 from flexarm.sweeps.member import Case, Member
+from flexarm.sweeps.members import Members
 
 MOST = 10_000_000  # members: beyond, the results alone fill the memory
 CORNERS = 256  # robots that are made to see whether all others can be
@@ -67,6 +68,16 @@ class Plan(Sequence[Member]):
         places = (number,) * len(self.fields) if self.together else unravelled(number, self.shape)
         values = (column[place] for column, place in zip(self.columns, places, strict=True))
         return Member(number, {each.name: value for each, value in zip(self.fields, values, strict=True)})
+
+    def members(self, numbers: Sequence[int]) -> Members:
+        """Some of them by their numbers, as columns."""
+        of = np.array(numbers, dtype=np.intp)
+        places = (of,) * len(self.fields) if self.together else np.unravel_index(of, self.shape)
+        columns = {
+            each.name: [column[k] for k in at.tolist()]
+            for each, column, at in zip(self.fields, self.columns, places, strict=True)
+        }
+        return Members(of, columns)
 
     def words(self, number: int) -> str:
         """What a member is, in words."""
@@ -207,25 +218,3 @@ def unravelled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
         number, place = divmod(number, length)
         places.append(place)
     return tuple(reversed(places))
-
-
-@dataclass(frozen=True)
-class Some(Sequence[Member]):
-    """Members of a plan by their numbers, made when they are asked for."""
-
-    plan: Plan
-    numbers: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @overload
-    def __getitem__(self, place: int) -> Member: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Some: ...
-
-    def __getitem__(self, place: int | slice) -> Member | Some:
-        if isinstance(place, slice):
-            return Some(self.plan, self.numbers[place])
-        return self.plan[self.numbers[place]]

@@ -8,10 +8,11 @@ from flexarm.foundation.sentences import told
 from flexarm.motion.laws import Feedback
 from flexarm.sweeps.kept import Measures
 from flexarm.sweeps.lanes import engine
-from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.candidates import Candidates
 from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.lanes.sweep import Sweep
 from flexarm.sweeps.member import Case, Member
+from flexarm.sweeps.members import columns_of
 
 
 def ready(
@@ -24,7 +25,7 @@ def ready(
         except (ValueError, TypeError, KeyError, ArithmeticError) as error:
             why = told(error)
     sweep = Sweep(case, Settings(), measures, keep_runs)
-    sweep.add_alone([Candidate(each, {}, {}, {}, {}) for each in members], why)
+    sweep.add_alone(Candidates(columns_of(members), {}, {}), why)
     return sweep
 
 

@@ -6,6 +6,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
 from flexarm.sweeps.kept import USUAL, Measures, Usual, usual_measures
 from flexarm.sweeps.member import Case, Outcome
+from flexarm.sweeps.outcomes import Outcomes
 from flexarm.sweeps.plan import Plan
 
 if TYPE_CHECKING:
@@ -39,12 +41,11 @@ class Table:
 
     def add(self, outcome: Outcome) -> Outcome:
         """Note an outcome, as it is returned: one whose measures do not fit those of the others has failed."""
-        outcome = self._fitting(outcome)
         number = outcome.number
+        if misfit := self._misfit({name: np.shape(value) for name, value in outcome.values.items()}):
+            outcome = Outcome(number, {}, "failed", misfit)
         for name, value in outcome.values.items():
-            if name not in self.values:
-                self.values[name] = np.full((len(self.plan), *np.shape(value)), np.nan)
-            self.values[name][number] = value
+            self._column(name, np.shape(value))[number] = value
         self.status[number] = outcome.status
         if outcome.reason:
             self.reasons[number] = outcome.reason
@@ -54,13 +55,35 @@ class Table:
             self.runs[number] = outcome.run
         return outcome
 
-    def _fitting(self, outcome: Outcome) -> Outcome:
-        for name, value in outcome.values.items():
-            if name in self.values and self.values[name].shape[1:] != getattr(value, "shape", ()):
-                shapes = f"{np.shape(value)}, where another member gave {self.values[name].shape[1:]}"
-                sentence = f"measure {name!r} gave an array of shape {shapes}"
-                return Outcome(outcome.number, {}, "failed", sentence)
-        return outcome
+    def take(self, found: Outcomes) -> Outcomes:
+        """Note what came of many, as it is returned: the same, column by column."""
+        told = found.told
+        if told.size and (misfit := self._misfit({name: rows.shape[1:] for name, rows in found.values.items()})):
+            endings = {**found.endings, **dict.fromkeys(told.tolist(), ("failed", misfit))}
+            found, told = replace(found, values={}, endings=endings, doubts={}), told[:0]
+        numbers = found.numbers
+        for name, rows in found.values.items() if told.size else ():
+            self._column(name, rows.shape[1:])[numbers[told]] = rows[told]
+        self.status[numbers] = "completed"
+        for place, (status, reason) in found.endings.items():
+            self.status[numbers[place]] = status
+            if reason:
+                self.reasons[int(numbers[place])] = reason
+        self.doubts |= {int(numbers[place]): each for place, each in found.doubts.items()}
+        return replace(found, single={place: self.add(each) for place, each in found.single.items()})
+
+    def _column(self, name: str, shape: tuple[int, ...]) -> Array:
+        if name not in self.values:
+            self.values[name] = np.full((len(self.plan), *shape), np.nan)
+        return self.values[name]
+
+    def _misfit(self, shapes: Mapping[str, tuple[int, ...]]) -> str:
+        """Which of the measures are not of the shapes that those of others are of; empty if they all are."""
+        for name, shape in shapes.items():
+            if name in self.values and self.values[name].shape[1:] != shape:
+                others = self.values[name].shape[1:]
+                return f"measure {name!r} gave an array of shape {shape}, where another member gave {others}"
+        return ""
 
     @property
     def missing(self) -> list[int]:

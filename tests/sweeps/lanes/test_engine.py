@@ -63,7 +63,7 @@ def test_interpolated_rows_to_ten_digits():
     for place in (3, 17, 38):
         exact = cohort.sampler.row(these[place].smooth)
         rough = cohort.sampler.scale.close > 1e-10
-        found = rows.of([these[place]], [place])[0]
+        found = rows.of(these.some([place]), [place])[0]
         np.testing.assert_allclose(found[~rough], exact[~rough], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found[rough], exact[rough], rtol=1e-2)
 
@@ -88,6 +88,10 @@ def test_what_members_do_not_mention_is_as_it_is():
     these = [Member(0, {"links.fore.payload.mass": 0.3}), Member(1, {}), Member(2, {"links.fore.payload.mass": 0.15})]
     found, _ = ran(CASE, these)
     np.testing.assert_allclose(found[1].values["tip"], found[2].values["tip"], atol=1e-6)
+
+
+def test_no_members_are_no_tasks():
+    assert prepared(CASE, []).tasks == []
 
 
 # --- one by one ---
@@ -241,6 +245,16 @@ def test_tasks_are_cut_where_outcomes_are_kept():
             places += task.places
     assert tuple(places) == whole.places
     assert max(sizes[1:]) == engine.FIRST // 4
+
+
+def test_columns_of_tasks_are_the_members_one_by_one():
+    these = payloads(np.linspace(0.1, 0.5, 12))
+    columns = list(engine.computed(prepared(CASE, these), threads=1))
+    single = list(engine.run(prepared(CASE, these), threads=1))
+    assert [number for each in columns for number in each.numbers] == [each.number for each in single]
+    tips = np.concatenate([each.values["tip"] for each in columns])
+    np.testing.assert_array_equal(tips, [each.values["tip"] for each in single])
+    assert not any(each.single or each.endings for each in columns)
 
 
 # --- elsewhere ---

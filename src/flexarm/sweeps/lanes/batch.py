@@ -7,7 +7,6 @@ import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -110,7 +109,20 @@ class Batch:
 
     @property
     def ends(self) -> dict[int, End]:
+        """Of members that ended early."""
         return self._company.ends
+
+    def end_of(self, member: int) -> End:
+        """Of any, once all have run."""
+        company = self._company
+        return self.ends.get(member) or End(company.t, self.arrays.of(company.state, member).copy())
+
+    @property
+    def doubts(self) -> dict[int, tuple[str, ...]]:
+        """What should be known of members that did not end early, of those that took bad steps."""
+        bad = self._company.those(self._unsolved > 0)
+        counts = {member: int(self._unsolved[self.arrays.place(member)]) for member in bad}
+        return {member: (unsolved_steps(count, self.steps, self.step_size.dt),) for member, count in counts.items()}
 
     # --- the loop ---
 
@@ -126,10 +138,6 @@ class Batch:
                 if self._cancelled():
                     raise Cancelled
                 self._advance(stop)
-        for member in company.living:
-            end = self.ends[member] = End(company.t, self.arrays.of(company.state, member).copy())
-            if unsolved := int(self._unsolved[self.arrays.place(member)]):
-                end.doubts = (unsolved_steps(unsolved, self.steps, self.step_size.dt),)
 
     def _advance(self, stop: float) -> None:
         """One chunk: those of its steps that lie before `stop` and count."""
@@ -278,16 +286,19 @@ class Batch:
 
     # --- what comes of it ---
 
-    def measures(self) -> list[dict[str, Any]]:
-        """By member, values of the usual measures. Lanes of members that ended are theirs again."""
-        ends = [self.ends[member] for member in range(len(self.crew))]
-        if self.samples.extremes.first is None:  # nobody could begin
-            return [{} for _ in ends]
+    def measures(self) -> dict[str, Array]:
+        """By name, values of the usual measures, a row for each member; none where nobody could begin. Lanes of members
+        that ended are theirs again."""
+        company = self._company
+        if self.samples.extremes.first is None:
+            return {}
         self.stepper.restore(self.crew.numbers)
         self.inputs.restore()
         self.samples.extremes.thaw()
-        states = self.arrays.packed(np.stack([each.state for each in ends]))
-        times = np.array([each.time for each in ends])
+        own, times = self.arrays.rows(company.state).copy(), np.full(len(self.crew), company.t)
+        for member, end in self.ends.items():
+            own[member], times[member] = end.state, end.time
+        states = self.arrays.packed(own)
         asked = np.where(times > 0, np.nextafter(times, -np.inf), times)
         last = self.stepper.read(states, self.inputs.at_own_times(asked))
         return self.samples.extremes.values(last, self.arrays.packed(times[:, None])[:, 0], self.duration)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown, told
@@ -14,6 +17,7 @@ from flexarm.robot import DescriptionError, Link, Robot
 from flexarm.robot.changes import value_at
 from flexarm.sweeps.applied import STATES, changed_robot, is_of_case
 from flexarm.sweeps.member import Member
+from flexarm.sweeps.members import Members, columns_of
 
 
 class Parts(NamedTuple):
@@ -60,44 +64,128 @@ class Candidate(NamedTuple):
         """Its robot, of one that has what is fixed."""
         return changed_robot(robot, self.numbers)
 
-    def length(self, place: int, link: Link) -> float:
-        """Of one of its links, which may be called by its name or by its place."""
-        names = (f"links.{link.name}.length", f"links.{place}.length")
-        return float(next((self.numbers[name] for name in names if name in self.numbers), link.length))
-
     def about(self, error: Exception) -> ValueError:
         """An error that tells whose it is."""
         said = ", ".join(f"{path} = {shown(value)}" for path, value in self.member.changes.items())
         return ValueError(f"member {self.member.number} ({said}): {told(error)}")
 
 
-def candidates(robot: Robot, members: Sequence[Member]) -> list[list[Candidate]]:
+class Alike(NamedTuple):
+    """Members by what they have in common: the place of the first of each kind, and by member which kind it is."""
+
+    firsts: list[int]
+    which: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Candidates(Sequence[Candidate]):
+    """Members that differ by numbers only, as columns: single ones are made when they are asked for.
+
+    fixed: what all of them change of the robot by other kinds.
+    numbers: by field one for each member, finite, or nan where it leaves the field as it is.
+    """
+
+    members: Members
+    fixed: Mapping[str, Any]
+    numbers: Mapping[str, Array]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @overload
+    def __getitem__(self, place: int) -> Candidate: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Candidates: ...
+
+    def __getitem__(self, place: int | slice) -> Candidate | Candidates:
+        if isinstance(place, slice):
+            return self.some(range(*place.indices(len(self))))
+        kinds: dict[str, dict[str, float]] = {"robot": {}, "state": {}, "inputs": {}}
+        for path, column in self.numbers.items():
+            if isfinite(value := column.item(place)):
+                kinds[_kind(path)][path] = value
+        return Candidate(self.members[place], self.fixed, kinds["robot"], kinds["state"], kinds["inputs"])
+
+    def some(self, places: Sequence[int]) -> Candidates:
+        """Those at these places."""
+        chosen = list(places)
+        numbers = {path: column[chosen] for path, column in self.numbers.items()}
+        return Candidates(self.members.some(chosen), self.fixed, numbers)
+
+    def fields(self, *kinds: str) -> tuple[str, ...]:
+        """Numbers of these kinds that one of them changes at least."""
+        known = {path: column for path, column in self.numbers.items() if _kind(path) in kinds}
+        return tuple(path for path, column in known.items() if not np.isnan(column).all())
+
+    def points(self, fields: Sequence[str]) -> Array:
+        """(members, fields)."""
+        return np.stack([self.numbers[path] for path in fields], axis=1) if fields else np.zeros((len(self), 0))
+
+    def alike(self, *kinds: str) -> Alike:
+        """Those whose numbers of these kinds are the same."""
+        at, known = self.points(self.fields(*kinds)), dict[tuple[float, ...], int]()
+        rows = np.where(np.isnan(at), np.inf, at).tolist()  # no number is; and nan is not even itself
+        which = np.array([known.setdefault(tuple(row), len(known)) for row in rows], dtype=np.intp)
+        return Alike(np.unique(which, return_index=True)[1].tolist(), which)
+
+    def lengths(self, place: int, link: Link) -> Array:
+        """Of one of their links, which may be called by its name or by its place."""
+        found = np.full(len(self), link.length)
+        for name in (f"links.{place}.length", f"links.{link.name}.length"):
+            if (column := self.numbers.get(name)) is not None:
+                found = np.where(np.isnan(column), found, column)
+        return found
+
+
+def candidates(robot: Robot, given: Sequence[Member]) -> list[Candidates]:
     """The members in groups that differ by numbers only."""
-    numbers: dict[str, bool] = {}
-    groups: dict[tuple[Any, ...], list[Candidate]] = {}
-    for member in members:
-        parts = parted(member.changes)
-        fixed, free = dict[str, Any](), dict[str, float]()
-        for path, value in parts.robot.items():
-            if path not in numbers:
-                numbers[path] = _is_number(robot, path)
-            if numbers[path] and (type(value) is float or _is_plain(value)):
-                free[path] = float(value)
-            else:
-                fixed[path] = value
-        key = tuple((path, repr(value)) for path, value in fixed.items())
-        groups.setdefault(key, []).append(Candidate(member, fixed, free, parts.state, parts.inputs))
-    return [*groups.values()]
+    members = columns_of(given)
+    numbers, others = dict[str, Array](), dict[str, list[Any]]()
+    for path, column in members.columns.items():
+        if _kind(path) != "robot":
+            numbers[path] = _real_numbers(path, column)
+        elif _is_number(robot, path):
+            numbers[path], others[path] = _plain_numbers(column)
+        else:
+            others[path] = list(column)
+    others = {path: column for path, column in others.items() if any(value is not ... for value in column)}
+    every = Candidates(members, {}, numbers)
+    if not others:
+        return [every]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, values in enumerate(zip(*others.values(), strict=True)):
+        groups.setdefault(tuple(map(repr, values)), []).append(place)
+    return [replace(every.some(places), fixed=_changed(others, places[0])) for places in groups.values()]
+
+
+def _changed(columns: Mapping[str, Sequence[Any]], place: int) -> dict[str, Any]:
+    return {path: column[place] for path, column in columns.items() if column[place] is not ...}
+
+
+def _real_numbers(path: str, column: Sequence[Any]) -> Array:
+    """Of what is no robot's; others are refused."""
+    if _are_numbers(column):
+        return np.array(column)
+    return np.array([np.nan if value is ... else real_number(path, value) for value in column])
+
+
+def _plain_numbers(column: Sequence[Any]) -> tuple[Array, list[Any]]:
+    """What are numbers, and what is something else, `...` where there is nothing of the kind."""
+    if _are_numbers(column):
+        return np.array(column), []
+    plain = [_is_plain(value) for value in column]
+    numbers = [float(value) if own else np.nan for value, own in zip(column, plain, strict=True)]
+    return np.array(numbers), [... if own else value for value, own in zip(column, plain, strict=True)]
+
+
+def _are_numbers(column: Sequence[Any]) -> bool:
+    """Whether nothing need be looked at one by one."""
+    return {*map(type, column)} == {float} and bool(np.isfinite(column).all())
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def points(these: Sequence[Candidate], fields: Sequence[str]) -> Array:
-    """(members, fields)."""
-    rows = [[smooth[name] for name in fields] for smooth in (each.smooth for each in these)]
-    return np.array(rows, dtype=float).reshape(len(these), len(fields))
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and isfinite(value)
 
 
 def _is_number(robot: Robot, path: str) -> bool:

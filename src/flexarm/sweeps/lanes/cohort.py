@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ from flexarm.motion.validity import smoothed_steps
 from flexarm.robot import MovingJoint, Robot
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.lanes.batch import Batch
-from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.candidates import Candidate, Candidates
 from flexarm.sweeps.lanes.lane_code import LaneCode, lane_code_of
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
@@ -202,29 +202,23 @@ class Cohort:
         schedule.look(self.case.duration, q, v)
         return schedule
 
-    def batch(
-        self, these: Sequence[Candidate], rows: Array, keep: bool, cancelled: Callable[[], bool] = lambda: False
-    ) -> Batch:
+    def batch(self, these: Candidates, rows: Array, keep: bool, cancelled: Callable[[], bool] = lambda: False) -> Batch:
         """Members with their rows, ready to run."""
         crew = self.sampler.crew(rows, self.plan.tolerance)
-        changes = [each.inputs for each in these]
-        gains = self.schedule.law is not None and self._law_is_steady
-        keys = [() if gains else tuple(sorted(each.items())) for each in changes]
-        schedules: dict[tuple[Any, ...], Schedule] = {}
-        for k, key in enumerate(keys):
-            if key not in schedules:
-                schedules[key] = self.schedule if not key else self.schedule_of(dict(key), crew.q[k], crew.v[k])
-        places = {key: place for place, key in enumerate(schedules)}
-        which = np.array([places[key] for key in keys], dtype=np.intp)
-        parameters = None
-        if gains and any(changes):
+        firsts, which = these.alike("inputs")
+        changes = [dict(sorted(these[place].inputs.items())) for place in firsts]
+        schedules, parameters = [self.schedule], None
+        if self.schedule.law is None or not self._law_is_steady:
+            own = zip(firsts, changes, strict=True)
+            schedules = [self.schedule_of(each, crew.q[k], crew.v[k]) if each else self.schedule for k, each in own]
+        elif any(changes):
             feedback = self.schedule.feedback
             assert feedback is not None
-            parameters = np.stack([law_parameters(feedback, self.system, each) for each in changes])
-        own = len(schedules) > 1 or parameters is not None
+            parameters = np.stack([law_parameters(feedback, self.system, each) for each in changes])[which]
+        followed = which if len(schedules) > 1 else np.zeros_like(which)
 
         def inputs(stepper: LaneStepper) -> LaneInputs:
-            return LaneInputs([*schedules.values()], which, parameters, stepper.plant, stepper.arrays)
+            return LaneInputs(schedules, followed, parameters, stepper.plant, stepper.arrays)
 
         people = People(self, these)
         return Batch(
@@ -240,7 +234,7 @@ class Cohort:
             self.settings.stop is not None or self.sampler.watched,
             keep,
             cancelled,
-            own,
+            len(schedules) > 1 or parameters is not None,
         )
 
 
@@ -254,7 +248,7 @@ def _again(case: Case, robot: Robot, typical: Robot, settings: Settings, one: Ca
 class People:
     """Systems and watches of members, made when they are first asked for."""
 
-    def __init__(self, cohort: Cohort, these: Sequence[Candidate]) -> None:
+    def __init__(self, cohort: Cohort, these: Candidates) -> None:
         self._cohort, self._these = cohort, these
         self._systems: dict[int, System] = {}
         self._watches: dict[int, Watch] = {}

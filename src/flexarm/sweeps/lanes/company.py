@@ -20,13 +20,12 @@ from flexarm.sweeps.lanes.samples import Samples
 
 @dataclass
 class End:
-    """How a member ended, and what should be known of it."""
+    """How a member ended."""
 
     time: float
     state: Array
     reason: str = "completed"
     status: Status = "completed"
-    doubts: tuple[str, ...] = ()
 
 
 class Company:

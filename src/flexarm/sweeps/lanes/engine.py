@@ -1,7 +1,7 @@
 """Many members run: grouped by structure and speed, in lanes and threads where they can, one by one where they must.
 
 `prepare` checks all members before any runs and makes a `Sweep`, whose tasks can be computed anywhere and in any order;
-`run` computes them in threads, and yields what came of members as it comes.
+`computed` does so in threads, and yields what came of each task as it comes; `run` the same member by member.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ import os
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
+
+import numpy as np
 
 from flexarm.foundation.sentences import told
 from flexarm.mechanics.lane_library import Width
 from flexarm.sweeps.applied import applied, changed_robot
 from flexarm.sweeps.kept import Measures
-from flexarm.sweeps.lanes.candidates import Candidate, candidates
+from flexarm.sweeps.lanes.candidates import Candidates, candidates
 from flexarm.sweeps.lanes.cohort import Alone, Cohort
 from flexarm.sweeps.lanes.rows import WRONG, require_robots, rows_of
 from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.lanes.sweep import Sweep, Task
 from flexarm.sweeps.member import Case, Member, Outcome
+from flexarm.sweeps.outcomes import Outcomes
 
 PROMPT = 2.0  # s that a task should take, where outcomes are kept as they come
 FIRST, FEWEST = 64, 8  # members of a task of which nothing is known yet, and of any
@@ -52,6 +56,13 @@ def prepare(
 
 
 def run(sweep: Sweep, threads: int | None = None, prompt: bool = False) -> Iterator[Outcome]:
+    """What comes of single members, as `computed` has it."""
+    with closing(computed(sweep, threads, prompt)) as found:
+        for each in found:
+            yield from each
+
+
+def computed(sweep: Sweep, threads: int | None = None, prompt: bool = False) -> Generator[Outcomes]:
     """What comes of the members, as tasks are done in so many threads, in no certain order.
 
     prompt: whether tasks are cut so that outcomes come every few seconds, for those who keep them.
@@ -60,9 +71,9 @@ def run(sweep: Sweep, threads: int | None = None, prompt: bool = False) -> Itera
     """
     workers, stopped = threads or processors(), threading.Event()
     tasks = Waiting(sweep.tasks, prompt)
-    running: dict[Future[tuple[list[Outcome], float]], Task] = {}
+    running: dict[Future[tuple[Outcomes, float]], Task] = {}
 
-    def timed(task: Task) -> tuple[list[Outcome], float]:
+    def timed(task: Task) -> tuple[Outcomes, float]:
         begin = clock.perf_counter()
         return sweep.compute(task, stopped.is_set), clock.perf_counter() - begin
 
@@ -76,7 +87,7 @@ def run(sweep: Sweep, threads: int | None = None, prompt: bool = False) -> Itera
                 for one in wait(running, return_when=FIRST_COMPLETED).done:
                     outcomes, seconds = one.result()
                     tasks.took(running.pop(one), seconds)
-                    yield from outcomes
+                    yield outcomes
         finally:
             stopped.set()
             pool.shutdown(cancel_futures=True)
@@ -108,11 +119,11 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _add_group(sweep: Sweep, these: Sequence[Candidate], threads: int) -> None:
+def _add_group(sweep: Sweep, these: Candidates, threads: int) -> None:
     """One more cohort, or several where numbers decide the structure (a zero may be none)."""
     case = sweep.case
     _require_inputs(case, these)
-    while these:
+    while len(these):
         first = these[0]
         try:
             robot, typical = (changed_robot(case.robot, changes) for changes in (first.fixed, first.robot))
@@ -123,7 +134,7 @@ def _add_group(sweep: Sweep, these: Sequence[Candidate], threads: int) -> None:
             cohort.look(first)
             cohort.require_lanes(first)
         except ArithmeticError as why:
-            sweep.add_alone([first], told(why))
+            sweep.add_alone(these[:1], told(why))
             these = these[1:]
             continue
         except Alone as why:
@@ -131,42 +142,35 @@ def _add_group(sweep: Sweep, these: Sequence[Candidate], threads: int) -> None:
             sweep.add_alone(these, str(why))
             return
         these = _without_strays(sweep, cohort, these)
-        if not these:
+        if not len(these):
             return
         rows, mine = rows_of(cohort, these)
-        sweep.add(cohort, [each for each, own in zip(these, mine, strict=True) if own], rows, threads)
-        others = [each for each, own in zip(these, mine, strict=True) if not own]
-        if len(others) == len(these):  # not even the first, which the cohort was made of
-            sweep.add_alone(others[:1], "its row of numbers cannot be computed")
-            others = others[1:]
-        these = others
+        if mine.any():
+            sweep.add(cohort, these.some(np.flatnonzero(mine).tolist()), rows, threads)
+        else:  # not even the first, which the cohort was made of
+            sweep.add_alone(these[:1], "its row of numbers cannot be computed")
+            mine[0] = True
+        these = these.some(np.flatnonzero(~mine).tolist())
 
 
-def _without_strays(sweep: Sweep, cohort: Cohort, these: Sequence[Candidate]) -> list[Candidate]:
+def _without_strays(sweep: Sweep, cohort: Cohort, these: Candidates) -> Candidates:
     """Members that share what drives them with the cohort, but for numbers; the others are run one by one."""
-    found: dict[tuple[object, ...], str] = {}
-    strays: dict[str, list[Candidate]] = {}
-    mine = []
-    for each in these:
-        key = tuple(sorted(each.inputs.items()))
-        if key not in found:
-            found[key] = cohort.why_stray(each.inputs) if key else ""
-        if found[key]:
-            strays.setdefault(found[key], []).append(each)
-        else:
-            mine.append(each)
+    firsts, which = these.alike("inputs")
+    reasons = [cohort.why_stray(inputs) if inputs else "" for inputs in (these[place].inputs for place in firsts)]
+    if not any(reasons):
+        return these
+    mine, strays = list[int](), dict[str, list[int]]()
+    for place, kind in enumerate(which.tolist()):
+        (strays.setdefault(reasons[kind], []) if reasons[kind] else mine).append(place)
     for why, some in strays.items():
-        sweep.add_alone(some, why)
-    return mine
+        sweep.add_alone(these.some(some), why)
+    return these.some(mine)
 
 
-def _require_inputs(case: Case, these: Sequence[Candidate]) -> None:
+def _require_inputs(case: Case, these: Candidates) -> None:
     """All that drives them can be made."""
-    seen = set()
-    for each in these:
-        key = tuple(each.inputs.items())
-        if key and key not in seen:
-            seen.add(key)
+    for each in (these[place] for place in these.alike("inputs").firsts):
+        if each.inputs:
             try:
                 applied(case, each.inputs)
             except WRONG as error:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import told as told_of
@@ -12,23 +15,28 @@ from flexarm.mechanics.reach import bends_far, reach
 from flexarm.motion.validity import doubts
 from flexarm.sweeps.kept import Measures, are_usual, usual_measures
 from flexarm.sweeps.lanes.batch import Batch, Cancelled
-from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.candidates import Candidates
 from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.runs import gathered
 from flexarm.sweeps.lanes.suspicion import second_looks, suspicion
 from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.one_by_one import outcome, told
+from flexarm.sweeps.outcomes import Outcomes
 
 
 @dataclass(frozen=True)
 class Portion:
     """Some members, with their rows; without, they are run one by one."""
 
-    members: Sequence[Candidate]
+    members: Candidates
     rows: Array | None = None
 
     def __len__(self) -> int:
         return len(self.members)
+
+    @property
+    def numbers(self) -> NDArray[np.intp]:
+        return self.members.members.numbers
 
     @property
     def halves(self) -> tuple[Portion, Portion]:
@@ -60,77 +68,80 @@ class Job:
         cancelled: Callable[[], bool] = lambda: False,
         timed: Callable[[float], Any] = lambda seconds: None,
         noted: Callable[[str], Any] = lambda sentence: None,
-    ) -> list[Outcome]:
+    ) -> Outcomes:
         """What comes of them; `Cancelled` once that says so. `timed` is told how long steps in lanes took (s), `noted`
         why they were not run there after all."""
 
         def alone(place: int) -> Outcome:
             if cancelled():
                 raise Cancelled
-            return outcome(self.case, portion.members[place].member, self._measures, self.keep_runs)
+            return outcome(self.case, portion.members.members[place], self._measures, self.keep_runs)
 
         if self.cohort is None or portion.rows is None:
-            return [alone(place) for place in range(len(portion))]
+            return Outcomes.of([alone(place) for place in range(len(portion))])
         try:
-            return self._together(portion, cancelled, timed, alone)
+            batch = self._together(self.cohort, portion, cancelled)
+            timed(batch.loop_time)
+            return (self._of_runs if self.wants_runs else self._of_lanes)(self.cohort, batch, portion, alone)
         except Cancelled:
             raise
         except Exception as error:  # whoever it is whose run cannot be, the others go on
             noted(f"{len(portion)} members run one by one: {type(error).__name__}: {told_of(error)}")
-            return [alone(place) for place in range(len(portion))]
+            return Outcomes.of([alone(place) for place in range(len(portion))])
 
-    def _together(
-        self,
-        portion: Portion,
-        cancelled: Callable[[], bool],
-        timed: Callable[[float], Any],
-        alone: Callable[[int], Outcome],
-    ) -> list[Outcome]:
-        assert self.cohort is not None
+    def _together(self, cohort: Cohort, portion: Portion, cancelled: Callable[[], bool]) -> Batch:
         assert portion.rows is not None
-        batch = self.cohort.batch(portion.members, portion.rows, self.wants_runs, cancelled)
+        batch = cohort.batch(portion.members, portion.rows, self.wants_runs, cancelled)
         batch.run()
-        timed(batch.loop_time)
-        found = self._of_runs(batch, portion) if self.wants_runs else self._of_lanes(batch, portion)
-        at_once = {place for place, end in batch.ends.items() if not end.time and end.status != "failed"}
-        again = {place: alone(place) for place in batch.stragglers | (at_once if self.wants_runs else set())}
-        if not self.wants_runs:
-            again |= second_looks(found, suspicion(batch, self.cohort.system), alone)
-        return [again.get(place, each) for place, each in enumerate(found)]
+        return batch
 
     @property
     def _measures(self) -> Measures:
         return usual_measures() if self.measures is None else self.measures
 
-    def _of_lanes(self, batch: Batch, portion: Portion) -> list[Outcome]:
+    def _of_lanes(self, cohort: Cohort, batch: Batch, portion: Portion, alone: Callable[[int], Outcome]) -> Outcomes:
         """Without their runs."""
-        assert self.cohort is not None
-        links = [(k, link, reach(link)) for k, link in enumerate(self.cohort.system.robot.links) if reach(link) < 1]
-        out = []
-        for place, values in enumerate(batch.measures()):
-            number, end = portion.members[place].member.number, batch.ends[place]
-            if end.status == "failed":
-                out.append(Outcome(number, {}, "failed", end.reason))
-                continue
-            said = [*self.cohort.doubts, *end.doubts]
-            for k, link, most in links:
-                bent = float(values["peak_deflection"][k]) / portion.members[place].length(k, link)
-                if bent > most:
-                    said += bends_far(link, bent)
-            reason = "" if end.status == "completed" else end.reason
-            asked = {name: values[name] for name in self._measures}
-            out.append(Outcome(number, asked, end.status, reason, doubts=tuple(said)))
-        return out
+        found = batch.measures()
+        endings = {place: (end.status, end.reason) for place, end in batch.ends.items()}
+        values = {name: found[name] for name in self._measures} if found else {}
+        made = Outcomes(portion.numbers, values, endings, _doubts(cohort, batch, portion.members, found))
+        # where nobody could begin, those that ended at once and did not fail have values all the same
+        again = {place: alone(place) for place in sorted(batch.stragglers | (set() if found else _at_once(batch)))}
+        again |= second_looks(made.failed, suspicion(batch, cohort.system), alone)
+        return made.with_single(again)
 
-    def _of_runs(self, batch: Batch, portion: Portion) -> list[Outcome]:
-        assert self.cohort is not None
-        out = []
-        for place, one in enumerate(portion.members):
-            number, end = one.member.number, batch.ends[place]
-            if place in batch.stragglers or not end.time:
+    def _of_runs(self, cohort: Cohort, batch: Batch, portion: Portion, alone: Callable[[int], Outcome]) -> Outcomes:
+        again = batch.stragglers | _at_once(batch)
+        unsolved, out = batch.doubts, []
+        for place, number in enumerate(portion.numbers.tolist()):
+            end = batch.end_of(place)
+            if place in again:
+                out.append(alone(place))
+            elif not end.time:
                 out.append(Outcome(number, {}, "failed", end.reason))
-                continue
-            run = gathered(self.cohort, batch, place, one)
-            said = [*self.cohort.doubts, *end.doubts, *doubts(run, batch.system_of(place))]
-            out.append(replace(told(number, run, self._measures, self.keep_runs), doubts=tuple(dict.fromkeys(said))))
-        return out
+            else:
+                run = gathered(cohort, batch, place, portion.members[place])
+                said = [*cohort.doubts, *unsolved.get(place, ()), *doubts(run, batch.system_of(place))]
+                one = told(number, run, self._measures, self.keep_runs)
+                out.append(replace(one, doubts=tuple(dict.fromkeys(said))))
+        return Outcomes.of(out)
+
+
+def _at_once(batch: Batch) -> set[int]:
+    """Members that ended where they began, but did not fail."""
+    return {place for place, end in batch.ends.items() if not end.time and end.status != "failed"}
+
+
+def _doubts(cohort: Cohort, batch: Batch, these: Candidates, values: Mapping[str, Array]) -> dict[int, tuple[str, ...]]:
+    """By place, what should be known of members that did not fail."""
+    good = np.ones(len(these), dtype=bool)
+    good[[place for place, end in batch.ends.items() if end.status == "failed"]] = False
+    found = dict.fromkeys(np.flatnonzero(good).tolist(), cohort.doubts) if cohort.doubts else {}
+    for place, said in batch.doubts.items():
+        found[place] = (*found.get(place, ()), *said)
+    for k, link in enumerate(cohort.system.robot.links) if values else ():
+        if (most := reach(link)) < 1:
+            bent = values["peak_deflection"][:, k] / these.lengths(k, link)
+            for place in np.flatnonzero(good & (bent > most)).tolist():
+                found[place] = (*found.get(place, ()), *bends_far(link, float(bent[place])))
+    return found

@@ -76,9 +76,9 @@ class Extremes:
         moving = moved > np.maximum(NOTHING * moderate, ROUNDING * every)
         return np.where(moving, balance / np.where(moving, moved, 1.0), 0.0)
 
-    def values(self, last: Array, end: Array, duration: float) -> list[dict[str, Any]]:
-        """By member all measures; `last`: what was read at its end (groups, readings, lanes), which was then (groups,
-        lanes). What vibrates on is not known of runs that ended early."""
+    def values(self, last: Array, end: Array, duration: float) -> dict[str, Array]:
+        """By name all measures, a row for each member. `last`: what was read at its end (groups, readings, lanes),
+        `end`: when that was (groups, lanes). What vibrates on is not known of runs that ended early."""
         assert self.first is not None
         self.since[:, 0], self.since[:, 1] = np.fmin(self.since[:, 0], last), np.fmax(self.since[:, 1], last)
         (low, high), at, rows = self._all, self._at, self._arrays.rows
@@ -89,7 +89,5 @@ class Extremes:
         bends = rows(np.sqrt(high[:, at.deflections]))
         torques = rows(np.maximum(np.abs(high), np.abs(low))[:, at.torques])
         tips = rows(last[:, at.tip])
-        return [
-            {"peak_deflection": bends[k], "tip": tips[k], "peak_torque": torques[k], **dict(zip(NAMES, numbers))}
-            for k, numbers in enumerate(rows(single).tolist())
-        ]
+        singles = dict(zip(NAMES, rows(single).T.copy(), strict=True))
+        return {"peak_deflection": bends, "tip": tips, "peak_torque": torques, **singles}

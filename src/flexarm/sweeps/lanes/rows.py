@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Robot
 from flexarm.sweeps.applied import changed_robot
-from flexarm.sweeps.lanes.candidates import Candidate, parted, points
+from flexarm.sweeps.lanes.candidates import Candidate, Candidates, parted
 from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.sampler import OtherStructure
 from flexarm.sweeps.lanes.surrogate import Surrogate, surrogate
@@ -28,13 +28,13 @@ class Rows:
     fields: tuple[str, ...]
     found: Surrogate | Array
 
-    def of(self, these: Sequence[Candidate], places: Sequence[int]) -> Array:
+    def of(self, these: Candidates, places: Sequence[int]) -> Array:
         """Those of the members at these places."""
         if isinstance(self.found, Surrogate):
-            return self.found(points(these, self.fields))
+            return self.found(these.points(self.fields))
         return self.found[list(places)]
 
-    def speeds(self, cohort: Cohort, these: Sequence[Candidate]) -> Array:
+    def speeds(self, cohort: Cohort, these: Candidates) -> Array:
         """By member, how fast it vibrates (`Cohort.speeds`); of many, by a plane through those that were computed."""
         if not isinstance(self.found, Surrogate):
             return cohort.speeds(self.found)
@@ -42,28 +42,24 @@ class Rows:
         spread = np.where(spread > 0, spread, 1.0)
         known = np.column_stack([np.ones(len(self.found.points)), self.found.points / spread])
         slopes = np.linalg.lstsq(known, cohort.speeds(self.found.rows), rcond=None)[0][1:]
-        return np.asarray(points(these, self.fields) @ (slopes / spread))
+        return np.asarray(these.points(self.fields) @ (slopes / spread))
 
 
-def rows_of(cohort: Cohort, these: Sequence[Candidate]) -> tuple[Rows, list[bool]]:
+def rows_of(cohort: Cohort, these: Candidates) -> tuple[Rows, NDArray[np.bool_]]:
     """The rows of those members that are of the cohort, and which those are; a ValueError where one is no robot."""
-    fields = tuple(sorted({name for each in these for name in each.smooth}))
+    fields, everyone = tuple(sorted(these.fields("robot", "state"))), np.ones(len(these), dtype=bool)
     if not fields:
-        return Rows(fields, np.repeat(cohort.sampler.row({})[None], len(these), axis=0)), [True] * len(these)
-    smooth = all(len(each.smooth) == len(fields) for each in these) and not _jumps(cohort.robot)
-    if smooth and len(these) > WORTH:
+        return Rows(fields, np.repeat(cohort.sampler.row({})[None], len(these), axis=0)), everyone
+    if len(these) > WORTH and not np.isnan(these.points(fields)).any() and not _jumps(cohort.robot):
         made = _interpolated(cohort, these, fields)
         if made is not None:
-            return Rows(fields, made), [True] * len(these)
+            return Rows(fields, made), everyone
     require_robots(cohort, these)
-    known: dict[tuple[Any, ...], Array | None] = {}
-    for each in these:
-        key = tuple(sorted(each.smooth.items()))
-        if key not in known:
-            known[key] = _computed(cohort, each)
-    found = [known[tuple(sorted(each.smooth.items()))] for each in these]
+    firsts, which = these.alike("robot", "state")
+    known = [_computed(cohort, these[place]) for place in firsts]
+    found = [known[kind] for kind in which.tolist()]
     mine = [row for row in found if row is not None]
-    return Rows(fields, np.stack(mine) if mine else np.zeros((0, 0))), [row is not None for row in found]
+    return Rows(fields, np.stack(mine) if mine else np.zeros((0, 0))), np.array([row is not None for row in found])
 
 
 def _jumps(robot: Robot) -> bool:
@@ -73,9 +69,9 @@ def _jumps(robot: Robot) -> bool:
     return any(each.up_to is not None or isinstance(getattr(each.damping, "ratio", None), tuple) for each in flexible)
 
 
-def require_robots(cohort: Cohort, these: Sequence[Candidate]) -> None:
+def require_robots(cohort: Cohort, these: Candidates) -> None:
     """Values that make no robot: which member has them, and why."""
-    for each in these:
+    for each in (these[place] for place in these.alike("robot").firsts):
         try:
             each.robot_of(cohort.robot)
         except WRONG as error:
@@ -92,8 +88,8 @@ def _computed(cohort: Cohort, one: Candidate) -> Array | None:
         raise one.about(error) from None
 
 
-def _interpolated(cohort: Cohort, these: Sequence[Candidate], fields: tuple[str, ...]) -> Surrogate | None:
-    at = points(these, fields)
+def _interpolated(cohort: Cohort, these: Candidates, fields: tuple[str, ...]) -> Surrogate | None:
+    at = these.points(fields)
 
     def named(point: Array) -> Mapping[str, float]:
         return dict(zip(fields, point.tolist(), strict=True))

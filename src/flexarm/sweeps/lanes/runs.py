@@ -38,7 +38,7 @@ def _gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
     plan = replace(settings.plan(system.robot, case.duration), native=True)  # compiled for the first, found by others
     stepper = plan.stepper(cohort.method, schedule)
     loop = plan.integration_with(stepper, schedule, wanted, Watch(system, None), Interrupts())
-    end, recorder = batch.ends[place], loop.recorder
+    end, recorder = batch.end_of(place), loop.recorder
     assert batch.nodes is not None
     for times, path in batch.nodes.stretches:
         if times[0] >= end.time:

@@ -7,7 +7,7 @@ tells (`motion/validity.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -42,14 +42,11 @@ def suspicion(batch: Batch, system: System) -> Array:
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
 
 
-def second_looks(outcomes: Sequence[Outcome], suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:
+def second_looks(failed: Collection[int], suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:
     """By place, what came of those that were looked at again, the most suspicious first, as long as some of them have
-    anything to tell. Runs that failed say so already."""
-    order = [
-        place
-        for place in np.argsort(-suspicious, kind="stable").tolist()
-        if suspicious[place] > 1 and outcomes[place].status != "failed"
-    ]
+    anything to tell. Runs that `failed` say so already."""
+    beyond = np.count_nonzero(suspicious > 1)
+    order = [place for place in np.argsort(-suspicious, kind="stable")[:beyond].tolist() if place not in failed]
     found: dict[int, Outcome] = {}
     for first in range(0, len(order), AT_ONCE):
         some = {place: look(place) for place in order[first : first + AT_ONCE]}

@@ -6,17 +6,20 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from flexarm.mechanics.lane_library import widest
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.kept import Measures, are_usual
 from flexarm.sweeps.lanes.batch import CHUNK
-from flexarm.sweeps.lanes.candidates import Candidate
+from flexarm.sweeps.lanes.candidates import Candidates
 from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.job import Job, Portion
 from flexarm.sweeps.lanes.rows import Rows
 from flexarm.sweeps.lanes.settings import Settings
 from flexarm.sweeps.lanes.surrogate import Surrogate
-from flexarm.sweeps.member import Case, Outcome
+from flexarm.sweeps.member import Case
+from flexarm.sweeps.outcomes import Outcomes
 
 LARGEST = 512  # members of a batch: more of them share the time that Python takes,
 ROOM = 16e6  # unless their steps between two looks take more bytes than these
@@ -49,7 +52,7 @@ class Sweep:
         self.notes: list[str] = []
         self.tasks: list[Task] = []
         self.jobs: list[Job] = []
-        self._members: list[tuple[Sequence[Candidate], Rows | None]] = []  # of each job
+        self._members: list[tuple[Candidates, Rows | None]] = []  # of each job
         self._lock = threading.Lock()
         self.loop_time = 0.0
         self.interpolated: list[str] = []  # whose numbers, and from how many
@@ -60,27 +63,29 @@ class Sweep:
 
     # --- members ---
 
-    def add_alone(self, these: Sequence[Candidate], why: str) -> None:
+    def add_alone(self, these: Candidates, why: str) -> None:
         """Members that are run one by one, each a task: whoever stops loses no more than the last."""
         self.notes.append(f"{len(these)} member{'s' * (len(these) > 1)} run one by one: {why}")
         self._add(None, these, None, range(len(these)), 1)
 
-    def add(self, cohort: Cohort, these: Sequence[Candidate], rows: Rows, threads: int) -> None:
+    def add(self, cohort: Cohort, these: Candidates, rows: Rows, threads: int) -> None:
         """Members that are run in lanes: those that are alike together, some for every thread."""
         if isinstance(rows.found, Surrogate):
             self.interpolated.append(f"numbers of {len(these)} robots from those of {len(rows.found.rows)}")
         lanes = (self.settings.width or widest()).lanes
         each = -(-len(these) // (threads * lanes)) * lanes
-        speeds = rows.speeds(cohort, these)
-        jumps = [_jumps(self.case, one) for one in these]
+        firsts, which = these.alike("inputs")
+        jumps = [_jumps(self.case, these[place].inputs) for place in firsts]
+        ranks = {each: rank for rank, each in enumerate(sorted({*jumps}))}
+        together = np.array([ranks[each] for each in jumps])[which]
         # the fastest first: they take longest, and nobody should wait for them at the end
-        order = sorted(range(len(these)), key=lambda place: (jumps[place], -speeds[place]))
+        order = np.lexsort((-rows.speeds(cohort, these), together)).tolist()
         runs = self.keep_runs or not are_usual(self.measures)
         largest = max(lanes, min(LARGEST, int(ROOM / (8 * CHUNK * cohort.code.plant.layout.size)) // lanes * lanes))
         self._add(cohort, these, rows, order, min(each, OF_RUNS if runs else largest))
 
     def _add(
-        self, cohort: Cohort | None, these: Sequence[Candidate], rows: Rows | None, order: Sequence[int], size: int
+        self, cohort: Cohort | None, these: Candidates, rows: Rows | None, order: Sequence[int], size: int
     ) -> None:
         number = len(self.jobs)
         self.jobs.append(Job(self.case, self.measures, self.keep_runs, cohort))
@@ -92,10 +97,10 @@ class Sweep:
     def portion(self, task: Task) -> Portion:
         """The members of a task."""
         everyone, rows = self._members[task.job]
-        these = [everyone[place] for place in task.places]
+        these = everyone.some(task.places)
         return Portion(these, None if rows is None else rows.of(these, task.places))
 
-    def compute(self, task: Task, cancelled: Callable[[], bool] = lambda: False) -> list[Outcome]:
+    def compute(self, task: Task, cancelled: Callable[[], bool] = lambda: False) -> Outcomes:
         """What comes of the members of a task; `Cancelled` once that says so."""
         return self.jobs[task.job].compute(self.portion(task), cancelled, self._count, self.notes.append)
 
@@ -104,11 +109,11 @@ class Sweep:
             self.loop_time += seconds
 
 
-def _jumps(case: Case, one: Candidate) -> tuple[float, ...]:
-    """When the inputs of a member jump, where these are its own."""
-    if not any(path.partition(".")[0] != "gains" for path in one.inputs):
+def _jumps(case: Case, inputs: Mapping[str, float]) -> tuple[float, ...]:
+    """When the inputs of members jump, where these are their own."""
+    if not any(path.partition(".")[0] != "gains" for path in inputs):
         return ()
-    driven = applied(case, one.inputs)
+    driven = applied(case, inputs)
     every = [
         profile for given in (driven.torque, driven.motion) if isinstance(given, Mapping) for profile in given.values()
     ]
