@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from .errors import DescriptionError, Problem, UnitsWarning, join
+from .remembered import remembered
 from .translation import problems_of
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def _require_tag(schema: dict[str, Any], model: type[Description]) -> None:
 class Description(BaseModel, metaclass=DescriptionMeta):
     """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `unit_warnings`."""
 
+    __slots__ = ("_known",)  # of `remembered`
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", json_schema_extra=_require_tag)
 
     tag: ClassVar[str | None] = None
@@ -90,6 +93,12 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         yield path, self
         for name in type(self).model_fields:
             yield from _parts_of(getattr(self, name), join(path, name))
+
+    @remembered
+    def kinds(self) -> frozenset[type[Description]]:
+        """Of this description and of everything inside it."""
+        inside = (_kinds_of(getattr(self, name)) for name in type(self).model_fields)
+        return frozenset({type(self)}).union(*inside)
 
     def every_unit_warning(self) -> Iterator[Problem]:
         """The unit warnings of this description and everything inside it."""
@@ -153,6 +162,12 @@ def _parts_of(value: object, path: str) -> Iterator[tuple[str, Description]]:
     elif isinstance(value, tuple):
         for index, item in enumerate(value):
             yield from _parts_of(item, f"{path}[{index}]")
+
+
+def _kinds_of(value: object) -> frozenset[type[Description]]:
+    if isinstance(value, tuple):
+        return frozenset().union(*map(_kinds_of, value))
+    return value.kinds if isinstance(value, Description) else frozenset()
 
 
 def _ids_of_descriptions(values: Iterable[object]) -> Iterator[int]:
