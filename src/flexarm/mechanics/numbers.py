@@ -7,9 +7,8 @@ others are symbols in every expression. This is the only way by which a number b
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -23,8 +22,7 @@ ANOTHER = "the robot has another structure"
 LONGEST = 100  # letters of a fact in a sentence
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A number, vector or matrix: `fixed` holds what is so by construction, and nan where there is a number."""
 
     name: str
@@ -68,8 +66,7 @@ class Entry:
         return ca.SX(sparsity, values[place[rows, cols].tolist()])
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """What belongs to the structure and is no number: whether something is there, or of which kind it is."""
 
     where: str
@@ -112,14 +109,13 @@ class Numbers:
     ) -> None:
         """One more entry. `pattern`: where there are numbers, False where there is a zero by construction; `ones`:
         where there is 1 or -1 by construction."""
-        matrix = np.array(value, dtype=float, ndmin=1)
-        matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+        matrix = np.array(value, dtype=float)
+        matrix = matrix.reshape(-1, 1) if matrix.ndim < 2 else matrix
         if pattern is None and ones is None:
             self.entries.append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
             return
-        fixed = np.full(matrix.shape, np.nan)
-        if pattern is not None:
-            fixed[~np.asarray(pattern).reshape(matrix.shape)] = 0.0
+        there = True if pattern is None else np.asarray(pattern).reshape(matrix.shape)
+        fixed = np.where(there, _all_free(*matrix.shape), 0.0)
         if ones is not None:
             fixed[ones] = np.sign(matrix[ones])
         self.entries.append(Entry(name, unit, matrix, fixed, symmetric, powers))
@@ -148,7 +144,7 @@ class Numbers:
     @property
     def structure(self) -> tuple[object, ...]:
         """All but the values."""
-        facts = tuple((each.where, each.what, each.value) for each in self.facts)
+        facts = tuple(map(tuple, self.facts))
         return facts, tuple(
             (each.name, each.fixed.shape, each.fixed.tobytes(), each.symmetric) for each in self.entries
         )
@@ -193,7 +189,7 @@ class Numbers:
             self.require_entries_of(other)
             for k, (own, theirs) in enumerate(zip(out.entries, other.entries, strict=True)):
                 fixed = np.where(own.fixed == theirs.fixed, own.fixed, np.nan)
-                out.entries[k] = replace(own, fixed=fixed)
+                out.entries[k] = own._replace(fixed=fixed)
         return out
 
     def require_entries_of(self, other: Numbers) -> None:
@@ -228,7 +224,7 @@ class Numbers:
         """The same without values."""
         out = Numbers()
         out.facts = list(self.facts)
-        out.entries = [replace(each, value=np.full_like(each.value, np.nan)) for each in self.entries]
+        out.entries = [each._replace(value=np.full_like(each.value, np.nan)) for each in self.entries]
         return out
 
     @property

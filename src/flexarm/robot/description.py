@@ -97,8 +97,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
     @remembered
     def kinds(self) -> frozenset[type[Description]]:
         """Of this description and of everything inside it."""
-        inside = (_kinds_of(getattr(self, name)) for name in type(self).model_fields)
-        return frozenset({type(self)}).union(*inside)
+        return frozenset({type(self)}).union(*map(_kinds_of, vars(self).values()))
 
     def every_unit_warning(self) -> Iterator[Problem]:
         """The unit warnings of this description and everything inside it."""
@@ -110,7 +109,8 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         """The fields that differ from their default, and the tag."""
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if name == self.tag or field.is_required() or value != field.default:
+            default = field.default  # nobody's, where the field is required
+            if name == self.tag or (value is not default and value != default):
                 yield name, value
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:

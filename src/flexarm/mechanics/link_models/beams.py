@@ -20,23 +20,27 @@ if TYPE_CHECKING:
 PAIRS = ("uu", "uv", "uw", "vv", "vw", "ww")
 REMEMBERED = 32  # things that a beam knows its numbers of
 
+NOT_OF_BEAMS: dict[str, Any] = {
+    **{"name": "", "joint": Weld.model_construct(), "parent": None, "at": None, "offset": (0.0, 0.0, 0.0)},
+    **{"hub": None, "payload": None, "masses": ()},
+}
+"""Fields of a link on which its integrals do not depend: how it hangs, and what hangs on it."""
+
 
 def beam_integrals(link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
     """Links that are the same beam, with the same loads in its modes, share them: other joints need no new ones."""
     loose = link.flexible is not None and link.flexible.loose
-    return _integrals(_beam_of(link), smooth, not (loose or nodally_held(link)), loads)
-
-
-def _beam_of(link: Link) -> Link:
-    """The link without what its integrals do not depend on: what hangs on it, and how it hangs."""
-    rest: dict[str, Any] = {"name": "", "joint": Weld(), "parent": None, "at": None, "offset": (0.0, 0.0, 0.0)}
-    if link.flexible is not None:  # its model may follow from its joint
-        rest["flexible"] = link.flexible.model_copy(update={"stiffening": link.stiffening})
-    return link.model_copy(update=rest | {"hub": None, "payload": None, "masses": ()})
+    own = tuple((name, value) for name, value in vars(link).items() if name not in NOT_OF_BEAMS)
+    return _integrals(type(link), own, link.stiffening, smooth, not (loose or nodally_held(link)), loads)
 
 
 @lru_cache(maxsize=32)
-def _integrals(beam: Link, smooth: bool, clamped: bool, loads: Loads) -> LinkIntegrals:
+def _integrals(
+    kind: type[Link], own: tuple[tuple[str, Any], ...], stiffening: str, smooth: bool, clamped: bool, loads: Loads
+) -> LinkIntegrals:
+    beam = kind.model_construct(None, **dict(own), **NOT_OF_BEAMS)
+    if beam.flexible is not None:  # its model may follow from its joint
+        beam = beam.model_copy(update={"flexible": beam.flexible.model_copy(update={"stiffening": stiffening})})
     return LinkIntegrals(beam, smooth, clamped, loads)
 
 

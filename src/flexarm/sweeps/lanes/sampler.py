@@ -77,12 +77,12 @@ class Sampler:
         return np.concatenate([np.asarray(each, dtype=float) for each in every])
 
     def _numbers(self, system: System) -> Array:
-        try:
-            own = self.system.structure.numbers.vector_of(
-                system._described[1], same=system.structure is self.system.structure
-            )
-        except ValueError as error:
-            raise OtherStructure(str(error)) from None
+        own = system.numbers
+        if system.structure is not self.system.structure:
+            try:
+                own = self.system.structure.numbers.vector_of(system._described[1])
+            except ValueError as error:
+                raise OtherStructure(str(error)) from None
         places = Numbers()
         for k, (load, _) in enumerate(loads_of(system, self.case.loads)):
             system.add_place(places, f"loads.{k}", load.link, load.x)
