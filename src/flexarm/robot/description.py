@@ -76,9 +76,14 @@ class Description(BaseModel, metaclass=DescriptionMeta):
 
     @model_validator(mode="after")
     def _refuse_conflicts(self) -> Self:
-        if problems := list(self.conflicts()):
-            raise DescriptionError(problems)
+        if self._conflicts:
+            raise DescriptionError(list(self._conflicts))
         return self
+
+    @remembered
+    def _conflicts(self) -> tuple[Problem, ...]:
+        """Asked for again whenever it becomes part of another description."""
+        return tuple(self.conflicts())
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:

@@ -83,16 +83,17 @@ class Sampler:
                 own = self.system.structure.numbers.vector_of(system._described[1])
             except ValueError as error:
                 raise OtherStructure(str(error)) from None
-        places = Numbers()
+        every, places = [own], Numbers()
         for k, (load, _) in enumerate(loads_of(system, self.case.loads)):
             system.add_place(places, f"loads.{k}", load.link, load.x)
-        law, more = self.schedule.law, np.zeros(0)
+        if places.entries:
+            every.append(places.vector)
+        law = self.schedule.law
         if law is not None and law.places:
             assert self.schedule.feedback is not None
-            more = np.array(TracedLaw(self.schedule.feedback, system).places, dtype=float)
-        given = self.schedule.given.numbers
-        row = np.concatenate([own, places.vector, more, self.schedule.law_weights])
-        if len(row) != len(given):
+            every.append(np.array(TracedLaw(self.schedule.feedback, system).places, dtype=float))
+        row = np.concatenate([*every, self.schedule.law_weights])
+        if len(row) != len(self.schedule.given.numbers):
             raise OtherStructure("its loads act on places of another kind")
         return row
 
