@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
+PLAIN = (float, int, bool, str, type(None))  # values without parts
+
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
 
@@ -102,7 +104,8 @@ class Description(BaseModel, metaclass=DescriptionMeta):
     @remembered
     def kinds(self) -> frozenset[type[Description]]:
         """Of this description and of everything inside it."""
-        return frozenset({type(self)}).union(*map(_kinds_of, vars(self).values()))
+        inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in PLAIN)
+        return frozenset({type(self)}).union(*inside)
 
     def every_unit_warning(self) -> Iterator[Problem]:
         """The unit warnings of this description and everything inside it."""

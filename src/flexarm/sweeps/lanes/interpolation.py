@@ -93,9 +93,18 @@ def _probes(count: int) -> Array:
 
 def _weights(nodes: Array, rows: Array, close: Array) -> Array:
     """Of every other node, (nodes, entries): those of a polynomial, as far as the rows between leave that open."""
-    met, between = nodes[::2], nodes[1::2]
+    met = nodes[::2]
     plain = np.array([1 / np.prod(each - met[met != each]) for each in met])
     plain /= np.linalg.norm(plain)
+    weights = np.repeat(plain[:, None], rows.shape[1], axis=1)
+    moved = (rows != rows[0]).any(axis=0)  # few of many entries
+    weights[:, moved] = _nearest(plain, nodes, rows[:, moved], close[moved])
+    return weights
+
+
+def _nearest(plain: Array, nodes: Array, rows: Array, close: Array) -> Array:
+    """Of weights (nodes, entries) that meet the rows between, those that come closest to the plain ones."""
+    met, between = nodes[::2], nodes[1::2]
     loewner = (rows[1::2, None] - rows[None, ::2]) / (between[:, None] - met)[:, :, None]
     _, sizes, directions = np.linalg.svd(np.moveaxis(loewner, 2, 0))
     free = np.ones((rows.shape[1], len(met)), dtype=bool)

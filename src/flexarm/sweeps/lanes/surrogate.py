@@ -156,14 +156,14 @@ class _Known:
     @property
     def corners(self) -> Array:
         """Of the ranges: where what fields do together is most unlike what each of them does. Of many fields those of
-        the first."""
+        the first, and where all of them are low."""
         moving = np.flatnonzero(self.high > self.low).tolist()[:CORNERS]
         found = []
         for ends in product((False, True), repeat=len(moving)):
             point = self.high.copy()
             point[moving] = [(self.high if end else self.low)[field] for end, field in zip(ends, moving, strict=True)]
             found.append(point)
-        return np.stack(found)
+        return np.stack([*found, self.low])
 
     def axes(self, beyond: dict[int, Axis] | None = None) -> dict[int, Axis] | None:
         """By field, through the middle, with more nodes than those `beyond`; None where one cannot be met."""
