@@ -61,7 +61,9 @@ class Chain:
             parent, where = parents[i], None
             if parent is not None and not isinstance(link.joint, Riding):
                 where = robot.links[parent].length if link.at is None else link.at
-            self.bodies.append(Body(link, model_of(link), integrals[i], rears[i], self.coordinates.locals[i], parent, where))
+            self.bodies.append(
+                Body(link, model_of(link), integrals[i], rears[i], self.coordinates.locals[i], parent, where)
+            )
 
 
 def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals | None]]:

@@ -125,6 +125,13 @@ class Numbers:
         self.entries += others.entries
         self.facts += others.facts
 
+    def under(self, path: str) -> Numbers:
+        """The same with a path before all names."""
+        out = Numbers()
+        out.entries = [each._replace(name=f"{path}{each.name}") for each in self.entries]
+        out.facts = [each._replace(where=f"{path}{each.where}") for each in self.facts]
+        return out
+
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
         """What a user gives entry by entry: a zero is none."""
         self.add(name, unit, value, np.asarray(value, dtype=float) != 0, symmetric)

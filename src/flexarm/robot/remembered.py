@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from builtins import property as remembered
 else:
 
-    class remembered(property):  # noqa: N801
+    class remembered(property):
         """A property that a description computes when it is first asked for: it does not change, nor do its parts.
 
         What is remembered stands in a slot beside the fields, so that copies (which may have other fields), pickles

@@ -50,16 +50,22 @@ def nodally_held(link: Link) -> bool:
     return isinstance(joint, FixedPrismatic) and joint.on_mesh and link.flexible is not None
 
 
-def add_once(numbers: Numbers, beam: LinkIntegrals, key: tuple[object, ...], add: Callable[[Numbers], None]) -> None:
-    """What follows from a beam and this key alone, computed once for all robots that have that beam."""
+def add_once(
+    numbers: Numbers, path: str, beam: LinkIntegrals, key: tuple[object, ...], add: Callable[[Numbers], None]
+) -> None:
+    """What follows from a beam and this key alone, under a path: computed once for all robots that have that beam, and
+    for all that is at the same place of it. `add` leaves the path out."""
     known: dict[tuple[object, ...], Numbers] = beam.remembered
-    own = known.get(key)
+    own = known.get((path, *key))
     if own is None:
-        if len(known) >= REMEMBERED:
+        bare = known.get(key)
+        if bare is None:
+            bare = type(numbers)()
+            add(bare)
+        own = bare.under(path)
+        if len(known) > REMEMBERED - 2:  # which come now
             known.clear()
-        own = type(numbers)()
-        add(own)
-        known[key] = own  # whole: what fails is not remembered, and other threads may look
+        known[key], known[path, *key] = bare, own  # whole: what fails is not remembered, and other threads may look
     numbers.include(own)
 
 
