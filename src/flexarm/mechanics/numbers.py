@@ -88,10 +88,17 @@ class Fact(NamedTuple):
 class Numbers:
     """Entries in order. Their structure is what they are without their values, and the facts."""
 
-    def __init__(self) -> None:
+    def __init__(self, entries: Iterable[Entry] = (), facts: Iterable[Fact] = ()) -> None:
         self.entries: list[Entry] = []
-        self.facts: list[Fact] = []
+        self.facts = list(facts)
+        self._keys: list[tuple[object, ...]] = []  # of the entries: all but their values
         self._found: _Places | None = None
+        for each in entries:
+            self._append(each)
+
+    def _append(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self._keys.append((entry.name, entry.fixed.shape, entry.fixed.tobytes(), entry.symmetric))
 
     def fact(self, where: str, what: str, value: object) -> None:
         """Something that decides which expressions there are."""
@@ -112,25 +119,24 @@ class Numbers:
         matrix = np.array(value, dtype=float)
         matrix = matrix.reshape(-1, 1) if matrix.ndim < 2 else matrix
         if pattern is None and ones is None:
-            self.entries.append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
+            self._append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
             return
         there = True if pattern is None else np.asarray(pattern).reshape(matrix.shape)
         fixed = np.where(there, _all_free(*matrix.shape), 0.0)
         if ones is not None:
             fixed[ones] = np.sign(matrix[ones])
-        self.entries.append(Entry(name, unit, matrix, fixed, symmetric, powers))
+        self._append(Entry(name, unit, matrix, fixed, symmetric, powers))
 
     def include(self, others: Numbers) -> None:
         """All that another has, after what is here."""
         self.entries += others.entries
         self.facts += others.facts
+        self._keys += others._keys
 
     def under(self, path: str) -> Numbers:
         """The same with a path before all names."""
-        out = Numbers()
-        out.entries = [each._replace(name=f"{path}{each.name}") for each in self.entries]
-        out.facts = [each._replace(where=f"{path}{each.where}") for each in self.facts]
-        return out
+        entries = (each._replace(name=f"{path}{each.name}") for each in self.entries)
+        return Numbers(entries, (each._replace(where=f"{path}{each.where}") for each in self.facts))
 
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
         """What a user gives entry by entry: a zero is none."""
@@ -142,19 +148,16 @@ class Numbers:
         matrix = matrix[:, None] if matrix.ndim == 1 else matrix
         whole = np.round(matrix)
         fixed = np.where(np.abs(matrix - whole) < 1e-15, whole + 0.0, np.nan)
-        self.entries.append(Entry(name, "1", matrix, fixed, False))
+        self._append(Entry(name, "1", matrix, fixed, False))
 
     def add_whole(self, name: str, value: Array) -> None:
         """What is a whole number by construction, and computed with rounding: nothing of it is a number."""
-        self.entries.append(Entry(name, "1", value, np.round(value) + 0.0, False))
+        self._append(Entry(name, "1", value, np.round(value) + 0.0, False))
 
     @property
     def structure(self) -> tuple[object, ...]:
         """All but the values."""
-        facts = tuple(map(tuple, self.facts))
-        return facts, tuple(
-            (each.name, each.fixed.shape, each.fixed.tobytes(), each.symmetric) for each in self.entries
-        )
+        return tuple(map(tuple, self.facts)), tuple(self._keys)
 
     @property
     def vector(self) -> Array:
@@ -190,14 +193,13 @@ class Numbers:
 
     def joined(self, others: Iterable[Numbers]) -> Numbers:
         """The same with numbers wherever one of the others has one: all of them are of this structure."""
-        out = Numbers()
-        out.facts, out.entries = list(self.facts), list(self.entries)
+        entries = list(self.entries)
         for other in others:
             self.require_entries_of(other)
-            for k, (own, theirs) in enumerate(zip(out.entries, other.entries, strict=True)):
+            for k, (own, theirs) in enumerate(zip(entries, other.entries, strict=True)):
                 fixed = np.where(own.fixed == theirs.fixed, own.fixed, np.nan)
-                out.entries[k] = own._replace(fixed=fixed)
-        return out
+                entries[k] = own._replace(fixed=fixed)
+        return Numbers(entries, self.facts)
 
     def require_entries_of(self, other: Numbers) -> None:
         """A ValueError tells the first fact or entry in which another robot differs."""
@@ -229,10 +231,7 @@ class Numbers:
 
     def erased(self) -> Numbers:
         """The same without values."""
-        out = Numbers()
-        out.facts = list(self.facts)
-        out.entries = [each._replace(value=np.full_like(each.value, np.nan)) for each in self.entries]
-        return out
+        return Numbers((each._replace(value=np.full_like(each.value, np.nan)) for each in self.entries), self.facts)
 
     @property
     def names(self) -> list[str]:
