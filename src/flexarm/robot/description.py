@@ -113,16 +113,14 @@ class Description(BaseModel, metaclass=DescriptionMeta):
             for problem in _unit_warnings_of(part):
                 yield problem.under(path)
 
-    def given(self) -> Iterator[tuple[str, Any]]:
-        """The fields that differ from their default, and the tag."""
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            default = field.default  # nobody's, where the field is required
-            if name == self.tag or (value is not default and value != default):
-                yield name, value
+    @remembered
+    def given(self) -> tuple[tuple[str, Any], ...]:
+        """The fields that differ from their default (required ones have none), and the tag."""
+        own = ((name, getattr(self, name), field.default) for name, field in type(self).model_fields.items())
+        return tuple((name, value) for name, value, default in own if name == self.tag or value != default)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((name, value) for name, value in self.given() if name != self.tag)
+        return ((name, value) for name, value in self.given if name != self.tag)
 
     if not TYPE_CHECKING:  # type checkers already refuse assignment to a frozen model
         __iter__ = None  # or a part would pass for a list of its fields
