@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import flexarm as fa
 from flexarm.beam.nodes import LinkNodes
 from flexarm.mechanics import link_models
+from flexarm.mechanics.numbers import Numbers
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -43,7 +45,14 @@ def more_nodes(monkeypatch: Any, count: int = 6) -> None:
     for name in ("exact", "exact_part", "sections"):  # links that are the same share their nodes
         monkeypatch.setattr(f"{link_models.__name__}.{name}.nodes_of", LinkNodes)
     for name in ("exact", "second_order"):  # and beams remember their numbers
-        monkeypatch.setattr(f"{link_models.__name__}.{name}.add_once", lambda numbers, beam, key, add: add(numbers))
+        monkeypatch.setattr(f"{link_models.__name__}.{name}.add_once", add_anew)
+
+
+def add_anew(numbers: Numbers, path: str, beam: Any, key: tuple[object, ...], add: Callable[[Numbers], None]) -> None:
+    """As `add_once`, but that nothing is remembered."""
+    own = Numbers()
+    add(own)
+    numbers.include(own.under(path))
 
 
 def omega(modes: fa.ModeSet) -> np.ndarray:

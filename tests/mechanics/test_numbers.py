@@ -256,3 +256,35 @@ def test_a_robot_with_other_numbers_has_the_same_functions(changes):
     found = system.parametric["inverse_dynamics"](q, v, a, other.numbers).full()[:, 0]
     assert_array_equal(found, other.inverse_dynamics(q, v, a))
     assert (found != system.inverse_dynamics(q, v, a)).any()
+
+
+def test_numbers_under_a_path():
+    numbers = Numbers()
+    numbers.fact(".nodes", "are so many:", 3)
+    numbers.add(".x", "m", 1.5)
+    under = numbers.under("links.a")
+    assert under.names == ["links.a.x"]
+    assert under.facts[0].where == "links.a.nodes"
+    assert_array_equal(under.vector, [1.5])
+    assert numbers.names == [".x"]
+
+
+def test_numbers_of_joints_are_those_of_the_joint_that_a_robot_has():
+    """Robots share what is made of joints that are the same; a stop lies where the travel of the link ends."""
+    stop = fa.Stop(stiffness=1e4)
+    slide = fa.Link("slide", 1.0, fa.FixedPrismatic(stop=stop, viscous=2.0), mass=1.0)
+    robots = [
+        fa.Robot(links=[each])
+        for each in (
+            slide,
+            slide.model_copy(update={"length": 2.0}),
+            slide.model_copy(update={"joint": fa.FixedPrismatic(stop=stop, viscous=3.0)}),
+            slide.model_copy(update={"name": "other"}),
+        )
+    ]
+    for robot, viscous, end in [*zip(robots, (2, 2, 3, 2), (1, 2, 1, 1), strict=True)] * 2:
+        system = fa.System(robot, native=False)
+        found = dict(zip(system.number_names, system.numbers, strict=True))
+        path = f"links.{robot.links[0].name}.joint"
+        assert found[f"{path}.viscous"] == viscous
+        assert found[f"{path}.limits.1"] == end

@@ -107,6 +107,15 @@ def test_the_sentence_says_where_and_what_is_known():
     )
 
 
+def test_robots_are_looked_at_one_by_one():
+    """Whatever was accepted or refused before, and parts that were."""
+    known = fa.System(arm()).robot
+    for _ in range(2):
+        with pytest.raises(fa.DescriptionError, match="of the kind Screw"):
+            fa.System(known.model_copy(update={"links": (known.links[0], *ROBOTS["Screw"].links[:1])}))
+        assert fa.System(known).robot == known
+
+
 def test_the_table_asks_the_kind_itself():
     assert "helical" in str(ROBOTS["Helical"])
 

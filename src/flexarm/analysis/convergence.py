@@ -137,7 +137,7 @@ def _refined(link: Link, flexible: Flexible, more: int) -> Flexible:
         if isinstance(basis, Reduced):  # with a mesh that can make them
             kept = None if basis.modes is None else basis.modes + more
             changes["basis"] = Reduced(basis.elements + more, kept, basis.interface)
-        return Flexible(**{**dict(flexible.given()), **changes})
+        return Flexible(**{**dict(flexible.given), **changes})
     except DescriptionError as error:
         raise ValueError(f"more = {more}: asks for too many shapes of link {link.name!r}; {error}") from None
 

@@ -108,6 +108,8 @@ def real_array(name: str, values: Any) -> Array:
 
 def real(value: object) -> float | None:
     """A real number as a float; None for anything else, truth values too."""
+    if type(value) is float:
+        return value
     if not isinstance(value, Real) or isinstance(value, bool):
         return None
     try:

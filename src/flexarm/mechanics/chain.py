@@ -26,7 +26,7 @@ from flexarm.robot import (
     Stop,
     Weld,
 )
-from flexarm.robot.carried import carried, reference_loads
+from flexarm.robot.carried import carried, reference_loads, takes_loads
 from flexarm.robot.constraints import Constraint
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint
@@ -51,7 +51,6 @@ class Chain:
     def __init__(self, robot: Robot) -> None:
         KNOWN.require(robot)
         robot = robot.resolved()
-        models = [model_of(link) for link in robot.links]
         integrals, rears = all_integrals(robot)
         self.robot = robot
         self.coordinates = Coordinates(robot, integrals, rears)
@@ -62,7 +61,9 @@ class Chain:
             parent, where = parents[i], None
             if parent is not None and not isinstance(link.joint, Riding):
                 where = robot.links[parent].length if link.at is None else link.at
-            self.bodies.append(Body(link, models[i], integrals[i], rears[i], self.coordinates.locals[i], parent, where))
+            self.bodies.append(
+                Body(link, model_of(link), integrals[i], rears[i], self.coordinates.locals[i], parent, where)
+            )
 
 
 def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals | None]]:
@@ -70,7 +71,8 @@ def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals
     front: list[LinkIntegrals] = []
     rear: list[LinkIntegrals | None] = []
     slid_along = _slid_along(robot)
-    for link, loads in zip(robot.links, carried(robot), strict=True):
+    every_load = carried(robot) if any(map(takes_loads, robot.links)) else [()] * len(robot.links)
+    for link, loads in zip(robot.links, every_load, strict=True):
         model = model_of(link)
         front.append(model.integrals(link, link.name in slid_along, reference_loads(link, loads)))
         rear.append(model.rear_integrals(link))

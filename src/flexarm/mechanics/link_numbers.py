@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.chain import Chain
-from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.numbers import Numbers
 from flexarm.robot import FixedPrismatic, MovingJoint, PointMass, Reduced, Revolute, Riding, Splines
-from flexarm.robot.joints import Prismatic
+from flexarm.robot.joints import Joint, Prismatic
 
 
 def robot_numbers(chain: Chain) -> Numbers:
@@ -35,7 +36,9 @@ def _add_link(out: Numbers, chain: Chain, body: Body) -> None:
     above = "the ground" if body.parent is None else f"'{chain.bodies[body.parent].link.name}'"
     out.fact(where, "hangs on", above)
     out.add(f"{path}.length", "m", link.length)
-    _add_joint(out, chain, body)
+    joint = link.joint
+    travel = chain.robot.travel(link) if isinstance(joint, MovingJoint) and joint.stop is not None else None
+    out.include(_joint_numbers(link.name, joint, travel))
     _add_seat(out, chain, body)
     _add_flexibility(out, body)
     out.fact(where, "has rotary_inertia =", str(link.rotary_inertia))
@@ -67,9 +70,10 @@ def _add_lump(out: Numbers, path: str, body: Body, lump: PointMass, at: float) -
     body.model.add_place(out, f"{path}.place", body, at)
 
 
-def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
-    joint, path = body.link.joint, f"links.{body.link.name}.joint"
-    where = f"the joint of link '{body.link.name}'"
+@lru_cache(maxsize=64)  # joints of which only few change
+def _joint_numbers(link: str, joint: Joint, travel: tuple[float, float] | None) -> Numbers:
+    """Of the joint of a link; `travel`: where its stop is, if it has one."""
+    out, path, where = Numbers(), f"links.{link}.joint", f"the joint of link '{link}'"
     out.fact(where, "is", f"a {type(joint).__name__}")
     out.add_directions(f"{path}.mount", joint.mount_matrix)
     if isinstance(joint, Revolute):
@@ -79,7 +83,7 @@ def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
     if isinstance(joint, FixedPrismatic):
         out.fact(where, "has rear =", joint.rear)
     if not isinstance(joint, MovingJoint):
-        return
+        return out
     force = "N m" if joint.unit == "rad" else "N"
     stiffness, damping = f"{force}/{joint.unit}", f"{force} s/{joint.unit}"
     out.add_given(f"{path}.viscous", damping, joint.viscous)
@@ -87,7 +91,7 @@ def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
     out.add(f"{path}.coulomb_speed", f"{joint.unit}/s", joint.coulomb_speed)
     drive, stop = joint.drive, joint.stop
     out.fact(where, "a drive", drive is not None)
-    out.fact(where, "an elastic drive", elastic_drive(body.link) is not None)
+    out.fact(where, "an elastic drive", drive is not None and drive.elastic)
     if drive is not None:
         out.fact(where, "has torque_at =", drive.torque_at)
         inertia = "kg m2" if joint.unit == "rad" else "kg"
@@ -99,11 +103,11 @@ def _add_joint(out: Numbers, chain: Chain, body: Body) -> None:
             out.add(f"{path}.drive.gear_ratio", "1" if joint.unit == "rad" else "rad/m", drive.gear_ratio)
     out.fact(where, "a stop", stop is not None)
     if stop is not None:
-        travel = chain.robot.travel(body.link)
         assert travel is not None
         out.add(f"{path}.limits", joint.unit, travel)
         out.add(f"{path}.stop.stiffness", stiffness, stop.stiffness)
         out.add_given(f"{path}.stop.damping", damping, stop.damping)
+    return out
 
 
 def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:

@@ -7,9 +7,8 @@ others are symbols in every expression. This is the only way by which a number b
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -23,8 +22,7 @@ ANOTHER = "the robot has another structure"
 LONGEST = 100  # letters of a fact in a sentence
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A number, vector or matrix: `fixed` holds what is so by construction, and nan where there is a number."""
 
     name: str
@@ -68,8 +66,7 @@ class Entry:
         return ca.SX(sparsity, values[place[rows, cols].tolist()])
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """What belongs to the structure and is no number: whether something is there, or of which kind it is."""
 
     where: str
@@ -91,10 +88,17 @@ class Fact:
 class Numbers:
     """Entries in order. Their structure is what they are without their values, and the facts."""
 
-    def __init__(self) -> None:
+    def __init__(self, entries: Iterable[Entry] = (), facts: Iterable[Fact] = ()) -> None:
         self.entries: list[Entry] = []
-        self.facts: list[Fact] = []
+        self.facts = list(facts)
+        self._keys: list[tuple[object, ...]] = []  # of the entries: all but their values
         self._found: _Places | None = None
+        for each in entries:
+            self._append(each)
+
+    def _append(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self._keys.append((entry.name, entry.fixed.shape, entry.fixed.tobytes(), entry.symmetric))
 
     def fact(self, where: str, what: str, value: object) -> None:
         """Something that decides which expressions there are."""
@@ -112,22 +116,27 @@ class Numbers:
     ) -> None:
         """One more entry. `pattern`: where there are numbers, False where there is a zero by construction; `ones`:
         where there is 1 or -1 by construction."""
-        matrix = np.array(value, dtype=float, ndmin=1)
-        matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+        matrix = np.array(value, dtype=float)
+        matrix = matrix.reshape(-1, 1) if matrix.ndim < 2 else matrix
         if pattern is None and ones is None:
-            self.entries.append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
+            self._append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
             return
-        fixed = np.full(matrix.shape, np.nan)
-        if pattern is not None:
-            fixed[~np.asarray(pattern).reshape(matrix.shape)] = 0.0
+        there = True if pattern is None else np.asarray(pattern).reshape(matrix.shape)
+        fixed = np.where(there, _all_free(*matrix.shape), 0.0)
         if ones is not None:
             fixed[ones] = np.sign(matrix[ones])
-        self.entries.append(Entry(name, unit, matrix, fixed, symmetric, powers))
+        self._append(Entry(name, unit, matrix, fixed, symmetric, powers))
 
     def include(self, others: Numbers) -> None:
         """All that another has, after what is here."""
         self.entries += others.entries
         self.facts += others.facts
+        self._keys += others._keys
+
+    def under(self, path: str) -> Numbers:
+        """The same with a path before all names."""
+        entries = (each._replace(name=f"{path}{each.name}") for each in self.entries)
+        return Numbers(entries, (each._replace(where=f"{path}{each.where}") for each in self.facts))
 
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
         """What a user gives entry by entry: a zero is none."""
@@ -139,19 +148,16 @@ class Numbers:
         matrix = matrix[:, None] if matrix.ndim == 1 else matrix
         whole = np.round(matrix)
         fixed = np.where(np.abs(matrix - whole) < 1e-15, whole + 0.0, np.nan)
-        self.entries.append(Entry(name, "1", matrix, fixed, False))
+        self._append(Entry(name, "1", matrix, fixed, False))
 
     def add_whole(self, name: str, value: Array) -> None:
         """What is a whole number by construction, and computed with rounding: nothing of it is a number."""
-        self.entries.append(Entry(name, "1", value, np.round(value) + 0.0, False))
+        self._append(Entry(name, "1", value, np.round(value) + 0.0, False))
 
     @property
     def structure(self) -> tuple[object, ...]:
         """All but the values."""
-        facts = tuple((each.where, each.what, each.value) for each in self.facts)
-        return facts, tuple(
-            (each.name, each.fixed.shape, each.fixed.tobytes(), each.symmetric) for each in self.entries
-        )
+        return tuple(map(tuple, self.facts)), tuple(self._keys)
 
     @property
     def vector(self) -> Array:
@@ -187,14 +193,13 @@ class Numbers:
 
     def joined(self, others: Iterable[Numbers]) -> Numbers:
         """The same with numbers wherever one of the others has one: all of them are of this structure."""
-        out = Numbers()
-        out.facts, out.entries = list(self.facts), list(self.entries)
+        entries = list(self.entries)
         for other in others:
             self.require_entries_of(other)
-            for k, (own, theirs) in enumerate(zip(out.entries, other.entries, strict=True)):
+            for k, (own, theirs) in enumerate(zip(entries, other.entries, strict=True)):
                 fixed = np.where(own.fixed == theirs.fixed, own.fixed, np.nan)
-                out.entries[k] = replace(own, fixed=fixed)
-        return out
+                entries[k] = own._replace(fixed=fixed)
+        return Numbers(entries, self.facts)
 
     def require_entries_of(self, other: Numbers) -> None:
         """A ValueError tells the first fact or entry in which another robot differs."""
@@ -226,10 +231,7 @@ class Numbers:
 
     def erased(self) -> Numbers:
         """The same without values."""
-        out = Numbers()
-        out.facts = list(self.facts)
-        out.entries = [replace(each, value=np.full_like(each.value, np.nan)) for each in self.entries]
-        return out
+        return Numbers((each._replace(value=np.full_like(each.value, np.nan)) for each in self.entries), self.facts)
 
     @property
     def names(self) -> list[str]:

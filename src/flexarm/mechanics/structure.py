@@ -112,13 +112,12 @@ def _described(chain: Chain) -> tuple[Numbers, dict[Key, Closing]]:
 
 
 def _remembered(chain: Chain, numbers: Numbers, closings: Mapping[Key, Closing] | None) -> Structure:
-    key = numbers.structure
-    if key not in _known:
-        _known[key] = Structure(chain, numbers, closings)
-        while len(_known) > REMEMBERED:
-            _known.popitem(last=False)
-    _known.move_to_end(key)
-    return _known[key]
+    key = numbers.structure  # a large one, so that it is looked up as seldom as possible
+    found = _known.pop(key, None) or Structure(chain, numbers, closings)
+    _known[key] = found  # the last again
+    while len(_known) > REMEMBERED:
+        _known.popitem(last=False)
+    return found
 
 
 def _without_sizes(coordinates: Coordinates) -> Coordinates:

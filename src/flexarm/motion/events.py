@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -79,11 +79,8 @@ class Watch:
     """Everything that is watched in a run."""
 
     def __init__(self, system: System, stop: Any) -> None:
-        self.names, self._turns = system.names, partial(node_turns, system)
+        self._system, self.names, self._turns = system, system.names, partial(node_turns, system)
         self._turn_of_each = sum(self._turns(np.eye(system.nq)).values(), np.zeros(system.nq))  # of coordinates alone
-        exact = {link.name for link in system.robot.links if link.stiffening == "exact"}
-        curls = np.array([CURLED if each.link in exact else 1 for each in system.coordinates], dtype=float)
-        self.far = np.where(system.elastic, BEYOND_REASON * curls * system.meshes, np.inf)
         self.limits = {
             system.joint(link.name).index: (_with_lengths(link, travel), link.joint.unit)
             for link in system.robot.links
@@ -102,6 +99,14 @@ class Watch:
             *_supports(system),
             *(_condition(function, system.names) for function in _functions(stop)),
         ]
+
+    @cached_property
+    def far(self) -> Array:
+        """By coordinate, times what is large for it: beyond that a link bends without reason."""
+        system = self._system
+        exact = {link.name for link in system.robot.links if link.stiffening == "exact"}
+        curls = np.array([CURLED if each.link in exact else 1 for each in system.coordinates], dtype=float)
+        return np.where(system.elastic, BEYOND_REASON * curls * system.meshes, np.inf)
 
     def require_at_start(self, state: Array, layout: Layout) -> None:
         """A condition must not be met before the run begins (one that begins at zero is left by it)."""

@@ -45,9 +45,9 @@ class RungeKutta(Method):
         fastest = float(np.abs(rates).max(initial=0.0))
         if not fastest:
             return math.inf
-        steps = np.geomspace(WIDEST, WIDEST / 1e3, 300) / fastest
+        steps, stability = np.geomspace(WIDEST, WIDEST / 1e3, 300) / fastest, self._stability[::-1]
         for dt in steps.tolist():
-            growth = np.log(np.abs(np.polyval(self._stability[::-1], dt * rates)).max())
+            growth = np.log(np.abs(np.polyval(stability, dt * rates)).max())
             if growth * duration / dt <= 1:
                 return float(dt)
         return float(steps[-1])

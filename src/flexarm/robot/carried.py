@@ -133,6 +133,12 @@ def hub_load(link: Link) -> tuple[Load, ...]:
     return (body.turned(np.diag([-1.0, 1.0, -1.0])).load(link.length),)
 
 
+def takes_loads(link: Link) -> bool:
+    """Whether the modes of a link are loaded with what it carries."""
+    basis = None if link.flexible is None else link.flexible.basis
+    return isinstance(basis, Modes) and not basis.given_load
+
+
 def reference_loads(link: Link, loads: tuple[Load, ...]) -> tuple[Load, ...]:
     """What the modes of a link are loaded with: what it carries (`loads`), unless its basis says."""
     basis = None if link.flexible is None else link.flexible.basis

@@ -68,8 +68,8 @@ def _put(node: Any, changes: list[_Change]) -> Any:
     if isinstance(node, (list, tuple)):
         return [_put(item, inside.get(index, [])) for index, item in enumerate(node)]
     if isinstance(node, Description):
-        own = {name: getattr(node, name) for name in type(node).model_fields}
-        return {**dict(node.given()), **{step: _put(own.get(str(step)), part) for step, part in inside.items()}}
+        own = vars(node)
+        return {**dict(node.given), **{step: _put(own.get(str(step)), part) for step, part in inside.items()}}
     held: dict[str | int, Any] = dict(node or {})
     return {**held, **{step: _put(held.get(step), part) for step, part in inside.items()}}
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from .errors import DescriptionError, Problem, UnitsWarning, join
+from .remembered import remembered
 from .translation import problems_of
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
 else:
     ModelMetaclass = type(BaseModel)
+
+PLAIN = (float, int, bool, str, type(None))  # values without parts
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -58,6 +61,8 @@ def _require_tag(schema: dict[str, Any], model: type[Description]) -> None:
 class Description(BaseModel, metaclass=DescriptionMeta):
     """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `unit_warnings`."""
 
+    __slots__ = ("_known",)  # of `remembered`
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", json_schema_extra=_require_tag)
 
     tag: ClassVar[str | None] = None
@@ -73,9 +78,14 @@ class Description(BaseModel, metaclass=DescriptionMeta):
 
     @model_validator(mode="after")
     def _refuse_conflicts(self) -> Self:
-        if problems := list(self.conflicts()):
-            raise DescriptionError(problems)
+        if self._conflicts:
+            raise DescriptionError(list(self._conflicts))
         return self
+
+    @remembered
+    def _conflicts(self) -> tuple[Problem, ...]:
+        """Asked for again whenever it becomes part of another description."""
+        return tuple(self.conflicts())
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
@@ -91,21 +101,26 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         for name in type(self).model_fields:
             yield from _parts_of(getattr(self, name), join(path, name))
 
+    @remembered
+    def kinds(self) -> frozenset[type[Description]]:
+        """Of this description and of everything inside it."""
+        inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in PLAIN)
+        return frozenset({type(self)}).union(*inside)
+
     def every_unit_warning(self) -> Iterator[Problem]:
         """The unit warnings of this description and everything inside it."""
         for path, part in self.parts():
             for problem in _unit_warnings_of(part):
                 yield problem.under(path)
 
-    def given(self) -> Iterator[tuple[str, Any]]:
-        """The fields that differ from their default, and the tag."""
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if name == self.tag or field.is_required() or value != field.default:
-                yield name, value
+    @remembered
+    def given(self) -> tuple[tuple[str, Any], ...]:
+        """The fields that differ from their default (required ones have none), and the tag."""
+        own = ((name, getattr(self, name), field.default) for name, field in type(self).model_fields.items())
+        return tuple((name, value) for name, value, default in own if name == self.tag or value != default)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((name, value) for name, value in self.given() if name != self.tag)
+        return ((name, value) for name, value in self.given if name != self.tag)
 
     if not TYPE_CHECKING:  # type checkers already refuse assignment to a frozen model
         __iter__ = None  # or a part would pass for a list of its fields
@@ -153,6 +168,12 @@ def _parts_of(value: object, path: str) -> Iterator[tuple[str, Description]]:
     elif isinstance(value, tuple):
         for index, item in enumerate(value):
             yield from _parts_of(item, f"{path}[{index}]")
+
+
+def _kinds_of(value: object) -> frozenset[type[Description]]:
+    if isinstance(value, tuple):
+        return frozenset().union(*map(_kinds_of, value))
+    return value.kinds if isinstance(value, Description) else frozenset()
 
 
 def _ids_of_descriptions(values: Iterable[object]) -> Iterator[int]:

@@ -126,7 +126,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if not isinstance(value, Description):
         return value
-    data = {name: plain(item) for name, item in value.given()}
+    data = {name: plain(item) for name, item in value.given}
     return data[value.tag] if value.tag is not None and len(data) == 1 else data  # `joint: weld`
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .constraints import Constraint
 from .description import Description
@@ -23,7 +24,7 @@ FAMILIES: dict[type[Description], str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kinds:
     """The kinds that a room knows, by the family of parts; families that it does not look at are left out."""
 
@@ -32,15 +33,24 @@ class Kinds:
 
     def require(self, robot: Robot) -> None:
         """Refuse a robot with a part of another kind. A subclass is one: what it adds would be ignored."""
+        if _all_known(self, robot.kinds):
+            return
         problems = [
             Problem(path, ..., self._refusal(type(part), family))
             for path, part in robot.parts()
-            for family, known in self.known.items()
-            if isinstance(part, family) and type(part) not in known
+            for family in self.refuses(type(part))
         ]
-        if problems:
-            raise DescriptionError(problems)
+        raise DescriptionError(problems)
+
+    def refuses(self, kind: type[Description]) -> list[type[Description]]:
+        """As a member of which families."""
+        return [family for family, known in self.known.items() if issubclass(kind, family) and kind not in known]
 
     def _refusal(self, kind: type, family: type[Description]) -> str:
         names = ", ".join(each.__name__ for each in self.known[family])
         return f"{self.room} cannot take a {FAMILIES[family]} of the kind {kind.__name__} (known: {names})"
+
+
+@lru_cache(maxsize=64)  # thousands of robots are made of the same kinds
+def _all_known(to: Kinds, kinds: frozenset[type[Description]]) -> bool:
+    return not any(to.refuses(each) for each in kinds)

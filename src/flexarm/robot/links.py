@@ -20,6 +20,7 @@ from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, Riding, Sleeve
 from .masses import PointMass
 from .materials import Material
 from .quantities import Checked, Vector, Vector3, nonnegative, positive
+from .remembered import remembered
 from .sections import AnySection, Section
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Link(Description):
             offset: ArrayLike = (0, 0, 0),
         ) -> None: ...
 
-    @property
+    @remembered
     def stiffening(self) -> Literal["none", "shortening", "exact"]:
         """The model of how it deforms: what is given, or what suits its shapes.
 
@@ -137,7 +138,7 @@ class Link(Description):
         """The density that gives the mass per length; a given `mass` scales the material's."""
         return 0.0 if self.section is None else self.mass_per_length(xi) / self.section.at(xi).A
 
-    @property
+    @remembered
     def beam_mass(self) -> float:
         """Mass of the link itself, without the masses on it (kg)."""
         breaks = (0.0, *(self.section.breaks if self.section is not None else ()), 1.0)
@@ -147,7 +148,7 @@ class Link(Description):
         ]
         return self.length * sum(weight * self.mass_per_length(xi) for xi, weight in points)
 
-    @property
+    @remembered
     def total_mass(self) -> float:
         """Mass of the link and everything on it (kg).
 

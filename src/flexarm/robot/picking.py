@@ -115,7 +115,7 @@ def _slid_on(robot: Robot) -> set[int]:
 
 def with_counts(flexible: Flexible, counts: dict[str, int]) -> dict[str, Any]:
     """The same deformations with numbers, as plain data: some may not go together."""
-    return {**dict(flexible.given()), **counts, "up_to": None}
+    return {**dict(flexible.given), **counts, "up_to": None}
 
 
 def _pick(link: Link, first: dict[str, float], loads: tuple[Load, ...], slowest: float, known_doubt: str = "") -> Pick:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import hypot
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,7 @@ from .joints import FixedPrismatic, MovingJoint, Riding, Sleeve
 from .links import GROUND, Link, no_mesh
 from .pose import Pose
 from .quantities import Checked, Vector, Vector3
+from .remembered import remembered
 from .sleeves import mouths, sleeve_travel, unfit_sleeves
 from .tree import circle, parents_first
 
@@ -83,17 +84,17 @@ class Robot(Description):
                 return link
         raise DescriptionError([Problem("link", name, unknown("no such link", name, self._names))])
 
-    @property
+    @remembered
     def parents(self) -> tuple[int | None, ...]:
         """The index of each link's parent, None for the ground."""
         return tuple(self._parent(index) for index in range(len(self.links)))
 
-    @property
+    @remembered
     def order(self) -> tuple[int, ...]:
         """Indices of the links, every parent before its children, else as listed."""
         return parents_first(self.parents)
 
-    @property
+    @remembered
     def every_constraint(self) -> tuple[Constraint, ...]:
         """The constraints, and those that joints bring along: the mouths of sleeves."""
         return (*self.constraints, *mouths(self))
@@ -195,9 +196,9 @@ class Robot(Description):
 
         return html(self)
 
-    @property
-    def _names(self) -> list[str]:
-        return [link.name for link in self.links]
+    @remembered
+    def _names(self) -> tuple[str, ...]:
+        return tuple(link.name for link in self.links)
 
     def _parent(self, index: int) -> int | None:
         parent = self.links[index].parent
@@ -308,7 +309,7 @@ class Robot(Description):
                     yield Problem(f"links[{parent}].flexible.stiffening", "exact", wrong)
 
 
-def _of_picked(problems: list[Problem], names: list[str], counts: Mapping[str, dict[str, int]]) -> list[Problem]:
+def _of_picked(problems: list[Problem], names: Sequence[str], counts: Mapping[str, dict[str, int]]) -> list[Problem]:
     """The same problems, of links whose numbers nobody gave with these numbers."""
     out = []
     for problem in problems:

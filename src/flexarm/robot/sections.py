@@ -23,6 +23,7 @@ from flexarm.foundation.sentences import short, shown
 from .description import Description
 from .errors import Problem
 from .quantities import Quantity, positive
+from .remembered import remembered
 
 EDGE = 1e-9  # of a dimension: a point on an edge is in the section, whatever rounding says
 
@@ -167,6 +168,10 @@ class Plain(Section):
 
     def at(self, xi: float) -> SectionProperties:
         _check_fraction(xi)
+        return self._numbers
+
+    @remembered
+    def _numbers(self) -> SectionProperties:
         return self.numbers()
 
     @property
@@ -445,7 +450,7 @@ class Stepped(Section):
         def __init__(self, pieces: Iterable[Piece | Mapping[str, Any]]) -> None: ...
 
     def at(self, xi: float) -> SectionProperties:
-        return self.plain_at(xi).numbers()
+        return self.plain_at(xi).at(0.0)
 
     def plain_at(self, xi: float) -> Plain:
         _check_fraction(xi)

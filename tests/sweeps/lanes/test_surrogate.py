@@ -102,3 +102,10 @@ def test_a_field_that_does_not_change():
     points[:, 1] = 0.5
     found, _ = made(lambda x, y, z: [x * y + z], points)
     np.testing.assert_allclose(found(points)[:, 0], points[:, 0] * 0.5 + points[:, 2], rtol=1e-12)
+
+
+def test_members_that_are_all_the_same():
+    found, count = made(lambda x, y, z: [x * y + z, 3.0], np.repeat(POINTS[:1], 30, axis=0))
+    x, y, z = POINTS[0]
+    np.testing.assert_allclose(found(POINTS[:1]), [[x * y + z, 3.0]], rtol=1e-12)
+    assert count <= 2

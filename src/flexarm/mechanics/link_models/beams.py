@@ -20,23 +20,27 @@ if TYPE_CHECKING:
 PAIRS = ("uu", "uv", "uw", "vv", "vw", "ww")
 REMEMBERED = 32  # things that a beam knows its numbers of
 
+NOT_OF_BEAMS: dict[str, Any] = {
+    **{"name": "", "joint": Weld.model_construct(), "parent": None, "at": None, "offset": (0.0, 0.0, 0.0)},
+    **{"hub": None, "payload": None, "masses": ()},
+}
+"""Fields of a link on which its integrals do not depend: how it hangs, and what hangs on it."""
+
 
 def beam_integrals(link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
     """Links that are the same beam, with the same loads in its modes, share them: other joints need no new ones."""
     loose = link.flexible is not None and link.flexible.loose
-    return _integrals(_beam_of(link), smooth, not (loose or nodally_held(link)), loads)
-
-
-def _beam_of(link: Link) -> Link:
-    """The link without what its integrals do not depend on: what hangs on it, and how it hangs."""
-    rest: dict[str, Any] = {"name": "", "joint": Weld(), "parent": None, "at": None, "offset": (0.0, 0.0, 0.0)}
-    if link.flexible is not None:  # its model may follow from its joint
-        rest["flexible"] = link.flexible.model_copy(update={"stiffening": link.stiffening})
-    return link.model_copy(update=rest | {"hub": None, "payload": None, "masses": ()})
+    own = tuple((name, value) for name, value in vars(link).items() if name not in NOT_OF_BEAMS)
+    return _integrals(type(link), own, link.stiffening, smooth, not (loose or nodally_held(link)), loads)
 
 
 @lru_cache(maxsize=32)
-def _integrals(beam: Link, smooth: bool, clamped: bool, loads: Loads) -> LinkIntegrals:
+def _integrals(
+    kind: type[Link], own: tuple[tuple[str, Any], ...], stiffening: str, smooth: bool, clamped: bool, loads: Loads
+) -> LinkIntegrals:
+    beam = kind.model_construct(None, **dict(own), **NOT_OF_BEAMS)
+    if beam.flexible is not None:  # its model may follow from its joint
+        beam = beam.model_copy(update={"flexible": beam.flexible.model_copy(update={"stiffening": stiffening})})
     return LinkIntegrals(beam, smooth, clamped, loads)
 
 
@@ -46,16 +50,22 @@ def nodally_held(link: Link) -> bool:
     return isinstance(joint, FixedPrismatic) and joint.on_mesh and link.flexible is not None
 
 
-def add_once(numbers: Numbers, beam: LinkIntegrals, key: tuple[object, ...], add: Callable[[Numbers], None]) -> None:
-    """What follows from a beam and this key alone, computed once for all robots that have that beam."""
+def add_once(
+    numbers: Numbers, path: str, beam: LinkIntegrals, key: tuple[object, ...], add: Callable[[Numbers], None]
+) -> None:
+    """What follows from a beam and this key alone, under a path: computed once for all robots that have that beam, and
+    for all that is at the same place of it. `add` leaves the path out."""
     known: dict[tuple[object, ...], Numbers] = beam.remembered
-    own = known.get(key)
+    own = known.get((path, *key))
     if own is None:
-        if len(known) >= REMEMBERED:
+        bare = known.get(key)
+        if bare is None:
+            bare = type(numbers)()
+            add(bare)
+        own = bare.under(path)
+        if len(known) > REMEMBERED - 2:  # which come now
             known.clear()
-        own = type(numbers)()
-        add(own)
-        known[key] = own  # whole: what fails is not remembered, and other threads may look
+        known[key], known[path, *key] = bare, own  # whole: what fails is not remembered, and other threads may look
     numbers.include(own)
 
 

@@ -55,11 +55,11 @@ class ExactLink(LinkModel):
         return nodes * each + 10.0 * n**3  # the mass matrix, in which every shape meets every other at every node
 
     def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
-        add_once(numbers, body.integrals, (path,), lambda own: _add_beam(own, path, body.integrals))
+        add_once(numbers, path, body.integrals, (), lambda own: _add_beam(own, "", body.integrals))
 
     def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         beam = body.integrals
-        add_once(numbers, beam, (path, x, anywhere), lambda own: _add_place(own, path, beam, x, anywhere))
+        add_once(numbers, path, beam, (x, anywhere), lambda own: _add_place(own, "", beam, x, anywhere))
 
     def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         frames = frames_of(body.integrals.columns)

@@ -65,11 +65,11 @@ class SecondOrderLink(LinkModel):
         return sum(50.0 * count + 10.5 * count**2 for count in counts) + (10.5 * sum(counts)) * (len(counts) > 1)
 
     def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
-        add_once(numbers, body.integrals, (path,), lambda own: _add_beam(own, path, body.integrals))
+        add_once(numbers, path, body.integrals, (), lambda own: _add_beam(own, "", body.integrals))
 
     def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         beam = body.integrals
-        add_once(numbers, beam, (path, x, anywhere), lambda own: add_station(own, path, beam, x, anywhere))
+        add_once(numbers, path, beam, (x, anywhere), lambda own: add_station(own, "", beam, x, anywhere))
 
     def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
         (add_shapes if contact == "continuous" else add_nodes)(numbers, path, body.integrals)

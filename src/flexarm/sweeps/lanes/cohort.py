@@ -31,6 +31,7 @@ from flexarm.robot import MovingJoint, Robot
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.candidates import Candidate, Candidates
+from flexarm.sweeps.lanes.crew import Crew
 from flexarm.sweeps.lanes.lane_code import LaneCode, lane_code_of
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
@@ -152,19 +153,19 @@ class Cohort:
             return solver.method
         method, row = usual(self.system.robot), self.sampler.row(one.smooth)[None]
         crew = self.sampler.crew(row, self.plan.tolerance)
-        looker = Looker(self._stepper(self._code(method), row, 1))
+        looker = Looker(self._stepper(self._code(method), crew))
         return better(looker, self.schedule, crew.q[0], crew.v[0], self.plan.tolerance) or method
 
-    def _stepper(self, code: LaneCode, rows: Array, count: int) -> LaneStepper:
-        crew = self.sampler.crew(rows, self.plan.tolerance)
+    def _stepper(self, code: LaneCode, crew: Crew) -> LaneStepper:
         tolerances = (crew.share, crew.allowed, crew.solved)
-        return LaneStepper(code, count, crew.numbers, *tolerances, self.case.duration, False)
+        return LaneStepper(code, 1, crew.numbers, *tolerances, self.case.duration, False)
 
     def speeds(self, rows: Array) -> Array:
         """By row, the logarithm of the frequency of the slowest vibration (of which there may be none): members that
         are alike in it want steps of the same size."""
-        stepper = self._stepper(self.code, rows, 1)
-        crew, at = self.sampler.crew(rows, self.plan.tolerance), stepper.layout
+        crew = self.sampler.crew(rows, self.plan.tolerance)
+        stepper = self._stepper(self.code, crew)
+        at = stepper.layout
         states = np.zeros((len(rows), at.size))
         states[:, at.q], states[:, at.v], states[:, at.law_states] = crew.q, crew.v, crew.law_states
         inputs, _ = self.schedule.inputs_until_failure(np.zeros(1))

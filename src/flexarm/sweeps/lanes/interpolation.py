@@ -40,15 +40,23 @@ class Axis:
         met = away == 0
         exact = met.any(axis=1)
         inverse = np.where(exact[:, None], met, 1 / np.where(met, 1.0, away))
-        which = "xn...e" if of_points else "n...e"
-        sums = (inverse @ self.weights).reshape(len(local), *(1,) * (rows.ndim - of_points - 2), -1)
-        values = np.einsum(f"xn,ne,{which}->x...e", inverse, self.weights, rows, optimize=True) / sums
+        between = (1,) * (rows.ndim - of_points - 2)
+        sums = (inverse @ self.weights).reshape(len(local), *between, -1)
+        weighted = rows * self.weights.reshape(len(self.nodes), *between, -1)
+        values = _summed(inverse, weighted, of_points) / sums
         if exact.any():
-            values[exact] = np.einsum(f"xn,{which}->x...e", inverse[exact], rows[exact] if of_points else rows)
-        return np.asarray(values)
+            values[exact] = _summed(inverse[exact], rows[exact] if of_points else rows, of_points)
+        return values
 
     def only(self, entries: Array) -> Axis:
         return Axis(self.nodes, self.weights[:, entries])
+
+
+def _summed(factors: Array, rows: Array, of_points: bool) -> Array:
+    """(points, ..., entries) of factors (points, nodes): sums over the nodes of rows, which may be those of points."""
+    if of_points:
+        return np.asarray(np.einsum("xn,xn...e->x...e", factors, rows))
+    return (factors @ rows.reshape(len(rows), -1)).reshape(len(factors), *rows.shape[1:])
 
 
 def axis(line: Line, largest: Callable[[Array], Array], close: Array, least: int = 0) -> Axis | None:
@@ -85,9 +93,18 @@ def _probes(count: int) -> Array:
 
 def _weights(nodes: Array, rows: Array, close: Array) -> Array:
     """Of every other node, (nodes, entries): those of a polynomial, as far as the rows between leave that open."""
-    met, between = nodes[::2], nodes[1::2]
+    met = nodes[::2]
     plain = np.array([1 / np.prod(each - met[met != each]) for each in met])
     plain /= np.linalg.norm(plain)
+    weights = np.repeat(plain[:, None], rows.shape[1], axis=1)
+    moved = (rows != rows[0]).any(axis=0)  # few of many entries
+    weights[:, moved] = _nearest(plain, nodes, rows[:, moved], close[moved])
+    return weights
+
+
+def _nearest(plain: Array, nodes: Array, rows: Array, close: Array) -> Array:
+    """Of weights (nodes, entries) that meet the rows between, those that come closest to the plain ones."""
+    met, between = nodes[::2], nodes[1::2]
     loewner = (rows[1::2, None] - rows[None, ::2]) / (between[:, None] - met)[:, :, None]
     _, sizes, directions = np.linalg.svd(np.moveaxis(loewner, 2, 0))
     free = np.ones((rows.shape[1], len(met)), dtype=bool)

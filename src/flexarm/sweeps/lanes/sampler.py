@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from flexarm.sweeps.lanes.crew import ROUGH, Crew
 from flexarm.sweeps.lanes.surrogate import Scale
 from flexarm.sweeps.member import Case
 
+REMEMBERED = 32  # rows
 CLOSE = 1e-10  # of the largest of the entries among which one is: how well numbers of a robot are known
 
 
@@ -49,9 +50,21 @@ class Sampler:
     robot: Robot
     system: System
     schedule: Schedule
+    _rows: dict[frozenset[tuple[str, Any]], Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def row(self, changes: Mapping[str, Any]) -> Array:
-        """All parts one after the other; `OtherStructure`, or another ValueError where there is no such robot."""
+        """All parts one after the other (read-only); `OtherStructure`, or another ValueError where there is no such
+        robot. The last few are remembered: who looks at a member may come back to it."""
+        key = frozenset(changes.items())
+        row = self._rows.get(key)
+        if row is None:
+            if len(self._rows) >= REMEMBERED:
+                self._rows.clear()
+            row = self._rows[key] = self._row(changes)
+            row.setflags(write=False)
+        return row
+
+    def _row(self, changes: Mapping[str, Any]) -> Array:
         parts = parted(changes)
         system = System(changed_robot(self.robot, parts.robot), native=False)
         begun = applied(replace(self.case, robot=system.robot), parts.state)
@@ -77,22 +90,23 @@ class Sampler:
         return np.concatenate([np.asarray(each, dtype=float) for each in every])
 
     def _numbers(self, system: System) -> Array:
-        try:
-            own = self.system.structure.numbers.vector_of(
-                system._described[1], same=system.structure is self.system.structure
-            )
-        except ValueError as error:
-            raise OtherStructure(str(error)) from None
-        places = Numbers()
+        own = system.numbers
+        if system.structure is not self.system.structure:
+            try:
+                own = self.system.structure.numbers.vector_of(system._described[1])
+            except ValueError as error:
+                raise OtherStructure(str(error)) from None
+        every, places = [own], Numbers()
         for k, (load, _) in enumerate(loads_of(system, self.case.loads)):
             system.add_place(places, f"loads.{k}", load.link, load.x)
-        law, more = self.schedule.law, np.zeros(0)
+        if places.entries:
+            every.append(places.vector)
+        law = self.schedule.law
         if law is not None and law.places:
             assert self.schedule.feedback is not None
-            more = np.array(TracedLaw(self.schedule.feedback, system).places, dtype=float)
-        given = self.schedule.given.numbers
-        row = np.concatenate([own, places.vector, more, self.schedule.law_weights])
-        if len(row) != len(given):
+            every.append(np.array(TracedLaw(self.schedule.feedback, system).places, dtype=float))
+        row = np.concatenate([*every, self.schedule.law_weights])
+        if len(row) != len(self.schedule.given.numbers):
             raise OtherStructure("its loads act on places of another kind")
         return row
 

@@ -4,14 +4,14 @@ To describe a robot takes longer than to run one in lanes. But its numbers are s
 (`interpolation.py`), and most of them are sums or products of what single fields do (a stiffness is that of the
 material times that of the section), or sums in the inverse. Fields of which that is not true (a payload and the length
 of its link) are a block, whose rows are computed on a grid. All this is found by trial, and checked against rows that
-were computed, at members and at the corners of all ranges.
+were computed, at the corners of all ranges and at members.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any
@@ -21,9 +21,8 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.sweeps.lanes.interpolation import Axis, axis
 
-TRIALS = 2  # members by which sums and products are told apart,
-CHECKS = 6  # and others, to see that it is right
-CORNERS = 4  # fields: of as many all corners are looked at, too
+CORNERS = 4  # fields: of as many all corners are looked at, by which sums and products are told apart
+CHECKS = 6  # members, to see that it is right
 WORTH = 3  # members for each row of a grid
 TINY = np.finfo(float).tiny
 
@@ -85,11 +84,19 @@ class Surrogate:
     rows: Array
 
     def __call__(self, points: Array) -> Array:
+        return self.together(len(points), self.moves(points), self.kinds)
+
+    def moves(self, points: Array) -> list[Array]:
+        """By block, entries that it changes (points, entries), with all others in the middle."""
         spread = np.where(self.high > self.low, self.high - self.low, 1.0)
         local = (2 * points - self.low - self.high) / spread
-        out = np.repeat(self.middle[None], len(points), axis=0)
-        for block, moved in self._moved:
-            out[:, moved] = _together(out[:, moved], block.at(local, moved), self.middle[moved], self.kinds[moved])
+        return [block.at(local, moved) for block, moved in self._moved]
+
+    def together(self, points: int, moves: Sequence[Array], kinds: Any) -> Array:
+        """What blocks do at so many points, put together by these kinds."""
+        out = np.repeat(self.middle[None], points, axis=0)
+        for (_, moved), now in zip(self._moved, moves, strict=True):
+            out[:, moved] = _together(out[:, moved], now, self.middle[moved], kinds[moved])
         return out
 
     @cached_property
@@ -114,10 +121,9 @@ def surrogate(points: Array, row: Rows, scale: Scale, generator: np.random.Gener
     axes = known.axes()
     if axes is None:
         return None
-    chosen = points[generator.choice(len(points), min(len(points), TRIALS + CHECKS), replace=False)]
-    checks = np.concatenate([chosen[TRIALS:], known.corners])
+    checks = points[generator.choice(len(points), min(len(points), CHECKS), replace=False)]
     for blocks in _partitions(known, axes, len(points)):
-        made = _fitted(known, blocks, np.concatenate([chosen[:TRIALS], known.low[None]]))
+        made = _fitted(known, blocks, known.corners)
         if made is not None and (scale.excess(made(checks), np.stack([known(each) for each in checks])) <= 1).all():
             return made
     return None
@@ -150,14 +156,14 @@ class _Known:
     @property
     def corners(self) -> Array:
         """Of the ranges: where what fields do together is most unlike what each of them does. Of many fields those of
-        the first."""
+        the first, and where all of them are low."""
         moving = np.flatnonzero(self.high > self.low).tolist()[:CORNERS]
         found = []
         for ends in product((False, True), repeat=len(moving)):
             point = self.high.copy()
             point[moving] = [(self.high if end else self.low)[field] for end, field in zip(ends, moving, strict=True)]
             found.append(point)
-        return np.stack(found)
+        return np.stack([*found, self.low])
 
     def axes(self, beyond: dict[int, Axis] | None = None) -> dict[int, Axis] | None:
         """By field, through the middle, with more nodes than those `beyond`; None where one cannot be met."""
@@ -206,12 +212,11 @@ def _block(known: _Known, fields: tuple[int, ...], axes: dict[int, Axis]) -> Blo
 def _fitted(known: _Known, blocks: list[Block], trials: Array) -> Surrogate | None:
     """With the kinds that meet the trials best, if they do."""
     middle, exact = known(known.center), np.stack([known(each) for each in trials])
-
-    def made(kinds: Any) -> Surrogate:
-        return Surrogate(known.low, known.high, middle, blocks, kinds, *known.all)
-
-    tried = np.stack([known.scale.excess(made(np.full(middle.shape, kind))(trials), exact) for kind in KINDS])
-    return made(np.argmin(tried, axis=0)) if (tried.min(axis=0) <= 1).all() else None
+    made = Surrogate(known.low, known.high, middle, blocks, np.full(middle.shape, ADDED), *known.all)
+    moves = made.moves(trials)
+    every = (made.together(len(trials), moves, np.full(middle.shape, kind)) for kind in KINDS)
+    tried = np.stack([known.scale.excess(each, exact) for each in every])
+    return replace(made, kinds=np.argmin(tried, axis=0)) if (tried.min(axis=0) <= 1).all() else None
 
 
 def _mixed(known: _Known, axes: dict[int, Axis]) -> list[tuple[int, ...]]:
