@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from math import ceil, isfinite
 
 import numpy as np
 
@@ -99,11 +99,12 @@ class StepSize(ABC):
     def adapt(self, verdict: Verdict, size: float, estimate: int) -> bool:
         """Choose the next `dt`; False where there is no way on."""
 
-    def _measured(self, stepper: Stepper, used: int) -> tuple[Array, Array, Any]:
-        """Errors and what the iteration left in units of what is allowed; which states are absurd."""
-        error, left = self.tolerance.share, self.tolerance.allowed
-        absurd = ~(np.abs(stepper.states[:used]) < ABSURD).all(axis=1)
-        return _largest(stepper.errors[:used]) / error, _largest(stepper.left[:used]) / left, absurd
+    def _measured(self, stepper: Stepper, used: int) -> tuple[Array, Array]:
+        """Errors, infinite where states are absurd, and what the iteration left, in units of what is allowed."""
+        share, allowed = self.tolerance.share, self.tolerance.allowed
+        sound = (np.abs(stepper.states[:used]) < ABSURD).all(axis=1)
+        error = np.where(sound, _largest(stepper.errors[:used]) / share, np.inf)
+        return error, _largest(stepper.left[:used]) / allowed
 
 
 class FixedStep(StepSize):
@@ -127,8 +128,8 @@ class FixedStep(StepSize):
         return Limits(NO_LIMIT, NO_LIMIT, 0.0, 1, self.tolerance.horizon, self.tolerance.solved)
 
     def judge(self, stepper: Stepper, used: int) -> Verdict:
-        error, unsolved, absurd = self._measured(stepper, used)
-        bad = absurd | np.isinf(error) | np.isinf(unsolved)
+        error, unsolved = self._measured(stepper, used)
+        bad = np.isinf(error) | np.isinf(unsolved)
         good = int(bad.argmax()) if bad.any() else used
         return Verdict(used, good, 0.0, unsolved)
 
@@ -169,16 +170,16 @@ class AdaptiveStep(StepSize):
         )
 
     def judge(self, stepper: Stepper, used: int) -> Verdict:
-        error, unsolved, absurd = self._measured(stepper, used)
-        excess = np.where(absurd, np.inf, np.maximum(error, unsolved))
+        error, unsolved = self._measured(stepper, used)
+        excess = np.maximum(error, unsolved)
         bad = ~(excess <= 1)
         good = int(bad.argmax()) if bad.any() else used
         peak = float(excess[good] if good < used else excess[-stepper.patience :].max())
         return Verdict(used, good, peak, unsolved)
 
     def adapt(self, verdict: Verdict, size: float, estimate: int) -> bool:
-        change = SAFETY * max(verdict.peak, 1e-10) ** (-1 / estimate) if np.isfinite(verdict.peak) else SHRINK
-        proposed = size * float(np.clip(change, SHRINK, GROW))
+        change = SAFETY * max(verdict.peak, 1e-10) ** (-1 / estimate) if isfinite(verdict.peak) else SHRINK
+        proposed = size * min(max(change, SHRINK), GROW)
         cut_short = size < self.dt
         if proposed < SMALLEST_STEP * min(1.0, self.duration) and not cut_short:
             self.dt = proposed
@@ -189,7 +190,7 @@ class AdaptiveStep(StepSize):
 
 
 def _steps(left: float, dt: float) -> int:
-    return max(1, int(np.ceil(left / dt - 1e-9)))
+    return max(1, ceil(left / dt - 1e-9))
 
 
 def _largest(displacements: Array) -> Array:

@@ -104,6 +104,7 @@ class Batch:
         self.nodes = Nodes() if keep else None
         self.steps, self.loop_time = 0, 0.0  # s in steps
         self.stragglers: set[int] = set()  # members that were left out
+        self._seen = share(stepper.nodes)  # of the time in which inputs turn, a step that sees it
         self._size, self._longest = 1.0, 0.0  # of the last steps, and the longest so far (s)
         self._unsolved = np.zeros((self.arrays.groups, self.arrays.lanes), dtype=int)  # steps of fixed size
 
@@ -146,7 +147,7 @@ class Batch:
         longest = self._stable
         if self.step_size.heeds_inputs:
             seen, stop = self.inputs.ahead(self._company.t, stop)
-            longest = min(longest, seen * share(self.stepper.nodes))
+            longest = min(longest, seen * self._seen)
         most = min(self._ahead, self.stepper.count)
         size, steps = self.step_size.plan(stop - self._company.t, most, longest)
         before = self._anew(size) if self._jumped else self._company.state

@@ -78,7 +78,9 @@ class LaneInputs:
         """(groups or 1, times, entries, lanes)."""
         if not self.own:
             (rows,) = found.values()
-            return np.repeat(rows[None, :, :, None], self._arrays.lanes, axis=3)
+            packed = np.empty((1, *rows.shape, self._arrays.lanes))
+            packed[...] = rows[:, :, None]
+            return packed
         count = len(next(iter(found.values())))
         members = np.empty((self._arrays.members, count, self.count))
         for place, rows in found.items():

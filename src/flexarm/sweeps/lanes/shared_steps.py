@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from flexarm.foundation.numbers import Array
 from flexarm.motion.step_size import FIRST_STEP, NO_LIMIT, SAFETY, WORTH_IT, AdaptiveStep, FixedStep, Tolerance
 
 
-class SharedAdaptive(AdaptiveStep):
+class Shared:
+    """Judged by the worst of all lanes; absurd states have infinite errors already."""
+
+    def _measured(self, stepper: Any, used: int) -> tuple[Array, Array]:
+        error, left = stepper.measured(used)
+        return error, left
+
+
+class SharedAdaptive(Shared, AdaptiveStep):
     """As of one run."""
 
     def least(self, size: float, estimate: int) -> float:
@@ -28,11 +34,8 @@ class SharedAdaptive(AdaptiveStep):
         self.dt = FIRST_STEP * min(1.0, self.duration)
         self.restart()
 
-    def _measured(self, stepper: Any, used: int) -> tuple[Array, Array, Any]:
-        return _of_all(stepper, used)
 
-
-class SharedFixed(FixedStep):
+class SharedFixed(Shared, FixedStep):
     """As of one run: errors do not matter, but that there are numbers."""
 
     def least(self, size: float, estimate: int) -> float:
@@ -44,14 +47,6 @@ class SharedFixed(FixedStep):
 
     def begin_anew(self) -> None:
         """Its steps stay as they are."""
-
-    def _measured(self, stepper: Any, used: int) -> tuple[Array, Array, Any]:
-        return _of_all(stepper, used)
-
-
-def _of_all(stepper: Any, used: int) -> tuple[Array, Array, Any]:
-    """The worst of all lanes; absurd states have infinite errors already."""
-    return *stepper.measured(used), np.zeros(used, dtype=bool)
 
 
 def shared_steps(tolerance: Tolerance, duration: float, dt: float | None) -> SharedAdaptive | SharedFixed:
