@@ -20,11 +20,12 @@ CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, long long groups,
   const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
   casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
   casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
-  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
+  void* room;
+  casadi_real* w = lane_room(sz_w, &room);
   k = -1;
   if (checked) for (g = 0; g < groups; ++g) for (i = 0; i < width; ++i)
     range[(2 * g) * width + i] = range[(2 * g + 1) * width + i] = first[0][g * across[0] + i];
-  if (arg && res && iw && w) for (k = 0; k < count && well; ++k) {{
+  if (arg && res && iw && room) for (k = 0; k < count && well; ++k) {{
     bad = big = lane_none();
     most[0] = most[1] = lane_all(0.);
     for (g = 0; g < groups; ++g) {{
@@ -41,7 +42,7 @@ CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, long long groups,
       lane_widen(width, range + 2 * g * width, out[0] + k * out_stride[0] + g * out_across[0]);
     well = well && (!checked || idle < patience);
   }}
-  free(arg); free(res); free(iw); free(w);
+  free(arg); free(res); free(iw); free(room);
   return k < 0 ? -1 : k;
 }}
 """
@@ -49,6 +50,10 @@ CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, long long groups,
 # What a step tells: its state (absurd where beyond any sense: its errors are then infinite), errors, what was left. Its
 # limits are the largest of both, the error below which longer steps would do, and what both are shares of.
 _JUDGE = """
+static casadi_real* lane_room(long long count, void** room) {
+  const size_t size = sizeof(casadi_real);
+  *room = malloc((count + 2) * size);
+  return (casadi_real*)(((size_t) *room + size - 1) / size * size); }
 static inline lane_bits lane_none(void) { return (lane_bits)(lane_all(0.)); }
 static inline int lane_some(lane_bits x) {
   int k, any = 0; for (k = 0; k < LANES; ++k) any = any || x[k]; return any; }

@@ -55,11 +55,11 @@ CASADI_SYMBOL_EXPORT long long {name}_nodes(long long count, const double* wante
   const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
   casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
   casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
-  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
-  casadi_real* row = (casadi_real*) malloc((3 * every + 2 + told) * sizeof(casadi_real));
+  void* room;
+  casadi_real *row = lane_room(3 * every + 2 + told + sz_w, &room), *w = row + 3 * every + 2 + told;
   double* weights = (double*) malloc((24 * count + 1) * sizeof(double));
   long long* before = (long long*) malloc((count + 1) * sizeof(long long));
-  failed = !(arg && res && iw && w && row && weights && before);
+  failed = !(arg && res && iw && room && weights && before);
   for (k = 0; k < count && !failed; ++k) {{
     while (left + 2 < nodes && times[left + 1] <= wanted[k]) ++left;
     before[k] = left;
@@ -82,7 +82,7 @@ CASADI_SYMBOL_EXPORT long long {name}_nodes(long long count, const double* wante
       lane_widen(told, (k < count ? range : at_nodes) + 2 * g * told, res[0]);
     }}
   }}
-  free(arg); free(res); free(iw); free(w); free(row); free(weights); free(before);
+  free(arg); free(res); free(iw); free(room); free(weights); free(before);
   return failed;
 }}
 """

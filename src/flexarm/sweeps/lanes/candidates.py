@@ -124,7 +124,10 @@ class Candidates(Sequence[Candidate]):
 
     def alike(self, *kinds: str) -> Alike:
         """Those whose numbers of these kinds are the same."""
-        at, known = self.points(self.fields(*kinds)), dict[tuple[float, ...], int]()
+        fields, known = self.fields(*kinds), dict[tuple[float, ...], int]()
+        if not fields:
+            return Alike([0], np.zeros(len(self), dtype=np.intp))
+        at = self.points(fields)
         rows = np.where(np.isnan(at), np.inf, at).tolist()  # no number is; and nan is not even itself
         which = np.array([known.setdefault(tuple(row), len(known)) for row in rows], dtype=np.intp)
         return Alike(np.unique(which, return_index=True)[1].tolist(), which)
