@@ -27,19 +27,21 @@ def one_by_one(case: Case, grid: Grid) -> tuple[float, float]:
     return loops / len(grid), (time.perf_counter() - begin) / len(grid)
 
 
-def together(case: Case, grid: Grid, threads: int) -> tuple[float, float, float]:
-    """Seconds a member inside the engine: of the loops of all threads, of the run, and with its preparation."""
+def together(case: Case, grid: Grid, threads: int) -> tuple[float, ...]:
+    """Seconds a member inside the engine: of the loops of all threads (steps, and over their nodes), of the run, and
+    with its preparation."""
     these = grid.members
     begin = time.perf_counter()
     sweep = engine.prepare(case, these, threads=threads)
     ready = time.perf_counter()
     count = sum(len(each) for each in engine.computed(sweep, threads))
     end = time.perf_counter()
-    return sweep.loop_time / count, (end - ready) / count, (end - begin) / count
+    return sweep.loop_time / count, sweep.node_time / count, (end - ready) / count, (end - begin) / count
 
 
-def swept(case: Case, grid: Grid, threads: int | None = None, **options: Any) -> tuple[float, float]:
-    """Seconds a member of `fa.sweep`, from its call to its Dataset: whole, and in the loops of all threads."""
+def swept(case: Case, grid: Grid, threads: int | None = None, **options: Any) -> tuple[float, ...]:
+    """Seconds a member of `fa.sweep`, from its call to its Dataset: whole, and in the loops of all threads (steps, and
+    over their nodes)."""
     with noticed() as sweeps:
         begin = time.perf_counter()
         found = fa.sweep(
@@ -48,7 +50,8 @@ def swept(case: Case, grid: Grid, threads: int | None = None, **options: Any) ->
         whole = time.perf_counter() - begin
     if found.attrs["status"] != "completed" or (found["status"] != "completed").any():
         raise Failed(f"{found.attrs['status']}: {found.attrs['summary']}")
-    return whole / len(grid), sum(each.loop_time for each in sweeps) / len(grid)
+    loops = (sum(each.loop_time for each in sweeps), sum(each.node_time for each in sweeps))
+    return tuple(each / len(grid) for each in (whole, *loops))
 
 
 @contextlib.contextmanager

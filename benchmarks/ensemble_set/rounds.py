@@ -31,9 +31,9 @@ class Sizes:
 class Timed:
     """Medians of the rounds, seconds a member.
 
-    alone: of the loop, and whole. inside, inside_all: of the engine on one core and on all, in loops of all threads, in
-    the run, and prepared too. swept, swept_all: of `fa.sweep`, whole and in loops of all threads. Others: in the
-    solver, and with models built.
+    alone: of the loop, and whole. inside, inside_all: of the engine on one core and on all, in loops of all threads
+    (steps; over their nodes), in the run, and prepared too. swept, swept_all: of `fa.sweep`, whole and in these loops.
+    Others: in the solver, and with models built.
     """
 
     threads: int
@@ -57,17 +57,22 @@ class Timed:
     @property
     def cores(self) -> float:
         """How many times faster threads on all cores are than one: the larger share of a sweep, its run."""
-        return self.inside[1] / self.inside_all[1]
+        return self.inside[2] / self.inside_all[2]
 
     @property
     def beyond(self) -> float:
-        """A whole sweep on one core against its loops."""
+        """A whole sweep on one core against its loops: steps, and what is read and watched on their nodes."""
+        return self.swept[0] / sum(self.swept[1:])
+
+    @property
+    def beyond_steps(self) -> float:
+        """The same against its steps alone."""
         return self.swept[0] / self.swept[1]
 
     @property
     def beyond_all(self) -> float:
         """On all cores: the time of all of them against loops."""
-        return self.threads * self.swept_all[0] / self.swept_all[1]
+        return self.threads * self.swept_all[0] / sum(self.swept_all[1:])
 
     def times(self, peer: Seconds) -> tuple[float, float]:
         """How many members `fa.sweep` computes on all cores, whole, while a peer computes one: by the peer's solver

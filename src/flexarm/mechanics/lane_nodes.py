@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time as clock
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ KINDS: dict[type, Any] = {int: ctypes.c_longlong, float: ctypes.c_double, np.nda
 
 class LaneLoop:
     """One of the loops of `lane_node_loops.py`. What a call gives comes first, of these kinds (of an array its address,
-    or None); then what stays as it is, whose addresses are asked for once."""
+    or None); then what stays as it is, whose addresses are asked for once. `seconds` tell how long it ran."""
 
     def __init__(self, library: ctypes.CDLL, name: str, given: tuple[type, ...], *stays: Any):
         self._loop = library[name]  # one of our own, whose types nobody else changes
@@ -24,9 +25,13 @@ class LaneLoop:
         self._loop.restype = ctypes.c_longlong
         self._stays = [each.ctypes.data if isinstance(each, np.ndarray) else each for each in stays]
         self._kept = stays  # the addresses point at these
+        self.seconds = 0.0
 
     def __call__(self, *given: Any) -> int:
-        return int(self._loop(*given, *self._stays))
+        begin = clock.perf_counter()
+        found = int(self._loop(*given, *self._stays))
+        self.seconds += clock.perf_counter() - begin
+        return found
 
 
 def vectors(array: Array, axis: int) -> int:

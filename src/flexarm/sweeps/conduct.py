@@ -86,7 +86,9 @@ def conducted(
     for sentence in plan.odd_units(case):
         _warn(sentence)
     rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
-    store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
+    store = None
+    if how.store is not None:
+        store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
     if store is not None and (finished := store.finished()) is not None:
         return completed(_with_runs(finished, store, plan, keep))
     table = Table(plan, measures)

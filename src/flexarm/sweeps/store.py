@@ -91,10 +91,8 @@ class Store:
             )
 
 
-def store_of(given: Any, fingerprint: dict[str, str], keeps_runs: bool) -> Store | None:
+def store_of(given: Any, fingerprint: dict[str, str], keeps_runs: bool) -> Store:
     """The store that `store=` names: a .nc file, or a folder."""
-    if given is None:
-        return None
     if not isinstance(given, (str, os.PathLike)) or not os.fspath(given) or "\0" in os.fsdecode(given):
         raise TypeError(f"store = {shown(given)}: must be the name of a file, 'sweep.nc', or of a folder")
     path = Path(os.fsdecode(given))

@@ -125,6 +125,12 @@ class Batch:
         counts = {member: int(self._unsolved[self.arrays.place(member)]) for member in bad}
         return {member: (unsolved_steps(count, self.steps, self.step_size.dt),) for member, count in counts.items()}
 
+    @property
+    def node_time(self) -> float:
+        """How long loops over the nodes of steps took (s)."""
+        loops = [self.stepper.begin, self.bounds.loop, self.samples.loop]
+        return sum(each.seconds for each in (*loops, *([self.swings.loop] if self.swings is not None else [])))
+
     # --- the loop ---
 
     def run(self) -> None:

@@ -39,12 +39,12 @@ class Bounds:
         coiled = float((1 - ROUGH) * COILED)
         told = (self.unusual, self.living, self.furthest, self._left, self.fastest)
         inside = (places, reaching, coiled, stepper.ranges, *self.packed, *told)
-        self._reach = LaneLoop(stepper.library, "flexarm_reach", (float,), *layout, *inside)
+        self.loop = LaneLoop(stepper.library, "flexarm_reach", (float,), *layout, *inside)
 
     def look(self, h: float) -> tuple[bool, bool]:
         """Whether any lane may have `left` its bounds on the last steps, of size h (s); whether an acceleration of one
         is unusual."""
-        found = self._reach(h)
+        found = self.loop(h)
         return bool(found & 1), bool(found & 2)
 
     @property

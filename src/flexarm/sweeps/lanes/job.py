@@ -66,11 +66,11 @@ class Job:
         self,
         portion: Portion,
         cancelled: Callable[[], bool] = lambda: False,
-        timed: Callable[[float, float], Any] = lambda steps, readings: None,
+        timed: Callable[[float, float], Any] = lambda steps, nodes: None,
         noted: Callable[[str], Any] = lambda sentence: None,
     ) -> Outcomes:
         """What comes of them; `Cancelled` once that says so. `timed` is told how long steps in lanes took, and
-        reading them (s), `noted` why they were not run there after all."""
+        what is read of their nodes (s), `noted` why they were not run there after all."""
 
         def alone(place: int) -> Outcome:
             if cancelled():
@@ -81,7 +81,7 @@ class Job:
             return Outcomes.of([alone(place) for place in range(len(portion))])
         try:
             batch = self._together(self.cohort, portion, cancelled)
-            timed(batch.loop_time, batch.samples.loop_time)
+            timed(batch.loop_time, batch.node_time)
             return (self._of_runs if self.wants_runs else self._of_lanes)(self.cohort, batch, portion, alone)
         except Cancelled:
             raise

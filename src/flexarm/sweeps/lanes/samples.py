@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Mapping
 
 import numpy as np
@@ -31,13 +30,13 @@ class Samples:
         self._calm = arrays.packed(inputs.last_jumps[:, None])[:, 0]  # when inputs jump last, by lane
         self._jumping = self._calm > 0  # lanes whose inputs will still jump
         self._next_calm = self._calm.min(initial=np.inf, where=self._jumping)
-        self._taken, self.loop_time = 0, 0.0  # s in the loop that reads
+        self._taken = 0
         numbers, readings = stepper.numbers, stepper.readings.count
         sizes = (arrays.groups, at.every, stepper.plant.input_count, at.size, readings, vectors(numbers, 0))
         how = (vectors(path, 0), int(stepper.method.order <= LOW), path, numbers)
         polynomials = tuple(np.ascontiguousarray(each, dtype=float) for each in (WITH_RATES, CUBIC))
         given = (int, np.ndarray, int, np.ndarray, np.ndarray, int, np.ndarray, np.ndarray)
-        self._read = LaneLoop(stepper.library, f"{READ}_nodes", given, *sizes, *how, *polynomials, self.extremes.since)
+        self.loop = LaneLoop(stepper.library, f"{READ}_nodes", given, *sizes, *how, *polynomials, self.extremes.since)
         self._place = arrays.place
 
     def end(self, member: int) -> None:
@@ -83,8 +82,7 @@ class Samples:
         if count and extremes.first is None:
             extremes.first = np.empty(extremes.since[:, 0].shape)
             first = extremes.first.ctypes.data
-        begin = clock.perf_counter()
-        failed = self._read(
+        failed = self.loop(
             count,
             wanted.ctypes.data,
             len(times),
@@ -94,7 +92,6 @@ class Samples:
             first,
             extremes.nodes.ctypes.data if at_node else None,
         )
-        self.loop_time += clock.perf_counter() - begin
         if failed:
             raise RuntimeError(f"{READ}: its machine code for lanes could not be run")
         extremes.count(count)

@@ -39,8 +39,8 @@ class Task:
 
 class Sweep:
     """`tasks` are computed by `compute`, in any order and any thread, or elsewhere: `jobs` do what `portion` gives.
-    `notes` say how members are run; `loop_time`, `read_time`: how long all threads together were in the steps of lanes,
-    and in reading them (s).
+    `notes` say how members are run; `loop_time`, `node_time`: how long all threads together were in the steps of lanes,
+    and in loops over their nodes (s).
 
     measures: by name functions of a Run; None: the usual ones.
     keep_runs: whether outcomes have their Run.
@@ -55,7 +55,7 @@ class Sweep:
         self.jobs: list[Job] = []
         self._members: list[tuple[Candidates, Rows | None]] = []  # of each job
         self._lock = threading.Lock()
-        self.loop_time = self.read_time = 0.0
+        self.loop_time = self.node_time = 0.0
         self.interpolated: list[str] = []  # whose numbers, and from how many
 
     @property
@@ -105,10 +105,10 @@ class Sweep:
         """What comes of the members of a task; `Cancelled` once that says so."""
         return self.jobs[task.job].compute(self.portion(task), cancelled, self._count, self.notes.append)
 
-    def _count(self, steps: float, readings: float) -> None:
+    def _count(self, steps: float, nodes: float) -> None:
         with self._lock:
             self.loop_time += steps
-            self.read_time += readings
+            self.node_time += nodes
 
 
 def _jumps(case: Case, inputs: Mapping[str, float]) -> tuple[float, ...]:

@@ -34,9 +34,9 @@ class Swings:
         layout = (stepper.arrays.groups, at.size, at.every, at.n, vectors(stepper.path, 0))
         inside = (stepper.path, bounds.sizes, bounds.furthest, bounds.living, most, last, self.counts)
         known = (kinds, float(MINDED), float(ABOVE_ERRORS * rtol))
-        self._swings = LaneLoop(stepper.library, "flexarm_swings", (int,), *layout, *known, *inside)
+        self.loop = LaneLoop(stepper.library, "flexarm_swings", (int,), *layout, *known, *inside)
 
     def take(self, good: int, h: float) -> None:
         """Count those on the first steps of the last call, of h (s)."""
         if h < self._shortest:
-            self._swings(good + 1)
+            self.loop(good + 1)
