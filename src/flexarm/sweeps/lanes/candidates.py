@@ -126,7 +126,7 @@ class Candidates(Sequence[Candidate]):
         """Those whose numbers of these kinds are the same."""
         fields, known = self.fields(*kinds), dict[tuple[float, ...], int]()
         if not fields:
-            return Alike([0], np.zeros(len(self), dtype=np.intp))
+            return Alike([0] if len(self) else [], np.zeros(len(self), dtype=np.intp))
         at = self.points(fields)
         rows = np.where(np.isnan(at), np.inf, at).tolist()  # no number is; and nan is not even itself
         which = np.array([known.setdefault(tuple(row), len(known)) for row in rows], dtype=np.intp)
