@@ -60,8 +60,8 @@ class Wave:
         return self, steady(begin, end, EIGHTH * 2 * np.pi / abs(self.frequency))
 
     def _at(self, t: Any, rate: int, sine: Function) -> Any:
-        terms = [self.offset, self.slope, self.bend][rate:]
-        smooth = sum(term * t**k / max(k, 1) for k, term in enumerate(terms) if term)
+        value, *slopes = (self.offset, self.slope, self.bend)[rate:]
+        smooth = value + sum(slope * t**k / k for k, slope in enumerate(slopes, 1) if slope)
         if not self.amplitude:
             return smooth
         angle = self.frequency * t + self.phase + rate * np.pi / 2
