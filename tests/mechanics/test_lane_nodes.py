@@ -32,17 +32,17 @@ def library(request):
 class Nodes:
     """Random ones, of which the last is not used."""
 
-    def __init__(self, library, order):
-        random, self.lanes = np.random.default_rng(order), library.width.lanes
+    def __init__(self, library, order, layout=LAYOUT):
+        random, self.lanes, self.layout = np.random.default_rng(order), library.width.lanes, layout
         self.times = np.array([0.0, 0.1, 0.25, 0.3])
-        self.path = random.normal(size=(GROUPS, NODES, LAYOUT.size, self.lanes))
-        self.path[:, :, LAYOUT.a] *= 1e4  # some of which steps do not resolve
+        self.path = random.normal(size=(GROUPS, NODES, layout.size, self.lanes))
+        self.path[:, :, layout.a] *= 1e4  # some of which steps do not resolve
         self.numbers = random.normal(size=(GROUPS, 1, 1, self.lanes))
         self.range, self.at_nodes = (np.full((GROUPS, 2, READINGS, self.lanes), np.inf) for _ in range(2))
         for each in (self.range, self.at_nodes):
             each[:, 1] = -np.inf
         self.first = np.full((GROUPS, READINGS, self.lanes), np.nan)
-        sizes = (GROUPS, LAYOUT.every, 1, LAYOUT.size, READINGS, vectors(self.numbers, 0), vectors(self.path, 0))
+        sizes = (GROUPS, layout.every, 1, layout.size, READINGS, vectors(self.numbers, 0), vectors(self.path, 0))
         how = (int(order <= LOW), self.path, self.numbers, np.ascontiguousarray(WITH_RATES), CUBIC.astype(float))
         given = (int, np.ndarray, int, np.ndarray, np.ndarray, int, np.ndarray, np.ndarray)
         self._loop = LaneLoop(library.loaded, "same_nodes", given, *sizes, *how, self.range)
@@ -54,13 +54,19 @@ class Nodes:
         rows = (len(wanted), wanted.ctypes.data, len(self.times), self.times.ctypes.data)
         assert self._loop(*rows, inputs.ctypes.data, across, *places) == 0
 
+    @property
+    def told(self):
+        """Which entries of a state are told."""
+        places = np.arange(self.layout.size)
+        moving = np.r_[places[self.layout.q], places[self.layout.v], places[self.layout.a]]
+        return [*moving, self.layout.work, self.layout.lost]
+
     def expected(self, wanted, inputs, order):
         """(groups, lanes, rows, readings) by one robot after the other."""
         out = np.empty((GROUPS, self.lanes, len(wanted), READINGS))
         for group, lane in np.ndindex(out.shape[:2]):
             own = self.path[group, : len(self.times), :, lane]
-            states = between(self.times, own, wanted, LAYOUT, order)
-            out[group, lane, :, :8] = states[:, [*range(6), LAYOUT.work, LAYOUT.lost]]
+            out[group, lane, :, :8] = between(self.times, own, wanted, self.layout, order)[:, self.told]
             out[group, lane, :, 8] = inputs[group % len(inputs), : len(wanted), 0, lane]
             out[group, lane, :, 9] = self.numbers[group, 0, 0, lane]
         return out
@@ -68,8 +74,9 @@ class Nodes:
 
 @pytest.mark.parametrize("order", [2, 5])
 @pytest.mark.parametrize("own", [True, False])
-def test_what_is_read_between_nodes_is_what_one_robot_tells(library, order, own):
-    nodes, wanted = Nodes(library, order), np.array([0.0, 0.03, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize("layout", [LAYOUT, Layout(2, multipliers=1, states=3)], ids=["robot", "law"])
+def test_what_is_read_between_nodes_is_what_one_robot_tells(library, order, own, layout):
+    nodes, wanted = Nodes(library, order, layout), np.array([0.0, 0.03, 0.1, 0.2, 0.3])
     inputs = np.random.default_rng(7).normal(size=(GROUPS if own else 1, len(wanted) + 1, 1, nodes.lanes))
     nodes.read(wanted, inputs)
     expected = nodes.expected(wanted, inputs, order)
@@ -79,8 +86,7 @@ def test_what_is_read_between_nodes_is_what_one_robot_tells(library, order, own)
     np.testing.assert_allclose(nodes.first.swapaxes(1, 2), expected[:, :, 0], **close)
     last = nodes.path[:, len(nodes.times) - 1]
     for side in range(2):  # as it is, and with the last of the inputs
-        np.testing.assert_array_equal(nodes.at_nodes[:, side, :6], last[:, :6])
-        np.testing.assert_array_equal(nodes.at_nodes[:, side, 6:8], last[:, LAYOUT.work : LAYOUT.lost + 1])
+        np.testing.assert_array_equal(nodes.at_nodes[:, side, :8], last[:, nodes.told])
         np.testing.assert_array_equal(
             nodes.at_nodes[:, side, 8], np.broadcast_to(inputs[:, -1, 0], (GROUPS, nodes.lanes))
         )

@@ -7,11 +7,9 @@ import time as clock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
 
-Bits = NDArray[np.int64]
 KINDS: dict[type, Any] = {int: ctypes.c_longlong, float: ctypes.c_double, np.ndarray: ctypes.c_void_p}
 
 

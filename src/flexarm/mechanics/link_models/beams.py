@@ -21,8 +21,14 @@ PAIRS = ("uu", "uv", "uw", "vv", "vw", "ww")
 REMEMBERED = 32  # things that a beam knows its numbers of
 
 NOT_OF_BEAMS: dict[str, Any] = {
-    **{"name": "", "joint": Weld.model_construct(), "parent": None, "at": None, "offset": (0.0, 0.0, 0.0)},
-    **{"hub": None, "payload": None, "masses": ()},
+    "name": "",
+    "joint": Weld.model_construct(),
+    "parent": None,
+    "at": None,
+    "offset": (0.0, 0.0, 0.0),
+    "hub": None,
+    "payload": None,
+    "masses": (),
 }
 """Fields of a link on which its integrals do not depend: how it hangs, and what hangs on it."""
 

@@ -127,9 +127,11 @@ class Batch:
 
     @property
     def node_time(self) -> float:
-        """How long loops over the nodes of steps took (s)."""
-        loops = [self.stepper.begin, self.bounds.loop, self.samples.loop]
-        return sum(each.seconds for each in (*loops, *([self.swings.loop] if self.swings is not None else [])))
+        """How long loops over the nodes of steps took (s); what begins steps is part of `loop_time`."""
+        loops = [self.bounds.loop, self.samples.loop]
+        if self.swings is not None:
+            loops.append(self.swings.loop)
+        return sum(each.seconds for each in loops)
 
     # --- the loop ---
 

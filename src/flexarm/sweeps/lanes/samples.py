@@ -15,6 +15,8 @@ from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
 from flexarm.sweeps.lanes.measures import Extremes
 
+ROOM = 16e6  # bytes of inputs with which samples are read in a call
+
 
 class Samples:
     """`extremes` tell what came of them.
@@ -31,6 +33,7 @@ class Samples:
         self._jumping = self._calm > 0  # lanes whose inputs will still jump
         self._next_calm = self._calm.min(initial=np.inf, where=self._jumping)
         self._taken = 0
+        self._most = max(1, int(ROOM / (8 * inputs.count * (arrays.groups if inputs.own else 1) * arrays.lanes)))
         numbers, readings = stepper.numbers, stepper.readings.count
         sizes = (arrays.groups, at.every, stepper.plant.input_count, at.size, readings, vectors(numbers, 0))
         how = (vectors(path, 0), int(stepper.method.order <= LOW), path, numbers)
@@ -73,6 +76,9 @@ class Samples:
 
     def _take(self, times: Array, wanted: Array, at_node: bool) -> None:
         """Read states at wanted times, and that of the last node: inputs are those just before it."""
+        while len(wanted) > self._most:
+            self._take(times, wanted[: self._most], at_node=False)
+            wanted = wanted[self._most :]
         count, extremes = len(wanted), self.extremes
         if not count and not at_node:
             return
