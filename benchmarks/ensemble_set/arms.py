@@ -55,15 +55,18 @@ class Grid:
 @dataclass(frozen=True)
 class Checked:
     """The members of a grid whose tips are compared with the exact model's: its corners, its middle, and those of its
-    edges."""
+    edges; `closely`: many more, with all of the lightest payloads, whose tips are hardest to tell."""
 
     grid: Grid
+    closely: bool = False
 
     @property
     def numbers(self) -> list[int]:
         rows, columns = self.grid.payloads, self.grid.moduli
-        places = itertools.product((0, rows // 2, rows - 1), (0, columns // 2, columns - 1))
-        return sorted({row * columns + column for row, column in places})
+        across, along = (0, rows // 2, rows - 1), (0, columns // 2, columns - 1)
+        if self.closely:
+            across, along = (0, 1, 2, rows // 4, *across), tuple(range(columns))
+        return sorted({row * columns + column for row, column in itertools.product(across, along)})
 
     @property
     def pairs(self) -> list[tuple[float, float]]:
