@@ -230,9 +230,9 @@ benchmarks/ensemble.py` (part of `make bench`; {minutes} minutes), which writes 
 {members} two-link arms (W1 of the [benchmarks](benchmarks.md)) for 10 s, with payloads of {payloads} kg and moduli of
 the upper link of {moduli} GPa. Tips are sampled every {sample} s. Every tool runs its cheapest setting, of many that
 were tried, that keeps the tips of {checked} arms of the grid (its corners, its middle and those of its edges) within
-{within} mm of the exact model's at every sample. flexarm's must do so for {many} arms, too, with all of the lightest payloads,
-whose tips are hardest to tell; other tools are not held to that, since they would need far finer settings, but the
-table below tells how far off they are there.
+{within} mm of the exact model's at every sample. flexarm's must do so for {many} arms, too, with all of the lightest
+payloads, whose tips are hardest to tell; other tools are not held to that, since they would need far finer settings,
+but the table below tells how far off they are there.
 
 {machine}; Exudyn runs its fast build.
 
