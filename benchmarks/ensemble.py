@@ -33,7 +33,7 @@ def measured(sizes: Sizes, rounds: int, members: int) -> report.Findings:
     longer = replace(chosen.own[1], duration=SHARED_DURATION)
     shared = cluster.shared(longer, SHARED, threads, rounds)
     here = statistics.median(own.swept(longer, SHARED)[0] * len(SHARED) for _ in range(rounds))
-    few, many = (memory.peak(count) for count in (members // 100, members))
+    few, many = (memory.peak(chosen.own[0].setting, count) for count in (members // 100, members))
     return report.Findings(chosen, rates, shared, here, few, many, time.perf_counter() - begin)
 
 
@@ -45,10 +45,12 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=100_000, help="whose memory is measured")
     parser.add_argument("--dry", action="store_true", help="write no page")
     parser.add_argument("--large", type=int, metavar="N", help="only sweep N members, and print their memory")
+    parser.add_argument("--setting", metavar="NAME", help="of flexarm, for --large; the first where it is left out")
     wanted = parser.parse_args()
     warnings.simplefilter("ignore")
     if wanted.large:
-        print(json.dumps(memory.swept(next(iter(settings.flexarm_settings().values())), wanted.large)))
+        every = settings.flexarm_settings()
+        print(json.dumps(memory.swept(every[wanted.setting or next(iter(every))], wanted.large)))
         return
     sizes = Sizes(Grid(wanted.payloads, wanted.moduli), alone=Grid(5, 4), mujoco=Grid(10, 10), exudyn=Grid(10, 6))
     found = measured(sizes, wanted.rounds, wanted.members)

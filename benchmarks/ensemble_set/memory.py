@@ -43,10 +43,9 @@ def most() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def peak(members: int) -> dict[str, float]:
-    """As `swept`, in a new process."""
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--large", str(members)], check=True, capture_output=True, text=True
-    )
+def peak(setting: str, members: int) -> dict[str, float]:
+    """As `swept`, with the setting of this name, in a new process."""
+    command = [sys.executable, str(SCRIPT), "--large", str(members), "--setting", setting]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
