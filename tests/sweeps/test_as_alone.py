@@ -146,3 +146,18 @@ def test_loops_that_are_moved_onto_their_constraints_say_so_once():
         )
     assert len(said) <= 1
     assert all("moved" in str(each) for each in found["doubts"].values)
+
+
+def test_inputs_that_jump_at_a_sample_but_for_rounding():
+    """That sample counts among those after the jump, alone too."""
+    case = Case(fa.Robot(links=[link()]), 0.6, torque={"a": fa.bang_bang(2.0, (0.2, 0.7))}, options=OPTIONS)
+    compared(case, {"torque.a.switch.0": [0.225, 0.22500000000000003, np.nextafter(0.225, 0)]})
+
+
+def test_robots_without_a_free_coordinate():
+    """They run in lanes: what does not move, and what is driven."""
+    still = fa.Robot(links=[fa.Link("a", 1.0, fa.Weld(), mass=1.0)], gravity=(0, -9.81, 0))
+    assert compared(Case(still, 0.1, options=OPTIONS), {"links.a.length": [0.5, 1.0, 2.0]}).attrs["notes"] == ""
+    driven = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", limits=(-1, 1)), mass=1.0)])
+    case = Case(driven, 0.5, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)
+    assert compared(case, {"motion.a.end": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
