@@ -33,6 +33,18 @@ def test_a_motion_that_passes_a_limit_by_a_millionth_is_noticed():
     assert beyond.reason.startswith("'cart.q' reached its upper limit 0.8 m at t = 0.4")
 
 
+def test_a_motion_that_turns_back_on_a_node_beyond_a_limit_ends_at_the_limit():
+    """Where rounding puts the turn on the node itself."""
+    bar = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", limits=(-0.5, 0.5)), mass=3.0)])
+    for amplitude in (2.01, 2.04, 2.1):  # the joint comes to rest at amplitude / 4, when the torque ends
+        push = {"a": fa.bang_bang(amplitude, (0.5, 1.0))}
+        with pytest.warns(fa.ValidityWarning, match="the run ended early"):
+            found = fa.simulate(bar, 2.0, torque=push, native=False)
+        time = 1 - (1 - 2 / amplitude) ** 0.5 / 2**0.5
+        assert found.reason.startswith("'a.q' reached its upper limit 0.5 rad")
+        assert float(found.time[-1]) == pytest.approx(time, abs=1e-5)
+
+
 @pytest.mark.parametrize(("start", "speed", "end"), [(0.6, 1.0, 1.05), (0.4, -1.0, -0.05)])
 def test_a_slide_that_is_deeper_in_its_stop_than_a_twentieth_of_the_link_has_left_it(start, speed, end):
     weak = slide(stop=fa.Stop(1e-3))

@@ -8,6 +8,7 @@ import pytest
 import flexarm as fa
 from flexarm.mechanics.compiler import find_compiler
 from flexarm.sweeps.kept import usual_measures
+from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.member import Case
 from flexarm.sweeps.one_by_one import outcome
 from flexarm.sweeps.plan import plan_of
@@ -146,3 +147,32 @@ def test_loops_that_are_moved_onto_their_constraints_say_so_once():
         )
     assert len(said) <= 1
     assert all("moved" in str(each) for each in found["doubts"].values)
+
+
+def test_inputs_that_jump_at_a_sample_but_for_rounding():
+    """That sample counts among those after the jump, alone too."""
+    case = Case(fa.Robot(links=[link()]), 0.6, torque={"a": fa.bang_bang(2.0, (0.2, 0.7))}, options=OPTIONS)
+    compared(case, {"torque.a.switch.0": [0.225, 0.22500000000000003, np.nextafter(0.225, 0)]})
+
+
+def test_robots_without_a_free_coordinate():
+    """They run in lanes: what does not move, and what is driven."""
+    still = fa.Robot(links=[fa.Link("a", 1.0, fa.Weld(), mass=1.0)], gravity=(0, -9.81, 0))
+    assert compared(Case(still, 0.1, options=OPTIONS), {"links.a.length": [0.5, 1.0, 2.0]}).attrs["notes"] == ""
+    driven = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", limits=(-1, 1)), mass=1.0)])
+    case = Case(driven, 0.5, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)
+    assert compared(case, {"motion.a.end": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
+
+
+def test_a_member_that_an_explicit_method_suits_least_runs_by_itself():
+    """The first one is slow, and chooses a method whose steps another, far stiffer, would keep at 1e-7 s for all."""
+    case = Case(fa.Robot(links=[link()]), 1.0, torque={"a": 0.1}, options={"rtol": RTOL, "sample": 0.005})
+    over = {"links.a.material.E": [1e8, 2e9, 1e17]}
+    sweep = engine.prepare(case, plan_of(case, over), threads=1)
+    ((portion, cohort),) = ((sweep.portion(task), sweep.jobs[task.job].cohort) for task in sweep.tasks)
+    batch = cohort.batch(portion.members, portion.rows, keep=False)
+    assert batch.stepper.method.explicit
+    batch.run()
+    assert [portion.members[place].member.number for place in batch.stragglers] == [2]
+    assert batch.steps < 10_000
+    compared(case, over)

@@ -306,6 +306,10 @@ def _with_dips(times: Array, states: Array, layout: Layout, apart: float) -> tup
 
 
 def _with(times: Array, states: Array, inside: Array, layout: Layout) -> tuple[Array, Array]:
+    """The nodes and points between them; one that rounding puts on a node is that node, or a stretch had no length."""
+    inside = np.setdiff1d(inside, times)
+    if not inside.size:
+        return times, states
     order = np.argsort(every := np.concatenate([times, inside]), kind="stable")
     return every[order], np.vstack([states, between(times, states, inside, layout)])[order]
 

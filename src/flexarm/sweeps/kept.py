@@ -11,6 +11,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.motion.nodes import ROUNDING
 from flexarm.motion.records import ENERGIES
 from flexarm.motion.run import Run
 
@@ -40,7 +41,8 @@ def peak_deflection(run: Run) -> Array:
 def residual(run: Run) -> float:
     """Half of how far the tip goes to and fro after the last time at which inputs jump; nan of a run that ended early,
     which says nothing of what is left."""
-    late = run.array("tip")[run.array("time") >= run.statistics["last_input_jump"]]
+    time = run.array("time")
+    late = run.array("tip")[time >= run.statistics["last_input_jump"] - ROUNDING * time[-1]]
     if len(late) < LEAST or run.status != "completed":
         return float("nan")
     swings: Array = np.ptp(late, axis=0) / 2

@@ -287,11 +287,15 @@ class Batch:
         free = self.stepper.plant.free
         v, a = (self.arrays.rows(states[:, part]) for part in (self.layout.every_v, self.layout.every_a))
         spectra = self.stepper.spectra(states, given[:, 0])
-        longest = [
-            self.stepper.method.longest_step(each.moving(v[k, free], a[k, free]).rates, self.duration)
-            for k, each in enumerate(spectra)
-        ]
-        self._stable = SAFELY * min(longest)
+        longest = {
+            k: self.stepper.method.longest_step(spectra[k].moving(v[k, free], a[k, free]).rates, self.duration)
+            for k in company.living
+        }
+        least = STRAGGLING * min(self.duration, max(longest.values(), default=np.inf))
+        for member in (member for member, each in longest.items() if each < least):
+            self.stragglers.add(member)
+            company.end_here(member, "")
+        self._stable = SAFELY * min((each for each in longest.values() if each >= least), default=np.inf)
 
     # --- what comes of it ---
 

@@ -133,5 +133,6 @@ class LaneStepper:
         out = [np.zeros((self.arrays.groups, 1, free * free, lanes)) for _ in range(3)]
         given = [q, v, np.ascontiguousarray(inputs)[:, None], self.numbers]
         LaneFunction(self.library, SMALL, given, out)(1)
-        matrices = [self.arrays.rows(each[:, 0]).reshape(-1, free, free).swapaxes(1, 2) for each in out]
+        square = (self.arrays.members, free, free)
+        matrices = [self.arrays.rows(each[:, 0]).reshape(square).swapaxes(1, 2) for each in out]
         return [Spectrum.of(*each) for each in zip(*matrices, strict=True)]
