@@ -65,7 +65,7 @@ class Profile:
         return out if np.ndim(t) else float(out[0])
 
     def values(self, times: Array, rate: int = 0) -> Array:
-        """The same on an array of times that are known to be such."""
+        """The value (or its first or second `rate`) on an array of times that are known to be such."""
         out = np.empty(times.shape)
         if len(self.pieces) == 1 or not times.size:
             out[...] = self.pieces[0].value(times, rate)
