@@ -138,11 +138,12 @@ class Batch:
     def run(self) -> None:
         company = self._company
         self._stable, self._ahead = np.inf, FEW
-        self._watching.require_start()
+        known = self._watching.require_start()
         for stop in self.inputs.stops(self.duration):
             self._jumped = True
             if company.alive.any() and company.t < stop:
-                self._brace()
+                self._brace(known)
+                known = None
             while company.alive.any() and company.t < stop:
                 if self._cancelled():
                     raise Cancelled
@@ -254,10 +255,10 @@ class Batch:
 
     # --- where inputs jump ---
 
-    def _brace(self) -> None:
-        """Take shorter steps where inputs have jumped so that accelerations did."""
+    def _brace(self, known: Array | None = None) -> None:
+        """Take shorter steps where inputs have jumped so that accelerations did; states after the jump may be known."""
         company, at = self._company, self.layout
-        here = company.restarted(0.0)
+        here = company.restarted(0.0) if known is None else known
         while here is None and company.alive.any():
             here = company.restarted(0.0)
         if here is None:

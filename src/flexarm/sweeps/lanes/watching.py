@@ -26,8 +26,9 @@ class Watching:
     def __init__(self, company: Company, watch_of: Callable[[int], Watch], always: bool, duration: float) -> None:
         self._company, self._watch_of, self._always, self._duration = company, watch_of, always, duration
 
-    def require_start(self) -> None:
-        """End members that cannot begin: with infinite accelerations, or with a condition that is met."""
+    def require_start(self) -> Array | None:
+        """End members that cannot begin: with infinite accelerations, or with a condition that is met. The states in
+        which the others begin, where nobody has ended since they were found."""
         company, at = self._company, self._company.layout
         while company.alive.any():
             before = len(company.ends)
@@ -39,7 +40,7 @@ class Watching:
             if first is not None and len(company.ends) == before:
                 break
         if not company.alive.any() or first is None:
-            return
+            return None
         for member in company.those(~(self._answers(first) <= UNUSUAL)):
             if (said := company.singular(member, first)) is not None:
                 company.end_here(member, said)
@@ -49,6 +50,7 @@ class Watching:
                     self._watch_of(member).require_at_start(company.arrays.of(first, member), at)
                 except ValueError as error:
                     company.end_here(member, str(error))
+        return first if len(company.ends) == before else None
 
     def _answers(self, first: Array) -> Array:
         """The largest acceleration that a torque at all actuators adds, against that of the robot as a whole."""
