@@ -22,7 +22,8 @@ OPTIONS = {"rtol": RTOL, "sample": 0.005, "method": "esdirk"}
 
 
 def link(name="a", **more):
-    return fa.Link(name, 1.0, **{**BAR, "flexible": fa.Flexible(bend_y=1), "payload": fa.PointMass(0.15), **more})
+    length = more.pop("length", 1.0)
+    return fa.Link(name, length, **{**BAR, "flexible": fa.Flexible(bend_y=1), "payload": fa.PointMass(0.15), **more})
 
 
 def compared(case, over, together=False):
@@ -176,3 +177,13 @@ def test_a_member_that_an_explicit_method_suits_least_runs_by_itself():
     assert [portion.members[place].member.number for place in batch.stragglers] == [2]
     assert batch.steps < 10_000
     compared(case, over)
+
+
+def test_vibration_that_lanes_count_a_swing_too_few_of():
+    """One that a single run tells of."""
+    links = [link(payload=None), link("b", length=0.5)]
+    two = fa.Robot(links=links)
+    law = fa.pd(two, kp=20, kd=2, references={"a": 0.5, "b": 0.0})
+    case = Case(two, 0.5, torque=law, options={"rtol": RTOL, "sample": 0.005})
+    found = compared(case, {"gains.kp.a": [2e4], "links.b.payload.mass": [0.1]})
+    assert "164 Hz" in str(found["doubts"].values.item())

@@ -21,7 +21,7 @@ from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.crew import ROUGH
 from flexarm.sweeps.member import Outcome
 
-SEEN = 0.7  # of the worst of the energy's balance: it is looked at after some steps only
+SEEN = 0.7  # of the worst of the energy's balance, and of swings: lanes look at some steps only
 AT_ONCE = 4  # members: where none of so many has anything to tell, less suspicious ones have not
 
 
@@ -38,7 +38,7 @@ def suspicion(batch: Batch, system: System) -> Array:
     leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
     found = np.maximum(bent, turned) / (1 - ROUGH)
     if batch.swings is not None:
-        found = np.maximum(found, arrays.rows(batch.swings.counts).max(axis=1, initial=0) / OFTEN)
+        found = np.maximum(found, arrays.rows(batch.swings.counts).max(axis=1, initial=0) / (SEEN * OFTEN))
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
 
 
