@@ -186,4 +186,4 @@ def test_vibration_that_lanes_count_a_swing_too_few_of():
     law = fa.pd(two, kp=20, kd=2, references={"a": 0.5, "b": 0.0})
     case = Case(two, 0.5, torque=law, options={"rtol": RTOL, "sample": 0.005})
     found = compared(case, {"gains.kp.a": [2e4], "links.b.payload.mass": [0.1]})
-    assert "164 Hz" in str(found["doubts"].values.item())
+    assert "vibrates at about" in str(found["doubts"].values.item())

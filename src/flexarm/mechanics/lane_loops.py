@@ -47,9 +47,8 @@ CASADI_SYMBOL_EXPORT long long {name}_lanes(long long count, long long groups,
 }}
 """
 
-# What a step tells: its state (absurd where beyond any sense: its errors are then infinite), errors, what was left. Its
-# limits are the largest of both, the error below which longer steps would do, and what both are shares of.
-_JUDGE = """
+# What loops are made of: room for vectors, on whole cache lines; bits; how far numbers go.
+_VECTORS = """
 static casadi_real* lane_room(long long count, void** room) {
   const size_t size = sizeof(casadi_real);
   *room = malloc((count + 2) * size);
@@ -64,6 +63,11 @@ static void lane_widen(long long width, casadi_real* range, const casadi_real* n
     range[width + i] = lane_larger(range[width + i], now[i]);
   }
 }
+"""
+
+# What a step tells: its state (absurd where beyond any sense: its errors are then infinite), errors, what was left. Its
+# limits are the largest of both, the error below which longer steps would do, and what both are shares of.
+_JUDGE = """
 static inline double lane_most(casadi_real x) {
   int k; double most = x[0]; for (k = 1; k < LANES; ++k) if (x[k] > most) most = x[k]; return most; }
 static inline casadi_real lane_share(casadi_real error, lane_bits known, casadi_real allowed) {
@@ -98,5 +102,5 @@ def loop(name: str, inputs: int, outputs: int) -> str:
     return _LOOP.format(name=name, inputs=inputs, outputs=outputs)
 
 
-COMMON = _JUDGE
+COMMON = _VECTORS + _JUDGE
 """What the loops of a library share."""

@@ -128,7 +128,7 @@ CASADI_SYMBOL_EXPORT long long flexarm_reach(double h, long long groups, long lo
 # How often coordinates turned on nodes, after swings that are not small beside how far those of their kind went; `last`
 # is where they turned, `living` has bits.
 _SWINGS = """
-CASADI_SYMBOL_EXPORT void flexarm_swings(long long nodes, long long groups, long long width, long long every,
+CASADI_SYMBOL_EXPORT long long flexarm_swings(long long nodes, long long groups, long long width, long long every,
     long long n, long long reach, const long long* kinds, double minded, double least, const casadi_real* path,
     const casadi_real* sizes, const casadi_real* furthest, const lane_bits* living, casadi_real* most,
     casadi_real* last, lane_bits* counts) {
@@ -150,13 +150,14 @@ CASADI_SYMBOL_EXPORT void flexarm_swings(long long nodes, long long groups, long
       counts[own] += count & living[g];
     }
   }
+  return 0;
 }
 """
 
 # States as the first nodes of the next steps: auxiliary accelerations lead the others by a fraction of the step.
 _BEGIN = """
-CASADI_SYMBOL_EXPORT void flexarm_begin(double longer, const casadi_real* states, long long groups, long long width,
-    long long every, long long reach, casadi_real* path) {
+CASADI_SYMBOL_EXPORT long long flexarm_begin(double longer, const casadi_real* states, long long groups,
+    long long width, long long every, long long reach, casadi_real* path) {
   long long g, i;
   for (g = 0; g < groups; ++g) {
     const casadi_real *state = states + g * width, *a = state + 2 * every;
@@ -164,6 +165,7 @@ CASADI_SYMBOL_EXPORT void flexarm_begin(double longer, const casadi_real* states
     for (i = 0; i < width; ++i) node[i] = state[i];
     if (longer != 1.) for (i = 0; i < every; ++i) node[3 * every + i] = a[i] + (a[every + i] - a[i]) * longer;
   }
+  return 0;
 }
 """
 

@@ -63,8 +63,8 @@ class Nodes:
 
 
 class Batch:
-    """One batch. `run` computes it; then `ends` tell how each member ended, `measures` what came of it. `stragglers`
-    must be run by themselves.
+    """One batch. `run` computes it; then `ends` tell how members ended that did so early, `measures` what came of all.
+    `stragglers` must be run by themselves.
 
     wanted: times of samples (s); with_steps: whether what happens at the ends of steps is measured, too.
     system_of, watch_of: of a member's place, made only where something happens to it.

@@ -101,11 +101,9 @@ class Candidates(Sequence[Candidate]):
     def __getitem__(self, place: int | slice) -> Candidate | Candidates:
         if isinstance(place, slice):
             return self.some(range(*place.indices(len(self))))
-        kinds: dict[str, dict[str, float]] = {"robot": {}, "state": {}, "inputs": {}}
-        for path, column in self.numbers.items():
-            if isfinite(value := column.item(place)):
-                kinds[_kind(path)][path] = value
-        return Candidate(self.members[place], self.fixed, kinds["robot"], kinds["state"], kinds["inputs"])
+        numbers = {path: column.item(place) for path, column in self.numbers.items()}
+        own = {path: value for path, value in numbers.items() if isfinite(value)}
+        return Candidate(self.members[place], self.fixed, *parted(own))
 
     def some(self, places: Sequence[int]) -> Candidates:
         """Those at these places."""

@@ -55,7 +55,7 @@ class LaneStepper:
         given = [self.path[:, :-1], self._inputs, self._dt, self._horizon, self._solved, self.numbers]
         self._steps = LaneFunction(self.library, STEP, given, [self.path[:, 1:], self._errors, self._left])
         begin = (groups, size, self.layout.every, vectors(self.path, 0), self.path)
-        self.begin = LaneLoop(self.library, "flexarm_begin", (float, np.ndarray), *begin)
+        self._begin = LaneLoop(self.library, "flexarm_begin", (float, np.ndarray), *begin)
         self.readings = Readings(len(self.plant.structure.equations.chain.bodies), self.plant.nu)
 
     @property
@@ -79,7 +79,7 @@ class LaneStepper:
         with inputs (groups or 1, steps, entries, lanes), whose errors may be the shares `most` and, where longer steps
         should be tried, `least` of what is allowed."""
         states = np.ascontiguousarray(states)
-        self.begin(longer, states.ctypes.data)
+        self._begin(longer, states.ctypes.data)
         self._dt[:] = dt
         self._inputs[:, :steps] = inputs
         if self._limited != (most, least):

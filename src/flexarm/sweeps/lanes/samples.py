@@ -28,7 +28,6 @@ class Samples:
         self._inputs, self.wanted, self._with_steps = inputs, wanted, with_steps
         arrays, at, path = stepper.arrays, stepper.layout, stepper.path
         self.extremes = Extremes(arrays, stepper.readings)
-        self._living = np.ones((arrays.groups, arrays.lanes), dtype=bool)
         self._calm = arrays.packed(inputs.last_jumps[:, None])[:, 0]  # when inputs jump last, by lane
         self._jumping = self._calm > 0  # lanes whose inputs will still jump
         self._next_calm = self._calm.min(initial=np.inf, where=self._jumping)
@@ -40,12 +39,10 @@ class Samples:
         polynomials = tuple(np.ascontiguousarray(each, dtype=float) for each in (WITH_RATES, CUBIC))
         given = (int, np.ndarray, int, np.ndarray, np.ndarray, int, np.ndarray, np.ndarray)
         self.loop = LaneLoop(stepper.library, f"{READ}_nodes", given, *sizes, *how, *polynomials, self.extremes.since)
-        self._place = arrays.place
 
     def end(self, member: int) -> None:
         """Nothing more is read of a member."""
         self.extremes.freeze(member)
-        self._living[self._place(member)] = False
 
     def take(self, times: Array, ends: Mapping[int, float]) -> None:
         """Samples between these nodes of the last call, those at the last node left to the next; of members that
@@ -70,7 +67,7 @@ class Samples:
     def _be_calm(self, now: float) -> None:
         """Inputs of some members jump for the last time: at nodes."""
         calm = self._jumping & (self._calm <= now)
-        self.extremes.calm(calm & self._living)
+        self.extremes.calm(calm)
         self._jumping &= ~calm
         self._next_calm = self._calm.min(initial=np.inf, where=self._jumping)
 
