@@ -10,6 +10,7 @@ import flexarm as fa
 from flexarm.mechanics.assembly import Assembly
 from tests.helpers import unit_link
 from tests.oracles import beam_on_hub
+from tests.sliders import pair
 
 HUB = 0.1  # kg m^2
 
@@ -253,3 +254,16 @@ def test_a_model_knows_where_its_outputs_are_and_what_moves():
     assert lin.outputs_at["fore.strain(0.1)"] == pytest.approx(float(system.strain("fore", 0.1, q, at=(0.0025, 0.0))))
     assert lin.outputs_at["upper.moment(0)"] == pytest.approx(float(forces[5]))
     assert lin.reduce(4).outputs_at == lin.outputs_at == lin.discrete(0.01).outputs_at
+
+
+def test_strain_is_an_output_where_another_link_slides_through_its_joint():
+    robot = pair("R", "Pb")
+    lin = fa.linearize(robot, {"b.q": 0.5}, inputs=["a"], outputs=["a.strain(0.1)"])
+    system = fa.System(robot, native=False)
+    rates = [system.strain("a", 0.1, {"b.q": 0.5, name: 1.0}) for name in ("a.bend_y[1]", "a.bend_y[2]")]
+    places = [system.index(name) for name in ("a.bend_y[1]", "a.bend_y[2]")]
+    assert lin.C[0, places] == pytest.approx(rates, rel=1e-9)
+    assert np.count_nonzero(lin.C) == 2
+    law = fa.Feedback(lambda t, x: {"a": -x.strain("a", 0.1)})
+    run = fa.simulate(robot, 0.01, torque=law, q0={"b.q": 0.5})
+    assert run["torque.a"].values == pytest.approx(-run["a.strain(0.1)"].values, abs=1e-9)

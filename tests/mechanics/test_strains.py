@@ -108,13 +108,28 @@ def test_what_is_wrong_is_said():
     with pytest.raises(ValueError, match="link 'rod' is rigid and has no strain"):
         rigid.strain("rod", 0.5)
     found = beam(bend_y=1)
-    for at in (0.01, (0.01,), (0, 0, 0), None, "yz"):
+    for at in (0.01, (0.01,), (0, 0, 0), "yz"):
         with pytest.raises(ValueError, match=r"at = .*: must be \(y, z\)"):
             found.strain("beam", 0.5, at=at)
     with pytest.raises(ValueError, match="at: y = nan"):
         found.strain("beam", 0.5, at=(float("nan"), 0.0))
     with pytest.raises(ValueError, match="x = 2: must lie on link 'beam'"):
         found.strain("beam", 2.0)
+
+
+def test_the_gauge_is_on_the_surface_unless_a_point_is_given():
+    """As laws and linear models have it; on a cone the surface is elsewhere at each section."""
+    cone = beam(fa.Section.tapered(fa.Section.circle(0.04), fa.Section.circle(0.02)), bend_y=2)
+    q, x = np.array([0.01, -0.002]), [0.0, 0.25, 0.9]
+    surface = [cone.strain("beam", each, q, at=(y, 0)) for each, y in zip(x, (0.02, 0.0175, 0.011), strict=True)]
+    assert_allclose(cone.strain("beam", x, q), surface, rtol=1e-12)
+    upright = beam(bend_z=1)
+    assert_allclose(upright.strain("beam", 0.1, [0.01]), upright.strain("beam", 0.1, [0.01], at=(0, 0.015)))
+    bar = beam(stretch=1)
+    assert_allclose(bar.strain("beam", 0.1, [0.01]), bar.strain("beam", 0.1, [0.01], at=(0.01, 0.015)))
+    for unclear in (beam(bend_y=1, bend_z=1), beam(fa.Section.properties(A=1e-4, I_y=1e-9, I_z=1e-9), bend_y=1)):
+        with pytest.raises(ValueError, match="where on the section is the strain gauge"):
+            unclear.strain("beam", 0.1)
 
 
 def test_shapes_of_answers():

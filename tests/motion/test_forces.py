@@ -50,6 +50,22 @@ def test_answers_are_labelled(run):
     assert run.moment("upper", 0.5).attrs["units"] == "N m"
 
 
+def test_strain_of_runs_is_that_of_laws_and_linear_models(run):
+    weightless = run.robot.with_({"gravity": (0.0, 0.0, 0.0)})
+    lin = fa.linearize(weightless, inputs=["upper"], outputs=["upper.strain(0.1)"])
+    surface = lin.C @ np.concatenate([run["q"].values, run["v"].values], axis=1).T
+    assert np.abs(surface).max() > 1e-6
+    assert_allclose(run.strain("upper", 0.1).values, surface[0], atol=1e-12)
+    assert_allclose(run["upper.strain(0.1)"].values, surface[0], atol=1e-12)
+    off_axis = run.strain("upper", 0.1, at=(0.001, 0.0))
+    assert_allclose(run["upper.strain(0.1, 0.001, 0)"].values, off_axis.values)
+    assert not run.strain("upper", 0.1, at=(0.0, 0.0)).values.any()
+    with pytest.raises(ValueError, match="in the brackets must stand a distance"):
+        run["upper.strain(far)"]
+    with pytest.raises(KeyError, match="there is no 'uper.strain"):
+        run["uper.strain(0.1)"]
+
+
 def test_the_root_of_a_link_meets_its_joint(run):
     joint = run.reaction("upper").values
     assert_allclose(run.force("upper", 0.0).values, -joint[:, :3], atol=1e-9)

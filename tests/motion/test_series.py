@@ -65,7 +65,6 @@ def test_unknown_names_are_sentences(name):
     [
         ("upper.q'", "did you mean 'v.upper.q'"),
         ("upper.q''", "did you mean 'a.upper.q'"),
-        ("upper.strain(0.1)", r"that is run\.strain\('upper', 0\.1, at=\(y, z\)\)"),
     ],
 )
 def test_names_of_laws_and_linear_models_lead_to_those_of_runs(name, sentence):

@@ -18,23 +18,63 @@ if TYPE_CHECKING:
     from flexarm.robot import Link
 
 LEVERS = ("stretch", "bend_y", "bend_z")
+RIGID = "link '{link}' is rigid and has no strain; take the moments of its sections, which every link has"
 
 
-def strain(body: Body, own: Array, x: Array, y: float, z: float) -> Array:
+def strain(body: Body, own: Array, x: Array, y: Array, z: Array) -> Array:
     """(..., len(x)): u' - y v'' - z w'' at (y, z) of the sections at x, from the body's own coordinates (..., n)."""
     eta, of = own[..., body.local.elastic], body.integrals
-    weights = dict(zip(LEVERS, (1.0, -y, -z), strict=True))
     if not gripped(body.link):
-        rows = sum((weights[name] * _strains(of, name, x) for name in LEVERS), np.zeros((len(x), of.count)))
-        return np.asarray(np.einsum("xn,...n->...x", rows, eta))
+        return np.asarray(np.einsum("xn,...n->...x", strain_rows(body, x, y, z), eta))
+    weights = _weights(y, z)
     length, out = body.link.length, own[..., [body.local.own_joint]]
     guide, in_front = length - out, x >= length - out - 1e-12 * length
     front = _scaled(of, eta[..., : of.count], out / length, x - guide, weights)
     if body.rear is None:
         return np.where(in_front, front, np.nan)
-    weights["stretch"] *= -1.0  # along an axis that runs the other way
+    weights["stretch"] = -weights["stretch"]  # along an axis that runs the other way
     rear = _scaled(body.rear, eta[..., of.count :], guide / length, guide - x, weights)
     return np.where(in_front, front, rear)
+
+
+def strain_rows(body: Body, x: Array, y: Array, z: Array) -> Array:
+    """(len(x), n): derivatives of the strain by the elastic coordinates of a link that does not slide in its joint."""
+    of, weights = body.integrals, _weights(y, z)
+    return sum((weights[name][:, None] * _strains(of, name, x) for name in LEVERS), np.zeros((len(x), of.count)))
+
+
+def _weights(y: Array, z: Array) -> dict[str, Array]:
+    return dict(zip(LEVERS, (np.ones(len(y)), -y, -z), strict=True))
+
+
+def surface_point(link: Link, x: float) -> tuple[float, float]:
+    """Return (y, z) where a strain gauge is glued by default: on the surface, in the plane in which the link bends.
+
+    A link that stretches and does not bend has the same strain all over its section; the point is on its axis then.
+    """
+    flexible = link.flexible
+    if flexible is None:
+        raise ValueError(RIGID.format(link=link.name))
+    bends = [family for family in ("bend_y", "bend_z") if getattr(flexible, family)]
+    if not bends and flexible.stretch:
+        return 0.0, 0.0
+    half = _half_size(link, x / link.length, bends[0]) if len(bends) == 1 else None
+    if half is None:
+        why = "bends both ways" if len(bends) > 1 else "has no section of known size" if bends else "does not bend"
+        raise ValueError(
+            f"link '{link.name}' {why}: where on the section is the strain gauge? Give y and z (m), "
+            f"strain('{link.name}', {x:g}, at=(0.002, 0)) or '{link.name}.strain({x:g}, 0.002, 0)'; "
+            "on the axis of the link there is no bending strain"
+        )
+    return (half, 0.0) if bends == ["bend_y"] else (0.0, half)
+
+
+def _half_size(link: Link, xi: float, family: str) -> float | None:
+    """Return half the size of a section in the direction in which a family bends it, None if it is unknown."""
+    shape = None if link.section is None else link.section.plain_at(min(xi, 1.0))
+    extents = {} if shape is None else shape.extents()
+    names = ("width" if family == "bend_y" else "height", "diameter", "outer")
+    return next((extents[name] / 2 for name in names if name in extents), None)
 
 
 def point_of_section(at: object) -> tuple[float, float]:
@@ -56,7 +96,7 @@ def require_in_section(link: Link, x: Array, y: float, z: float) -> None:
             )
 
 
-def _scaled(of: LinkIntegrals, eta: Array, scale: Array, ahead: Array, weights: dict[str, float]) -> Array:
+def _scaled(of: LinkIntegrals, eta: Array, scale: Array, ahead: Array, weights: dict[str, Array]) -> Array:
     """(..., x) of a part that is the whole link, scaled: strains grow as it gets shorter."""
     total = np.zeros(ahead.shape)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -16,6 +16,7 @@ from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.answers import Energy, Linearization
 from flexarm.mechanics.arguments import Arguments, Vector
+from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.building import building
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
@@ -25,13 +26,14 @@ from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import BoundFunctions, Functions
 from flexarm.mechanics.internal_forces import LinkCuts
+from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rates import Rates
 from flexarm.mechanics.reach import node_turns, warn_of_furthest
 from flexarm.mechanics.reactions import Balance
 from flexarm.mechanics.singularity import idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
-from flexarm.mechanics.strains import point_of_section, require_in_section, strain
+from flexarm.mechanics.strains import RIGID, point_of_section, require_in_section, strain, strain_rows, surface_point
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
 from flexarm.robot import Robot
 from flexarm.robot.picking import Pick, picks
@@ -485,25 +487,62 @@ class System:
         found = LinkCuts(Balance(self, q, v, a, loads, constraint_forces), number).forces(places)
         return found[..., 0, :] if np.ndim(x) == 0 else found
 
-    def strain(self, link: str, x: Any, q: Vector = None, at: Sequence[float] = (0.0, 0.0)) -> Array:
-        """Strain (no unit) along a flexible `link` at x (m from its root, a number or a list) and at (y, z) of the
-        section (m): (...), or (..., len(x)). That of the shapes, u' - y v'' - z w'', as a gauge would show it that is
-        glued on there; a link without `stretch` has no u'.
+    def strain(self, link: str, x: Any, q: Vector = None, at: Sequence[float] | None = None) -> Array:
+        """Strain along a flexible link, as a strain gauge shows it.
 
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        x : float or sequence of float
+            Distance from the root of the link (m).
+        q : array_like or mapping, shape (..., nq), optional
+            Coordinates; zero if omitted.
+        at : (float, float), optional
+            Point (y, z) of the section (m). By default the gauge is on the surface, in the plane in which the link
+            bends, at positive y or z; a link that bends both ways needs `at`. On the axis, `at=(0, 0)`, bending makes
+            no strain.
+
+        Returns
+        -------
+        ndarray, shape (...) or (..., len(x))
+            u' - y v'' - z w'' of the shapes; a link without `stretch` has no u'.
+
+        Examples
+        --------
         >>> from flexarm.robot import library
         >>> arm = System(library.two_link_arm())
-        >>> bool(arm.strain("upper", 0.0, {"upper.bend_y[1]": 0.01}, at=(0.0025, 0.0)) < 0)  # the side bent towards
+        >>> bool(arm.strain("upper", 0.0, {"upper.bend_y[1]": 0.01}) < 0)  # the side towards which it bends
         True
         """
-        number, places = self._arguments.places(link, x)
-        body, y, z = self._chain.bodies[number], *point_of_section(at)
-        if body.link.flexible is None:
-            raise ValueError(
-                f"link '{link}' is rigid and has no strain; its moments, which section_forces gives, are those of a bar"
-            )
-        require_in_section(body.link, places, y, z)
+        body, places, y, z = self._gauges(link, x, at)
         found = strain(body, self.vector(q)[..., body.local.all], places, y, z)
         return found[..., 0] if np.ndim(x) == 0 else found
+
+    def strain_row(self, link: str, x: float, at: Sequence[float] | None = None) -> Array:
+        """Return the derivatives of a strain by all coordinates, (nq,), of a link that does not slide in its joint.
+
+        link, x, at: as in `strain`, which is this row times q.
+        """
+        body, places, y, z = self._gauges(link, x, at)
+        if gripped(body.link):
+            raise ValueError(f"link '{link}' slides through its joint: its strain is not linear in the coordinates")
+        row = np.zeros(self.nq)
+        row[body.local.all][body.local.elastic] = strain_rows(body, places, y, z)[0]
+        return row
+
+    def _gauges(self, link: str, x: Any, at: Sequence[float] | None) -> tuple[Body, Array, Array, Array]:
+        """Return the body, and x, y and z of strain gauges on it; on its surface if `at` is None."""
+        number, places = self._arguments.places(link, x)
+        body = self._chain.bodies[number]
+        if at is None:
+            y, z = np.array([surface_point(body.link, each) for each in places.tolist()]).reshape(-1, 2).T
+            return body, places, y, z
+        if body.link.flexible is None:
+            raise ValueError(RIGID.format(link=link))
+        given = point_of_section(at)
+        require_in_section(body.link, places, *given)
+        return body, places, np.full(len(places), given[0]), np.full(len(places), given[1])
 
     # --- geometry ---
 

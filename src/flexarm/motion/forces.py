@@ -13,6 +13,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.dense import INPUTS_ARE_GONE, Dense
 from flexarm.motion.records import COMPONENTS, Records
 from flexarm.motion.series import AXES
+from flexarm.motion.signals import GAUGE, Signals
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
@@ -79,7 +80,16 @@ class Forces:
 
     def strain(self, link: str, x: Any, at: Any) -> xr.DataArray:
         values = self.system.strain(link, x, self._records.values("q"), at)
-        return self._labelled(values, [], f"strain of {link} at y = {at[0]:g} m, z = {at[1]:g} m", x, "1")
+        where = "on the surface" if at is None else f"at y = {at[0]:g} m, z = {at[1]:g} m"
+        return self._labelled(values, [], f"strain of {link} {where}", x, "1")
+
+    def gauge(self, name: str) -> xr.DataArray | None:
+        """Return the strain called `fore.strain(0.1)` or `fore.strain(0.1, y, z)`; None if the name is another."""
+        match = GAUGE.fullmatch(name)
+        if match is None or match["link"] not in [link.name for link in self.system.robot.links]:
+            return None
+        x, y, z = Signals(self.system).gauge(name, match["link"], match["x"])
+        return self.strain(match["link"], x, (y, z)).rename(name)
 
     def _labelled(
         self, values: Array, last: list[str], meaning: str, x: Any = None, unit: str = "", where: str = ""

@@ -108,9 +108,12 @@ class Run:
         return self.data[list(ENERGIES)]
 
     def __getitem__(self, name: str) -> xr.DataArray:
-        """A quantity over time by name, one of `run.names`, or a whole variable of the data (`tip`, `q`)."""
+        """A quantity over time by name, one of `run.names`, or a whole variable of the data (`tip`, `q`); also strain,
+        `run["fore.strain(0.1)"]`, as laws and linear models call it."""
         if isinstance(name, str) and name in self.data:
             return self.data[name]
+        if isinstance(name, str) and ".strain(" in name and (found := self._forces.gauge(name)) is not None:
+            return found
         self._require_inputs(name)
         return named(self.data, name).of(self.data).copy()  # what becomes of it is not the run's
 
@@ -199,10 +202,26 @@ class Run:
         """
         return self._forces.across(link, x, slice(3, 6), "moment across sections", "N m")
 
-    def strain(self, link: str, x: Any, at: Sequence[float] = (0.0, 0.0)) -> xr.DataArray:
-        """Strain along a flexible `link` at x (m from its root; a number or a list) and at the point (y, z) of the
-        section (m), (time,) or (time, x): that of its shapes, u' - y v'' - z w''. On the axis, where it is unless
-        given, bending strains nothing; `fore.strain(0.1)` of laws and linear models is on the surface.
+    def strain(self, link: str, x: Any, at: Sequence[float] | None = None) -> xr.DataArray:
+        """Strain along a flexible link, as a strain gauge shows it.
+
+        The same quantity as `fore.strain(0.1)` of feedback laws and linear models, and as `run["fore.strain(0.1)"]`.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        x : float or sequence of float
+            Distance from the root of the link (m).
+        at : (float, float), optional
+            Point (y, z) of the section (m). By default the gauge is on the surface, in the plane in which the link
+            bends, at positive y or z; a link that bends both ways needs `at`. On the axis, `at=(0, 0)`, bending makes
+            no strain.
+
+        Returns
+        -------
+        DataArray, (time,) or (time, x)
+            u' - y v'' - z w'' of the shapes.
         """
         return self._forces.strain(link, x, at)
 

@@ -63,7 +63,7 @@ def _method(data: xr.Dataset, name: str) -> str:
     if base in _labels(data, "coordinate") and len(name) - len(base) in (1, 2):
         return f"did you mean '{'va'[len(name) - len(base) - 1]}.{base}'?"
     if match := GAUGE.fullmatch(name):
-        return f"that is run.strain('{match['link']}', {match['x']}, at=(y, z))"
+        return f"that is run.strain('{match['link']}', {match['x']})"
     if link not in _labels(data, "link") or word not in ("reaction", "moment", "force", "strain"):
         return ""
     place = "" if word == "reaction" else ", x"

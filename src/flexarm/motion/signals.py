@@ -22,14 +22,15 @@ from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.numbers import Numbers
+from flexarm.mechanics.strains import surface_point
 from flexarm.mechanics.system import System
-from flexarm.robot import Link
 
 AXES = "xyz"
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 SECTION = {"axial": 0, "shear_y": 1, "shear_z": 2, "torsion": 3, "moment_y": 4, "moment_z": 5}
 PLACE = re.compile(r"(?P<link>[^().']+)\((?P<x>[^()]*)\)")
 RATES = {"v": "'", "a": "''"}  # as runs have them, before the name, and as here
+GAUGE = re.compile(r"(?P<link>[^().']+)\.strain\((?P<x>[^()]*)\)")
 CUT = re.compile(r"(?P<link>[^().']+)\.(?P<what>\w+)\((?P<x>[^()]*)\)")
 
 
@@ -197,7 +198,8 @@ class Signals:
         system, link, what = self.system, match["link"], match["what"]
         if what == "strain":
             x, y, z = self.gauge(name, link, match["x"])
-            path = None if gripped(system.robot.link(link)) else lambda: self._strain(link, x, (y, z))
+            at = (y, z) if "," in match["x"] else None  # checked against the section if it is given
+            path = None if gripped(system.robot.link(link)) else lambda: self._strain(link, x, at)
             if rate and path is None:
                 raise ValueError(
                     f"{name}: how fast strain changes is not known of a link that slides through its joint"
@@ -207,7 +209,7 @@ class Signals:
                 "1",
                 rate,
                 path,
-                lambda q, v, a, loads, forces: system.strain(link, x, q, at=(y, z)),
+                lambda q, v, a, loads, forces: system.strain(link, x, q, at=at),
                 place=(link, what, x, y, z),
             )
         if rate:
@@ -225,30 +227,30 @@ class Signals:
 
         return Output(name, "N" if SECTION[what] < 3 else "N m", read=cut, place=(link, what, x))
 
-    def _strain(self, link: str, x: float, at: tuple[float, float]) -> Any:
+    def _strain(self, link: str, x: float, at: tuple[float, float] | None) -> Any:
         """As an expression: it is linear in the coordinates of a link that does not slide through its joint."""
         system = self.system
-        row = system.strain(link, x, np.eye(system.nq), at=at)
-        places = np.flatnonzero(row).tolist()
-        return ca.dot(self.stand_in(row[places]), system.equations.q[places]) if places else ca.SX(0)
+        own = [each.index for each in system.coordinates if each.link == link and each.kind == "elastic"]
+        q = np.zeros((len(own), system.nq))
+        for each in system.coordinates:  # other links may slide through their joints: q = 0 is not a posture of these
+            if each.kind == "joint" and gripped(other := system.robot.link(each.link)):
+                q[:, each.index] = other.length / 2
+        q[np.arange(len(own)), own] = 1.0
+        row = system.strain(link, x, q, at=at)
+        used = np.flatnonzero(row)
+        places = [own[k] for k in used]
+        return ca.dot(self.stand_in(row[used]), system.equations.q[places]) if places else ca.SX(0)
 
     def gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
-        """x, and the point (y, z) of the section: on its surface where the link bends, unless it is given."""
+        """Return x and the point (y, z) of the section, from the text in brackets; on the surface unless given."""
         if given.count(",") == 2:
             x, y, z = _numbers(name, given, 3)
             return x, y, z
         (x,) = _numbers(name, given, 1)
-        found = self.system.robot.link(link)
-        if found.flexible is None:
-            raise ValueError(f"{name}: link '{link}' is rigid and has no strain; take {link}.moment({x:g})")
-        bends = [family for family in ("bend_y", "bend_z") if getattr(found.flexible, family)]
-        half = _half(found, x / found.length, bends[0]) if len(bends) == 1 else None
-        if half is None:
-            raise ValueError(
-                f"{name}: where on the section is the gauge? Give its y and z (m) too, "
-                f"'{link}.strain({x:g}, 0.002, 0)': on the axis of the link there is no bending strain"
-            )
-        return (x, half, 0.0) if bends == ["bend_y"] else (x, 0.0, half)
+        try:
+            return x, *surface_point(self.system.robot.link(link), x)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
 
     def _bent(self, name: str, link: str) -> str:
         flexible = self.system.robot.link(link).flexible
@@ -292,14 +294,6 @@ class Signals:
         (x,) = _numbers(word, match["x"], 1)
         self.system.place(match["link"], x)
         return match["link"], x
-
-
-def _half(link: Link, xi: float, family: str) -> float | None:
-    """Half the size of a section in the direction in which a family bends it; None where it is not known."""
-    shape = None if link.section is None else link.section.plain_at(min(xi, 1.0))
-    extents = {} if shape is None else shape.extents()
-    names = ("width" if family == "bend_y" else "height", "diameter", "outer")
-    return next((extents[name] / 2 for name in names if name in extents), None)
 
 
 def _primes(name: str) -> tuple[str, int]:
