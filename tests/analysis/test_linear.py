@@ -260,7 +260,7 @@ def test_strain_is_an_output_where_another_link_slides_through_its_joint():
     robot = pair("R", "Pb")
     lin = fa.linearize(robot, {"b.q": 0.5}, inputs=["a"], outputs=["a.strain(0.1)"])
     system = fa.System(robot, native=False)
-    rates = [system.strain("a", 0.1, {"b.q": 0.5, name: 1.0}) for name in ("a.bend_y[1]", "a.bend_y[2]")]
+    rates = [float(system.strain("a", 0.1, {"b.q": 0.5, name: 1.0})) for name in ("a.bend_y[1]", "a.bend_y[2]")]
     places = [system.index(name) for name in ("a.bend_y[1]", "a.bend_y[2]")]
     assert lin.C[0, places] == pytest.approx(rates, rel=1e-9)
     assert np.count_nonzero(lin.C) == 2

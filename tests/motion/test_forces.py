@@ -62,7 +62,7 @@ def test_strain_of_runs_is_that_of_laws_and_linear_models(run):
     assert not run.strain("upper", 0.1, at=(0.0, 0.0)).values.any()
     with pytest.raises(ValueError, match="in the brackets must stand a distance"):
         run["upper.strain(far)"]
-    with pytest.raises(KeyError, match="there is no 'uper.strain"):
+    with pytest.raises(KeyError, match=r"there is no 'uper\.strain"):
         run["uper.strain(0.1)"]
 
 

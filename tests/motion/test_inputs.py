@@ -85,3 +85,33 @@ def test_mistakes_are_sentences(make, sentence):
 def test_the_file_form_is_the_python_form():
     given = from_mapping({"profile": "bang-bang", "amplitude": 0.02, "switch": [1, 2]}, "torque.upper")
     assert_allclose(given(T), fa.bang_bang(0.02, (1, 2))(T))
+
+
+CONSTANT = ([0.0, 0.1, 0.2], [1.0, 1.0, 1.0])
+
+
+def test_a_torque_or_load_beyond_its_data_needs_after():
+    arm = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z"), mass=1.0)])
+    for given in (
+        {"torque": {"a": fa.spline(*CONSTANT)}},
+        {"torque": {"a": {"profile": "spline", "times": CONSTANT[0], "values": CONSTANT[1]}}},
+        {"torque": {"a": fa.table({"t": CONSTANT[0], "x": CONSTANT[1]})}},
+        {"torque": {"a": fa.spline([0.1, 0.6], [1.0, 0.0])}},
+        {"loads": [fa.PointLoad("a", force=(0, fa.spline(*CONSTANT), 0))]},
+    ):
+        with pytest.raises(ValueError, match=r"(torque of 'a'|loads\[0\]) = spline.*after='zero'"):
+            fa.simulate(arm, 0.5, **given)
+    fa.simulate(arm, 0.2, torque={"a": fa.spline(*CONSTANT)})  # the data suffice
+    fa.simulate(arm, 0.5, torque={"a": fa.spline([0.0, 0.1, 0.2], [0.0, 1.0, 0.0])})  # it ends at zero
+    fa.simulate(arm, 0.5, motion={"a": fa.spline([0.0, 0.1, 0.2], [0.0, 0.1, 0.2])})  # motions hold
+
+
+def test_after_says_what_follows_the_data():
+    arm = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z"), mass=1.0)])
+    speeds = {}
+    for after in ("zero", "hold"):
+        run = fa.simulate(arm, 0.5, torque={"a": fa.spline(*CONSTANT, after=after)}, rtol=1e-9)
+        speeds[after] = float(run["v.a.q"][-1])
+    assert speeds["hold"] / speeds["zero"] == pytest.approx(0.5 / 0.2, rel=1e-6)
+    with pytest.raises(ValueError, match="after = 'stop': must be 'hold' or 'zero'"):
+        fa.spline(*CONSTANT, after="stop")

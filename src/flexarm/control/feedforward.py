@@ -98,7 +98,7 @@ class InverseDynamics:
             every = np.concatenate([times, middles])
             order = np.argsort(every, kind="stable")
             times, values = every[order], np.concatenate([values, between])[order]
-        return [spline(times.tolist(), each.tolist()) for each in values.T]
+        return [spline(times.tolist(), each.tolist(), after="hold") for each in values.T]
 
     def _at(self, times: Array, begin: float, end: float) -> Array:
         """(times, actuators), by the pieces that hold between two breaks."""

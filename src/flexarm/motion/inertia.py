@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.system import TOO_LARGE, System
+from flexarm.mechanics.system import System
 from flexarm.motion.ending import Ending
 from flexarm.motion.plant import Plant
 
@@ -39,9 +39,18 @@ class InertiaWatch:
         """Raise where the first accelerations are not finite, or the answer to a torque is as good as infinite."""
         a = state[self.layout.a]
         if not np.isfinite(a).all():
-            raise ValueError(self._singularity(state) or TOO_LARGE)
+            raise ValueError(self._singularity(state) or self._too_large(state))
         if self._answer(state) > UNUSUAL and (sentence := self._singularity(state)) is not None:
             raise ValueError(sentence)
+
+    def _too_large(self, state: Array) -> str:
+        """Return the message for accelerations that are not finite at the start, naming the largest initial value."""
+        given = {"q0": state[self.layout.q], "v0": state[self.layout.v]}
+        worst = {name: np.abs(values / self.system.sizes) for name, values in given.items()}
+        name = max(worst, key=lambda each: float(worst[each].max(initial=0.0)))
+        k = int(worst[name].argmax())
+        largest = f"{name} of '{self.system.names[k]}' is {given[name][k]:g}"
+        return f"the first accelerations are not finite: q0, v0, a torque or a load is too large ({largest})"
 
     def require(self, t: float, states: Array) -> None:
         """End the run where accelerations have become absurd because the mass matrix is singular."""

@@ -151,9 +151,28 @@ def spin_up(speed: float, duration: float) -> Profile:
     return _pieces(f"spin_up({speed:g}, {T:g})", *pieces)
 
 
-def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
-    """A cubic spline through `values` at `times` (not-a-knot ends), held at its end values outside.
+def spline(times: Sequence[float], values: Sequence[float], after: str | None = None) -> Profile:
+    """Interpolate data by a cubic spline with not-a-knot ends.
 
+    Parameters
+    ----------
+    times : sequence of float
+        Times in ascending order (s).
+    values : sequence of float
+        Values at these times.
+    after : {"hold", "zero"}, optional
+        Value outside the data: "hold" keeps the first value before and the last value after them, "zero" is zero on
+        both sides. If omitted, a motion or a reference holds its end values, and a torque or a load is refused if the
+        run needs it outside the data, unless it ends (or begins) at zero.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
+    >>> spline([0.0, 1.0, 2.0], [0.0, 1.0, 4.0], after="zero")(2.5)
+    0.0
     >>> spline([0.0, 1.0, 2.0], [0.0, 1.0, 4.0])(1.5)
     2.25
     """
@@ -165,17 +184,22 @@ def spline(times: Sequence[float], values: Sequence[float]) -> Profile:
     if not np.isfinite(x).all():
         raise ValueError(f"values[{int((~np.isfinite(x)).argmax())}] = {x[~np.isfinite(x)][0]}: must be finite")
     inside: Piece = Spline(CubicSpline(t, x))
-    ends = (Wave(float(x[0])), Wave(float(x[-1])))
-    return Profile((-np.inf, float(t[0]), float(t[-1])), (ends[0], inside, ends[1]), f"spline({len(t)} points)")
+    if after not in (None, "hold", "zero"):
+        raise ValueError(f"after = {shown(after)}: must be 'hold' or 'zero'")
+    kept = 0.0 if after == "zero" else 1.0
+    starts, ends = (-np.inf, float(t[0]), float(t[-1])), (Wave(kept * float(x[0])), Wave(kept * float(x[-1])))
+    data = starts[1:] if after is None else None
+    return Profile(starts, (ends[0], inside, ends[1]), f"spline({len(t)} points)", data=data)
 
 
-def table(source: TableSource, column: str | None = None) -> Profile:
+def table(source: TableSource, column: str | None = None, after: str | None = None) -> Profile:
     """A spline through a `column` of a table.
 
     source: a CSV file with a header, its first column the time, or {"t": ..., name: ...}.
     column: its name, needed where there are several.
+    after: as in `fa.spline`.
     """
-    return spline(*points(source, column))
+    return spline(*points(source, column), after=after)
 
 
 def _ascending(name: str, values: Any) -> list[float]:

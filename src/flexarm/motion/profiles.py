@@ -36,6 +36,21 @@ class Profile:
     pieces: tuple[Piece, ...]
     name: str
     made: Made | None = field(default=None, compare=False, repr=False)
+    data: tuple[float, float] | None = field(default=None, compare=False, repr=False)
+    """First and last time (s) of the data, if it was left open how the profile continues outside."""
+
+    def require_data(self, duration: float, name: str) -> None:
+        """Raise a ValueError if a force is needed outside the data and nothing says what it is there."""
+        if self.data is None:
+            return
+        (first, last), slack = self.data, 1e-9 * duration
+        before = first > slack and float(self(first)) != 0.0
+        if before or (last < duration - slack and float(self(last)) != 0.0):
+            raise ValueError(
+                f"{name} = {self!r}: its data reach from {first:g} to {last:g} s and the run from 0 to {duration:g} s; "
+                "say what it is outside of them: after='zero' or after='hold' (the last value), as in "
+                "fa.spline(times, values, after='zero')"
+            )
 
     @property
     def breaks(self) -> tuple[float, ...]:

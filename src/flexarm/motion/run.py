@@ -414,6 +414,8 @@ class Run:
         """Read the run at `path`; one written by another version says so."""
         import warnings
 
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path = {shown(path)}: must be the path of a file that run.save wrote")
         data = read_netcdf(path)
         missing = {"model", "options", "statistics", "version", "reason", "status"} - set(data.attrs)
         if missing:

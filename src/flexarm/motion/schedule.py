@@ -60,6 +60,11 @@ class Schedule:
     def look(self, duration: float, q: Array, v: Array) -> None:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
         t, in the state in which the run begins."""
+        for name, torque in zip(self._torque_names, self.torques, strict=True):
+            torque.require_data(duration, name)
+        for k, (_, parts) in enumerate(self.loads):
+            for part in parts:
+                part.require_data(duration, f"loads[{k}]")
         seen: list[tuple[str, Outlook]] = []
 
         def known(name: str, each: Profile, rate: int) -> Profile:

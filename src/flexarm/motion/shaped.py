@@ -64,7 +64,9 @@ def copied(profile: Profile, amplitudes: Sequence[float], delays: Sequence[float
         which = [int(np.searchsorted(ends + delay, start, side="right")) for _, delay in pairs]
         return Copies(tuple(Copy(*pair, profile.pieces[k], began[k]) for pair, k in zip(pairs, which, strict=True)))
 
-    return Profile(starts, tuple(between(start) for start in starts), name)
+    late = [delay for _, delay in pairs]
+    data = None if profile.data is None else (profile.data[0] + min(late), profile.data[1] + max(late))
+    return Profile(starts, tuple(between(start) for start in starts), name, data=data)
 
 
 def _held(profile: Profile) -> Profile:

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.foundation.sentences import shown
 from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains
@@ -145,8 +146,8 @@ class TracedLaw:
             raise ValueError(f"the feedback law: {error}") from None
         except Exception as error:
             raise TypeError(
-                f"the feedback law cannot be traced ({_why(error)}); write it with plain arithmetic, numpy functions "
-                f"and profiles of t, q, v, or {AWAY_OUT}"
+                f"the feedback law {shown(self._law)} cannot be traced ({_why(error)}); write it with plain arithmetic, "
+                f"numpy functions and profiles of t, q, v, or {AWAY_OUT}"
             ) from error
         try:
             said, told = parted(answer, self._own, "rates")

@@ -72,7 +72,8 @@ class Inversion:
     @property
     def torque(self) -> dict[str, Profile]:
         """By link a spline of the torque, for `simulate(torque=...)`; held before and after."""
-        return {name: spline(self.t.tolist(), each.tolist()) for name, each in zip(self.inputs, self.torques.T)}
+        times = self.t.tolist()
+        return {name: spline(times, each.tolist(), after="hold") for name, each in zip(self.inputs, self.torques.T)}
 
     @property
     def motion(self) -> dict[str, Profile]:
