@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from tests.control.closed_loops import poles
 from tests.control.robots import pendulum, weighty
+from tests.motion.test_constraints import at, four_bar
 
 
 def test_a_joint_moves_as_a_spring_and_a_damper_move_it():
@@ -119,3 +120,19 @@ def test_slides_and_closed_loops_are_held_too():
     run = fa.simulate(loop, 4.0, torque=fa.pd(loop, 20.0, 8.0, {"a": 0.5, "b": -1.0}), q0={"a.q": 0.2}, native=False)
     assert run["a.q"].values[-1] == pytest.approx(0.5, abs=1e-3)
     assert run["b.q"].values[-1] == pytest.approx(-1.0, abs=1e-3)
+
+
+def test_passive_joints_of_a_loop_need_no_reference():
+    """A four-bar is held by its crank alone: the others follow, and get no torque."""
+    robot = four_bar()
+    hold = fa.pd(robot, 50.0, 5.0, references={"crank": 1.0})
+    assert sorted(hold.gains) == ["kd.crank", "kp.crank"]
+    run = fa.simulate(robot, 0.1, torque=hold, q0=at(1.0), native=False)
+    assert_allclose(run["crank.q"].values, 1.0, atol=1e-9)
+    assert not run["torque"].sel(input=["coupler", "rocker"]).values.any()
+    with pytest.raises(ValueError, match="references: there is none for 'coupler'"):
+        fa.pd(robot, {"crank": 50.0, "coupler": 1.0}, 5.0, references={"crank": 1.0})
+    with pytest.raises(ValueError, match="kd: names 'rocker', which gets no torque since references do not name it"):
+        fa.pd(robot, 50.0, {"crank": 1.0, "rocker": 1.0}, references={"crank": 1.0})
+    with pytest.raises(KeyError, match="no actuator at 'krank'"):
+        fa.pd(robot, 50.0, 5.0, references={"crank": 1.0, "krank": 1.0})

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flexarm.control.driven_joints import DrivenJoint, Side, driven_joints, numbers_by_link, system_of, values_by_link
+from flexarm.control.driven_joints import (
+    DrivenJoint,
+    Side,
+    by_link,
+    driven_joints,
+    numbers_by_link,
+    system_of,
+    values_by_link,
+)
 from flexarm.control.given_torques import given_feedback
 from flexarm.mechanics.system import System
 from flexarm.motion.actuators import Actuator
@@ -38,7 +46,8 @@ def pd(
     robot: whose joints they are.
     kp, kd: N m/rad and N m s/rad as the joint feels them (N/m, N s/m of a slide), one number for all or by link; links
     that kp does not name get no torque. They are gains of the feedback, `kp.upper`, `kd.upper`: others compile nothing.
-    references: by link numbers, profiles or functions of t.
+    references: by link numbers, profiles or functions of t. In a robot with loops, where some joints are passive, a
+    single kp is for the joints that references name; the others get no torque.
     feedforward: torques by link to be added, as `fa.feedforward` gives them, or a feedback such as `fa.gravity_torque`.
     side: what q is of an elastic drive: the "motor", on which the torque acts, or the "joint" behind the spring.
     limit, rate, sensors, actuators: as in `fa.Feedback`.
@@ -81,8 +90,13 @@ def following(
     joints = driven_joints(system, side)
     links = [each.link for each in joints]
     stiff = numbers_by_link("kp", kp, links, "N m/rad or N/m")
+    reason = "kp does not name it; kp may be zero"
+    if system.constraints and not isinstance(kp, Mapping) and isinstance(references, Mapping):
+        named = by_link("references", references, links)
+        stiff = {link: value for link, value in stiff.items() if link in named} or stiff
+        reason = "references do not name it"
     chosen = [each for each in joints if each.link in stiff]
-    require_chosen("kd", kd, links, stiff)
+    require_chosen("kd", kd, links, stiff, reason)
     require_chosen("references", references, links, stiff)
     damp = numbers_by_link("kd", kd, [each.link for each in chosen], "N m s/rad or N s/m")
     wanted = values_by_link("references", references, [each.link for each in chosen])
@@ -93,8 +107,14 @@ def following(
     return composed(law, [each.link for each in chosen], gains=gains, references=aims, **fields), law
 
 
-def require_chosen(name: str, given: Any, links: Sequence[str], chosen: Mapping[str, float]) -> None:
+def require_chosen(
+    name: str,
+    given: Any,
+    links: Sequence[str],
+    chosen: Mapping[str, float],
+    reason: str = "kp does not name it; kp may be zero",
+) -> None:
     """Refuse what is given for a link that could have a torque, but gets none."""
     for link in given if isinstance(given, Mapping) else ():
         if link in links and link not in chosen:
-            raise ValueError(f"{name}: names '{link}', which gets no torque since kp does not name it; kp may be zero")
+            raise ValueError(f"{name}: names '{link}', which gets no torque since {reason}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from flexarm.foundation.numbers import Array
@@ -12,9 +14,12 @@ ITERATIONS = 50
 RANK = 1e-6  # against the largest: below this a column adds nothing to the others
 
 
-def constrained_equilibrium(system: System, q: Array) -> Array:
-    """Where the robot comes to rest under gravity on its constraints, by Newton's method on coordinates and forces."""
-    held = holdable(system, Assembly(system, ()).posture(q))
+def constrained_equilibrium(system: System, q: Array, first: Collection[int] = ()) -> Array:
+    """Return where the robot comes to rest under gravity on its constraints, by Newton's method.
+
+    first: actuated coordinates that are held before the others.
+    """
+    held = holdable(system, Assembly(system, ()).posture(q), first)
     q = Assembly(system, held).posture(q)
     loose = [k for k in range(system.nq) if k not in held]
     scale = system.sizes[loose]
@@ -36,7 +41,9 @@ def constrained_equilibrium(system: System, q: Array) -> Array:
         if not np.isfinite(change).all() or np.abs(q[loose] / scale).max() > 100:
             break
     worst = system.names[loose[int(np.abs(q[loose] / scale).argmax())]]
-    raise ArithmeticError(f"no static equilibrium was found on the constraints: '{worst}' does not settle")
+    raise ArithmeticError(
+        f"no static equilibrium was found on the constraints: '{worst}' does not settle{_holding(system, loose)}"
+    )
 
 
 def tangent_stiffness(system: System, q: Array, forces: Array) -> Array:
@@ -76,15 +83,18 @@ def _weight(system: System, q: Array) -> Array:
     return np.asarray(system.gravity(q) + system.spring_forces(q))
 
 
-def holdable(system: System, q: Array) -> list[int]:
-    """Actuated coordinates in order, as long as those left can do what the constraints ask of joints."""
+def holdable(system: System, q: Array, first: Collection[int] = ()) -> list[int]:
+    """Return actuated coordinates that can be held while the other joints still meet the constraints.
+
+    They are tried in the robot's order, those in `first` before the others.
+    """
     sizes = system.sizes
     A = system.constraint_jacobian(q) * sizes / system.constraint_scales[:, None]
     joints = [each.index for each in system.coordinates if each.kind == "joint"]
     actuated = [each.coordinate.index for each in system.actuators]
     held: list[int] = []
     needed = len(_pivots(A, joints))
-    for k in actuated:
+    for k in sorted(actuated, key=lambda k: k not in first):
         if len(_pivots(A, [j for j in joints if j not in (*held, k)])) == needed:
             held.append(k)
     return held
@@ -116,5 +126,15 @@ def _stable(system: System, q: Array, loose: list[int], K: Array) -> Array:
     values, vectors = np.linalg.eigh(Z.T @ (K + K.T) @ Z / 2)
     if values[0] < -1e-9 * max(abs(values[-1]), 1e-300):
         worst = system.names[loose[int(np.abs(Z @ vectors[:, 0]).argmax())]]
-        raise ArithmeticError(f"no stable equilibrium was found on the constraints: '{worst}' gives way under its load")
+        raise ArithmeticError(
+            f"no stable equilibrium was found on the constraints: '{worst}' gives way under its load"
+            f"{_holding(system, loose)}"
+        )
     return q
+
+
+def _holding(system: System, loose: list[int]) -> str:
+    """Return a clause that names the coordinates that were held."""
+    held = [name for k, name in enumerate(system.names) if k not in loose]
+    which = f"held were {', '.join(held)}" if held else "no joint was held"
+    return f"; {which}: name in q the joints that are to be held, {{'{system.actuators[0].link}.q': 0.0}}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from flexarm.foundation.numbers import Array
@@ -21,8 +23,9 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
     """Coordinates of a `system` (or robot) at rest with every actuated coordinate held where q puts it.
 
     A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
-    joints are held in their order as long as the others can still close the loops. Newton's method; where links bend
-    far, gravity is let grow from nothing.
+    joints are held as long as the others can still close the loops: first those that a mapping q names, then in the
+    robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`. Newton's
+    method; where links bend far, gravity is let grow from nothing.
 
     >>> from flexarm.robot import Drive, Link, PointMass, Revolute, Robot
     >>> hinge = Revolute("y", drive=Drive(stiffness=981.0, rotor_inertia=0.1))
@@ -37,7 +40,10 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
     out = system.posture(q)
     if out.ndim != 1:
         raise ValueError(f"q has shape {out.shape}: the equilibrium near one posture at a time is found")
-    found = constrained_equilibrium(system, out) if system.constraints else _unconstrained(system, out)
+    given = [system.coordinates[system.index(name)] for name in q] if isinstance(q, Mapping) else []
+    links = {each.link for each in given if each.kind != "elastic"}
+    named = {each.coordinate.index for each in system.actuators if each.link in links}
+    found = constrained_equilibrium(system, out, named) if system.constraints else _unconstrained(system, out)
     warn_of_posture(system, found)
     return found
 
