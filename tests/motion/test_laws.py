@@ -471,3 +471,19 @@ def test_mistakes_of_a_law_are_told_as_what_they_are(law, given, sentence):
     with pytest.raises((TypeError, ValueError, KeyError), match=sentence) as told:
         run(Feedback(law, **given))
     assert "plain arithmetic" not in str(told.value) or "math" in sentence
+
+
+def test_a_feedback_prints_as_one_short_line():
+    arm = fa.library.two_link_arm()
+    hold = fa.pid(arm, 20.0, 1.0, 5.0, references={"upper": 0.5, "fore": 0.0}, rate=1000, limit=3.0)
+    text = repr(hold)
+    for part in ("links upper, fore", "rate 1000 Hz", "kp.upper = 20", "integral.fore = 0", "limit 3.0"):
+        assert part in text
+    assert "Law" not in text
+    assert len(text.splitlines()) == 1
+    assert len(text) < 500
+    law = fa.Feedback(lambda t, q, v, gains: [gains["k"][0]], gains={"k": [1.0, 2.0]})
+    assert repr(law) == "Feedback(law <lambda>; continuous; gains k = 2 numbers)"
+    many = fa.Feedback(lambda t, q, v, gains: [0.0], gains={f"k{k}": 1.0 for k in range(100)})
+    assert "... (100)" in repr(many)
+    assert len(repr(many)) < 300

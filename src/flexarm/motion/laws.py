@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array, real_array, real_number
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.sentences import LISTED, shown
 from flexarm.mechanics.system import System
 from flexarm.motion.actuators import Actuator, checked_actuators
 from flexarm.motion.gains import checked_gains
@@ -91,6 +91,22 @@ class Feedback:
                     f"law(t, x{', gains' if self.gains is not None else ''})"
                 )
 
+    def __repr__(self) -> str:
+        """Return one line: driven links, rate, gains, references, states, limit, sensors and actuators."""
+        links = getattr(self.law, "links", None)
+        name = getattr(self.law, "__name__", type(self.law).__name__)
+        parts = [f"links {_enumerated(links)}" if isinstance(links, tuple) else f"law {name}"]
+        parts += ["continuous" if self.rate is None else f"rate {self.rate:g} Hz"]
+        for word, given in (("gains", self.gains), ("states", self.states)):
+            if given:
+                parts.append(f"{word} {_enumerated(f'{key} = {_short(value)}' for key, value in given.items())}")
+        if self.limit is not None:
+            parts.append(f"limit {shown(self.limit)}")
+        for word in ("references", "sensors", "actuators"):
+            if names := getattr(self, word):
+                parts.append(f"{word} {_enumerated(names)}")
+        return f"Feedback({'; '.join(parts)})"
+
     def __add__(self, other: object) -> Feedback:
         from flexarm.motion.law_sums import added
 
@@ -123,6 +139,16 @@ class Feedback:
                 f"Feedback: limit = {shown(self.limit)}: give one number, or one for each of {', '.join(system.inputs)}"
             )
         return np.minimum(of_motors, np.broadcast_to(given, (system.nu,)))
+
+
+def _enumerated(words: Iterable[str]) -> str:
+    """Return words separated by commas, the first LISTED of many."""
+    every = [*words]
+    return ", ".join(every[:LISTED]) + (f", ... ({len(every)})" if len(every) > LISTED else "")
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if np.ndim(value) == 0 else f"{'x'.join(map(str, np.shape(value)))} numbers"
 
 
 def feedback_of(torque: Any) -> Feedback | None:
