@@ -1,6 +1,6 @@
 """Many runs in one call: payload and stiffness of an arm, all combinations, and what a spread of both does to the tip.
 
-The same call runs on a cluster. With Dask on this machine (pip install "flexarm[cluster]"):
+The same call runs on a cluster. With Dask on this machine (pip install ".[cluster]" in the sources of flexarm):
 
     from dask.distributed import Client, LocalCluster
 

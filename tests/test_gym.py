@@ -229,7 +229,7 @@ def test_without_gymnasium_a_sentence_tells_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     kept = sys.modules.pop("flexarm.gym")
     try:
-        with pytest.raises(ImportError, match=r"pip install 'flexarm\[gym\]'"):
+        with pytest.raises(ImportError, match=r"pip install 'gymnasium>=1\.0'"):
             importlib.import_module("flexarm.gym")
     finally:
         sys.modules["flexarm.gym"] = kept

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 try:
     import gymnasium
 except ImportError:
-    raise ImportError("flexarm.gym needs gymnasium: pip install 'flexarm[gym]'") from None
+    raise ImportError("flexarm.gym needs gymnasium: pip install 'gymnasium>=1.0'") from None
 
 Numbers = NDArray[np.float32]
 Target = Sequence[float] | Array | Callable[[np.random.Generator], Any] | None

@@ -207,7 +207,7 @@ def test_run_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_missing_viser_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "viser", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install flexarm\[studio\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'viser>=1\.1'"):
         fa.studio(BAR, browser=False)
 
 

@@ -156,7 +156,7 @@ class StateSpace:
         try:
             import control
         except ModuleNotFoundError:
-            raise ModuleNotFoundError("to_control needs python-control: pip install 'flexarm[control]'") from None
+            raise ModuleNotFoundError("to_control needs python-control: pip install 'control>=0.10.1'") from None
         names = {
             kind: [each.name.replace(".", "_") for each in getattr(self, kind)]
             for kind in ("states", "inputs", "outputs")

@@ -17,7 +17,7 @@ def python_control(what: str) -> ModuleType:
     try:
         import control
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(f"{what} needs python-control: pip install 'flexarm[control]'") from None
+        raise ModuleNotFoundError(f"{what} needs python-control: pip install 'control>=0.10.1'") from None
     return control  # type: ignore[no-any-return]
 
 

@@ -30,7 +30,7 @@ PORT = 8080
 BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
 ENDING = 2.0  # s: as long as a page may take to end its job
 OWN_CALLBACKS = r"coroutine '(\w*Panel|Plot|Knobs|Told|Page)\..*' was never awaited"
-MISSING = "the studio needs viser: pip install flexarm[studio]"
+MISSING = "the studio needs viser: pip install 'viser>=1.1'"
 
 
 class Studio:
