@@ -81,3 +81,20 @@ def test_units_do_not_matter():
         assert found.shape == (2, 1)
         assert found[0, 0] / found[1, 0] == pytest.approx(-1.0)
     assert idle_motions(M + np.diag([10 * SINGULAR, 10 * SINGULAR]) * 2, np.ones(2)).shape == (2, 0)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1.57])
+def test_slides_along_one_direction_are_named_as_such(angle):
+    """`angle` turns the link behind a slide, so it does not make a gantry of two slides; turning the carriage does."""
+    rail = fa.Link("rail", 1.0, fa.Weld(), mass=1.0)
+
+    def robot(first: float, second: float) -> fa.Robot:
+        a = fa.Link("a", 0.5, fa.SlidingPrismatic(angle=first), mass=0.0)
+        return fa.Robot(links=[rail, a, fa.Link("b", 0.5, fa.SlidingPrismatic(angle=second), mass=1.0)])
+
+    q = {"a.q": 0.3, "b.q": 0.2}
+    sentence = fa.System(robot(0.0, angle), native=False).singularity(q)
+    assert sentence is not None
+    assert "'a.q', 'b.q' slide along the same direction" in sentence
+    assert "not the direction in which it slides" in sentence
+    assert fa.System(robot(np.pi / 2, angle), native=False).singularity(q) is None

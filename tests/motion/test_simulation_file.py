@@ -1,4 +1,8 @@
 import inspect
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -246,3 +250,39 @@ def test_tables_lie_beside_the_robot_file(tmp_path, monkeypatch):
         torque("no.csv")
     with pytest.raises(fa.robot.DescriptionError, match="is a pipe, a device or the like, not a file"):
         torque("/dev/zero", outside=True)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+REPLACEMENTS = ("[]", "{}", "null", "text", "-1", "1e400", "true", "[1, 2]", "nan", "''")
+
+
+def damaged(lines: list[str], seed: int) -> Iterator[list[str]]:
+    """Yield copies of a file with one line deleted, doubled, cut, indented, of another type or with a wrong character."""
+    draw = random.Random(seed)
+    for k, line in enumerate(lines):
+        before, after = lines[:k], lines[k + 1 :]
+        yield before + after
+        yield [*before, line, line, *after]
+        yield [*before, line[: len(line) // 2]]
+        yield [*before, " " + line, *after]
+        yield [*before, re.sub(r"(\w+):", r"\1x:", line, count=1), *after]
+        if field := re.match(r"\s*(?:- )?[\w.]+:", line):
+            yield from ([*before, f"{field[0]} {new}", *after] for new in REPLACEMENTS)
+        if line:
+            place = draw.randrange(len(line))
+            yield [*before, line[:place] + draw.choice("{}[]:,'\"&*!%@\t#-x9") + line[place + 1 :], *after]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_messages_about_damaged_files_carry_file_and_line(example, tmp_path):
+    file, refused = tmp_path / "damaged.yaml", 0
+    for lines in damaged(example.read_text().splitlines(), seed=1):
+        file.write_text("\n".join(lines) + "\n")
+        try:
+            robot, section = read(file)
+            simulation_options(section, str(file), robot=robot)
+        except fa.DescriptionError as error:
+            refused += 1
+            assert re.search(r"damaged\.yaml:\d+", str(error)), (str(error), lines)
+    assert refused > 100

@@ -31,10 +31,24 @@ def idle_motions(M: Array, sizes: Array, whole: float = 0.0, nearly: bool = Fals
     return np.asarray(idle)
 
 
-def without_inertia(motions: Array, names: list[str]) -> str:
-    """The sentence about motions that move no mass: the coordinates that take part in them."""
+def idle_coordinates(motions: Array) -> list[int]:
+    """Return the places of the coordinates that take part in motions that move no mass."""
     size = np.linalg.norm(motions, axis=1)
-    idle = [f"'{names[k]}'" for k in np.flatnonzero(size > 0.1 * size.max())]
+    return [int(k) for k in np.flatnonzero(size > 0.1 * size.max())]
+
+
+def without_inertia(motions: Array, names: list[str], parallel: bool = False) -> str:
+    """Return the sentence about motions that move no mass, with the coordinates that take part in them.
+
+    parallel: these are joints that slide along the same direction.
+    """
+    idle = [f"'{names[k]}'" for k in idle_coordinates(motions)]
+    if parallel:
+        return (
+            f"the mass matrix is singular: {', '.join(idle)} slide along the same direction, and no mass lies between "
+            "them; `angle` and `mount` turn the link behind a slide, not the direction in which it slides: turn the "
+            "link on which it rides, or give the links between them a mass"
+        )
     lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
     together = "" if len(idle) == 1 or motions.shape[1] >= len(idle) else " together"
     return (

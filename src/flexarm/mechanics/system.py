@@ -31,7 +31,7 @@ from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.rates import Rates
 from flexarm.mechanics.reach import node_turns, warn_of_furthest
 from flexarm.mechanics.reactions import Balance
-from flexarm.mechanics.singularity import idle_motions, without_inertia
+from flexarm.mechanics.singularity import idle_coordinates, idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.strains import RIGID, point_of_section, require_in_section, strain, strain_rows, surface_point
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
@@ -304,7 +304,19 @@ class System:
         links = self.robot.links
         whole = sum(each.total_mass for each in links) * sum(each.length for each in links) ** 2
         motions = idle_motions(M, self.sizes[free], whole, nearly)
-        return without_inertia(motions, [self.names[k] for k in free]) if motions.size else None
+        if not motions.size:
+            return None
+        parallel = self._slide_together([free[k] for k in idle_coordinates(motions)], posture)
+        return without_inertia(motions, [self.names[k] for k in free], parallel)
+
+    def _slide_together(self, places: list[int], q: Array) -> bool:
+        """Return True if these coordinates are two or more joints that slide along the same direction in the world."""
+        moved = [self.coordinates[k] for k in places]
+        if len(moved) < 2 or any(each.kind != "joint" or each.unit != "m" for each in moved):
+            return False
+        ways = np.array([self.jacobian(each.link, None, q, axes="world")[3:, each.index] for each in moved])
+        along = ways @ ways[0] / (np.linalg.norm(ways, axis=1) * np.linalg.norm(ways[0]))
+        return bool((np.abs(along) > 1 - 1e-9).all())
 
     def mass_matrix(self, q: Vector = None) -> Array:
         """M(q), (..., nq, nq).

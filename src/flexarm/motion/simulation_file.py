@@ -105,7 +105,7 @@ def _with_lines(problems: list[Problem], section: Mapping[str, Any], file: str) 
         source = Source.read(file)
     except DescriptionError:
         return problems
-    written = source.data.get(SIMULATION)
+    written = source.data.get(SIMULATION) or {}  # without a section, the line is that of the whole mapping
     if not isinstance(written, dict):
         return problems
 

@@ -28,7 +28,7 @@ class Source:
         file = checked_path(path)
         marked = _parse(_text(file), file)
         if marked is None:
-            raise refusal(file, "the file is empty; a robot needs at least `links`")
+            raise refusal(file, "the file is empty; a robot needs at least `links`", line=1)
         if not isinstance(marked, dict):
             raise refusal(file, f"a robot file is a mapping (name, links, ...), but this is {_kind(marked)}", line=1)
         return cls(file, _plain(marked, {}), marked)
