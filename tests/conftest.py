@@ -5,6 +5,7 @@ unless what it lacks is listed here: CI runs what it claims.
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,11 @@ from hypothesis import settings
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+# A shell starts what runs in its background with SIGINT ignored, and processes inherit that: tests press Ctrl-C here and
+# in programs that they start, so the handler of a program in the foreground is restored.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # programs of the system: scripts/install-ci-tools installs them where it may
 MAY_LACK = ("no Octave", "no LaTeX", "no ffmpeg", "no Chromium")

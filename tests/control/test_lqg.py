@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.control import linear_law
 from flexarm.control.weights import accumulated
 from tests.control.closed_loops import beam, closed_loop_poles, same_poles
 
@@ -65,6 +66,19 @@ def test_a_digital_one_becomes_the_continuous_one():
         run = fa.simulate(ROD, 3.0, torque=design.feedback(), q0={"rod.q": 0.5}, rtol=1e-9, native=False)
         ends.append(np.abs(run["rod.q"].values - exact["rod.q"].values).max())
     assert ends[1] < 0.3 * ends[0] < 0.02
+
+
+def test_a_digital_one_builds_no_expressions_at_its_samples(hanging, monkeypatch):
+    system, q, lin = hanging
+    law = design_of(lin.reduce(4), rate=200.0).feedback()
+    fa.simulate(system, 0.1, torque=law, q0=q, native=False)  # the law is traced once
+
+    def refused(matrix):
+        raise AssertionError("a matrix of CasADi is built at a sample")
+
+    monkeypatch.setattr(linear_law.ca, "sparsify", refused)
+    run = fa.simulate(system, 0.1, torque=law, q0=q, native=False)
+    assert run.status == "completed"
 
 
 def test_a_sampled_observer_of_an_output_that_inputs_reach_at_once(hanging):

@@ -60,26 +60,33 @@ class LinearLaw:
         return self
 
     def __call__(self, t: Any, x: Any) -> Any:
-        own = self._own
-        y = ca.vertcat(*(x[name] - value for name, value in self._measured))
-        r = ca.vertcat(ca.DM(0, 1), *(x.reference(name) - value for name, value in self._references))
-        s = ca.vertcat(ca.DM(0, 1), *(ca.vertcat(x.state(name)) for name in self._states))
-        u = _times(own.C, s) + _times(own.D, y) + _times(own.F, r)
-        w = ca.vertcat(*(self._within(name, u[k]) for k, name in enumerate(self._inputs)))
-        torques = {**self._held, **{name: _plain(w[k]) + self._held[name] for k, name in enumerate(self._inputs)}}
+        y = [x[name] - value for name, value in self._measured]
+        r = [x.reference(name) - value for name, value in self._references]
+        s = [x.state(name) for name in self._states]
+        if any(isinstance(each, ca.SX) for each in (*y, *r, *s)):
+            sparse = {name: ca.sparsify(ca.DM(each)) for name, each in vars(self._own).items()}  # without zeros
+            return self._evaluate(sparse, *(ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)), is_symbolic=True)
+        return self._evaluate(vars(self._own), *(_stack(each) for each in (y, r, s)), is_symbolic=False)
+
+    def _evaluate(self, own: Mapping[str, Any], y: Any, r: Any, s: Any, *, is_symbolic: bool) -> Any:
+        """Return the torques and, if there are states, their derivatives (next values of a sampled controller)."""
+        u = own["C"] @ s + own["D"] @ y + own["F"] @ r
+        saturated = [self._saturate(name, u[k], is_symbolic) for k, name in enumerate(self._inputs)]
+        torques = {**self._held, **{name: saturated[k] + self._held[name] for k, name in enumerate(self._inputs)}}
         if not self._states:
             return torques
-        told = _times(own.A, s) + _times(own.B, y) + _times(own.G, r) + _times(own.H, w)
-        told += _times(own.W, u - w)
+        w = ca.vertcat(*saturated) if is_symbolic else np.array(saturated)
+        states = own["A"] @ s + own["B"] @ y + own["G"] @ r + own["H"] @ w + own["W"] @ (u - w)
         ends = np.cumsum([0, *self._states.values()]).tolist()
-        parts = {name: told[ends[k] : ends[k + 1]] for k, name in enumerate(self._states)}
-        return torques, {name: each if isinstance(each, ca.SX) else each.full().ravel() for name, each in parts.items()}
+        return torques, {name: states[ends[k] : ends[k + 1]] for k, name in enumerate(self._states)}
 
-    def _within(self, name: str, u: Any) -> Any:
-        if name not in self._limits:
-            return u
-        most, held = self._limits[name], self._held[name]
-        return ca.fmin(ca.fmax(u, -most - held), most - held)
+    def _saturate(self, name: str, u: Any, is_symbolic: bool) -> Any:
+        if name in self._limits:
+            most, held = self._limits[name], self._held[name]
+            if is_symbolic:
+                return ca.fmin(ca.fmax(u, -most - held), most - held)
+            u = np.minimum(np.maximum(u, -most - held), most - held)  # keeps nan
+        return u if is_symbolic else float(u)
 
 
 def operating_value(model: StateSpace, name: str) -> float:
@@ -89,9 +96,6 @@ def operating_value(model: StateSpace, name: str) -> float:
     return model.at.get(name, 0.0)  # rates are zero: models that move are refused
 
 
-def _times(matrix: Array, vector: Any) -> Any:
-    return ca.mtimes(ca.sparsify(ca.DM(matrix)), vector) if matrix.shape[1] else ca.DM.zeros(len(matrix), 1)
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, ca.SX) else float(value)
+def _stack(values: Sequence[Any]) -> Array:
+    """Concatenate numbers and vectors."""
+    return np.concatenate([np.ravel(each) for each in values]) if values else np.zeros(0)

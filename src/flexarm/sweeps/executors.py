@@ -105,12 +105,14 @@ def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcomes]:
     """What comes of the members of all sweeps, in the order in which they are done."""
     waiting, suspects = Ahead(_batches(workers, sweeps)), deque[Batch]()
     running: dict[Future[Found], Batch] = {}
+    alone = False  # a batch that was lost runs with no other beside it, until it ends: then it is known which it was
     try:
         while waiting or suspects or running:
-            alone = bool(suspects) and not running
             lost: list[Batch] = []
+            if not running:
+                alone = bool(suspects)
             try:
-                if alone:
+                if alone and not running:
                     batch = suspects.popleft()
                     running[workers.submit(batch)] = batch
                 while waiting and not suspects and not alone and len(running) < AHEAD * workers.count:
