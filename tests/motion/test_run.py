@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.motion.netcdf import DIGEST
 from tests.motion.test_methods import SOFT
 
 
@@ -163,10 +164,36 @@ def test_files_that_are_no_runs_are_refused(tmp_path, run):
     xr.Dataset({"x": ("t", [1.0])}).to_netcdf(tmp_path / "c.nc", engine="h5netcdf")
     with pytest.raises(ValueError, match="is no run of flexarm"):
         fa.Run.load(tmp_path / "c.nc")
-    older = fa.Run(run.data.assign_attrs(version="0.0.1"))
-    older.save(tmp_path / "d.nc")
-    with pytest.warns(UserWarning, match="was written by flexarm 0.0.1"):
-        fa.Run.load(tmp_path / "d.nc")
+    for version in ("0.0.1", "99.0.0"):
+        fa.Run(run.data.assign_attrs(version=version)).save(tmp_path / "d.nc")
+        with pytest.warns(UserWarning, match=f"was written by flexarm {version}; this is {fa.__version__}"):
+            fa.Run.load(tmp_path / "d.nc")
+
+
+def test_a_damaged_file_is_refused_before_it_is_opened(tmp_path, run, monkeypatch):
+    """HDF5 may not return from one, wherever the damage is."""
+    import h5py
+
+    run.save(tmp_path / "a.nc")
+    content = (tmp_path / "a.nc").read_bytes()
+    monkeypatch.setattr(h5py, "File", None)
+    for place in np.random.default_rng(1).integers(0, len(content) - 80, 130).tolist():
+        changed = bytearray(content)
+        changed[place] ^= 0x10
+        (tmp_path / "b.nc").write_bytes(changed)
+        with pytest.raises(ValueError, match="is damaged"):
+            fa.Run.load(tmp_path / "b.nc")
+
+
+def test_files_with_and_without_a_digest_are_read(tmp_path, run):
+    run.save(tmp_path / "a.nc")
+    content = (tmp_path / "a.nc").read_bytes()
+    (tmp_path / "b.nc").write_bytes(content[: content.rindex(DIGEST)])  # as earlier versions wrote it
+    assert fa.Run.load(tmp_path / "b.nc").data.identical(fa.Run.load(tmp_path / "a.nc").data)
+    with xr.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as data:
+        assert data.attrs["version"] == fa.__version__
+    xr.Dataset({"own": ("x", np.arange(1000.0))}).to_netcdf(tmp_path / "a.nc", mode="a", engine="h5netcdf")
+    assert fa.Run.load(tmp_path / "a.nc").data["own"].size == 1000  # a file that was changed on purpose
 
 
 def test_csv_has_a_column_for_every_quantity(run, tmp_path):
@@ -241,6 +268,9 @@ def test_numbers_that_were_damaged_on_the_disk_are_noticed(tmp_path):
     assert place > 0
     whole[place + 1000] ^= 0x10
     path.write_bytes(bytes(whole))
+    with pytest.raises(ValueError, match="is damaged"):
+        fa.Run.load(path)
+    path.write_bytes(bytes(whole[: whole.rindex(DIGEST)]))  # HDF5's own checksum of the numbers
     with pytest.raises(ValueError, match="cannot be read as NetCDF"):
         fa.Run.load(path)
 

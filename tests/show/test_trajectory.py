@@ -35,6 +35,10 @@ def test_times_outside_the_run_are_refused():
         two_link().plot_trajectory(times=[2.0])
     with pytest.raises(ValueError, match="times = 0: must be a whole number, at least 1"):
         two_link().plot_trajectory(times=0)
+    with pytest.raises(ValueError, match="times = 10000000: at most 1000 postures are drawn in one picture"):
+        two_link().plot_trajectory(10_000_000)
+    with pytest.raises(ValueError, match="times: are 1001 times; at most 1000 postures"):
+        two_link().plot_trajectory([0.5] * 1001)
     with pytest.raises(ValueError, match="magnify = -1"):
         two_link().plot_trajectory(magnify=-1)
 

@@ -4,11 +4,13 @@ import os
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.sweeps import executors
 from flexarm.sweeps.lanes.job import Job
 from flexarm.sweeps.member import Case
 from flexarm.sweeps.parcel import packed
@@ -102,6 +104,25 @@ def test_a_member_that_kills_its_worker_fails_alone():
     assert found["deadly"].values[~bad] == pytest.approx(known(MASSES[~bad]))
 
 
+def require_one_failure(executor):
+    with pytest.warns(UserWarning, match="1 of 31 members failed"):
+        found = swept(MASSES, executor=executor, measure=cases.deadly)
+    assert (found["status"].values == np.where(np.isclose(MASSES, 2.0), "failed", "completed")).all()
+
+
+def test_a_batch_that_kills_its_worker_late_is_halved(monkeypatch):
+    """Several looks pass between the start of a batch and the death of its worker."""
+    monkeypatch.setattr(executors, "AWAKE", 1e-4)
+    with ProcessPoolExecutor(2) as executor:
+        require_one_failure(executor)
+
+
+@pytest.mark.slow
+def test_a_member_that_kills_a_spawned_worker_fails_alone():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        require_one_failure(executor)
+
+
 def test_a_store_keeps_what_workers_found(pool, tmp_path):
     for _ in range(2):
         found = swept(MASSES, executor=pool, store=tmp_path / "a.nc")
@@ -129,6 +150,11 @@ def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         yield client
+
+
+@pytest.mark.slow
+def test_a_member_that_kills_a_worker_of_dask_fails_alone(client):
+    require_one_failure(client)
 
 
 def test_dask_gives_what_this_process_gives_though_a_worker_is_killed(client):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from flexarm.sweeps.draws import drawn
 from flexarm.sweeps.statistics import first_order, with_statistics
@@ -46,8 +47,6 @@ def test_nor_on_points_of_sobol(count):
 
 
 def test_members_without_a_measure_do_not_count():
-    import xarray as xr
-
     x, y = np.arange(100.0), np.arange(100.0)
     y[::10] = np.nan  # residuals of runs that ended early
     data = xr.Dataset({"m": ("member", y), "v": (("member", "axis"), np.column_stack([x, -x]))})
@@ -55,6 +54,19 @@ def test_members_without_a_measure_do_not_count():
     assert float(found["m_quantiles"][0]) == np.nanmedian(y)
     assert float(found["m_first_order"][0]) == pytest.approx(1.0)
     assert (found["m_quantiles"].attrs["members"], found["v_quantiles"].attrs["members"]) == (90, 100)
+
+
+def test_statistics_of_a_partial_study_are_of_its_first_draws():
+    """Members that are done beyond the first that is missing are those that were quick, and do not count."""
+    y = np.arange(100.0)
+    status = np.where((y < 40) | (y > 90), "completed", "missing")
+    data = xr.Dataset({"m": ("member", np.where(status == "missing", np.nan, y)), "status": ("member", status)})
+    found = with_statistics(data.assign_coords(a=("member", y)), ["a"], [0.5], even=False)
+    assert float(found["m_quantiles"][0]) == np.median(y[:40])
+    assert found["m_quantiles"].attrs["members"] == 40
+    assert found.attrs["statistics"] == "of the first 40 of 100 members drawn, which are all done"
+    whole = with_statistics(found.assign(status=("member", ["completed"] * 100)), ["a"], [0.5], even=False)
+    assert "statistics" not in whole.attrs
 
 
 def test_values_that_repeat_are_of_one_class():

@@ -15,7 +15,7 @@ from pathlib import Path
 FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
 COMPILERS = ("cc", "gcc", "clang")
 
-PATIENCE = 60.0  # s that a compiler may take for any source,
+PATIENCE = 20.0  # s that a compiler may take for any source,
 PATIENCE_PER_BYTE = 3e-4  # and for each byte of it: fifteen times what one takes on a busy machine
 MOST_PATIENCE = 1800.0
 
@@ -55,6 +55,7 @@ class _Running:
         self.lock = threading.Lock()
         self.processes: set[subprocess.Popen[bytes]] = set()
         self.ending = False
+        self.hung: dict[tuple[object, ...], str] = {}  # by compiler, what was said when it did not end
 
 
 _running = _Running()
@@ -73,7 +74,14 @@ def stop_compilers() -> None:
 
 def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags: tuple[str, ...] = FLAGS) -> Path:
     """Write the source to a file and make a library beside it; a compiler that fails or does not end is an error, and
-    `Unwanted` one that was stopped since the program ends."""
+    `Unwanted` one that was stopped since the program ends.
+
+    A compiler that did not end is not called again by this process, unless its file changes: each robot has several
+    libraries, and each would take as long.
+    """
+    identity = (*compiler, os.stat(compiler[0]).st_mtime_ns)
+    if identity in _running.hung:
+        raise RuntimeError(_running.hung[identity])
     c_file.write_text(source)
     patience = min(PATIENCE + PATIENCE_PER_BYTE * len(source), MOST_PATIENCE)
     built, messages = c_file.with_suffix(".so"), c_file.with_suffix(".log")
@@ -94,7 +102,8 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
     except BaseException as error:  # Ctrl-C reaches this program alone, since the compiler has a session of its own
         _kill(process)
         if isinstance(error, subprocess.TimeoutExpired):
-            raise RuntimeError(f"the compiler did not end within {patience:.0f} s and was stopped") from None
+            _running.hung[identity] = f"the compiler did not end within {patience:.0f} s and was stopped"
+            raise RuntimeError(_running.hung[identity]) from None
         raise
     finally:
         _running.processes.discard(process)

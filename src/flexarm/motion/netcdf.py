@@ -5,6 +5,7 @@ HDF5 that cannot finish a file on a full disk takes the whole program down, so t
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 RATES = ("node_q", "node_v", "node_a")
+DIGEST = b"\nflexarm sha256 "  # stands behind a file, where HDF5 does not look; then 64 hexadecimal digits
 ENERGIES = ("node_work", "node_dissipated", "node_power", "node_loss_power")
 
 
@@ -41,14 +43,15 @@ def without_nodes(data: xr.Dataset) -> tuple[xr.Dataset, Nodes | None]:
 
 
 def netcdf(data: xr.Dataset) -> bytes:
-    """The Dataset as a NetCDF4 file. (`to_netcdf` without a path writes NetCDF3 in older versions of xarray.)"""
+    """The Dataset as a NetCDF4 file with a digest behind it. (`to_netcdf` without a path writes NetCDF3 in older versions of xarray.)"""
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
     memory = io.BytesIO()
     with h5netcdf.File(memory, "w") as file:
         data.dump_to_store(H5NetCDFStore(file), encoding={name: _encoding(data[name]) for name in _arrays(data)})
-    return memory.getvalue()
+    content = memory.getvalue()
+    return content + DIGEST + hashlib.sha256(content).hexdigest().encode()
 
 
 def _encoding(variable: xr.DataArray) -> dict[str, bool]:
@@ -68,9 +71,34 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
 
     if not os.path.isfile(path):
         raise FileNotFoundError(f"{path}: {'is not a file' if os.path.exists(path) else 'there is no such file'}")
+    require_undamaged(path)
     try:
         with h5py.File(path):  # first alone: what reads it for xarray complains on stderr when this fails
             pass
         return xr.load_dataset(path, engine="h5netcdf")
     except Exception as error:  # a damaged file ends in any error, KeyError and RuntimeError among them
         raise ValueError(f"{path}: cannot be read as NetCDF ({cut(printable(str(error)), 300)})") from None
+
+
+def require_undamaged(path: str | os.PathLike[str]) -> None:
+    """Raise a ValueError if a file differs from its digest.
+
+    HDF5 may never return from a damaged file, so this is called before it opens one. Files without a digest (of earlier
+    versions, of other programs, or changed in place, which cuts it off) are not checked.
+    """
+    tail = len(DIGEST) + 64
+    with open(path, "rb") as file:
+        left = file.seek(0, os.SEEK_END) - tail
+        if left < 0:
+            return
+        file.seek(left)
+        mark, expected = (last := file.read(tail))[: len(DIGEST)], last[len(DIGEST) :]
+        if mark != DIGEST:
+            return
+        file.seek(0)
+        digest = hashlib.sha256()
+        while left and (block := file.read(min(left, 1 << 20))):
+            digest.update(block)
+            left -= len(block)
+    if digest.hexdigest().encode() != expected:
+        raise ValueError(f"{path}: is damaged: its content differs from the digest that it was written with")

@@ -422,7 +422,8 @@ class Run:
             raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")
         if data.attrs["version"] != __version__:
             warnings.warn(
-                f"{path} was written by flexarm {data.attrs['version']}; this is {__version__}",
+                f"{path} was written by flexarm {data.attrs['version']}; this is {__version__}, and results of a newer "
+                "version may mean something else here",
                 UserWarning,
                 stacklevel=2,
             )

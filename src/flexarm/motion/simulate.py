@@ -37,6 +37,7 @@ from flexarm.robot import Robot
 
 SHORTEST = 1e-12  # s: less is a slip of the keyboard
 SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
+LARGEST_RTOL = 0.1  # of the robot's length: links that may be farther from where they should be are nowhere
 
 
 def simulate(
@@ -104,7 +105,7 @@ def simulate(
     duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
     dt = None if dt is None else real_number("dt", dt, "s", above=0)
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
-    rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL)
+    rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL, most=LARGEST_RTOL)
     tolerance = tolerance_of(system.robot, rtol, real_number("atol", atol, "m", least=0), duration)
     held = chosen_stabilization(stabilization, method)
     plan = Plan(method, radius, dt, tolerance, held, native)

@@ -14,6 +14,8 @@ from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.motion.run import Run
 
+MAX_TIMES = 1000  # postures in a picture: more take minutes and cannot be told apart
+
 
 def a_run(name: str, value: object) -> Run:
     if not isinstance(value, Run):
@@ -60,9 +62,13 @@ def times_of(name: str, run: Run, times: Any) -> Array:
     """Times inside the run (s); a whole number means so many, evenly spaced from its begin to its end."""
     begin, end = float(run.time.values[0]), float(run.time.values[-1])
     if isinstance(times, Integral) and not isinstance(times, bool):
-        return np.linspace(begin, end, count(name, times))
+        if count(name, times) > MAX_TIMES:
+            raise ValueError(f"{name} = {times}: at most {MAX_TIMES} postures are drawn in one picture")
+        return np.linspace(begin, end, times)
     if isinstance(times, (str, bytes)) or np.ndim(times) != 1 or not len(times):
         raise ValueError(f"{name} = {shown(times)}: must be times (s) in a list, or how many times")
+    if len(times) > MAX_TIMES:
+        raise ValueError(f"{name}: are {len(times)} times; at most {MAX_TIMES} postures are drawn in one picture")
     found = real_array(name, times)
     for time in found:
         if not begin <= time <= end:

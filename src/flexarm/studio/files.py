@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from flexarm.foundation.sentences import shown
-from flexarm.motion.netcdf import netcdf, read_netcdf
+from flexarm.motion.netcdf import netcdf, read_netcdf, require_undamaged
 from flexarm.motion.run import Run
 from flexarm.robot.files import yaml_text
 from flexarm.studio.case import Case
@@ -66,6 +66,7 @@ def _require_bounded(path: Path) -> None:
 
     if not h5py.is_hdf5(path):
         return
+    require_undamaged(path)
     inside = 0
 
     def count(group: Any) -> None:

@@ -116,7 +116,8 @@ def conducted(
     if ended != "completed":
         done = len(plan) - len(table.missing)
         where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
-        _warn(f"the {KINDS[kind]} was interrupted after {done} of {len(plan)} members; {where}")
+        told = f"; its statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
+        _warn(f"the {KINDS[kind]} was interrupted after {done} of {len(plan)} members; {where}{told}")
     if attributes["summary"]:
         _warn(str(attributes["summary"]))
     return data if store is None or keep is None else _with_runs(data, store, plan, keep)
@@ -169,7 +170,7 @@ def _made_ready(
     for part in parts:
         sweep = ready(case, part, measures, keep_runs, threads)
         sweeps.append(sweep)
-        if sweep.structures > 1:
+        if sweep.structures > 1 and len(parts) == 1:  # of more parts the user was told
             _warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
         yield sweep
 

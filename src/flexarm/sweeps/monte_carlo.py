@@ -61,6 +61,10 @@ def monte_carlo(
     Members that have no such number (of a run that failed, or `residual` of one that ended early) count in neither;
     `attrs["members"]` tells how many do.
 
+    Members run in blocks in the order in which they were drawn. Statistics of a study that was interrupted are those of
+    the members before the first that is missing, which are a random sample; the warning and `attrs["statistics"]` give
+    their number.
+
     >>> from flexarm.robot import Link
     >>> from scipy.stats import uniform
     >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])

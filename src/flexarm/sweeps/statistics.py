@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.sweeps.table import MISSING
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -72,14 +73,28 @@ def _column(values: Any, dimensions: int) -> Array:
     return np.asarray(values, dtype=float).reshape(-1, *[1] * (dimensions - 1))
 
 
+def random_sample(data: xr.Dataset) -> int:
+    """Return the number of members, in the order in which they were drawn, before the first that is missing."""
+    if "status" not in data:
+        return int(data.sizes["member"])
+    missing = data["status"].values == MISSING
+    return int(missing.argmax()) if missing.any() else len(missing)
+
+
 def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[float], even: bool) -> xr.Dataset:
-    """The results of a Monte Carlo study with quantiles and first-order indices of each measure, over the members that
-    have one."""
+    """Add quantiles and first-order indices of each measure to the results of a Monte Carlo study.
+
+    They are over the members that have the measure. Members of a study that was interrupted are no random sample: which
+    of them are done depends on how long they take. Its statistics are those of the members before the first that is
+    missing, and `attrs["statistics"]` gives their number.
+    """
     made: dict[str, Any] = {}
+    drawn = random_sample(data)
     for name, each in data.data_vars.items():
         if each.dtype.kind != "f" or each.dims[:1] != ("member",):
             continue
         known = np.isfinite(each.values).all(axis=tuple(range(1, each.ndim)))
+        known[drawn:] = False
         rows, rest = each.values[known], each.dims[1:]
         about = {key: value for key, value in each.attrs.items() if key == "units"} | {"members": len(rows)}
         words = each.attrs.get("long_name", name)
@@ -101,4 +116,7 @@ def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[fl
         )
     old = [name for name in data.variables if str(name).endswith(("_quantiles", "_first_order"))]
     kept = data.drop_vars([*old, *({"quantile", "field"} & set(data.coords))])
+    kept.attrs.pop("statistics", None)
+    if drawn < data.sizes["member"]:
+        kept.attrs["statistics"] = f"of the first {drawn} of {data.sizes['member']} members drawn, which are all done"
     return kept.assign(made).assign_coords(quantile=list(levels), field=list(fields))

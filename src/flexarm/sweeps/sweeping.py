@@ -54,7 +54,8 @@ def sweep(
     store: a file, "sweep.nc", or a folder, that keeps members as they finish: the same call again goes on where it was
         stopped, by Ctrl-C or by anything else. A store of another sweep is refused and left alone.
     progress: True shows a bar, False none; None shows it on a terminal.
-    threads: on so many cores; all unless given.
+    threads: on so many cores; all unless given. Python runs on one core at a time: where a law or a measure is a
+        function of Python that cannot be compiled, threads hardly help, and an `executor` of processes does.
 
     A Dataset whose dimensions are the fields, with their units; its variables are the measures, `status` and `reason`
     of each member. A member that fails has nan, status "failed" and its reason; the others go on.
