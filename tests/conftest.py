@@ -14,8 +14,8 @@ settings.register_profile("fixed", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-# A shell starts what runs in its background with SIGINT ignored, and processes inherit that: tests press Ctrl-C here and
-# in programs that they start, so the handler of a program in the foreground is restored.
+# A shell starts what runs in its background with SIGINT ignored, and processes inherit that: tests press Ctrl-C here
+# and in programs that they start, so the handler of a program in the foreground is restored.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

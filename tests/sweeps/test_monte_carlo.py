@@ -1,10 +1,17 @@
 """fa.monte_carlo: draws, quantiles, shares."""
 
+import signal
+
 import numpy as np
 import pytest
 from scipy.stats import norm, uniform
 
 import flexarm as fa
+from flexarm.mechanics.compiler import find_compiler
+from flexarm.sweeps.journal import Journal
+from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.lanes import sweep as sweep_module
+from flexarm.sweeps.member import Case, Member
 from tests.sweeps.cases import BAR, MASS, QUICK, angle
 
 OVER = {"torque.bar": norm(1.0, 0.1), MASS: uniform(2.9, 0.2)}
@@ -57,6 +64,43 @@ def test_members_that_fail_count_in_neither():
     good = found["status"].values == "completed"
     assert 0 < good.sum() < 16
     assert float(found["picky_quantiles"][-1]) <= found["picky"].values[good].max() <= 0.5
+
+
+def test_an_interrupted_study_has_statistics_of_its_first_draws(tmp_path, monkeypatch):
+    real, seen = Journal.write, []
+
+    def write(journal, outcome):
+        seen.append(outcome.number)
+        if len(seen) == 5:
+            signal.raise_signal(signal.SIGINT)
+        real(journal, outcome)
+
+    monkeypatch.setattr(Journal, "write", write)
+    given = {"members": 12, "threads": 1, "store": tmp_path / "a.nc"}
+    with pytest.warns(UserWarning, match=r"interrupted after \d+ of 12 .* its statistics are of the first \d+ of 12"):
+        found = studied(**given)
+    first = int((found["status"].values == "missing").argmax())
+    assert found["angle_quantiles"].attrs["members"] == first < 12
+    assert found.attrs["statistics"].startswith(f"of the first {first} of 12 members drawn")
+    if first:
+        assert float(found["angle_quantiles"].sel(quantile=0.5)) == np.median(found["angle"].values[:first])
+    whole = studied(**given)
+    assert whole["angle_quantiles"].attrs["members"] == 12
+    assert "statistics" not in whole.attrs
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_members_run_in_blocks_in_the_order_of_their_draws(monkeypatch):
+    monkeypatch.setattr(sweep_module, "LARGEST", 8)
+    masses = np.random.default_rng(1).uniform(1.0, 4.0, 200).tolist()
+    members = [Member(k, {MASS: mass}) for k, mass in enumerate(masses)]
+    prepared = engine.prepare(Case(BAR, 1.0, torque={"bar": 1.0}), members, threads=1)
+    order = [place for task in prepared.tasks for place in task.places]
+    assert sorted(order) == list(range(200))
+    block = sweep_module.BLOCK_TASKS * len(prepared.tasks[0])
+    assert block < 100
+    for begin in range(0, 200, block):
+        assert sorted(order[begin : begin + block]) == list(range(200))[begin : begin + block]
 
 
 def test_a_draw_that_makes_no_robot_is_told_before_anything_runs():

@@ -166,6 +166,12 @@ def test_driven_joints_and_loads():
     assert found["angle"].values == pytest.approx([0.25, 0.5])
 
 
+def test_a_tolerance_of_the_robots_size_is_refused():
+    for call in (fa.simulate, lambda robot, *given, **options: fa.sweep(robot, {MASS: [1.0]}, *given, **options)):
+        with pytest.raises(ValueError, match=r"rtol = 1.*: must be .* at most 0\.1"):
+            call(BAR, 0.1, rtol=1)
+
+
 def test_robots_without_inputs_have_no_peak_torque():
     section, metal = fa.Section.rectangle(0.01, 0.01), fa.Material(7e10, 2700.0)
     beam = fa.Link("a", 1.0, section=section, material=metal, flexible=fa.Flexible(bend_y=1), joint=fa.Weld())

@@ -31,13 +31,13 @@ from flexarm.motion.schedule import Schedule
 from flexarm.motion.sensors import warn_of_unread_sensors
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
+from flexarm.motion.step_size import LARGEST_RTOL
 from flexarm.motion.validity import warn_of_validity
 from flexarm.motion.verification import largest_distance
 from flexarm.robot import Robot
 
 SHORTEST = 1e-12  # s: less is a slip of the keyboard
 SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
-LARGEST_RTOL = 0.1  # of the robot's length: links that may be farther from where they should be are nowhere
 
 
 def simulate(
@@ -84,7 +84,7 @@ def simulate(
         constraints first.
     rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
         (adams and bdf read them as tolerances on each coordinate, and start anew at every sample of a digital law: take
-        esdirk there). dt fixes the step instead.
+        esdirk there); rtol is at most 0.1. dt fixes the step instead.
     sample: time between samples (s). Unless given, a thousandth of the duration, or a whole part of that where the
         robot vibrates so fast that it would not be seen. `run.at(t)` reads a run at any other time.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.

@@ -24,6 +24,9 @@ ABSURD = 1e100  # a state beyond this is as good as not a number
 NO_LIMIT = float(np.finfo(float).max)
 
 
+LARGEST_RTOL = 0.1  # of the robot's length: links that may be farther from where they should be are nowhere
+
+
 @dataclass
 class Tolerance:
     """How far the links may be from where they should be: rtol times the robot's length, and atol (m).

@@ -13,8 +13,9 @@ from flexarm.motion.budget import require_finite_work, sample_times
 from flexarm.motion.method_names import chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.plan import Plan, tolerance_of
-from flexarm.motion.simulate import LARGEST_RTOL, SHORTEST, SMALLEST_RTOL
+from flexarm.motion.simulate import SHORTEST, SMALLEST_RTOL
 from flexarm.motion.stabilization import Stabilization
+from flexarm.motion.step_size import LARGEST_RTOL
 from flexarm.robot import Robot
 
 
