@@ -43,7 +43,10 @@ def without_nodes(data: xr.Dataset) -> tuple[xr.Dataset, Nodes | None]:
 
 
 def netcdf(data: xr.Dataset) -> bytes:
-    """The Dataset as a NetCDF4 file with a digest behind it. (`to_netcdf` without a path writes NetCDF3 in older versions of xarray.)"""
+    """Return the Dataset as a NetCDF4 file with a digest behind it.
+
+    `to_netcdf` without a path writes NetCDF3 in older versions of xarray.
+    """
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
