@@ -46,6 +46,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/control_benchmarks.py
 	$(BIN)/python benchmarks/studio.py
 
+# five minutes on two cores
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers
 

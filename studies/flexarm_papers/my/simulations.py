@@ -35,8 +35,8 @@ FIRST = 2.0  # s, over which meshes are compared
 def the_two_robots(page: Page) -> None:
     page.heading("C_PaR and C_RPb (section 4.5)")
     caption = """The two robots: axes of the ground, joint variables and lengths. In C_PaR a slide at d_1 carries link 1
-        across the ground. In C_RPb link 2 slides through a guide at the end of link 1; red is the element in the guide,
-        which the paper holds at both nodes."""
+        across the ground. In C_RPb link 2 slides through a guide at the end of link 1; the element in the guide, whose
+        two nodes the paper holds, is violet."""
     page.figure("parameters", parameters(), " ".join(caption.split()))
     page.text("""
         Table 3 gives both robots: link 1 is rigid, link 2 bends, by three elements in C_PaR and by five in C_RPb. The
