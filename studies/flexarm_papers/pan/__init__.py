@@ -15,7 +15,7 @@ from flexarm_papers.pan.motions import (
     the_driven_end,
     the_example,
 )
-from flexarm_papers.pan.numerics import the_number_of_elements, the_papers_integration
+from flexarm_papers.pan.numerics import equation_16_literally, the_number_of_elements, the_papers_integration
 from flexarm_papers.pan.sleeve import a_sleeve_that_turns
 from flexarm_papers.pan.statements import what_the_paper_states
 from flexarm_papers.study import Study
@@ -37,6 +37,7 @@ STUDY = Study(
         poses_and_reactions,
         the_papers_integration,
         the_number_of_elements,
+        equation_16_literally,
         a_sleeve_that_turns,
         what_the_paper_states,
     ),

@@ -21,6 +21,7 @@ DEFLECTION = 0.01  # m: of the observed end at the start
 
 ELEMENTS, FEW_ELEMENTS = 16, 4  # here, and in the paper
 MODES = 6  # of the second description
+SAMPLE_COUNT = 1400  # of a run
 
 Describe = Callable[[str, int, Any, float], fa.Robot]
 
@@ -76,6 +77,10 @@ class Case:
         """Where the point of the beam x (m) right of H is over time; the origin is the support nearest to H."""
         return fa.cycloid(x - self.start, x - self.start + self.travel, self.duration)
 
+    def speed(self, t: Array) -> Array:
+        """Return the speed of the beam to the right (m/s)."""
+        return np.asarray(self.travel / self.duration * (1 - np.cos(2 * np.pi * t / self.duration)))
+
     def acceleration(self, t: Array) -> Array:
         """Of the beam, to the right (m/s^2)."""
         return np.asarray(2 * np.pi * self.travel / self.duration**2 * np.sin(2 * np.pi * t / self.duration))
@@ -95,9 +100,11 @@ def travel(
     count: int = ELEMENTS,
     stiffening: str = "shortening",
     rtol: float = 1e-5,
+    deflection: float = DEFLECTION,
     **options: Any,
 ) -> fa.Run:
-    """The run of a case, from rest, in the static shape of a uniform load that was just taken away."""
+    """Simulate a case from rest, in the static shape of a uniform load that was just removed; the observed end has
+    risen by `deflection` (m)."""
     system = system_of(describe(driven, count, stiffening, 0.0))
     way = case.place(0.0 if driven == "H" else LENGTH)
     loaded = system_of(describe(driven, count, "none", 1e-3))
@@ -105,9 +112,9 @@ def travel(
         system,
         case.duration,
         motion={system.robot.links[0].name: way},
-        q0=_bent(system, loaded, float(way(0.0)), _at(case.observed, driven)),
+        q0=_bent(system, loaded, float(way(0.0)), _at(case.observed, driven), deflection),
         points={end: ("beam", _at(end, driven)) for end in "HE"},
-        sample=case.duration / 1400,
+        sample=case.duration / SAMPLE_COUNT,
         rtol=rtol,
         native=False,  # tracing takes most of the time, and compiling would take longer
         **options,
@@ -124,13 +131,13 @@ def _at(end: str, driven: str) -> float:
     return 0.0 if end == driven else LENGTH
 
 
-def _bent(system: fa.System, loaded: fa.System, place: float, observed: float) -> Array:
-    """The static shape under a uniform load that lifts the observed end by DEFLECTION."""
+def _bent(system: fa.System, loaded: fa.System, place: float, observed: float, deflection: float) -> Array:
+    """Return the static shape under a uniform load that lifts the observed end by `deflection` (m)."""
     slide = system.robot.links[0].name
     straight = system.vector({f"{slide}.q": place} | ({"lift.q": 0.5} if slide == "rail" else {}))
     shape = fa.equilibrium(loaded, straight) - straight
     for _ in range(3):  # once would do, but for a frame that turns
-        shape = shape * DEFLECTION / system.frame("beam", observed, straight + shape)[1, 3]
+        shape = shape * deflection / system.frame("beam", observed, straight + shape)[1, 3]
     return np.asarray(straight + shape)
 
 
