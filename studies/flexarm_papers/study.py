@@ -38,7 +38,7 @@ class Study:
 
     @property
     def title(self) -> str:
-        return f"{self.short or self.paper}, computed anew"
+        return f"{self.short or self.paper}, recomputed"
 
     def run(self, folder: Path, steps: Steps) -> Path:
         """Write the study's page, figures and data into FOLDER/name."""
@@ -71,7 +71,7 @@ def write_index(folder: Path, chosen: Iterable[Study]) -> Path:
     """The list of the studies, with links to their pages."""
     lines = [f"- [{each.name}]({each.name}/index.md): {each.paper} ({each.covers})" for each in chosen]
     toctree = "\n".join(["```{toctree}", ":hidden:", "", *map(_entry, chosen), "```"])
-    words = "\n\n".join(["# The papers, computed anew", INTRODUCTION, "\n".join(lines), toctree]) + "\n"
+    words = "\n\n".join(["# The papers, recomputed", INTRODUCTION, "\n".join(lines), toctree]) + "\n"
     write_text(folder / "index.md", words)
     return folder / "index.md"
 
@@ -81,10 +81,14 @@ def _entry(each: Study) -> str:
     return f"{each.short or each.paper} <{each.name}/index>"
 
 
-INTRODUCTION = """Every numerical example of the five papers that flexarm is built on, computed anew:
-`flexarm paper NAME` runs one study, `flexarm paper all` all of them, and writes these pages, their figures and, in
-`data/`, the results as NetCDF. The papers' own figures were not at hand, and each paper leaves some of its inputs out:
-so what is compared are the numbers that are printed and what the texts state, not curves. Each page says what the paper
-reports, what it leaves out and what was chosen instead, what is changed on purpose, and what is found. Statements are
-judged as they are meant, about the paper's own model and against its own reference: *yes*, *no* with the evidence, or
-*cannot be decided* with what would decide it."""
+INTRODUCTION = """These pages recompute every numerical example of the five papers that flexarm is built on.
+`flexarm paper NAME` runs one study and `flexarm paper all` runs all of them. Each study writes a page, its figures and,
+in `data/`, its results as NetCDF. The papers' own figures were not available, and each paper omits some of its inputs.
+So the printed numbers and the statements of the texts are compared, not curves. Each page lists what the paper reports,
+what it omits and what was chosen instead, what is changed on purpose, and what is found.
+
+Each statement is evaluated with the paper's own model and against its own reference: *yes*, *no* with the evidence, or
+*cannot be decided* with what would decide it. There is one exception. The Canadarm2 paper's model (first order plus
+foreshortening) is not available for spatial robots, so its statements about that arm are evaluated with the zero-order,
+the second-order and the exact model, and *yes* means yes in all three. Where our model differs from the paper's, the
+page also shows what ours gives."""

@@ -337,3 +337,11 @@ def test_long_labels_take_fewer_columns():
     assert legend_columns(["a label of some thirty letters"] * 4, 7.0) == 2
     assert legend_columns(["a label" * 20] * 3, 7.0) == 1
     assert legend_columns(["short"] * 5, 7.0) == 3
+
+
+def test_the_zero_order_booms_of_the_canadarm2_are_the_others_for_small_deflections():
+    """While the arm drops freely its booms hardly bend: all models of them take the tip the same way."""
+    arm = canadarm.canadarm2()
+    zero = canadarm.zero_order(arm)
+    assert {link.flexible.stiffening for link in zero.links if link.flexible} == {"none"}
+    assert float(canadarm.tip_apart(drop(zero), drop(arm)).max()) < 1e-4

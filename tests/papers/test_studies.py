@@ -47,7 +47,7 @@ def test_a_study_writes_its_page_figures_and_data(tmp_path):
     with Steps(1, wanted=True) as steps:
         target = SMALL.run(tmp_path / "new", steps)
     text = target.read_text()
-    assert text.startswith("# Nobody: a rod, computed anew\n\n## A rod\n\nIt turns\nby itself.\n")
+    assert text.startswith("# Nobody: a rod, recomputed\n\n## A rod\n\nIt turns\nby itself.\n")
     assert r"| mass | 1 kg | light \| handy |" in text
     assert "| it turns | by 0.015 rad | yes |" in text
     assert "| it bends | not at all | **no** |" in text
@@ -75,7 +75,7 @@ def test_a_study_with_a_short_name_has_it_in_its_title_and_cites_the_paper_below
     named = Study(name="small", short="Nobody (1900)", paper="Nobody, A rod, 1900", covers="nothing", sections=())
     with Steps(0) as steps:
         text = named.run(tmp_path, steps).read_text()
-    assert text == "# Nobody (1900), computed anew\n\nThe paper: Nobody, A rod, 1900.\n"
+    assert text == "# Nobody (1900), recomputed\n\nThe paper: Nobody, A rod, 1900.\n"
 
 
 def test_verdicts_of_numpy_are_verdicts(tmp_path):

@@ -72,6 +72,11 @@ def every_order(arm: fa.Robot) -> fa.Robot:
     return arm.with_({f"links.{boom}.flexible.stiffening": "exact" for boom in ("upper", "lower")})
 
 
+def zero_order(arm: fa.Robot) -> fa.Robot:
+    """Return the arm with the zero-order model of the booms, without foreshortening."""
+    return arm.with_({f"links.{boom}.flexible.stiffening": "none" for boom in ("upper", "lower")})
+
+
 def without_springs(arm: fa.Robot) -> fa.Robot:
     """The arm with its rotors rigidly on the joints."""
     return arm.with_({f"links.{link}.joint.drive.stiffness": None for link in JOINTS})
