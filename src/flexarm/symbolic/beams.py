@@ -49,6 +49,7 @@ class Beam:
     d: tuple[int, Expr] | None = None  # the coordinate by which it slides through its joint
     number: int = 1
     short: Abbreviations = field(default_factory=lambda: Abbreviations({}))
+    planar: bool = True
 
     @property
     def gripped(self) -> bool:
@@ -113,9 +114,11 @@ class Beam:
         rho = (along + rows.get("stretch", 0), rows.get("bend_y", 0), rows.get("bend_z", 0))
         if self.stiffening == "exact":
             rho = exact.axis_at(self, at, near, label)
-        elif self.stiffening == "shortening":
-            rho = plus(rho, times(lean, shortening.moved_at(self, at, near, label)))
-        place = rho, (rows.get("twist", 0), -rows.get("bend_z'", 0), rows.get("bend_y'", 0))
+        angles = (rows.get("twist", 0), -rows.get("bend_z'", 0), rows.get("bend_y'", 0))
+        if self.stiffening == "shortening":
+            rho = plus(rho, shortening.moved_at(self, at, near, label, lean))
+            angles = plus(angles, shortening.turned_at(self, at, near, label, lean))
+        place = rho, angles
         return place if label is None else self._named(place)
 
     def _named(self, place: Place) -> Place:
@@ -124,7 +127,7 @@ class Beam:
         n, name = self.number, self.short.name
         if self.stiffening != "none":  # derivatives are as long as what they are of
             whole = self.short.name_with_slopes
-            along, y = whole(f"xf_{n}", along), whole(f"uf_{n}", y)
+            along, y, z = whole(f"xf_{n}", along), whole(f"uf_{n}", y), whole(f"wf_{n}", z)
         deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
         return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
 
@@ -138,7 +141,8 @@ class Beam:
             slopes = (self.scales(float(value), power * Power(l=-1)) * lean for value in station.W[1:, k])
             rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))
         if shapes.columns and self.stiffening == "shortening":
-            rho = plus(rho, times(lean, shortening.moved(self, shapes, x)))
+            rho = plus(rho, shortening.moved(self, shapes, x, lean))
+            angles = plus(angles, shortening.turned(self, shapes, x, lean))
         return rho, angles
 
     def _on_mesh(self, share: float) -> Place:

@@ -89,6 +89,7 @@ class Model:
             (own.joint, self._q(own.joint)) if own.joint is not None and isinstance(link.joint, Prismatic) else None,
             n,
             self.short,
+            self.planar,
         )
 
     def _shapes(self, integrals: LinkIntegrals, columns: list[int]) -> Shapes:

@@ -1,15 +1,19 @@
-"""What the shortening of a planar link adds to the zero-order one: stiffening "shortening".
+"""Terms of second order that stiffening "shortening" adds to a link of the zero-order model, in the plane and in space.
 
-Kept is what `System` keeps (docs/theory.md): the first moment c, the angular momentum k and the inertia of points that
-are known to second order, and at third order how the shortening, taken as a line sigma x, enters k. In a part that is
-`scale` times as long as the link, displacements of second order are 1/scale as large; material flows through them.
+The kept terms are those of `System` (docs/theory.md): the first moment c, the angular momentum k and the inertia of
+points that are known to second order, and at third order how the shortening, taken as a line sigma x, enters k. In a
+part that is `scale` times as long as the link, a displacement of second order is 1/scale as large if it is integrated
+once and as large if it is integrated twice; material flows through the shapes of such a part.
 """
 
 from __future__ import annotations
 
-from flexarm.beam.second_order import MOVES, SecondOrder
+from dataclasses import dataclass
+
+from flexarm.beam.second_order import BENDS, MOVES, Often, SecondOrder
 from flexarm.beam.sliding import SlidingIntegrals
-from flexarm.symbolic.algebra import Expr, Rows, number, plus, ratio
+from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, cross, number, plus, ratio, times
+from flexarm.symbolic.parts import X
 from flexarm.symbolic.pieces import Piece
 from flexarm.symbolic.scales import Power
 from flexarm.symbolic.stiffened_part import StiffenedPart
@@ -18,93 +22,150 @@ from flexarm.symbolic.stiffened_part import StiffenedPart
 # 4/3 sigma; the rate of sigma counts by a half (docs/theory.md).
 LEVER, SWING = ratio(4, 3), ratio(1, 2)
 
+EXPONENTS: dict[Often, int] = {"once": -1, "twice": 0}
+"""Powers of the scale of a part with which displacements of second order vary."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """An integral of a displacement of second order, and its derivatives by column of the piece."""
+
+    value: Expr
+    rates: list[Expr]
+
+    def __mul__(self, factor: Expr) -> Moment:
+        return Moment(factor * self.value, [factor * rate for rate in self.rates])
+
 
 class ShortenedPart(StiffenedPart):
-    """Lists are by column of the piece: of a part that slides d comes first."""
+    """A link or a part of one. Lists are by column of the piece; the column of d is first in a part that slides."""
 
     def stiffen(self, piece: Piece) -> None:
+        s, columns = self.scale, range(len(piece.columns))
         g0 = self.beam.scales(self.integrals.g0, Power(ml=1, l=2))
-        inward, squeezed = self._moments(0, 0), self._squeezed()
-        x, sigma = self._half(inward), self.beam.short.name(f"sigma_{self.beam.number}", self._half(squeezed))
-        shrinking = self._by_column(squeezed, self.flow * (sigma + self.beam.l * x / g0) if self.flow != 0 else 0)
-        drawn = self._by_column(inward, 0)
-        lever = self._weighted([self._of(self.integrals.b, k, Power(ml=1, l=1)) for k in range(self.n)])
-        along, across = (self._first("b", row) for row in (0, 1))
-        piece.c = plus(piece.c, (x, 0, 0))
-        piece.inertia[2][2] -= 2 * sigma * (self.scale * g0 + LEVER * lever[0])
-        for p in range(len(piece.columns)):
-            turned = SWING * shrinking[p] * lever[1] - LEVER * sigma * across[p]
-            piece.k[p] = plus(piece.k[p], (0, 0, turned))
-            for q in range(len(piece.columns)):
-                piece.M[p][q] -= shrinking[p] * along[q] + shrinking[q] * along[p]
+        moved, turned = ([self._moment(axis, power) for axis in range(3)] for power in (0, 1))
+        squeeze = turned[0] * (-1 / (s * g0))
+        sigma = self.beam.short.name(f"sigma_{self.beam.number}", squeeze.value)
+        lever = self._weighted([self._of(self.integrals.b, p, Power(ml=1, l=1)) for p in range(self.n)])
+        first = [self._first("b", p) for p in columns]
+        piece.c = plus(piece.c, times(s, _vector([each.value for each in moved])))
+        shift = plus(_vector([each.value for each in turned]), times(-LEVER * sigma, lever))
+        self._shift_points(piece, times(s**2, shift))
+        for p in columns:
+            shrinking = squeeze.rates[p]
+            rate = plus(
+                _vector([each.rates[p] for each in turned]),
+                times(SWING * shrinking, lever),
+                times(-LEVER * sigma, first[p]),
+            )
+            piece.k[p] = plus(piece.k[p], times(s**2, cross(X, rate)))
+            for q in columns:
+                piece.M[p][q] -= s**2 * (shrinking * first[q][0] + squeeze.rates[q] * first[p][0])
         if self.slides is not None:
-            for p, push in enumerate(drawn):
-                piece.M[0][p] += self.outward * push
-                piece.M[p][0] += self.outward * push
-        if "stretch" in self.integrals.columns and "bend_y" in self.integrals.columns:
-            self._sweep(piece)
+            self._slide_moved(piece, moved)
+        self._sweep(piece, moved, turned)
         super().stiffen(piece)
 
-    def _sweep(self, piece: Piece) -> None:
-        """Stretch moves a bent link's points across its axis; what its shapes can do of that is part of a square."""
-        forms = [self._moments(1, power) for power in (0, 1)]
-        y, xy = map(self._half, forms)
-        flowing = (0, self.flow * (xy - self.beam.l * y)) if self.flow != 0 else (0, 0)
-        second = [self._by_column(form, by_d) for form, by_d in zip(forms, flowing, strict=True)]
-        first = [self._first("a", 1), self._first("b", 1)]
-        line = SecondOrder(self.integrals).line(1)
-        piece.c = plus(piece.c, (0, y, 0))
-        for p in range(len(piece.columns)):
-            piece.k[p] = plus(piece.k[p], (0, 0, self.scale * second[1][p]))
-            for q in range(len(piece.columns)):
-                for i in (0, 1):
-                    for j in (0, 1):
-                        weight = self.beam.scales(float(line[i, j]), Power(ml=-1, l=-i - j))
-                        square = second[i][p] * second[j][q] / self.scale
-                        piece.M[p][q] += weight * (first[i][p] * second[j][q] + second[i][p] * first[j][q] + square)
-        if self.slides is not None:
-            piece.k[0] = plus(piece.k[0], (0, 0, -self.outward * y))
+    def _shift_points(self, piece: Piece, shift: Vector) -> None:
+        """Add a change of int mu x rho, rho beside the axis, to the inertia."""
+        x, y, z = shift
+        piece.inertia[1][1] += 2 * x
+        piece.inertia[2][2] += 2 * x
+        for row, entry in ((1, y), (2, z)):
+            piece.inertia[0][row] -= entry
+            piece.inertia[row][0] -= entry
 
-    # --- forms of eta ---
+    def _slide_moved(self, piece: Piece, moved: list[Moment]) -> None:
+        """Add what the motion of the material in the joint along the axis has in common with these displacements."""
+        s, sign = self.scale, self.outward
+        piece.k[0] = plus(piece.k[0], times(sign * s, cross(_vector([each.value for each in moved]), X)))
+        piece.A[0] = plus(piece.A[0], times(s, _vector([each.rates[0] for each in moved])))
+        for p, rate in enumerate(moved[0].rates):
+            piece.M[0][p] += sign * s * rate
+            piece.M[p][0] += sign * s * rate
 
-    def _moments(self, axis: int, power: int) -> Rows:
-        """Of int mu x^power times the displacement of second order along an axis, at full length."""
-        return self._blocks(axis, power, 1.0, Power(ml=1, l=power - 1))
+    def _sweep(self, piece: Piece, moved: list[Moment], turned: list[Moment]) -> None:
+        """Add the square of how stretch and twist move a bent link's points across its axis.
 
-    def _squeezed(self) -> Rows:
-        """Of sigma, the line that has the shortening's int mu x."""
-        return self._blocks(0, 1, -1.0 / (self.integrals.g0 or 1.0), Power(l=-2))
-
-    def _blocks(self, axis: int, power: int, factor: float, size: Power) -> Rows:
-        forms, columns, powers = SecondOrder(self.integrals), self.integrals.columns, self.shapes.powers
-        out: Rows = [[number(0)] * self.n for _ in range(self.n)]
-        for _, each in forms.present(MOVES):
-            if each.axis != axis:
+        Shapes of bending can do part of a line in x with the same moments. A roll of the link moves the same points.
+        """
+        s, columns, forms = self.scale, range(len(piece.columns)), SecondOrder(self.integrals)
+        first = [[self._first(name, p) for p in columns] for name in ("a", "b")]
+        places = [
+            self._weighted([self._of(getattr(self.integrals, name), p, size) for p in range(self.n)])
+            for name, size in (("a", Power(ml=1)), ("b", Power(ml=1, l=1)))
+        ]
+        for axis in BENDS:
+            if not any(each.axis == axis for _, each in forms.present(MOVES)):
                 continue
-            block = factor * forms.moment(each, power)
+            line, second = forms.line(axis), [moved[axis].rates, turned[axis].rates]
+            weights = [[self.beam.scales(float(line[i, j]), Power(ml=-1, l=-i - j)) for j in (0, 1)] for i in (0, 1)]
+            fitted = [[weights[i][0] * second[0][p] + weights[i][1] * second[1][p] for p in columns] for i in (0, 1)]
+            other, sign = (2, -1) if axis == 1 else (1, 1)
+            for p in columns:
+                roll = sum((places[i][other] * fitted[i][p] for i in (0, 1)), number(0))
+                piece.k[p] = plus(piece.k[p], (sign * s * roll, 0, 0))
+                for q in columns:
+                    piece.M[p][q] += s * sum(
+                        (
+                            first[i][p][axis] * fitted[i][q]
+                            + fitted[i][p] * first[i][q][axis]
+                            + second[i][p] * fitted[i][q]
+                            for i in (0, 1)
+                        ),
+                        number(0),
+                    )
+
+    # --- integrals of second order ---
+
+    def _moment(self, axis: int, power: int) -> Moment:
+        """Return int mu x^power of the displacement along an axis, x and lengths counted at full length."""
+        value, rates = number(0), [number(0)] * (self.n + (self.slides is not None))
+        for often, exponent in EXPONENTS.items():
+            form = self._blocks(axis, power, often)
+            if form is None:
+                continue
+            size, here = self.scale**exponent, self._half(form)
+            by_eta = [sum((entry * eta for entry, eta in zip(row, self.eta, strict=True)), number(0)) for row in form]
+            if self.slides is not None:
+                flowing = (1 + power + exponent) * here
+                if power and (plain := self._blocks(axis, 0, often)) is not None:
+                    flowing -= self.beam.l * self._half(plain)
+                by_eta = [self.flow * flowing, *by_eta]
+            value += size * here
+            rates = [one + size * other for one, other in zip(rates, by_eta, strict=True)]
+        return Moment(value, rates)
+
+    def _blocks(self, axis: int, power: int, often: Often) -> Rows | None:
+        """Return the symmetric matrix of such an integral, at full length; None if there is no such displacement."""
+        forms, columns, powers = SecondOrder(self.integrals), self.integrals.columns, self.shapes.powers
+        found = [each for _, each in forms.present(MOVES) if each.axis == axis and each.integrated == often]
+        size = Power(ml=1, l=power + EXPONENTS[often])
+        out: Rows = [[number(0)] * self.n for _ in range(self.n)]
+        for each in found:
+            block = forms.moment(each, power)
             rows, others = (range(self.n)[columns[name]] for name in (each.one, each.other))
             for i, p in enumerate(rows):
                 for j, q in enumerate(others):
                     out[p][q] = self.beam.scales(float(block[i, j]), size * powers[p] * powers[q])
                     out[q][p] = out[p][q]
-        return out
+        return out if found else None
 
     def _half(self, form: Rows) -> Expr:
         return ratio(1, 2) * self._form(form, self.eta, self.eta)
 
-    # --- by column ---
-
-    def _by_column(self, form: Rows, by_d: Expr) -> list[Expr]:
-        """What rates make of half a form."""
-        rates = [sum((entry * eta for entry, eta in zip(row, self.eta, strict=True)), number(0)) for row in form]
-        return rates if self.slides is None else [by_d, *rates]
-
-    def _first(self, name: str, row: int) -> list[Expr]:
-        """What rates make of int mu ("a") or int mu x ("b") of the displacement of first order."""
+    def _first(self, name: str, column: int) -> Vector:
+        """Return the derivative of int mu ("a") or int mu x ("b") of the displacement of first order by a column."""
         size = Power(ml=1, l=1 if name == "b" else 0)
-        rates = [self._of(getattr(self.integrals, name), k, size)[row] for k in range(self.n)]
         if self.slides is None:
-            return rates
+            return self._of(getattr(self.integrals, name), column, size)
+        if column:
+            return self._of(getattr(self.integrals, name), column - 1, size)
         assert isinstance(self.integrals, SlidingIntegrals)
-        flowing = self._weighted([self._of(getattr(self.integrals, f"{name}_c"), k, size) for k in range(self.n)])
-        return [self.flow * flowing[row], *rates]
+        flowing = self._weighted([self._of(getattr(self.integrals, f"{name}_c"), p, size) for p in range(self.n)])
+        return times(self.flow, flowing)
+
+
+def _vector(entries: list[Expr]) -> Vector:
+    x, y, z = entries
+    return (x, y, z) if any(entry != 0 for entry in entries) else ZERO

@@ -1,68 +1,107 @@
-"""Where points of a planar link go that is complete to second order: stiffening "shortening".
+"""Places on a link that is complete to second order: stiffening "shortening".
 
-Its axis keeps its length, so a point at x draws near to the root by 1/2 int_0^x v'^2; where it stretches, its slope
-carries that along, int u' v' across. Both are forms 1/2 eta^T F(x) eta of constants (beam/second_order.py).
+Displacements and angles of second order are forms 1/2 eta^T F(x) eta of constants (beam/second_order.py). The axis keeps
+its length, so a point at x draws near to the root by 1/2 int_0^x (v'^2 + w'^2); stretch and twist move the points of a
+bent link across its axis, and bending in two planes turns its sections about it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged, through_gauss_points
-from flexarm.beam.second_order import SecondOrder
+from flexarm.beam.second_order import MOVES, TURNS, Product, SecondOrder
+from flexarm.foundation.numbers import Array
 from flexarm.symbolic.algebra import Expr, Vector, number, ratio
 from flexarm.symbolic.scales import Power
 
 if TYPE_CHECKING:
     from flexarm.symbolic.beams import Beam, Shapes
 
-PER_LENGTH = Power(l=-1)  # of two slopes, integrated once
+DERIVATIVES = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}
 
 
-def moved(beam: Beam, shapes: Shapes, x: float) -> Vector:
-    """What is of second order in the displacement at a constant x, of the link or of a part of it at full length."""
-    forms = SecondOrder(shapes.integrals).moved(x)
-    powers, eta = shapes.powers, shapes.eta
+def moved(beam: Beam, shapes: Shapes, x: float, lean: Expr) -> Vector:
+    """Return the displacement of second order at a constant x; slopes are `lean` times as large in a scaled part."""
+    return _at(beam, shapes, MOVES, x, lean)
+
+
+def turned(beam: Beam, shapes: Shapes, x: float, lean: Expr) -> Vector:
+    """Return the angles of second order about x, y and z at a constant x."""
+    return _at(beam, shapes, TURNS, x, lean)
+
+
+def moved_at(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
+    """Return the displacement of second order at a symbolic place."""
+    return _along(beam, MOVES, at, near, None if label is None else f"H_{label}", lean)
+
+
+def turned_at(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
+    """Return the angles of second order at a symbolic place."""
+    return _along(beam, TURNS, at, near, None if label is None else f"Q_{label}", lean)
+
+
+def _at(beam: Beam, shapes: Shapes, products: Sequence[Product], x: float, lean: Expr) -> Vector:
+    forms = SecondOrder(shapes.integrals)
     out: list[Expr] = [number(0)] * 3
-    for axis, p, q in _pairs(forms):
-        block = beam.scales(float(forms[axis, p, q]), PER_LENGTH * powers[p] * powers[q])
-        out[axis] += _weight(p, q) * block * eta[p] * eta[q]
+    for _, product in forms.present(products):
+        block, power = forms.at(product, x), _power(product)
+        for i, j, p, q in _entries(shapes.integrals, product, block):
+            value = beam.scales(float(block[i, j]), Power(l=power) * shapes.powers[p] * shapes.powers[q])
+            out[product.axis] += lean**-power * _weight(p, q) * value * shapes.eta[p] * shapes.eta[q]
     return out[0], out[1], out[2]
 
 
-def moved_at(beam: Beam, at: Expr, near: float | None, label: str | None) -> Vector:
-    """The same at a symbolic place."""
+def _along(
+    beam: Beam, products: Sequence[Product], at: Expr, near: float | None, label: str | None, lean: Expr
+) -> Vector:
     from flexarm.symbolic.beams import MovingShapes
 
     powers, eta = beam.front.powers, beam.front.eta
-    found, space = forms_along(beam.integrals)
-    scaled = [PER_LENGTH * powers[p] * powers[q] for _, p, q in found]
-    values = MovingShapes(beam, space, scaled, at, near).values(0, None if label is None else f"H_{label}")
+    found, space = forms_along(beam.integrals, products)
+    scaled = [Power(l=_power(product)) * powers[p] * powers[q] for product, p, q in found]
+    values = MovingShapes(beam, space, scaled, at, near).values(0, label) if found else []
     out: list[Expr] = [number(0)] * 3
-    for (axis, p, q), value in zip(found, values, strict=True):
-        out[axis] += _weight(p, q) * value * eta[p] * eta[q]
+    for (product, p, q), value in zip(found, values, strict=True):
+        out[product.axis] += lean ** -_power(product) * _weight(p, q) * value * eta[p] * eta[q]
     return out[0], out[1], out[2]
 
 
-def forms_along(integrals: LinkIntegrals) -> tuple[list[tuple[int, int, int]], PiecewisePolynomials]:
-    """Which entries of F there are (axis, p <= q), and each of them as a function of x."""
+def forms_along(
+    integrals: LinkIntegrals, products: Sequence[Product]
+) -> tuple[list[tuple[Product, int, int]], PiecewisePolynomials]:
+    """Return which entries of the products there are, with their coordinates, and each of them as a function of x."""
     forms, spaces = SecondOrder(integrals), [*integrals.shapes.values()]
     breaks, degree = merged(*(space.breaks for space in spaces)), 2 * max(space.degree for space in spaces)
     places = Grid(breaks, degree + 1).x
-    values = np.array([forms.moved(x) for x in places.tolist()])
-    found = _pairs(np.abs(values).max(axis=0))
-    columns = np.reshape([values[:, axis, p, q] for axis, p, q in found], (len(found), len(places)))
-    return found, through_gauss_points(breaks, degree, columns.T)
+    found, columns = [], []
+    for _, product in forms.present(products):
+        blocks = np.array([forms.at(product, x) for x in places.tolist()])
+        for i, j, p, q in _entries(integrals, product, np.abs(blocks).max(axis=0)):
+            found.append((product, p, q))
+            columns.append(blocks[:, i, j])
+    values = np.reshape(columns, (len(found), len(places)))
+    return found, through_gauss_points(breaks, degree, values.T)
 
 
-def _pairs(forms: np.ndarray) -> list[tuple[int, int, int]]:
-    axes, ps, qs = np.nonzero(forms)
-    return [(int(axis), int(p), int(q)) for axis, p, q in zip(axes, ps, qs, strict=True) if p <= q]
+def _entries(integrals: LinkIntegrals, product: Product, block: Array) -> list[tuple[int, int, int, int]]:
+    """Return rows and columns of a block that are not zero, with the coordinates to which they belong."""
+    rows, others = (range(integrals.count)[integrals.columns[name]] for name in (product.one, product.other))
+    places = zip(*np.nonzero(block), strict=True)
+    found = [(int(i), int(j), rows[i], others[j]) for i, j in places]
+    return [each for each in found if each[2] <= each[3] or product.one != product.other]
+
+
+def _power(product: Product) -> int:
+    """Return the power of the length with which a product varies."""
+    order = DERIVATIVES[product.what] + DERIVATIVES[product.other_what]
+    return (1 if product.integrated == "once" else 2) - order
 
 
 def _weight(p: int, q: int) -> Expr:
-    """Of an entry of a symmetric form, half of which counts."""
+    """Return a half for the square of a coordinate; products of two stand for both entries of a symmetric form."""
     return ratio(1, 2) if p == q else number(1)

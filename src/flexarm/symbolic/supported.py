@@ -83,13 +83,15 @@ def as_simulated(robot: Robot) -> bool:
 
 
 def _check_stiffened(robot: Robot, index: int) -> None:
-    """Models other than the papers' of zero order are for planar links whose root is held."""
+    """Refuse links of a model other than the papers' of zero order that has no closed form."""
     link = robot.links[index]
     lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
     hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
     riding = [each.name for each in hanging if on_mesh(each)]
-    if bad is not None:
+    if bad is not None and link.stiffening == "exact":
         lack = f"for planar robots only (see link '{bad}')"
+    elif bad is not None and link.rotary_inertia and not gripped(link):
+        lack = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{bad}')"
     elif gripped(link) and link.stiffening == "exact":
         lack = "only where a link does not slide through its joint"
     elif isinstance(link.joint, FixedPrismatic) and on_mesh(link):

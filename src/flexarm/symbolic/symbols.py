@@ -13,7 +13,9 @@ from flexarm.symbolic.algebra import Expr, number, symbol
 
 # What generated functions call their arguments, results and intermediate values.
 RESERVED = {"q", "v", "p", "M", "C", "K", "D", "G", "E", "I", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
-_INTERMEDIATE = re.compile(r"x\d*|(angle|sum)_\d+|(d*([NWTSHL]|xf|uf|cx|cy|Iz|kz)|t|us|wf|ws|phis|sigma|chi)_\w+")
+_INTERMEDIATE = re.compile(
+    r"x\d*|(angle|sum)_\d+|(d*([NWTSHQL]|xf|uf|wf|c[xyz]|I[xyz]{1,2}|k[xyz])|t|us|ws|phis|sigma|chi)_\w+"
+)
 
 _C = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "

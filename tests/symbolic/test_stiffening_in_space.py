@@ -1,0 +1,123 @@
+"""Closed forms of spatial robots with stiffening "shortening", against `System` and an expansion of the exact model."""
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.mechanics.native import find_compiler
+from flexarm.symbolic import size
+from tests.symbolic.cases import BAR, LUMP, STEEL, state, worst
+from tests.symbolic.test_code import test_c_compiles_without_warnings_and_gives_the_same as compiled
+
+TOLERANCE = 1e-12
+FAMILIES = ("bend_y", "bend_z", "twist", "stretch")
+
+
+def shapes(**counts):
+    return fa.Flexible(stiffening="shortening", **counts)
+
+
+def bar(name, joint, flexible=None, length=1.0, **fields):
+    return fa.Link(name, length, joint, BAR, STEEL, flexible, **fields)
+
+
+def robot(*links):
+    return fa.Robot("spatial", links=links, gravity=(0.5, -1.0, -9.81))
+
+
+def agrees(given, seed=0, **options):
+    form = fa.equations(given, **{"stiffening": "shortening", "parameters": "numeric"} | options)
+    system = fa.System(given, native=False)
+    assert form.names == system.names
+    error, where = worst(form, system, *state(system, seed))
+    assert error < TOLERANCE, where
+    return form
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{"bend_y": 1, "bend_z": 1}, {"bend_y": 1, "twist": 1}, {"bend_z": 1, "twist": 1}, {"bend_z": 2, "stretch": 1}],
+    ids=str,
+)
+def test_families_that_the_second_order_couples(counts):
+    flexible = shapes(**counts)
+    first, second = bar("a", fa.Revolute("z"), flexible), bar("b", fa.Revolute("y"), flexible, 0.7, payload=LUMP)
+    agrees(robot(first, second))
+
+
+def test_all_families_with_symbols():
+    flexible = shapes(bend_y=1, bend_z=1, twist=1, stretch=1, damping=fa.Damping(ratio=0.02, alpha=0.1, beta=1e-3))
+    second = bar("b", fa.Revolute("y"), shapes(bend_y=2, bend_z=1), 0.7, payload=LUMP)
+    form = agrees(robot(bar("a", fa.Revolute("z"), flexible), second), parameters="symbolic")
+    assert {"l_1", "EIz_1", "EIy_1", "GJ_1", "EA_1"} <= set(form.values)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_robots_of_two_and_three_links(seed):
+    random = np.random.default_rng(seed)
+    links = []
+    for index in range(2 + seed % 2):
+        found = random.choice(FAMILIES, size=2 - (index == 2), replace=False)
+        joint = fa.Revolute(tuple(random.uniform(-1, 1, 3).tolist()))
+        basis = "elements" if random.random() < 0.2 else "modes"
+        flexible = shapes(basis=basis, **{str(name): 1 for name in found})
+        links.append(bar(f"l{index}", joint, flexible, float(random.uniform(0.5, 1.0))))
+    agrees(robot(*links), seed)
+
+
+def test_meshes():
+    flexible = shapes(bend_y=1, bend_z=1, twist=1, basis="elements")
+    agrees(robot(bar("a", fa.Revolute("z"), flexible), bar("b", fa.Revolute("y"), shapes(bend_z=1), 0.7)))
+
+
+def test_a_slide_along_a_bent_and_twisted_link():
+    rail = bar("a", fa.Revolute("y"), shapes(bend_y=1, bend_z=1, twist=1))
+    agrees(robot(rail, bar("b", fa.SlidingPrismatic(angle=0.4), shapes(bend_y=1), 0.7, payload=LUMP)))
+
+
+@pytest.mark.parametrize("rear", ["rigid", "flexible"])
+def test_a_link_that_slides_through_its_joint(rear):
+    flexible = shapes(bend_y=1, bend_z=1, twist=1, stretch=1)
+    joint = fa.FixedPrismatic(angle=0.4, rear=rear)
+    through = bar("b", joint, flexible, payload=LUMP, rotary_inertia=True)
+    agrees(robot(bar("a", fa.Revolute("y")), through, bar("c", fa.Revolute("y"), length=0.3)))
+
+
+def test_a_round_bar_has_no_preferred_axes():
+    """Without products of two families the mass matrix would change if the axes of the sections are rolled."""
+    tube = fa.Section.circle(0.02)
+
+    def entry(roll):
+        flexible = shapes(bend_y=1, bend_z=1, twist=1)
+        joint = fa.Revolute((0.0, float(np.cos(roll)), float(-np.sin(roll))))
+        link = fa.Link("a", 1.0, joint, tube, STEEL, flexible)
+        form = fa.equations(fa.Robot(links=[link]), stiffening="shortening")
+        y, z = 0.03 * np.cos(roll) + 0.02 * np.sin(roll), -0.03 * np.sin(roll) + 0.02 * np.cos(roll)
+        return form.lambdify()([0.0, y, z, 0.01])["M"][0, 0]
+
+    assert entry(0.7) == pytest.approx(entry(0.0), rel=1e-12)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_generated_code_and_latex(tmp_path):
+    flexible = shapes(bend_y=1, twist=1)
+    form = fa.equations(
+        robot(bar("a", fa.Revolute("z"), flexible), bar("b", fa.Revolute("y"), length=0.5)), stiffening="shortening"
+    )
+    compiled(form, tmp_path)
+    assert "sigma_{1}" in form.latex()
+    assert "(stiffening 'shortening')" in form.text()
+
+
+def test_the_estimated_size_is_right_within_a_factor_of_four():
+    for counts in ({"bend_y": 1, "bend_z": 1}, {"bend_y": 1, "bend_z": 1, "twist": 1}, {"bend_y": 2, "bend_z": 2}):
+        given = robot(bar("a", fa.Revolute("z"), shapes(**counts)), bar("b", fa.Revolute("y"), shapes(**counts)))
+        found = fa.equations(given, stiffening="shortening", parameters="numeric").listing
+        statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
+        assert 0.25 < sum(size.statements(given)) / statements < 4, (counts, statements)
+
+
+def test_tilting_sections_in_space_are_refused():
+    given = robot(bar("a", fa.Revolute("y"), shapes(bend_z=1), rotary_inertia=True))
+    with pytest.raises(ValueError, match="in space only without rotary_inertia"):
+        fa.equations(given, stiffening="shortening")
