@@ -1,6 +1,5 @@
 """The closed form against `mechanics`, which derives the same equations in another way; routes against each other."""
 
-import warnings
 from itertools import product
 
 import numpy as np
@@ -277,17 +276,8 @@ def test_a_value_can_be_changed_without_deriving_anew():
     assert np.allclose(heavy["M"], again["M"], rtol=1e-14)
 
 
-def test_stiffening_is_left_out_and_said():
+def test_notes_name_the_model_of_flexible_links():
     robot = fa.library.two_link_arm()
-    assert "Foreshortening" in fa.equations(robot).notes[0]
+    assert "(stiffening 'exact')" in fa.equations(robot).notes[0]
+    assert "Foreshortening" in fa.equations(robot, stiffening="none").notes[0]
     assert fa.equations(robot.rigid()).notes == []
-
-
-def test_what_is_simulated_with_another_model_is_told_at_once():
-    stiffened = r"zero-order model, .* fa\.simulate have 'upper' \(exact\), 'fore' \(exact\); stiffening='none'"
-    with pytest.warns(fa.ValidityWarning, match=stiffened):
-        fa.equations(fa.library.two_link_arm())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fa.equations(zero_order(fa.library.two_link_arm()))
-        fa.equations(fa.library.two_link_arm().rigid())

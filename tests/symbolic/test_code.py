@@ -50,7 +50,7 @@ def test_python_runs_by_itself(form, tmp_path):
 def test_c_compiles_without_warnings_and_gives_the_same(form, tmp_path):
     source, library = tmp_path / "motion.c", tmp_path / "motion.so"
     source.write_text(form.c("motion"))
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-O1", "-shared", "-fPIC"]
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
     subprocess.run(["cc", *flags, str(source), "-o", str(library), "-lm"], check=True)
     q, v = state(form)
     n = len(q)
@@ -117,6 +117,28 @@ def test_every_function_names_its_coordinates_and_parameters():
             assert all(name in written for name in form.names)
             assert all(named.meaning in written for named in form.parameters)
             assert "M(q) a + C(q, v) v + K q + D v + G(q) = F" in written
+
+
+def test_elastic_coordinates_have_units():
+    """The unit of each is that which makes its terms of the kinetic energy joules."""
+    joints = {"modes": fa.Revolute("z"), "elements": fa.Revolute("y"), "reduced": fa.Revolute("y")}
+    bases = {"modes": "modes", "elements": "elements", "reduced": fa.Reduced(elements=4, interface="fixed")}
+    links = []
+    for name, basis in bases.items():
+        flexible = fa.Flexible(bend_y=1 if basis == "elements" else 3, twist=1, basis=basis, stiffening="none")
+        links.append(link(name, "R", flexible, joint=joints[name]))
+    form = fa.equations(fa.Robot(links=links), limit=1e6, parameters="numeric")
+    units = {each.name: each.named.unit for each in form._model.coordinates.all}
+    modal = "m kg^1/2"
+    assert units["modes.bend_y[1]"] == units["modes.twist[1]"] == units["reduced.bend_y[3]"] == modal
+    assert [units[f"elements.bend_y[{k}]"] for k in (1, 2)] == ["m", "rad"]
+    assert [units[f"reduced.bend_y[{k}]"] for k in (1, 2)] == ["m", "rad"]
+    assert units["elements.twist[1]"] == units["reduced.twist[1]"] == "rad"
+    small = fa.equations(fa.Robot(links=[link("a", "R", bending(1, "modes"))]))
+    assert "m kg$^{1/2}$" in small.latex()
+    assert "(m kg^1/2)" in small.c()
+    assert "(-)" not in small.c()
+    assert [each.unit for each in small.variables] == ["rad", modal, "rad/s", f"{modal}/s", "N m"]
 
 
 def test_text_lists_entries():

@@ -277,20 +277,32 @@ def refusal(robot, **options):
     return str(caught.value)
 
 
-def test_zero_order_is_the_default_and_may_be_meant():
+def test_the_simulated_model_is_the_default():
     robot = arm(link("a", "R", fa.Flexible(bend_y=1)))
-    with pytest.warns(fa.ValidityWarning, match=r"and so does fa\.equations\(robot, stiffening='robot'\)"):
-        default = fa.equations(robot)
+    bent = fa.Flexible(bend_y=1, bend_z=1)
+    in_space = fa.Robot(links=[link("a", "R", bent), link("b", "R", joint=fa.Revolute("y"))])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        meant = fa.equations(robot, stiffening="none")
-        fa.equations(robot, stiffening="robot")
+        for each in (robot, in_space):
+            default = fa.equations(each)
+            assert default.text() == fa.equations(each, stiffening="robot").text()
+            assert default.text() != fa.equations(each, stiffening="none").text()
         fa.equations(robot.rigid(), stiffening="exact")
-    assert default.text() == meant.text()
-    bent_in_space = fa.Robot(links=[link("a", "R", fa.Flexible(bend_z=1))])
-    with pytest.warns(fa.ValidityWarning) as told:
-        fa.equations(bent_in_space)
-    assert "stiffening='robot'" not in str(told[0].message)
+
+
+def test_the_default_is_of_zero_order_with_a_warning_where_the_simulated_model_has_no_closed_form():
+    exact_in_space = fa.Robot(links=[link("a", "R", fa.Flexible(bend_y=1)), link("b", "R", joint=fa.Revolute("y"))])
+    mesh = arm(link("a", "R", shapes("shortening", 1, "elements")))
+    for robot, options in ((exact_in_space, {}), (mesh, {"boundary": "kept"})):
+        with pytest.warns(fa.ValidityWarning, match="zero-order model.*for which there is no closed form here"):
+            default = fa.equations(robot, **options)
+        assert default.text() == fa.equations(robot, stiffening="none", **options).text()
+
+
+def test_a_form_that_is_too_large_hints_at_the_zero_order_model():
+    robot = arm(link("a", "R", fa.Flexible(bend_y=2)))
+    assert "stiffening='none', the zero-order model, is smaller" in refusal(robot, limit=1)
+    assert "zero-order" not in refusal(robot, limit=1, stiffening="none")
 
 
 @pytest.mark.parametrize("wrong", ["full", "auto", "", 3, ["none"]])

@@ -28,7 +28,10 @@ def equations(
         typer.Option("--k", help="node or element in a joint on a mesh: fore=2 (repeatable)"),
     ] = [],  # noqa: B006
     stiffening: Annotated[
-        str | None, typer.Option(help="model of bending links: none, shortening, exact, or robot for each link's own")
+        str | None,
+        typer.Option(
+            help="model of flexible links: none, shortening, exact or robot (each link's own, the default if it exists)"
+        ),
     ] = None,
     changes: SET = [],  # noqa: B006
 ) -> None:

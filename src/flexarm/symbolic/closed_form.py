@@ -17,7 +17,7 @@ from flexarm.symbolic.christoffel import coriolis
 from flexarm.symbolic.geometry import points, transforms
 from flexarm.symbolic.model import Model
 from flexarm.symbolic.progress import watched
-from flexarm.symbolic.stiffening import STIFFENINGS, note, stiffened, warn_of_order
+from flexarm.symbolic.stiffening import STIFFENINGS, default_model, note, stiffened
 from flexarm.symbolic.symbols import Named, Symbols
 
 
@@ -40,9 +40,10 @@ def equations(
     element (1 is at the root).
     `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
     `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
-    `stiffening`: the model of links that bend. "none" is the papers' of zero order, and so is None, which warns where
-    the robot's links have another one, as they have by default. "shortening" and "exact" are those of `Flexible`;
-    "robot" takes each link's own, so that the equations are those that are simulated. These are for planar robots.
+    `stiffening`: the model of flexible links. By default, as with "robot", each link has its own, so that the equations
+    are those that are simulated; if these have no closed form, the default warns and takes "none", and "robot" raises
+    an error. "none" is the papers' zero-order model. "shortening" and "exact" are those of `Flexible`, the latter for
+    planar robots only.
 
     Constraints of the robot are left out: these are the equations of the open tree of links.
 
@@ -54,7 +55,7 @@ def equations(
     if not isinstance(robot, Robot):
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
     robot = robot.resolved()
-    model = "none" if stiffening is None else stiffening
+    model = "robot" if stiffening is None else stiffening
     for name, value, allowed in (
         ("route", route, ROUTES),
         ("boundary", boundary, ("eliminated", "kept")),
@@ -64,10 +65,8 @@ def equations(
             raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")
     if k is not None and not isinstance(k, Mapping):
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
-    if stiffening is None:
-        warn_of_order(robot)
-    robot = stiffened(robot, model)
     kept = boundary == "kept"
+    robot = stiffened(robot, default_model(robot, kept) if stiffening is None else model)
     symbols = Symbols(parameters, {} if rename is None else rename)
     supported.check(robot, k or {}, kept)
     size.check(robot, limit, numeric=parameters == "numeric")

@@ -54,9 +54,19 @@ def listing(form: ClosedForm) -> Listing:
     entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
     for (name, i, j), expression in zip(places, found, strict=True):
         entries[name].append((i, j, expression))
-    everything = [value for _, value in steps] + list(found)
-    used = {each.name for value in everything for each in value.free_symbols}
+    steps, used = _needed(steps, list(found))
     return Listing(used, steps, entries)
+
+
+def _needed(steps: list[tuple[Any, Any]], results: list[Any]) -> tuple[list[tuple[Any, Any]], set[str]]:
+    """Drop assignments on which no result depends; return the others and the names of all symbols that are used."""
+    used = {each.name for value in results for each in value.free_symbols}
+    kept = []
+    for name, value in reversed(steps):
+        if name.name in used:
+            kept.append((name, value))
+            used |= {each.name for each in value.free_symbols}
+    return kept[::-1], used
 
 
 def _in_order(steps: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

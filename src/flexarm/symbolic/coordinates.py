@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.mechanics.coordinates import elastic_drive
-from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint
+from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint, Reduced
+from flexarm.robot.flexibility import Basis
 from flexarm.symbolic.algebra import Expr, symbol
 from flexarm.symbolic.supported import held_nodes, meshed, on_mesh
 from flexarm.symbolic.symbols import Named, Symbols, latex_name, rate_latex
@@ -42,6 +43,21 @@ class Own:
     front: list[int] = field(default_factory=list)
     rear: list[int] = field(default_factory=list)
     mesh: list[int | None] = field(default_factory=list)
+
+
+def elastic_unit(basis: Basis, family: str, index: int) -> str:
+    """Return the unit of an elastic coordinate of a family, counted from zero.
+
+    Nodes have deflections and slopes in turn, twists or stretches. The shape functions of modes have unit modal mass,
+    so their coordinates have the unit of a displacement times the root of a mass or of an inertia: the same for all
+    families. Reduced links have nodes at the tip, if they have any, before their modes.
+    """
+    at_node = isinstance(basis, Elements)
+    if isinstance(basis, Reduced):
+        at_node = index < basis.tip_shapes(family)
+    if not at_node:
+        return "m kg^1/2"
+    return "rad" if family == "twist" or (family.startswith("bend") and index % 2) else "m"
 
 
 class Coordinates:
@@ -119,13 +135,13 @@ class Coordinates:
                 kind = "node" if nodes else "shape"
                 part = " behind the joint" if prefix else ""
                 meaning = f"{name} coordinate {index + 1} ({kind}) of link {number} ({link.name}){part}"
-                found.append(self._new(f"{link.name}.{prefix}{name}[{index + 1}]", label, meaning, "-"))
+                unit = elastic_unit(link.flexible.basis, name, index)
+                found.append(self._new(f"{link.name}.{prefix}{name}[{index + 1}]", label, meaning, unit))
         return found
 
     def _new(self, name: str, label: str, meaning: str, unit: str) -> int:
         own, rate = self._symbols.variable(label), self._symbols.variable(f"{label}_dot")
         latex = latex_name(own)
         named = Named(own, latex, meaning, unit)
-        unit_of_rate = f"{unit}/s" if unit != "-" else unit
-        self.all.append(Coordinate(name, named, Named(rate, rate_latex(latex), f"rate of {own}", unit_of_rate)))
+        self.all.append(Coordinate(name, named, Named(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s")))
         return len(self.all) - 1

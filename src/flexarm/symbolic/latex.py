@@ -227,7 +227,8 @@ def _table(form: ClosedForm) -> str:
 
 
 def _unit(text: str) -> str:
-    return re.sub(r"(?<=[a-z])(\d)", r"$^\1$", text)
+    """Write exponents such as those of kg m2 and kg^1/2 as superscripts."""
+    return re.sub(r"\^([\d/]+)|(?<=[a-z])(\d)", lambda found: f"$^{{{found[1] or found[2]}}}$", text)
 
 
 def _escaped(text: str) -> str:

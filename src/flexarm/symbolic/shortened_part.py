@@ -42,9 +42,8 @@ class ShortenedPart(StiffenedPart):
 
     def stiffen(self, piece: Piece) -> None:
         s, columns = self.scale, range(len(piece.columns))
-        g0 = self.beam.scales(self.integrals.g0, Power(ml=1, l=2))
         moved, turned = ([self._moment(axis, power) for axis in range(3)] for power in (0, 1))
-        squeeze = turned[0] * (-1 / (s * g0))
+        squeeze = self._moment(0, 1, -1.0 / (self.integrals.g0 or 1.0), Power(ml=-1, l=-2)) * (1 / s)
         sigma = self.beam.short.name(f"sigma_{self.beam.number}", squeeze.value)
         lever = self._weighted([self._of(self.integrals.b, p, Power(ml=1, l=1)) for p in range(self.n)])
         first = [self._first("b", p) for p in columns]
@@ -106,44 +105,39 @@ class ShortenedPart(StiffenedPart):
                 roll = sum((places[i][other] * fitted[i][p] for i in (0, 1)), number(0))
                 piece.k[p] = plus(piece.k[p], (sign * s * roll, 0, 0))
                 for q in columns:
-                    piece.M[p][q] += s * sum(
-                        (
-                            first[i][p][axis] * fitted[i][q]
-                            + fitted[i][p] * first[i][q][axis]
-                            + second[i][p] * fitted[i][q]
-                            for i in (0, 1)
-                        ),
-                        number(0),
-                    )
+                    for i in (0, 1):
+                        mixed = first[i][p][axis] * fitted[i][q] + fitted[i][p] * first[i][q][axis]
+                        piece.M[p][q] += s * (mixed + second[i][p] * fitted[i][q])
 
     # --- integrals of second order ---
 
-    def _moment(self, axis: int, power: int) -> Moment:
-        """Return int mu x^power of the displacement along an axis, x and lengths counted at full length."""
+    def _moment(self, axis: int, power: int, factor: float = 1.0, size: Power | None = None) -> Moment:
+        """Return a factor of some size times int mu x^power of the displacement along an axis, x at full length."""
+        size = Power() if size is None else size
         value, rates = number(0), [number(0)] * (self.n + (self.slides is not None))
         for often, exponent in EXPONENTS.items():
-            form = self._blocks(axis, power, often)
+            form = self._blocks(axis, power, often, factor, size)
             if form is None:
                 continue
-            size, here = self.scale**exponent, self._half(form)
+            scale, here = self.scale**exponent, self._half(form)
             by_eta = [sum((entry * eta for entry, eta in zip(row, self.eta, strict=True)), number(0)) for row in form]
             if self.slides is not None:
                 flowing = (1 + power + exponent) * here
-                if power and (plain := self._blocks(axis, 0, often)) is not None:
+                if power and (plain := self._blocks(axis, 0, often, factor, size)) is not None:
                     flowing -= self.beam.l * self._half(plain)
                 by_eta = [self.flow * flowing, *by_eta]
-            value += size * here
-            rates = [one + size * other for one, other in zip(rates, by_eta, strict=True)]
+            value += scale * here
+            rates = [one + scale * other for one, other in zip(rates, by_eta, strict=True)]
         return Moment(value, rates)
 
-    def _blocks(self, axis: int, power: int, often: Often) -> Rows | None:
+    def _blocks(self, axis: int, power: int, often: Often, factor: float, size: Power) -> Rows | None:
         """Return the symmetric matrix of such an integral, at full length; None if there is no such displacement."""
         forms, columns, powers = SecondOrder(self.integrals), self.integrals.columns, self.shapes.powers
         found = [each for _, each in forms.present(MOVES) if each.axis == axis and each.integrated == often]
-        size = Power(ml=1, l=power + EXPONENTS[often])
+        size = size * Power(ml=1, l=power + EXPONENTS[often])
         out: Rows = [[number(0)] * self.n for _ in range(self.n)]
         for each in found:
-            block = forms.moment(each, power)
+            block = factor * forms.moment(each, power)
             rows, others = (range(self.n)[columns[name]] for name in (each.one, each.other))
             for i, p in enumerate(rows):
                 for j, q in enumerate(others):

@@ -1,8 +1,8 @@
 """Places on a link that is complete to second order: stiffening "shortening".
 
-Displacements and angles of second order are forms 1/2 eta^T F(x) eta of constants (beam/second_order.py). The axis keeps
-its length, so a point at x draws near to the root by 1/2 int_0^x (v'^2 + w'^2); stretch and twist move the points of a
-bent link across its axis, and bending in two planes turns its sections about it.
+Displacements and angles of second order are forms 1/2 eta^T F(x) eta of constants (beam/second_order.py). The axis
+keeps its length, so a point at x draws near to the root by 1/2 int_0^x (v'^2 + w'^2); stretch and twist move the points
+of a bent link across its axis, and bending in two planes turns its sections about it.
 """
 
 from __future__ import annotations

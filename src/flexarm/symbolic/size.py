@@ -20,11 +20,13 @@ def check(robot: Robot, limit: float, numeric: bool = False) -> None:
     if (whole := sum(shares)) > limit:
         worst = robot.links[max(range(len(shares)), key=shares.__getitem__)]
         shorter = "" if numeric else "parameters='numeric' makes it shorter; "
+        stiffened = any(link.stiffening != "none" for link in robot.links)
+        plain = "stiffening='none', the zero-order model, is smaller; " if stiffened else ""
         raise ValueError(
             f"the closed form of {robot.name!r} would have about {_rounded(whole)} statements, more than {limit:g}: "
             f"{_advice(robot)} (most of it comes from link '{worst.name}', which "
             f"{moving(robot)[robot.links.index(worst)]} coordinates of other links and its joint move); "
-            f"{shorter}limit=... raises this limit, and fa.System has none"
+            f"{shorter}{plain}limit=... raises this limit, and fa.System has none"
         )
 
 

@@ -7,7 +7,7 @@ from flexarm.symbolic.pieces import Piece
 
 
 class StiffenedPart(Part):
-    """First moments cx, cy, cz, inertias Ixx to Izz and angular momenta kx, ky, kz get names; A are derivatives of c."""
+    """First moments, inertias and angular momenta get names: cx, Ix, Iyz, kz. A is the derivative of c."""
 
     def stiffen(self, piece: Piece) -> None:
         n, name, diff = self.beam.number, self.beam.short.name_with_slopes, self.beam.short.diff

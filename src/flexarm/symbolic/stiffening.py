@@ -1,4 +1,4 @@
-"""Which model of how links deform a closed form is of: the papers' of zero order, or one that is simulated."""
+"""Choice of the model of flexible links: the one that is simulated, or the papers' zero-order model."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ def stiffened(robot: Robot, stiffening: str) -> Robot:
     return robot if stiffening == "robot" else robot.model_copy(update={"links": tuple(map(of, robot.links))})
 
 
-def warn_of_order(robot: Robot) -> None:
-    """Closed forms are of zero order unless another model is asked for, whatever is simulated."""
+def default_model(robot: Robot, kept: bool) -> str:
+    """Return "robot" if the links' own models have a closed form; else warn and return "none"."""
     found = [f"'{link.name}' ({link.stiffening})" for link in robot.links if link.stiffening != "none"]
-    also = ", and so does fa.equations(robot, stiffening='robot')" if as_simulated(robot) else ""
-    if found:
-        warnings.warn(
-            "the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate "
-            f"have {', '.join(found)}; stiffening='none' of these links makes both the same{also}",
-            ValidityWarning,
-            stacklevel=3,
-        )
+    if not found or (as_simulated(robot) and not kept):
+        return "robot"
+    warnings.warn(
+        "the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate "
+        f"have {', '.join(found)}, for which there is no closed form here; stiffening='none' of these links makes both "
+        "the same, and fa.equations(..., stiffening='robot') says what is missing",
+        ValidityWarning,
+        stacklevel=3,
+    )
+    return "none"
 
 
 def note(robot: Robot) -> list[str]:

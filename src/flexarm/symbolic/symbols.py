@@ -60,6 +60,12 @@ class Symbols:
         for name, new in rename.items():
             if not isinstance(new, str):
                 raise ValueError(f"rename '{name}' to {shown(new)}: must be a name")
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", new) or iskeyword(new):
+                raise ValueError(f"rename '{name}' to {shown(new)}: must be letters, digits and _ that code can use")
+            if new in RESERVED or _INTERMEDIATE.fullmatch(new):
+                raise ValueError(f"rename '{name}' to '{new}': the generated functions use that name themselves")
+            if word_of_a_language(new):
+                raise ValueError(f"rename '{name}' to '{new}': is a word of C, Python or MATLAB; choose another name")
         self._rename = dict(rename)
         self._default_names: set[str] = set()
         self._known: set[str] = set()
@@ -90,15 +96,9 @@ class Symbols:
             if each.symbol in meanings:
                 raise ValueError(_clash(each.symbol, [meanings[each.symbol], each.meaning]))
             meanings[each.symbol] = each.meaning
-        for name, new in self._rename.items():
+        for name in self._rename:
             if name not in self._default_names:
                 raise ValueError(f"rename: there is no symbol '{name}'{suggestion(name, sorted(self._default_names))}")
-            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", new) or iskeyword(new):
-                raise ValueError(f"rename '{name}' to {shown(new)}: must be letters, digits and _ that code can use")
-            if new in RESERVED or _INTERMEDIATE.fullmatch(new):
-                raise ValueError(f"rename '{name}' to '{new}': the generated functions use that name themselves")
-            if word_of_a_language(new):
-                raise ValueError(f"rename '{name}' to '{new}': is a word of C, Python or MATLAB; choose another name")
         if not isinstance(self._keep, str):
             for name in sorted(self._keep - self._known):
                 raise ValueError(f"parameters: there is no symbol '{name}'{suggestion(name, sorted(self._known))}")
