@@ -22,6 +22,7 @@ from flexarm.mechanics.building import building
 from flexarm.mechanics.constrained_equilibrium import following
 from flexarm.mechanics.outer_forces import row_forces
 from flexarm.mechanics.reach import ValidityWarning, warn_of_posture
+from flexarm.mechanics.stiffening import system_for_posture
 from flexarm.mechanics.system import System
 from flexarm.motion.signals import Input, Output, Signals
 from flexarm.robot import Robot
@@ -57,8 +58,10 @@ def linearize(
     if not isinstance(robot, (Robot, System)):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
     system = robot if isinstance(robot, System) else System(robot, native=False)
-    signals = Signals(system, _points(system, points))
     posture, rates = system.posture(q), system.vector(v, "v")
+    if posture.ndim == 1 and (exact := system_for_posture(robot, posture)) is not None:
+        system = exact
+    signals = Signals(system, _points(system, points))
     for name, each in (("q", posture), ("v", rates)):
         if each.ndim != 1:
             raise ValueError(f"{name} has shape {each.shape}: a linear model holds about one state")

@@ -17,6 +17,7 @@ from flexarm.mechanics.assembly import Assembly
 from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
 from flexarm.mechanics.reach import warn_of_posture, way_out
 from flexarm.mechanics.singularity import idle_motions
+from flexarm.mechanics.stiffening import system_for_posture
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot
 
@@ -126,6 +127,8 @@ def modes(
     rates = system.vector(v, "v")
     if rates.ndim != 1:
         raise ValueError(f"v has shape {rates.shape}: modes are those at one speed at a time")
+    if (exact := system_for_posture(robot, posture)) is not None:
+        system = exact
     warn_of_posture(system, posture)
     speed, held = steady_speeds(system, rates)
     kept = vibrating(system, joints, held)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
 from flexarm.mechanics.reach import warn_of_posture, way_out
+from flexarm.mechanics.stiffening import system_for_posture
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot
 
@@ -35,17 +36,24 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
     """
     if not isinstance(system, (System, Robot)):
         raise TypeError(f"system = {shown(system)}: must be a System, such as fa.System(robot), or a Robot")
+    given = system
     if isinstance(system, Robot):
         system = System(system, native=False)
     out = system.posture(q)
     if out.ndim != 1:
         raise ValueError(f"q has shape {out.shape}: the equilibrium near one posture at a time is found")
-    given = [system.coordinates[system.index(name)] for name in q] if isinstance(q, Mapping) else []
-    links = {each.link for each in given if each.kind != "elastic"}
+    coordinates = [system.coordinates[system.index(name)] for name in q] if isinstance(q, Mapping) else []
+    links = {each.link for each in coordinates if each.kind != "elastic"}
     named = {each.coordinate.index for each in system.actuators if each.link in links}
-    found = constrained_equilibrium(system, out, named) if system.constraints else _unconstrained(system, out)
+    found = _found(system, out, named)
+    if (exact := system_for_posture(given, found)) is not None:
+        system, found = exact, _found(exact, out, named)
     warn_of_posture(system, found)
     return found
+
+
+def _found(system: System, q: Array, named: Collection[int]) -> Array:
+    return constrained_equilibrium(system, q, named) if system.constraints else _unconstrained(system, q)
 
 
 def _unconstrained(system: System, out: Array) -> Array:

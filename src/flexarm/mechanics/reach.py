@@ -14,9 +14,9 @@ from flexarm.robot import FixedPrismatic, Link, Robot
 if TYPE_CHECKING:
     from flexarm.mechanics.system import System
 
-LARGE_DEFLECTION = {"none": 0.05, "shortening": 0.15}
-"""By model, of a link's length, across its axis: there the tip of a link in its first mode is off by a thousandth of
-its length. Exact links have no such limit."""
+LARGE_DEFLECTION = {"none": 0.05, "shortening": 0.10}
+"""By model, as a share of a link's length: the static deflection at which the tip is off by a thousandth of the length
+(docs/deflection.md). Exact links have no such limit. The error of vibrations is estimated in motion/stiffening.py."""
 LARGE_TWIST = 0.2  # rad, of second-order links: those that bend, too, lose the definiteness of M soon after
 STATIONS = 9  # along a link, at which it is looked at: supports may hold its tip
 SHORT = 0.01  # of a link: shorter parts of one that slides are taken as so long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+import warnings
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,8 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
+from flexarm.mechanics.reach import ValidityWarning
+from flexarm.mechanics.stiffening import with_exact_links
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, require_seen_inputs, sample_times
 from flexarm.motion.digital_law import DigitalLaw
@@ -32,6 +35,7 @@ from flexarm.motion.sensors import warn_of_unread_sensors
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
 from flexarm.motion.step_size import LARGEST_RTOL
+from flexarm.motion.stiffening import estimated_errors, exact_instead, record, repeat_note
 from flexarm.motion.validity import warn_of_validity
 from flexarm.motion.verification import largest_distance
 from flexarm.robot import Robot
@@ -127,6 +131,36 @@ def simulate(
     options = asked(schedule, loads, plan, method, sample)
     checked = _verified_unless_interrupted(plan, loop, q, v, progress) if verify else {}
     run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
+    errors = estimated_errors(run, system)
+    record(run, system, errors, repeated=False)
+    # A System stays the model it is, and a digital controller, which has a state of its own, is not called twice.
+    may_repeat = isinstance(robot, Robot) and not isinstance(schedule.controller, DigitalLaw)
+    if may_repeat and (names := exact_instead(run, system, errors)):
+        again = simulate(
+            with_exact_links(system.robot, names),
+            duration,
+            torque=torque,
+            motion=motion,
+            loads=loads,
+            q0=q0,
+            v0=v0,
+            method=method,
+            radius=radius,
+            stabilization=stabilization,
+            rtol=rtol,
+            atol=atol,
+            dt=dt,
+            sample=sample,
+            points=points,
+            stop=stop,
+            verify=verify,
+            progress=progress,
+            native=native,
+        )
+        if again.status != "interrupted":
+            record(again, _system(again.robot), errors, repeated=True)
+            warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
+            return again
     warn_of_validity(run, system)
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
         warn_of_unread_sensors(schedule.controller.unread)

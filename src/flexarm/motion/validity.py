@@ -22,6 +22,7 @@ from flexarm.mechanics.reach import (
 from flexarm.mechanics.system import System
 from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
+from flexarm.motion.stiffening import estimated_errors, warnings_of
 from flexarm.motion.vibration import A_PERIOD, ALIASED
 from flexarm.robot import Riding, Robot
 
@@ -44,6 +45,7 @@ def doubts(run: Run, system: System) -> list[str]:
         _leak(run),
         smoothed_steps(system),
         _large_deflections(run, system),
+        warnings_of(estimated_errors(run, system), system),
         _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(run),

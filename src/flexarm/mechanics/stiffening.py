@@ -1,0 +1,83 @@
+"""Choice between the second-order and the exact model of spatial links with `stiffening="auto"`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+
+import numpy as np
+
+from flexarm.foundation.numbers import Array
+from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bend_shares, could_be_exact
+from flexarm.mechanics.system import System
+from flexarm.robot import DescriptionError, Robot
+
+MAX_EXACT_SHAPES = 24
+"""Shapes of a link in space up to which it is replaced: compilation of an exact link with more takes minutes."""
+
+
+def with_exact_links(robot: Robot, names: Collection[str]) -> Robot:
+    """Return the robot with `stiffening="exact"` of the links named."""
+    links = [
+        link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "exact"})})
+        if link.name in names and link.flexible is not None
+        else link
+        for link in robot.links
+    ]
+    return Robot.model_validate({**dict(robot), "links": links})
+
+
+def replaceable_links(robot: Robot) -> list[str]:
+    """Return the names of second-order links with `stiffening="auto"` that may be exact instead."""
+    found: list[str] = []
+    for link in robot.links:
+        flexible = link.flexible
+        if flexible is None or flexible.stiffening != "auto" or link.stiffening != "shortening" or flexible.meshed:
+            continue
+        if sum(flexible.counts.values()) > MAX_EXACT_SHAPES or not could_be_exact(link):
+            continue
+        try:
+            with_exact_links(robot, [*found, link.name])
+        except DescriptionError:  # something slides along it, or a support holds it
+            continue
+        found.append(link.name)
+    return found
+
+
+def system_for_posture(robot: Robot | System, q: Array, stacklevel: int = 3) -> System | None:
+    """Return the system with exact links for a posture that bends second-order links too far.
+
+    Parameters
+    ----------
+    robot : Robot or System
+        As the caller was given it. The model of a System is never replaced: its coordinates are in use.
+    q : ndarray, shape (nq,)
+        The posture.
+    stacklevel : int, optional
+        Stack level of the note, as in `warnings.warn`.
+
+    Returns
+    -------
+    System or None
+        None if the models that the robot has are accurate at this posture, or cannot be replaced.
+    """
+    if isinstance(robot, System):
+        return None
+    resolved = System(robot, native=False)
+    chosen = [name for name in replaceable_links(resolved.robot) if bends_too_far(resolved, name, q)]
+    if not chosen:
+        return None
+    listed = ", ".join(f"'{name}'" for name in chosen)
+    warnings.warn(
+        f"links {listed} bend by more than {LARGE_DEFLECTION['shortening']:.0%} of their length at this posture: the "
+        "exact model is used for them (stiffening 'auto')",
+        ValidityWarning,
+        stacklevel=stacklevel,
+    )
+    return System(with_exact_links(resolved.robot, chosen), native=False)
+
+
+def bends_too_far(system: System, name: str, q: Array) -> bool:
+    """Return True if a link is bent further than the second-order model bears."""
+    link = system.robot.link(name)
+    return bool(np.max(bend_shares(system, link, q[None])) > LARGE_DEFLECTION["shortening"])
