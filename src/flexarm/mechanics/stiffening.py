@@ -10,7 +10,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bend_shares, could_be_exact
 from flexarm.mechanics.system import System
-from flexarm.robot import DescriptionError, Robot
+from flexarm.robot import Robot
 
 MAX_EXACT_SHAPES = 24
 """Shapes of a link in space up to which it is replaced: compilation of an exact link with more takes minutes."""
@@ -24,7 +24,7 @@ def with_exact_links(robot: Robot, names: Collection[str]) -> Robot:
         else link
         for link in robot.links
     ]
-    return Robot.model_validate({**dict(robot), "links": links})
+    return robot.model_copy(update={"links": tuple(links)})
 
 
 def replaceable_links(robot: Robot) -> list[str]:
@@ -36,11 +36,8 @@ def replaceable_links(robot: Robot) -> list[str]:
             continue
         if sum(flexible.counts.values()) > MAX_EXACT_SHAPES or not could_be_exact(link):
             continue
-        try:
-            with_exact_links(robot, [*found, link.name])
-        except DescriptionError:  # something slides along it, or a support holds it
-            continue
-        found.append(link.name)
+        if not any(with_exact_links(robot, [*found, link.name]).conflicts()):  # nothing slides along it
+            found.append(link.name)
     return found
 
 

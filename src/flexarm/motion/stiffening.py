@@ -65,7 +65,7 @@ def estimated_errors(run: Run, system: System) -> list[LinkError]:
     if not links:
         return []
     time, q = _states(run)
-    return [_link_error(link, _lever(system, link), time, _deflections(system, link, q)) for link in links]
+    return [_link_error(link, lever(system, link), time, _deflections(system, link, q)) for link in links]
 
 
 def exact_instead(run: Run, system: System, errors: list[LinkError]) -> list[str]:
@@ -125,7 +125,7 @@ def _remedy(link: Link) -> str:
     return "stiffening='exact' is not available for it: damp it, or split it into several links welded together"
 
 
-def _lever(system: System, link: Link) -> float:
+def lever(system: System, link: Link) -> float:
     """Return the motion of the outermost tip for a unit deflection of a link bent by a force at its tip."""
     robot = system.robot
     carried = {link.name: 0.0}

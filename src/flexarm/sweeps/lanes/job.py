@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import told as told_of
 from flexarm.mechanics.reach import bends_far, reach
+from flexarm.motion.stiffening import estimated_errors, exact_instead
 from flexarm.motion.validity import doubts
 from flexarm.sweeps.kept import Measures, are_usual, usual_measures
 from flexarm.sweeps.lanes.batch import Batch, Cancelled
@@ -121,7 +122,11 @@ class Job:
                 out.append(Outcome(number, {}, "failed", end.reason))
             else:
                 run = gathered(cohort, batch, place, portion.members[place])
-                said = [*cohort.doubts, *unsolved.get(place, ()), *doubts(run, batch.system_of(place))]
+                system = batch.system_of(place)
+                if exact_instead(run, system, estimated_errors(run, system)):
+                    out.append(alone(place))  # `simulate` repeats it with exact links
+                    continue
+                said = [*cohort.doubts, *unsolved.get(place, ()), *doubts(run, system)]
                 one = told(number, run, self._measures, self.keep_runs)
                 out.append(replace(one, doubts=tuple(dict.fromkeys(said))))
         return Outcomes.of(out)

@@ -15,6 +15,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import WIDE_TURN, largest
 from flexarm.mechanics.system import System
 from flexarm.motion.audit import appears
+from flexarm.motion.stiffening import FREQUENCY_ERROR, MAX_ERROR, lever
 from flexarm.motion.validity import LEAK
 from flexarm.motion.vibration import OFTEN
 from flexarm.sweeps.lanes.batch import Batch
@@ -34,12 +35,29 @@ def suspicion(batch: Batch, system: System) -> Array:
     arrays, crew = batch.arrays, batch.crew
     furthest = arrays.rows(batch.bounds.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
+    vibrating = _phase_errors(batch, system, furthest / crew.sizes)
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
     leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
-    found = np.maximum(bent, turned) / (1 - ROUGH)
+    found = np.maximum(np.maximum(bent, vibrating), turned) / (1 - ROUGH)
     if batch.swings is not None:
         found = np.maximum(found, arrays.rows(batch.swings.counts).max(axis=1, initial=0) / (SEEN * OFTEN))
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
+
+
+def _phase_errors(batch: Batch, system: System, shares: Array) -> Array:
+    """Return an upper estimate of the error of second-order links, divided by the error that is allowed.
+
+    Batches do not store the vibration: all of the largest deflection is taken as vibrating at the link's frequency over
+    the whole run (motion/stiffening.py has the estimate of a single run).
+    """
+    second_order = {link.name for link in system.robot.links if link.stiffening == "shortening"}
+    found = np.zeros(len(shares))
+    rates = np.sqrt(np.abs(np.diag(system.stiffness) / np.diag(system.mass_matrix())))
+    for each in system.coordinates:
+        if each.link in second_order and each.family in ("bend_y", "bend_z"):
+            phase = rates[each.index] * batch.duration * FREQUENCY_ERROR * shares[:, each.index] ** 2
+            found = np.maximum(found, lever(system, system.robot.link(each.link)) * np.minimum(2.0, phase))
+    return np.asarray(found / MAX_ERROR)
 
 
 def second_looks(failed: Collection[int], suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:
