@@ -43,6 +43,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/precision.py --plot
 	$(BIN)/python benchmarks/frontier.py --plot
 	$(BIN)/python benchmarks/deflection.py --plot
+	$(BIN)/python benchmarks/stiffening.py --write
 	$(BIN)/python benchmarks/control_benchmarks.py
 	$(BIN)/python benchmarks/studio.py
 

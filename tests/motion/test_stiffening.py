@@ -28,7 +28,9 @@ def test_a_large_vibration_is_repeated_with_the_exact_model():
         run = moved(arm())
     assert len(said) == 1
     found = run.statistics["stiffening"]
-    assert found["models"] == {"arm": "exact"} and found["repeated"] and found["estimated_error"]["arm"] > 0.01
+    assert found["models"] == {"arm": "exact"}
+    assert found["repeated"]
+    assert found["estimated_error"]["arm"] > 0.01
     np.testing.assert_array_equal(run.array("tip"), moved(arm("exact")).array("tip"))
     assert run.robot.link("arm").stiffening == "exact"
 
@@ -38,7 +40,8 @@ def test_a_small_vibration_keeps_the_second_order_model():
         warnings.simplefilter("error")
         run = moved(arm(payload=0.0), 1.2)
     found = run.statistics["stiffening"]
-    assert found["models"] == {"arm": "shortening"} and not found["repeated"]
+    assert found["models"] == {"arm": "shortening"}
+    assert not found["repeated"]
     assert found["estimated_error"]["arm"] < 0.01
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import LARGE_DEFLECTION, STATIONS, could_be_exact
@@ -156,7 +157,7 @@ def _link_error(link: Link, lever: float, time: Array, w: Array) -> LinkError:
     return LinkError(link.name, error, peak / link.length, amplitude, frequency)
 
 
-def _turning_points(w: Array, least: float) -> Array:
+def _turning_points(w: Array, least: float) -> NDArray[np.intp]:
     """Return the places between which w rises and falls by at least so much."""
     turns, furthest, sign = [0], 0, 0
     for k in range(1, len(w)):
@@ -168,7 +169,7 @@ def _turning_points(w: Array, least: float) -> Array:
         elif abs(w[k] - w[furthest]) >= least:
             turns.append(furthest)
             sign, furthest = -sign, k
-    return np.array([*turns, furthest] if sign else turns)
+    return np.array([*turns, furthest] if sign else turns, dtype=np.intp)
 
 
 def _deflections(system: System, link: Link, q: Array) -> Array:

@@ -199,7 +199,8 @@ class Flexible(Description):
         "auto",
         description="how far it may bend: exact (as far as it likes), shortening (second order, to about 10 % of the "
         "length), none (the papers' zero-order model, without centrifugal stiffening); auto is exact for up to 12 "
-        "modes in one plane, without shear, of a link that does not slide through its joint, else shortening",
+        "modes in one plane, without shear, of a link that does not slide through its joint, else shortening; runs of "
+        "modes in space are repeated with exact where the error of shortening exceeds 1 % of the peak deflection",
     )
     damping: Damping | None = Field(None, description="damping beside the material's own")
     shear: bool = Field(
