@@ -294,3 +294,10 @@ def test_a_run_knows_when_its_inputs_jumped():
     copy = fa.Run(run.data)
     assert not copy.continuous
     assert not len(copy.jumps)
+
+
+def test_results_name_the_link_whose_tip_they_give():
+    links = [fa.Link("arm", 1.0, mass=1.0), fa.Link("sensor", 0.1, joint="weld", mass=0.1)]
+    run = fa.simulate(fa.Robot(links=links), 0.1, native=False)
+    assert run.data.attrs["tip_link"] == "sensor"
+    assert "tip of link 'sensor'" in str(run.data["tip"].attrs)

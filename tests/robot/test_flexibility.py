@@ -3,6 +3,7 @@
 import pytest
 
 import flexarm.robot as fa
+from flexarm.robot.library import two_link_arm
 
 
 def test_strings_are_shorthand_for_default_bases():
@@ -150,3 +151,21 @@ def test_shear_areas_that_are_given_are_enough():
     assert sheared(section=given).section.at(0.5).shear_y == 8e-5
     taper = fa.Section.tapered(given, fa.Section.properties(**NUMBERS, shear_y=4e-5))
     assert sheared(section=taper).section.at(0.5).shear_y == pytest.approx(6e-5)
+
+
+@pytest.mark.parametrize(
+    "numbers", [{"bend_y": 0}, {"twist": 0, "stretch": 0}, dict.fromkeys(("bend_y", "bend_z", "twist", "stretch"), 0)]
+)
+def test_zero_shapes_are_refused_and_not_picked(numbers):
+    with pytest.raises(fa.DescriptionError, match="without shapes the link is rigid"):
+        fa.Flexible(**numbers)
+    with pytest.raises(fa.DescriptionError, match="flexible.*without shapes the link is rigid"):
+        two_link_arm().with_({"links.fore.flexible": numbers})
+
+
+def test_zero_beside_other_shapes_and_no_numbers_are_as_before():
+    assert fa.Flexible(bend_y=2, bend_z=0) == fa.Flexible(bend_y=2)
+    assert fa.Flexible().open
+    assert fa.Flexible.model_validate(fa.Flexible().model_dump()).open
+    with pytest.raises(fa.DescriptionError, match="without shapes"):
+        two_link_arm().with_({"links.fore.flexible.bend_y": 0})

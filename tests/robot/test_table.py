@@ -6,8 +6,8 @@ from flexarm.robot.library import rrr_arm, tokhi_azad_arm, two_link_arm
 
 def test_text_tells_the_robot():
     text = str(two_link_arm())
-    header, *_, upper, _, fore, model, _, _ = text.splitlines()
-    assert header == "two-link flexible arm: no gravity, 8 coordinates, 0.4444 kg"
+    header, *_, upper, _, fore, model, _, _, _, _ = text.splitlines()
+    assert header == "two-link flexible arm: no gravity, 8 coordinates, 0.4444 kg, tip of fore"
     assert upper.split("  ")[0].strip() == "upper"
     for cell in ("revolute z", "0.5 m", "rectangle 5 x 5 mm", "0.09813 kg", "bend_y 3, modes", "0.15 kg"):
         assert cell in fore
@@ -20,7 +20,7 @@ def test_text_tells_the_robot():
 
 def test_text_tells_what_modes_carry_and_what_was_picked():
     arm = two_link_arm()
-    assert str(arm).splitlines()[-2:] == [
+    assert [line for line in str(arm).splitlines() if "its modes" in line] == [
         "upper: its modes carry 0.2481 kg, 0.04568 kg m2 at its tip (hinged: 1 % of the inertia in bend_y)",
         "fore: its modes carry 0.15 kg at its tip",
     ]
@@ -32,6 +32,26 @@ def test_text_tells_what_modes_carry_and_what_was_picked():
     assert "fore: bend_y 4, stretch 1 (picked: modes below 50 Hz; expect frequencies to 0.5 %; no bend_z or" in picked
     assert "its modes" not in str(rrr_arm())
     assert "<p>fore: its modes carry 0.15 kg at its tip</p>" in arm._repr_html_()
+
+
+def test_text_tells_the_stiff_direction_of_links():
+    def beam(width, height):
+        section, steel = fa.Section.rectangle(width, height), fa.Material(210e9, 7800.0)
+        return fa.Robot(links=[fa.Link("beam", 1.0, section=section, material=steel, flexible=fa.Flexible(bend_y=3))])
+
+    def first(size):  # 1.8751^2 / (2 pi l^2) sqrt(E I / (rho A)), and I / A = size^2 / 12
+        return 1.875104**2 / (2 * 3.141592653589793) * (210e9 / 7800.0 * size**2 / 12) ** 0.5
+
+    upright, flat = str(beam(0.004, 0.1)).splitlines()[-1], str(beam(0.1, 0.004)).splitlines()[-1]
+    assert upright.endswith(f"about {first(0.004):.3g} Hz along y, {first(0.1):.3g} Hz along z (no shapes)")
+    assert flat.endswith(f"about {first(0.1):.3g} Hz along y, {first(0.004):.3g} Hz along z (no shapes)")
+
+
+def test_text_names_the_link_whose_tip_it_is():
+    arm = two_link_arm()
+    longer = fa.Robot("arm", links=[*arm.links, fa.Link("sensor", 0.02, joint="weld", mass=0.01)])
+    assert str(arm).splitlines()[0].endswith("tip of fore")
+    assert str(longer).splitlines()[0].endswith("tip of sensor")
 
 
 def test_text_is_plain_and_at_most_100_wide():

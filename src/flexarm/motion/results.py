@@ -40,6 +40,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
     attributes = {
         "robot": loop.system.robot.name,
         "model": loop.system.model,
+        "tip_link": loop.system.robot.links[-1].name,
         "options": json.dumps({**options, "sample": sample} | ({"points": points} if points else {}), default=float),
         "statistics": "",
         "reason": loop.reason,

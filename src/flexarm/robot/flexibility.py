@@ -185,7 +185,8 @@ Stiffening = Literal["auto", "none", "shortening", "exact"]
 class Flexible(Description):
     """How a link deforms. Each number counts shape functions (modes) or elements; 0 leaves the deformation out.
 
-    Without numbers they are picked (`Robot.resolved`): modes up to a frequency, of what the robot can excite.
+    Without numbers they are picked (`Robot.resolved`): modes up to a frequency, of what the robot can excite. Numbers
+    that are all 0 are refused: a link without `flexible` is rigid.
     """
 
     bend_y: Number = Field(0, description="shapes of bending along y (number, at most 100; elements at most 500)")
@@ -279,7 +280,20 @@ class Flexible(Description):
             return {"basis.elements": self.basis.elements}
         return self.counts if self.meshed else {}
 
+    def _only_zeros(self) -> Iterator[Problem]:
+        """Yield a problem if numbers are given and all are zero: that is neither flexible nor left open."""
+        # A dump of a description without numbers lists every field, with zeros where nothing was given.
+        dumped = self.model_fields_set >= set(type(self).model_fields)
+        zeros = [family for family in FAMILIES if family in self.model_fields_set]
+        if zeros and not self.counts and not dumped:
+            sentence = (
+                "must be at least 1 in one of the families: without shapes the link is rigid, so leave its flexible "
+                "out; leave out the numbers to have them picked"
+            )
+            yield Problem(zeros[0], 0, sentence)
+
     def conflicts(self) -> Iterator[Problem]:
+        yield from self._only_zeros()
         if self.counts and self.up_to is not None:
             given = ", ".join(f"{family} = {count}" for family, count in self.counts.items())
             yield Problem("up_to", self.up_to, f"must be left out with {given}: it is what numbers are picked by")

@@ -259,6 +259,11 @@ def _first(link: Link, family: str, loads: tuple[Load, ...]) -> float:
     return 1 / (2 * pi * sqrt(total)) if total > 0 and isfinite(total) else 0.0
 
 
+def first_bending_frequencies(link: Link, loads: tuple[Load, ...]) -> dict[str, float]:
+    """Estimate the first bending frequencies (Hz) of a clamped link with its loads, along y and along z."""
+    return {family: _first(link, family, loads) for family in ("bend_y", "bend_z")}
+
+
 def _axis(family: str) -> int:
     """About which sections turn in bending."""
     return 2 if family == "bend_y" else 1

@@ -13,7 +13,7 @@ from .carried import FEW, SHARE, Load, carried, reference_loads
 from .flexibility import Flexible, Modes, Reduced
 from .links import Link
 from .masses import PointMass
-from .picking import picks
+from .picking import first_bending_frequencies, picks
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -52,7 +52,8 @@ def html(robot: Robot) -> str:
 
 def _header(robot: Robot) -> str:
     gravity = f"gravity {_numbers(robot.gravity)} m/s2" if any(robot.gravity) else "no gravity"
-    return f"{robot.name}: {gravity}, {robot.coordinates} coordinates, {robot.total_mass:.4g} kg"
+    sizes = f"{robot.coordinates} coordinates, {robot.total_mass:.4g} kg"
+    return f"{robot.name}: {gravity}, {sizes}, tip of {robot.links[-1].name}"
 
 
 def _rows(robot: Robot) -> list[tuple[str, ...]]:
@@ -75,7 +76,22 @@ def _notes(robot: Robot) -> list[str]:
     """What was not given but follows: numbers of shapes, and what modes are loaded with."""
     picked = [f"{name}: {pick.words()}" for name, pick in picks(robot).items()]
     loads = zip(robot.resolved().links, carried(robot), strict=True)
-    return picked + [note for link, carries in loads if (note := _load(link, carries))]
+    return picked + [
+        note for link, carries in loads for note in (_load(link, carries), _bending(link, carries)) if note
+    ]
+
+
+def _bending(link: Link, carries: tuple[Load, ...]) -> str:
+    """Describe how stiff a flexible link is in both directions; a section turned by 90 degrees is seen here."""
+    if link.flexible is None:
+        return ""
+    counts = link.flexible.counts
+    found = first_bending_frequencies(link, carries)
+    parts = [
+        f"{frequency:.3g} Hz along {family[-1]}{'' if family in counts else ' (no shapes)'}"
+        for family, frequency in found.items()
+    ]
+    return f"{link.name}: first bending, clamped with its load: about {', '.join(parts)}"
 
 
 def _load(link: Link, carries: tuple[Load, ...]) -> str:

@@ -56,7 +56,7 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
             peak = int(bend.argmax())
             when = f"at {run.time.values[peak]:.4g} s ({bend[peak] / link.length:.2%} of its length)"
             rows.append((f"peak deflection of {link.name}", f"{1000 * bend[peak]:.4g} mm {when}"))
-    rows.append(("final tip", _point(run.tip.values[-1])))
+    rows.append((f"final tip (of {run.robot.links[-1].name})", _point(run.tip.values[-1])))
     if rigid is not None:
         apart = np.linalg.norm(run.compare(rigid)["tip"].values, axis=1)  # not a number where the twin ended earlier
         rows.append(("final tip of the rigid twin", _point(rigid.tip.values[-1])))
