@@ -159,7 +159,7 @@ def test_shear_areas_that_are_given_are_enough():
 def test_zero_shapes_are_refused_and_not_picked(numbers):
     with pytest.raises(fa.DescriptionError, match="without shapes the link is rigid"):
         fa.Flexible(**numbers)
-    with pytest.raises(fa.DescriptionError, match="flexible.*without shapes the link is rigid"):
+    with pytest.raises(fa.DescriptionError, match=r"flexible.*without shapes the link is rigid"):
         two_link_arm().with_({"links.fore.flexible": numbers})
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from flexarm.analysis.decays import Method as DecayMethod
     from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.spectra import Scaling, Spectrum, Trend, Window
+    from flexarm.mechanics.truncation import Truncation
     from flexarm.show.animate import Animation
     from flexarm.studio.server import Studio
 
@@ -77,6 +78,22 @@ class Run:
         """How far the ends of links are at most from where they should be (m); None without `verify=True`."""
         found = self.statistics.get("error_estimate")
         return None if found is None else float(found)
+
+    @property
+    def truncation(self) -> dict[str, Truncation]:
+        """Compare frequencies at the start posture with those of twice the shapes, joints "free" and "held".
+
+        Computed when first asked for; `error` is the largest relative error of a frequency, `reason` says why there is
+        none.
+        """
+        from flexarm.mechanics.system import System
+        from flexarm.mechanics.truncation import truncation
+
+        robot, start = self.robot, self.array("q")[0]
+        system = System(robot, native=False)
+        joints = zip(system.names, start.tolist(), system.elastic, strict=True)
+        posture = tuple((name, value) for name, value, elastic in joints if value and not elastic)
+        return {hold: truncation(robot, hold, posture) for hold in ("free", "held")}
 
     @property
     def reason(self) -> str:
