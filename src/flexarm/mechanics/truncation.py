@@ -129,7 +129,7 @@ def _compared(robot: Robot, fine: Robot, joints: str, posture: dict[str, float])
 
     def error(candidate: Robot) -> float:
         there = _vibrations(candidate, joints, posture)[0]
-        return max(abs(there[k] - theirs[k]) / theirs[k] for k in kept)
+        return float(max(abs(there[k] - theirs[k]) / theirs[k] for k in kept))
 
     flexible = [link for link in robot.links if link.flexible is not None]
     link = min(flexible, key=lambda each: error(refined(robot, 2, only=each.name)))

@@ -146,8 +146,8 @@ class TracedLaw:
             raise ValueError(f"the feedback law: {error}") from None
         except Exception as error:
             raise TypeError(
-                f"the feedback law {shown(self._law)} cannot be traced ({_why(error)}); write it with plain arithmetic, "
-                f"numpy functions and profiles of t, q, v, or {AWAY_OUT}"
+                f"the feedback law {shown(self._law)} cannot be traced ({_why(error)}); write it with plain "
+                f"arithmetic, numpy functions and profiles of t, q, v, or {AWAY_OUT}"
             ) from error
         try:
             said, told = parted(answer, self._own, "rates")
