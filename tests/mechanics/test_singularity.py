@@ -22,7 +22,7 @@ def two_slides(tilt=0.3, rail=0.0):
 
 def test_two_slides_along_one_line_without_a_mass_between_them():
     system = fa.System(two_slides(), native=False)
-    sentence = r"the mass matrix is singular: 'rail.q', 'cart.q' have no inertia together; give their links a mass"
+    sentence = r"'rail.q', 'cart.q' slide along the same direction, and no mass lies between them; give a link between"
     with pytest.raises(ValueError, match=sentence):
         system.forward_dynamics({"cart.q": 0.3}, None, [1.0, 0.0])
     with pytest.raises(ValueError, match=sentence):  # also where no force makes the accelerations large
@@ -98,3 +98,28 @@ def test_slides_along_one_direction_are_named_as_such(angle):
     assert "'a.q', 'b.q' slide along the same direction" in sentence
     assert "not the direction in which it slides" in sentence
     assert fa.System(robot(np.pi / 2, angle), native=False).singularity(q) is None
+
+
+def slides(first: fa.Link, second: fa.Link) -> str | None:
+    rail = fa.Link("rail", 1.0, fa.Weld(), mass=1.0)
+    return fa.System(fa.Robot(links=[rail, first, second]), native=False).singularity({"a.q": 0.2, "b.q": 0.2})
+
+
+@pytest.mark.parametrize("parent", ["a", "rail"])
+def test_slides_that_carry_nothing_lack_inertia_whatever_their_directions(parent):
+    """Other directions would not help two parallel slides that carry no mass, in a row or beside each other."""
+    first = fa.Link("a", 0.5, fa.SlidingPrismatic(), mass=0.0)
+    second = fa.Link("b", 0.5, fa.SlidingPrismatic(), mass=0.0, parent=parent)
+    sentence = "the mass matrix is singular: 'a.q', 'b.q' have no inertia; give their links a mass, a hub or a payload"
+    assert slides(first, second) == sentence
+
+
+def test_a_link_that_slides_through_its_joint_is_turned_by_its_own_angle():
+    """The message gives the rule of fixed prismatic joints, and following it makes the mass matrix regular."""
+    first = fa.Link("a", 0.5, fa.FixedPrismatic(), mass=0.0)
+    sentence = slides(first, fa.Link("b", 0.5, fa.FixedPrismatic(), mass=1.0))
+    assert sentence is not None
+    assert "'a.q', 'b.q' slide along the same direction" in sentence
+    assert "slides along its own link, which its `angle` and `mount` turn" in sentence
+    assert "not the direction" not in sentence
+    assert slides(first, fa.Link("b", 0.5, fa.FixedPrismatic(angle=0.5), mass=1.0)) is None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from flexarm.foundation.numbers import Array
+from flexarm.robot import Riding
+from flexarm.robot.joints import Joint
 
 # Eigenvalues of the mass matrix with a diagonal of ones. A hundred rigid links have 1e-7, two hundred elements 1e-9.
 SINGULAR = 1e-13
@@ -37,21 +41,33 @@ def idle_coordinates(motions: Array) -> list[int]:
     return [int(k) for k in np.flatnonzero(size > 0.1 * size.max())]
 
 
-def without_inertia(motions: Array, names: list[str], parallel: bool = False) -> str:
+def without_inertia(motions: Array, names: list[str], slides: Collection[Joint] = ()) -> str:
     """Return the sentence about motions that move no mass, with the coordinates that take part in them.
 
-    parallel: these are joints that slide along the same direction.
+    slides: the joints of these coordinates, if all of them slide along the same direction.
     """
     idle = [f"'{names[k]}'" for k in idle_coordinates(motions)]
-    if parallel:
+    together = motions.shape[1] < len(idle)
+    if slides and together:
         return (
             f"the mass matrix is singular: {', '.join(idle)} slide along the same direction, and no mass lies between "
-            "them; `angle` and `mount` turn the link behind a slide, not the direction in which it slides: turn the "
-            "link on which it rides, or give the links between them a mass"
+            f"them; give a link between them a mass, or make the directions differ: {_direction_hint(slides)}"
         )
     lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
-    together = "" if len(idle) == 1 or motions.shape[1] >= len(idle) else " together"
     return (
-        f"the mass matrix is singular: {', '.join(idle)} {lack} no inertia{together}; "
+        f"the mass matrix is singular: {', '.join(idle)} {lack} no inertia{' together' if together else ''}; "
         f"give {their} a mass, a hub or a payload"
     )
+
+
+def _direction_hint(slides: Collection[Joint]) -> str:
+    """Return what decides the direction in which these kinds of joints slide."""
+    hints = []
+    if any(isinstance(each, Riding) for each in slides):
+        hints.append(
+            "a sliding prismatic joint or a sleeve slides along the link on which it rides (`angle` and `mount` turn "
+            "the link behind it, not the direction in which it slides)"
+        )
+    if not all(isinstance(each, Riding) for each in slides):
+        hints.append("a fixed prismatic joint slides along its own link, which its `angle` and `mount` turn")
+    return "; ".join(hints)

@@ -36,6 +36,7 @@ from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.strains import RIGID, point_of_section, require_in_section, strain, strain_rows, surface_point
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
 from flexarm.robot import Robot
+from flexarm.robot.joints import Joint
 from flexarm.robot.picking import Pick, picks
 
 Mask = NDArray[np.bool_]
@@ -306,17 +307,17 @@ class System:
         motions = idle_motions(M, self.sizes[free], whole, nearly)
         if not motions.size:
             return None
-        parallel = self._slide_together([free[k] for k in idle_coordinates(motions)], posture)
-        return without_inertia(motions, [self.names[k] for k in free], parallel)
+        slides = self._parallel_slides([free[k] for k in idle_coordinates(motions)], posture)
+        return without_inertia(motions, [self.names[k] for k in free], slides)
 
-    def _slide_together(self, places: list[int], q: Array) -> bool:
-        """Return True if these coordinates are two or more joints that slide along the same direction in the world."""
+    def _parallel_slides(self, places: list[int], q: Array) -> list[Joint]:
+        """Return the joints of these coordinates if all of them slide along the same direction in the world."""
         moved = [self.coordinates[k] for k in places]
         if len(moved) < 2 or any(each.kind != "joint" or each.unit != "m" for each in moved):
-            return False
+            return []
         ways = np.array([self.jacobian(each.link, None, q, axes="world")[3:, each.index] for each in moved])
         along = ways @ ways[0] / (np.linalg.norm(ways, axis=1) * np.linalg.norm(ways[0]))
-        return bool((np.abs(along) > 1 - 1e-9).all())
+        return [self.robot.link(each.link).joint for each in moved] if (np.abs(along) > 1 - 1e-9).all() else []
 
     def mass_matrix(self, q: Vector = None) -> Array:
         """M(q), (..., nq, nq).
