@@ -3,6 +3,7 @@
 import functools
 import gc
 import itertools
+import json
 import math
 import threading
 
@@ -487,3 +488,20 @@ def test_a_feedback_prints_as_one_short_line():
     many = fa.Feedback(lambda t, q, v, gains: [0.0], gains={f"k{k}": 1.0 for k in range(100)})
     assert "... (100)" in repr(many)
     assert len(repr(many)) < 300
+
+
+def test_runs_and_sweeps_save_every_field_of_a_feedback():
+    """The printed line names references and sensors only; the saved options hold their values."""
+
+    def law(t, x, gains):
+        return {"a": gains["kp"] * (x.reference("a.q") - x["a.q"]) + gains["row"][1] * x.rate("a.q")}
+
+    given = {"limit": 3.0, "gains": {"kp": 2.0, "row": [0.5, -0.25]}, "references": {"a.q": fa.cycloid(0, 0.3, 2.0)}}
+    parts = {"sensors": {"a.q": fa.Sensor(noise=1e-4)}, "actuators": {"a": fa.Actuator(lag=0.02)}}
+    feedback = fa.Feedback(law, rate=200, **given, **parts)
+    sweep = fa.sweep(ROD, over={"gains.kp": [1.0, 2.0]}, duration=0.05, torque=feedback, measure=["tip"], native=False)
+    for text in (run(feedback, 0.05).options["torque"], json.loads(sweep.attrs["options"])["torque"]):
+        for part in ("rate=200", "limit=3.0", "{'kp': 2.0, 'row': [0.5, -0.25]}", "{'a.q': cycloid(0, 0.3, 2)}"):
+            assert part in text
+        assert "noise=0.0001" in text
+        assert "lag=0.02" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -94,8 +94,7 @@ class Feedback:
     def __repr__(self) -> str:
         """Return one line: driven links, rate, gains, references, states, limit, sensors and actuators."""
         links = getattr(self.law, "links", None)
-        name = getattr(self.law, "__name__", type(self.law).__name__)
-        parts = [f"links {_enumerated(links)}" if isinstance(links, tuple) else f"law {name}"]
+        parts = [f"links {_enumerated(links)}" if isinstance(links, tuple) else f"law {law_name(self.law)}"]
         parts += ["continuous" if self.rate is None else f"rate {self.rate:g} Hz"]
         for word, given in (("gains", self.gains), ("states", self.states)):
             if given:
@@ -149,6 +148,19 @@ def _enumerated(words: Iterable[str]) -> str:
 
 def _short(value: Any) -> str:
     return f"{value:g}" if np.ndim(value) == 0 else f"{'x'.join(map(str, np.shape(value)))} numbers"
+
+
+def law_name(law: Any) -> str:
+    """Return the name of a function, or that of the class of any other callable."""
+    return str(getattr(law, "__name__", type(law).__name__))
+
+
+def recorded_torque(torque: Any) -> str:
+    """Return the text that a run or a sweep saves of its `torque=`: every field of a Feedback with its values."""
+    if not isinstance(torque, Feedback):
+        return repr(torque)
+    values = ((each.name, getattr(torque, each.name)) for each in fields(torque))
+    return f"Feedback({', '.join(f'{name}={value!r}' for name, value in values)})"
 
 
 def feedback_of(torque: Any) -> Feedback | None:

@@ -22,6 +22,7 @@ from flexarm.motion.events import Watch
 from flexarm.motion.gains import Gains
 from flexarm.motion.integration import Integration
 from flexarm.motion.interrupts import Interrupts
+from flexarm.motion.laws import recorded_torque
 from flexarm.motion.loads import warn_of_idle_loads
 from flexarm.motion.method_names import chosen_stabilization
 from flexarm.motion.methods import Method
@@ -172,7 +173,7 @@ def asked(schedule: Schedule, loads: Any, plan: Plan, method: str | Method, samp
     system, tolerance = schedule.system, plan.tolerance
     out: dict[str, Any] = {
         "duration": tolerance.horizon,
-        "torque": repr(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
+        "torque": recorded_torque(schedule.feedback or dict(zip(system.inputs, schedule.torques, strict=True))),
         "motion": repr({system.names[k]: each for k, each in schedule.motions.items()}),
         "loads": repr(list(loads or ())),
         **({"load_places": _load_places(schedule)} if schedule.loads else {}),

@@ -11,13 +11,12 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.foundation.sentences import shown
 from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains
 from flexarm.motion.law_answers import column, parted, require_links, state_column
 from flexarm.motion.law_view import NONE, TracedView, Unreadable
-from flexarm.motion.laws import AWAY_OUT, Feedback, takes_view
+from flexarm.motion.laws import AWAY_OUT, Feedback, law_name, takes_view
 from flexarm.motion.named import NamedSymbols, UnknownName
 from flexarm.motion.outlook import Outlook, calm
 from flexarm.motion.probing import probed
@@ -146,7 +145,7 @@ class TracedLaw:
             raise ValueError(f"the feedback law: {error}") from None
         except Exception as error:
             raise TypeError(
-                f"the feedback law {shown(self._law)} cannot be traced ({_why(error)}); write it with plain "
+                f"the feedback law '{law_name(self._law)}' cannot be traced ({_why(error)}); write it with plain "
                 f"arithmetic, numpy functions and profiles of t, q, v, or {AWAY_OUT}"
             ) from error
         try:

@@ -14,6 +14,7 @@ import numpy as np
 from flexarm._version import __version__
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
+from flexarm.motion.laws import recorded_torque
 from flexarm.motion.run import Run
 from flexarm.sweeps.kept import USUAL, Measures, Usual, usual_measures
 from flexarm.sweeps.member import Case, Outcome
@@ -206,7 +207,7 @@ def _labels(names: Mapping[str, list[str]], used: Mapping[str, int]) -> dict[str
 def _options(case: Case) -> dict[str, Any]:
     return {
         "duration": case.duration,
-        "torque": repr(case.torque),
+        "torque": recorded_torque(case.torque),
         "motion": repr(dict(case.motion or {})),
         "loads": repr(list(case.loads or ())),
         "q0": case.q0 if isinstance(case.q0, str) else _plain(case.q0),
