@@ -66,3 +66,18 @@ def test_motions_that_no_torque_makes_are_refused():
             fa.feedforward(arm, {"a": motion}, 1.0)
     with pytest.raises(ArithmeticError, match="no quasi-static deflection"):
         fa.feedforward(weighty(), {"a": fa.minimum_jerk(0, 50.0, 0.1), "b": 0.0}, 0.1, "quasi-static")
+
+
+def test_a_feedforward_of_data_says_what_follows_them():
+    """A spline that ends at a torque would push for ever; one that ends at zero, or says what follows, is taken."""
+    arm = weighty()
+    times = [0.0, 0.5, 1.0]
+
+    def controller(torque):
+        return fa.pd(arm, 40.0, 4.0, MOTION, feedforward={"a": torque})
+
+    with pytest.raises(ValueError, match=r"feedforward\['a'\] = spline\(3 points\): its data reach from 0 to 1 s; say"):
+        controller(fa.spline(times, [0.0, 1.0, 2.0]))
+    for torque in (fa.spline(times, [2.0, 1.0, 0.0]), fa.spline(times, [0.0, 1.0, 2.0], after="zero")):
+        assert controller(torque).references["feedforward.a"](5.0) == 0.0
+    assert controller(fa.spline(times, [0.0, 1.0, 2.0], after="hold")).references["feedforward.a"](5.0) == 2.0

@@ -49,7 +49,8 @@ class RigidTorques:
 
     @property
     def torque(self) -> dict[str, Profile]:
-        """By link a spline of the torque, for `simulate(torque=...)`; it jumps where the path's acceleration does."""
+        """By link a spline of the torque, for `simulate(torque=...)`; it jumps where the path's acceleration does and
+        holds its last value after the path, as a robot at rest under gravity needs."""
         return {name: self._spline(values) for name, values in zip(self.inputs, self.torques.T, strict=True)}
 
     @property

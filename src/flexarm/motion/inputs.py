@@ -163,7 +163,8 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
     after : {"hold", "zero"}, optional
         Value outside the data: "hold" keeps the first value before and the last value after them, "zero" is zero on
         both sides. If omitted, a motion or a reference holds its end values, and a torque or a load is refused if the
-        run needs it outside the data, unless it ends (or begins) at zero.
+        run needs it outside the data, unless it ends (or begins) at zero. The feedforward of a controller, which
+        does not know the run, is refused unless it ends at zero and begins at zero or at t = 0.
 
     Returns
     -------

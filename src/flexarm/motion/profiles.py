@@ -39,19 +39,6 @@ class Profile:
     data: tuple[float, float] | None = field(default=None, compare=False, repr=False)
     """First and last time (s) of the data, if it was left open how the profile continues outside."""
 
-    def require_data(self, duration: float, name: str) -> None:
-        """Raise a ValueError if a force is needed outside the data and nothing says what it is there."""
-        if self.data is None:
-            return
-        (first, last), slack = self.data, 1e-9 * duration
-        before = first > slack and float(self(first)) != 0.0
-        if before or (last < duration - slack and float(self(last)) != 0.0):
-            raise ValueError(
-                f"{name} = {self!r}: its data reach from {first:g} to {last:g} s and the run from 0 to {duration:g} s; "
-                "say what it is outside of them: after='zero' or after='hold' (the last value), as in "
-                "fa.spline(times, values, after='zero')"
-            )
-
     @property
     def breaks(self) -> tuple[float, ...]:
         """Times at which one piece gives way to the next."""
@@ -121,3 +108,22 @@ class Profile:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def require_data(force: Profile, name: str, duration: float | None = None) -> None:
+    """Raise a ValueError if a force is needed outside its data and nothing says what it is there.
+
+    duration: that of the run (s); None if the run may be of any length.
+    """
+    if force.data is None:
+        return
+    first, last = force.data
+    slack = 1e-9 * max(abs(first), abs(last))
+    before = first > slack and float(force(first)) != 0.0
+    later = duration is None or last < duration - slack
+    if before or (later and float(force(last)) != 0.0):
+        run = "" if duration is None else f" and the run from 0 to {duration:g} s"
+        raise ValueError(
+            f"{name} = {force!r}: its data reach from {first:g} to {last:g} s{run}; say what it is outside of them: "
+            "after='zero' or after='hold' (the last value), as in fa.spline(times, values, after='zero')"
+        )

@@ -27,7 +27,7 @@ from flexarm.motion.laws import feedback_of
 from flexarm.motion.loads import loads_of
 from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
-from flexarm.motion.profiles import Profile
+from flexarm.motion.profiles import Profile, require_data
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.state_errors import error_weights
 from flexarm.motion.stepper import Given
@@ -61,10 +61,10 @@ class Schedule:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
         t, in the state in which the run begins."""
         for name, torque in zip(self._torque_names, self.torques, strict=True):
-            torque.require_data(duration, name)
+            require_data(torque, name, duration)
         for k, (_, parts) in enumerate(self.loads):
             for part in parts:
-                part.require_data(duration, f"loads[{k}]")
+                require_data(part, f"loads[{k}]", duration)
         seen: list[tuple[str, Outlook]] = []
 
         def known(name: str, each: Profile, rate: int) -> Profile:

@@ -100,7 +100,9 @@ def _parse(text: str, file: str) -> Any:
         position = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
         raise refusal(file, f"is not valid YAML: {said}", *position) from None
     except YAMLError as error:
-        raise refusal(file, f"is not valid YAML: {str(error).splitlines()[0]}") from None
+        place = getattr(error, "position", None)  # of a character that YAML does not allow
+        line = None if place is None else text.count("\n", 0, place) + 1
+        raise refusal(file, f"is not valid YAML: {str(error).splitlines()[0]}", line) from None
 
 
 def _plain(node: Any, done: dict[int, Any]) -> Any:
