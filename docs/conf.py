@@ -13,7 +13,8 @@ author = "the flexarm authors"
 project_copyright = author
 version = release = flexarm.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+napoleon_google_docstring = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 html_theme = "furo"
@@ -27,14 +28,20 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 90
 smartquotes = False
 
+UNDERLINE = re.compile(r"^-{3,}$")  # of the heading of a numpydoc section
+
 
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-docstring", docstring)
+    app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon, which reads numpydoc sections
     app.connect("autodoc-process-signature", signature)
 
 
 def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Our docstrings are plain text with `code`; `name: meaning` with hanging lines is a list of arguments."""
+    """Turn a docstring into reStructuredText: text with `code`, and arguments in numpydoc sections or, in docstrings
+    without sections, as `name: meaning` with hanging lines."""
+    if any(UNDERLINE.match(line) for line in lines):
+        lines[:] = numpydoc(lines)
+        return
     out: list[str] = []
     example = False
     for line in lines:
@@ -51,6 +58,17 @@ def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: l
         else:
             out += ["", plain(line)] if listed and line.strip() else [plain(line)]
     lines[:] = out
+
+
+def numpydoc(lines: list[str]) -> list[str]:
+    """Return the lines of a docstring with its text as reStructuredText; headings, names and examples as they are."""
+    out: list[str] = []
+    example = False
+    for line in lines:
+        example = line.startswith(">>>") or (example and bool(line.strip()))
+        kept = example or UNDERLINE.match(line) or re.match(r"^[\w, *]+ : ", line)
+        out.append(line if kept else plain(line))
+    return out
 
 
 def plain(text: str) -> str:

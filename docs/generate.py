@@ -63,7 +63,9 @@ A profile is `{{profile: NAME, ...}}` with the arguments of the function of the 
 {profiles}
 
 The `source` of a table is a CSV file with a header, its first column the time; its name is relative to the folder of
-the robot file, which it may leave only under `flexarm run --allow-outside`.
+the robot file, which it may leave only under `flexarm run --allow-outside`. `after` gives the value of a spline or a
+table outside its data: `hold` (its end values) or `zero`. Motions and references hold unless it is given; a torque or a
+load that the run needs outside the data must have it, unless the data end at zero.
 """
 
 SWEEP = """## The section `sweep`
