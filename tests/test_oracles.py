@@ -1,5 +1,7 @@
 """Oracles against answers in closed form and published ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,6 +13,7 @@ from tests.oracles import (
     elastica,
     exact_link,
     rod,
+    shortened_links,
     timoshenko,
     transformation_matrices,
 )
@@ -332,3 +335,51 @@ def test_a_link_on_a_hinge_is_a_pendulum(module):
     M, h = arm.equations(np.array([0.4]), np.array([3.0]))
     assert M[0, 0] == pytest.approx(2.5 * 1.2**3 / 3)
     assert h[0] == pytest.approx(2.5 * 1.2 * 9.81 * 0.6 * np.cos(0.4))
+
+
+# --- links that shorten ---
+
+
+def test_links_that_do_not_bend_are_those_without_shortening():
+    """Sums over links here, recursions inward and forces by d'Alembert's principle there."""
+    stiffness, draw = {"twist": 3.0, "stretch": 50.0}, np.random.default_rng(1)
+    link = transformation_matrices.Link(0.8, 1.5, stiffness, 2, 0.02, tip_mass=0.3)
+    links = (link, replace(link, axis=(0.0, 0.6, 0.8), offset=(0.1, 0.0, -0.2), spring=5.0, rotor=0.2, length=1.1))
+    q, v = draw.normal(size=(2, 11))
+    shortened, recursive = (
+        module.Arm(links, (1.0, 2.0, -9.0)).equations(q, v) for module in (shortened_links, transformation_matrices)
+    )
+    without = shortened_links.Arm(links, (1.0, 2.0, -9.0), products=False).equations(q, v)
+    for one, other in zip(without, recursive, strict=True):
+        assert_allclose(one, other, rtol=0, atol=1e-13 * np.abs(other).max())
+    assert_allclose(shortened[0], recursive[0], rtol=0, atol=1e-13 * np.abs(recursive[0]).max())
+
+
+@pytest.mark.parametrize("options", [{}, {"order": 2}, {"order": 2, "definite": True}], ids=str)
+def test_a_spinning_beam_stiffens_by_southwells_number(options):
+    """Forces of the turning hinge are (1.193 - 1) theta'^2 eta on a first mode in the plane, 1.193 across it."""
+    link = transformation_matrices.Link(1.0, 1.0, {"bend_y": 1.0, "bend_z": 1.0}, 1)
+    arm = shortened_links.Arm((link,), **options)
+    eta, speed = 1e-6, 3.0
+    for k, expected in ((1, 0.193), (2, 1.193)):
+        q = eta * np.eye(3)[k]
+        h = arm.equations(q, np.array([speed, 0.0, 0.0]))[1] - arm.equations(q, np.zeros(3))[1]
+        assert h[k] / (eta * speed**2) == pytest.approx(expected, abs=5e-4)
+
+
+def test_the_mass_matrix_of_links_that_shorten_is_that_of_their_points():
+    """A tip mass alone, on a massless beam: m J' J of its place, by differences."""
+    link = transformation_matrices.Link(1.2, 1e-12, {"bend_y": 1.0, "bend_z": 1.0}, 1, tip_mass=0.7)
+    q = np.array([0.3, 2e-7, -3e-7])  # modes of unit mass of a light beam are long
+    beam = shortened_links.Beam(link, True)
+    moves, form = link.tip[0], beam.tip_forms[0]
+
+    def place(q):
+        turned = rod.rotation(np.array([np.cos(q[0] / 2), 0, 0, np.sin(q[0] / 2)]))
+        return turned @ (np.array([1.2, 0, 0]) + q[1:] @ moves + q[1:] @ form @ q[1:] / 2)
+
+    steps = np.diag([1e-5, 1e-10, 1e-10])
+    J = np.array([(place(q + step) - place(q - step)) / (2 * step.sum()) for step in steps]).T
+    M = shortened_links.Arm((link,)).equations(q, 0 * q)[0]
+    size = np.sqrt(np.diag(M))
+    assert_allclose(M / np.outer(size, size), 0.7 * J.T @ J / np.outer(size, size), rtol=0, atol=1e-6)

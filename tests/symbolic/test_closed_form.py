@@ -18,8 +18,9 @@ TOLERANCE = 1e-12
 
 
 def agrees(robot, k=None, seed=0, **options):
+    """Compare the zero-order equations with `System`."""
     given = options.pop("given", {})
-    form = fa.equations(robot, k=k, **options)
+    form = fa.equations(robot, k=k, stiffening="none", **options)
     system = fa.System(zero_order(robot), native=False)
     assert form.names == system.names
     error, where = worst(form, system, *state(system, seed, **given))
@@ -80,7 +81,7 @@ def test_damping_friction_and_drives():
 @settings(max_examples=6, deadline=None, phases=[Phase.generate])
 @given(helpers.robots(most=3, planar=True), st.sampled_from(["symbolic", "numeric"]))
 def test_random_planar_trees_of_hinges(robot, parameters):
-    form = fa.equations(robot, parameters=parameters)
+    form = fa.equations(robot, stiffening="none", parameters=parameters)
     system = fa.System(zero_order(robot), native=False)
     assert form.names == system.names
     error, where = worst(form, system, *helpers.state(system, 1)[:2])
