@@ -1,15 +1,18 @@
 """Generated functions: each is run, or compiled and run, and must give what the others give."""
 
 import ctypes
+import re
 import shutil
 import subprocess
+from itertools import product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.mechanics.native import find_compiler
-from tests.symbolic.cases import GRAVITY, LUMP, arm, bending, link
+from tests.symbolic.cases import BAR, GRAVITY, KINDS, LUMP, STEEL, arm, bending, link
 
 
 def forms():
@@ -63,6 +66,41 @@ def test_c_compiles_without_warnings_and_gives_the_same(form, tmp_path):
     for parameters in (None, pointer(own)):
         ctypes.CDLL(str(library)).motion(pointer(q), pointer(v), parameters, *map(pointer, out.values()))
         same(out, form.lambdify()(q, v))
+
+
+def unused(form, tmp_path) -> str:
+    """Return what a compiler says about the generated C."""
+    source = tmp_path / "motion.c"
+    source.write_text(form.c())
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wunused", "-Werror", "-fsyntax-only"]
+    return subprocess.run(["cc", *flags, str(source)], capture_output=True, text=True).stderr
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("space", [False, True], ids=["planar", "spatial"])
+@pytest.mark.parametrize(("first", "second"), [*product(KINDS, KINDS)])
+def test_c_has_no_unused_variables(first, second, space, tmp_path):
+    """All pairs of joints; one link of second order, one of the zero-order model."""
+    hinges = (fa.Revolute("z"), fa.Revolute("y")) if space else (None, None)
+    shapes = fa.Flexible(**{"bend_z" if space else "stretch": 1}, stiffening="shortening")
+    links = [
+        link("a", first, shapes, joint=hinges[0] if first == "R" else None),
+        link("b", second, bending(1, "modes"), 0.7, payload=LUMP, joint=hinges[1] if second == "R" else None),
+    ]
+    assert not unused(fa.equations(fa.Robot(links=links, gravity=GRAVITY)), tmp_path)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_statements_that_cancel_are_dropped(tmp_path):
+    """Common subexpressions are found before terms cancel; here one of them is left without a use."""
+    along, across = (fa.Flexible(**{family: 1}, basis="elements", stiffening="none") for family in ("twist", "bend_z"))
+    lump = fa.PointMass(0.3, offset=(0.05, 0.02, 0.03), inertia=(0.01, 0.02, 0.025))
+    links = [
+        fa.Link("a", 0.8, fa.Revolute("z"), BAR, STEEL, across, payload=lump, rotary_inertia=True),
+        fa.Link("b", 0.8, fa.FixedPrismatic(rear="flexible"), BAR, STEEL, along, payload=lump),
+    ]
+    form = fa.equations(fa.Robot(links=links, gravity=(1, 2, 3)), parameters="numeric")
+    assert not unused(form, tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("octave-cli") is None, reason="no Octave")
@@ -139,6 +177,56 @@ def test_elastic_coordinates_have_units():
     assert "(m kg^1/2)" in small.c()
     assert "(-)" not in small.c()
     assert [each.unit for each in small.variables] == ["rad", modal, "rad/s", f"{modal}/s", "N m"]
+
+
+def size_of(unit: str, length: float, mass: float) -> float:
+    """Return by how much numbers of a unit grow if lengths and masses do; times stay."""
+    over, _, under = unit.replace("^1/2", "^0.5").partition("/")
+    sizes = {"m": length, "kg": mass, "N": length * mass, "rad": 1.0, "s": 1.0, "-": 1.0, "1": 1.0}
+    found = 1.0
+    for side, sign in ((over, 1), (under, -1)):
+        for each in side.split():
+            name, power = re.fullmatch(r"([A-Za-z]+|1|-)\^?([0-9.]*)", each).groups()
+            found *= sizes[name] ** (sign * float(power or 1))
+    return found
+
+
+@pytest.mark.parametrize("joint", [fa.Revolute("y"), fa.FixedPrismatic(rear="flexible")], ids=["hinge", "slide"])
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {"bend_y": 2, "stiffening": "none", "basis": "elements"},
+        {"bend_y": 1, "bend_z": 1, "twist": 1, "stretch": 1, "basis": "elements"},
+        {"bend_y": 1, "bend_z": 1, "twist": 1, "stretch": 1},
+        {"bend_y": 1, "twist": 1, "stretch": 1, "basis": fa.Reduced(elements=4, interface="fixed")},
+    ],
+    ids=["mesh", "elements", "modes", "reduced"],
+)
+def test_units_are_those_by_which_numbers_grow(shapes, joint):
+    """A robot whose lengths and masses are larger by factors: values of each unit grow by its powers of them."""
+    flexible = fa.Flexible(**{"stiffening": "shortening"} | shapes)
+
+    def form(length, mass):
+        steel = fa.Material(E=2e10 * mass / length, rho=7850.0 * mass / length**3, damping=1e-3)
+        bar = fa.Section.rectangle(0.01 * length, 0.02 * length)
+        lump = fa.PointMass(0.3 * mass, offset=(0.05 * length, 0, 0.01 * length), inertia=0.01 * mass * length**2)
+        links = [fa.Link("a", 0.8 * length, joint, bar, steel, flexible, payload=lump)]
+        return fa.equations(fa.Robot(links=links, gravity=(length, 2 * length, -9 * length)))
+
+    factors = 1.7, 2.3
+    small, large = form(1.0, 1.0), form(*factors)
+    for each in small.parameters:
+        expected = size_of(each.unit, *factors) * small.values[each.symbol]
+        assert large.values[each.symbol] == pytest.approx(expected, rel=1e-9), each
+    growth = np.array([size_of(each.named.unit, *factors) for each in small._model.coordinates.all])
+    q, v = np.random.default_rng(0).uniform(0.01, 0.03, (2, len(growth)))
+    q[0] = 0.5
+    found, grown = small.lambdify()(q, v), large.lambdify()(growth * q, growth * v)
+    energy = factors[0] ** 2 * factors[1]
+    for name in "MCKD":
+        expected = energy * found[name] / np.outer(growth, growth)
+        assert_allclose(grown[name], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    assert_allclose(grown["G"], energy * found["G"] / growth, rtol=1e-9, atol=1e-9 * np.abs(grown["G"]).max())
 
 
 def test_text_lists_entries():
