@@ -291,12 +291,26 @@ def test_the_simulated_model_is_the_default():
 
 
 def test_the_default_is_of_zero_order_with_a_warning_where_the_simulated_model_has_no_closed_form():
-    exact_in_space = fa.Robot(links=[link("a", "R", fa.Flexible(bend_y=1)), link("b", "R", joint=fa.Revolute("y"))])
+    hinge, second = link("b", "R", joint=fa.Revolute("y")), "stiffening='shortening' derives second-order links"
+    exact_in_space = fa.Robot(links=[link("a", "R", fa.Flexible(bend_y=1, stiffening="exact")), hinge])
+    tilting = fa.Robot(links=[link("a", "R", shapes("shortening", 1), rotary_inertia=True), hinge])
+    sliding = arm(link("a", "Pb", fa.Flexible(bend_y=1, stiffening="exact")))
     mesh = arm(link("a", "R", shapes("shortening", 1, "elements")))
-    for robot, options in ((exact_in_space, {}), (mesh, {"boundary": "kept"})):
-        with pytest.warns(fa.ValidityWarning, match="zero-order model.*for which there is no closed form here"):
+    for robot, options, why, has_second in (
+        (exact_in_space, {}, "'exact' has a closed form for planar robots only (see link 'b')", True),
+        (tilting, {}, "'shortening' has a closed form in space only without rotary_inertia", False),
+        (sliding, {}, "'exact' has a closed form only where a link does not slide through its joint", True),
+        (mesh, {"boundary": "kept"}, "boundary = 'kept' has a closed form for stiffening 'none' only", False),
+    ):
+        with pytest.warns(fa.ValidityWarning, match="zero-order model") as told:
             default = fa.equations(robot, **options)
+        said = str(told[0].message)
+        assert why in said
+        assert (second in said) == has_second
+        assert told[0].filename == __file__
         assert default.text() == fa.equations(robot, stiffening="none", **options).text()
+        if not options:
+            assert why in refusal(robot, stiffening="robot")
 
 
 def test_a_form_that_is_too_large_hints_at_the_zero_order_model():

@@ -6,7 +6,7 @@ import warnings
 
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.robot import Link, Robot
-from flexarm.symbolic.supported import as_simulated
+from flexarm.symbolic.supported import lack_of_stiffening
 
 STIFFENINGS = ("none", "shortening", "exact", "robot")
 
@@ -25,16 +25,26 @@ def stiffened(robot: Robot, stiffening: str) -> Robot:
 def default_model(robot: Robot, kept: bool) -> str:
     """Return "robot" if the links' own models have a closed form; else warn and return "none"."""
     found = [f"'{link.name}' ({link.stiffening})" for link in robot.links if link.stiffening != "none"]
-    if not found or (as_simulated(robot) and not kept):
+    lack = _lack(robot, kept)
+    if not found or not lack:
         return "robot"
+    second = (
+        "" if _lack(stiffened(robot, "shortening"), kept) else "stiffening='shortening' derives second-order links, "
+    )
     warnings.warn(
-        "the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate "
-        f"have {', '.join(found)}, for which there is no closed form here; stiffening='none' of these links makes both "
-        "the same, and fa.equations(..., stiffening='robot') says what is missing",
+        f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
+        f"{', '.join(found)}: {lack}; {second}stiffening='none' derives the zero-order model without this warning",
         ValidityWarning,
         stacklevel=3,
     )
     return "none"
+
+
+def _lack(robot: Robot, kept: bool) -> str:
+    """Return why the models of a robot's links have no closed form; an empty string if they have one."""
+    if kept:
+        return "boundary = 'kept' has a closed form for stiffening 'none' only"
+    return next(filter(None, (lack_of_stiffening(robot, index) for index in range(len(robot.links)))), "")
 
 
 def note(robot: Robot) -> list[str]:

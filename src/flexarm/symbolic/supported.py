@@ -51,8 +51,8 @@ def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
             )
-        if link.stiffening != "none":
-            _check_stiffened(robot, index)
+        if lack := lack_of_stiffening(robot, index):
+            raise ValueError(f"{lack}; fa.equations(..., stiffening='none') is the papers' zero-order model")
         if link.flexible is not None and link.flexible.shear:
             raise ValueError(f"{where}: flexible.shear = True: must be false, since closed forms have no shear")
         if kept and link.flexible is not None and not meshed(link):
@@ -71,20 +71,11 @@ def check(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     _check_nodes(robot, k)
 
 
-def as_simulated(robot: Robot) -> bool:
-    """Whether each link's own model has a closed form."""
-    try:
-        for index, link in enumerate(robot.links):
-            if link.stiffening != "none":
-                _check_stiffened(robot, index)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_stiffened(robot: Robot, index: int) -> None:
-    """Refuse links of a model other than the papers' of zero order that has no closed form."""
+def lack_of_stiffening(robot: Robot, index: int) -> str:
+    """Return where the model of a flexible link has a closed form if it has none here, else an empty string."""
     link = robot.links[index]
+    if link.stiffening == "none":
+        return ""
     lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
     hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
     riding = [each.name for each in hanging if on_mesh(each)]
@@ -100,11 +91,7 @@ def _check_stiffened(robot: Robot, index: int) -> None:
         lack = "only where its shapes hold its root (see basis.root)"
     elif riding:
         lack = f"without contact nodal or element (see link '{riding[0]}')"
-    if lack:
-        raise ValueError(
-            f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {lack}; "
-            "fa.equations(..., stiffening='none') is the papers' zero-order model"
-        )
+    return f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {lack}" if lack else ""
 
 
 def meshed(link: Link) -> bool:
