@@ -1,6 +1,7 @@
-"""What closed forms cost: `python benchmarks/formulation.py` (or `make bench`).
+"""Cost of deriving closed forms: `python benchmarks/formulation.py` (or `make bench`).
 
-The rival is `sympy.physics.mechanics.LagrangesMethod` on the same kinematics: it gets T and U of the same position
+Times are those of the zero-order model (`stiffening="none"`), which the papers have; sizes at the end are those of all
+models. The rival is `sympy.physics.mechanics.LagrangesMethod` on the same kinematics: it gets T and U of the same position
 vectors r_0ij(x), with the integrals over x already done, and finds the mass matrix and the forcing. Times depend on the
 machine: read them as ratios within one run.
 """
@@ -38,11 +39,11 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def formulate(elements: int, route: str = "extended", backend: Any = None) -> float:
-    """M, C, K, G (and D, F) as SymPy matrices, with nothing cached from before."""
+    """M, C, K, G (and D, F) of the zero-order model as SymPy matrices, with nothing cached from before."""
     usual, algebra.backend = algebra.backend, backend or algebra.backend
 
     def work() -> None:
-        form = fa.equations(arm(elements), route=route)  # type: ignore[arg-type]
+        form = fa.equations(arm(elements), stiffening="none", route=route)  # type: ignore[arg-type]
         assert all(getattr(form, name) is not None for name in "MCKG")
 
     def cold() -> float:
@@ -59,7 +60,7 @@ def assembly(elements: int, route: str) -> float:
     """The mass and stiffness matrices alone, from elements whose integrals are done."""
 
     def work() -> float:
-        form = fa.equations(arm(elements), route=route)  # type: ignore[arg-type]
+        form = fa.equations(arm(elements), stiffening="none", route=route)  # type: ignore[arg-type]
         assert form._inertias is not None
         return seconds(lambda: (form._M, form._K))
 
@@ -68,7 +69,7 @@ def assembly(elements: int, route: str) -> float:
 
 def energies(elements: int) -> tuple[Any, list[Any]]:
     """T - U of the same arm in functions of time, and its coordinates."""
-    form = fa.equations(arm(elements))
+    form = fa.equations(arm(elements), stiffening="none")
     moving = [dynamicsymbols(each.name) for each in form.q]
     as_functions = dict(zip(form.q, moving, strict=True))
     x, t = sympy.Symbol("x"), dynamicsymbols._t
@@ -112,18 +113,26 @@ def lagrange(elements: int) -> float:
 
 
 def sizes() -> None:
-    """Of one and two links by their model: statements and operations of generated functions, lines of LaTeX."""
+    """Print statements and operations of generated functions and lines of LaTeX, by the model of the links."""
     print(f"{'links, modes':>13}" + "".join(f"{model:>20}" for model in MODELS))
     for links, modes in ((1, 1), (1, 2), (2, 1), (2, 2)):
-        cells = []
-        for model in MODELS:
-            shapes = fa.Flexible(bend_y=modes, stiffening=model)
-            bars = [each.model_copy(update={"flexible": shapes}) for each in arm(1).links[:links]]
-            form = fa.equations(fa.Robot(links=bars, gravity=(0, -9.81, 0)), stiffening=model)
-            steps = [value for _, value in form.listing.steps]
-            steps += [value for rows in form.listing.entries.values() for _, _, value in rows]
-            cells.append(f"{len(steps)} {sum(map(sympy.count_ops, steps))} {len(form.latex().splitlines())}")
+        cells = [_size({"bend_y": modes}, links, model, "z") for model in MODELS]
         print(f"{links:>8}, {modes:>3}" + "".join(f"{cell:>20}" for cell in cells))
+    print("in space: hinges about z and y, links that bend in two planes")
+    for links in (1, 2):
+        cells = [_size({"bend_y": 1, "bend_z": 1}, links, model, "y") for model in MODELS[:2]]
+        print(f"{links:>8}, 1+1" + "".join(f"{cell:>20}" for cell in cells))
+
+
+def _size(counts: dict[str, int], links: int, model: Literal["none", "shortening", "exact"], axis: str) -> str:
+    flexible = fa.Flexible(**counts, stiffening=model)  # type: ignore[arg-type]
+    joints = (fa.Revolute("z"), fa.Revolute(axis))  # type: ignore[arg-type]
+    pairs = zip(arm(1).links[:links], joints, strict=False)
+    bars = [link.model_copy(update={"flexible": flexible, "joint": joint}) for link, joint in pairs]
+    form = fa.equations(fa.Robot(links=bars, gravity=(0, -9.81, 0)), stiffening=model)
+    steps = [value for _, value in form.listing.steps]
+    steps += [value for rows in form.listing.entries.values() for _, _, value in rows]
+    return f"{len(steps)} {sum(map(sympy.count_ops, steps))} {len(form.latex().splitlines())}"
 
 
 def main() -> None:
@@ -131,14 +140,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=32, help="elements per link of the largest arm")
     options = parser.parse_args()
     name = algebra.backend.__name__
-    print("two-link arm, two elements per link: M, C, K, G in closed form (s)")
+    print("two-link arm, two elements per link, zero-order model: M, C, K, G in closed form (s)")
     rival = lagrange(2)
     own = formulate(2)
     print(f"  LagrangesMethod {rival:.2f}, flexarm with {name} {own:.3f}: {rival / own:.0f} times faster")
     if algebra.backend is not sympy:
         plain = formulate(2, backend=sympy)
         print(f"  flexarm with SymPy alone {plain:.3f}: {rival / plain:.0f} times faster")
-    print("\ngrowth with the number of elements per link (ms)")
+    print("\ngrowth with the number of elements per link, zero-order model (ms)")
     heads = ("all, extended", "all, global", "M and K, extended", "M and K, global")
     print(f"{'elements':>9}{'nq':>5}" + "".join(f"{head:>19}" for head in heads))
     n = 1
