@@ -292,12 +292,12 @@ def test_the_simulated_model_is_the_default():
 
 def test_the_default_is_of_zero_order_with_a_warning_where_the_simulated_model_has_no_closed_form():
     hinge, second = link("b", "R", joint=fa.Revolute("y")), "stiffening='shortening' derives second-order links"
-    exact_in_space = fa.Robot(links=[link("a", "R", fa.Flexible(bend_y=1, stiffening="exact")), hinge])
+    exact_in_space = fa.Robot(links=[link("a", "R", fa.Flexible(bend_y=1, bend_z=1, stiffening="exact")), hinge])
     tilting = fa.Robot(links=[link("a", "R", shapes("shortening", 1), rotary_inertia=True), hinge])
     sliding = arm(link("a", "Pb", fa.Flexible(bend_y=1, stiffening="exact")))
     mesh = arm(link("a", "R", shapes("shortening", 1, "elements")))
     for robot, options, why, has_second in (
-        (exact_in_space, {}, "'exact' has a closed form for planar robots only (see link 'b')", True),
+        (exact_in_space, {}, "only if it bends in one plane and does not twist, but has bend_y and bend_z", True),
         (tilting, {}, "'shortening' has a closed form in space only without rotary_inertia", False),
         (sliding, {}, "'exact' has a closed form only where a link does not slide through its joint", True),
         (mesh, {"boundary": "kept"}, "boundary = 'kept' has a closed form for stiffening 'none' only", False),
@@ -326,15 +326,15 @@ def test_models_that_do_not_exist(wrong):
     assert sentence.endswith("must be one of 'none', 'shortening', 'exact', 'robot'")
 
 
-def test_exact_links_of_spatial_robots():
-    robot = fa.Robot(links=[link("a", "R", fa.Flexible(bend_y=1)), link("b", "R", joint=fa.Revolute("y"))])
+def test_exact_links_that_bend_in_two_planes():
+    bent = fa.Flexible(bend_y=1, bend_z=1, stiffening="exact")
+    robot = fa.Robot(links=[link("a", "R", bent), link("b", "R", joint=fa.Revolute("y"))])
     for model in ("robot", "exact"):
         sentence = refusal(robot, stiffening=model)
-        assert sentence.startswith("links[0] 'a': stiffening '")
-        assert (
-            "has a closed form for planar robots only (see link 'b'); fa.equations(..., stiffening='none')" in sentence
-        )
-    assert fa.equations(robot.rigid(), stiffening="robot").notes == []
+        assert sentence.startswith("links[0] 'a': stiffening 'exact' has a closed form only if it bends in one plane")
+        assert sentence.endswith("fa.equations(..., stiffening='none') is the papers' zero-order model")
+    with pytest.raises(ValueError, match="does not twist, but has twist"):
+        fa.equations(fa.Robot(links=[link("a", "R", fa.Flexible(twist=1))]), stiffening="exact")
 
 
 def test_exact_links_that_slide_through_their_joint():

@@ -1,4 +1,4 @@
-"""Closed forms of spatial robots with stiffening "shortening", against `System` and an expansion of the exact model."""
+"""Closed forms of spatial robots with stiffening "shortening" and "exact", against `System`."""
 
 import numpy as np
 import pytest
@@ -115,6 +115,52 @@ def test_the_estimated_size_is_right_within_a_factor_of_four():
         found = fa.equations(given, stiffening="shortening", parameters="numeric").listing
         statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
         assert 0.25 < sum(size.statements(given)) / statements < 4, (counts, statements)
+
+
+# --- exact links that bend in one plane each ---
+
+
+def exact(**counts):
+    return fa.Flexible(stiffening="exact", **counts)
+
+
+@pytest.mark.parametrize("flexible", [exact(bend_y=2), exact(bend_z=1, stretch=1), exact(bend_z=1, basis="elements")])
+def test_exact_links_that_bend_in_one_plane(flexible):
+    first, second = bar("a", fa.Revolute("z"), flexible), bar("b", fa.Revolute((0.0, 0.6, 0.8)), exact(bend_y=1), 0.7)
+    agrees(robot(first, second), stiffening="exact")
+
+
+def test_exact_links_with_symbols():
+    second = bar("b", fa.Revolute("y"), exact(bend_z=1), 0.7, payload=LUMP)
+    form = agrees(robot(bar("a", fa.Revolute("z"), exact(bend_y=1)), second), stiffening="exact", parameters="symbolic")
+    assert {"l_1", "EIz_1", "EIy_2"} <= set(form.values)
+
+
+@pytest.mark.parametrize("counts", [{"bend_y": 1}, {"bend_z": 2}], ids=str)
+def test_exact_links_that_bend_far(counts):
+    """Tips that point backwards; the mass matrix is that of `System` at any deflection."""
+    given = robot(bar("a", fa.Revolute((0.6, 0.0, 0.8)), exact(**counts)), bar("b", fa.Revolute("x"), length=0.3))
+    system = fa.System(given, native=False)
+    q, v = state(system)
+    q[system.elastic] *= 2.0 / np.abs(q[system.elastic]).max()
+    error, where = worst(fa.equations(given, stiffening="exact", parameters="numeric"), system, q, v)
+    assert error < TOLERANCE, where
+
+
+def test_a_slide_along_an_exact_link():
+    rail = bar("a", fa.Revolute("y"), exact(bend_z=1))
+    agrees(
+        robot(rail, bar("b", fa.SlidingPrismatic(angle=0.4), exact(bend_y=1), 0.7, payload=LUMP)), stiffening="exact"
+    )
+
+
+def test_links_of_several_models():
+    links = [
+        bar("a", fa.Revolute("z"), exact(bend_z=1)),
+        bar("b", fa.Revolute("y"), shapes(bend_y=1, twist=1), 0.7),
+        bar("c", fa.Revolute("z"), fa.Flexible(bend_y=1, stiffening="none"), 0.5),
+    ]
+    agrees(robot(*links), stiffening="robot")
 
 
 def test_tilting_sections_in_space_are_refused():

@@ -32,21 +32,51 @@ def equations(
     stiffening: Literal["none", "shortening", "exact", "robot"] | None = None,
     limit: float = size.LIMIT,
 ) -> ClosedForm:
-    """The equations of motion of a robot in closed form (SymPy), as in My et al. and Bien & My.
+    """Derive the equations of motion of a robot in closed form (SymPy), as in My et al. and Bien & My.
 
-    `parameters`: "symbolic" (l_1, m_1, EI_1, ...), "numeric", or the names of the symbols to keep.
-    `route`: how the mass matrix is put together; the result is the same.
-    `k`: by link, the node at which a joint with contact nodal is (0 is the root), or the element in one with contact
-    element (1 is at the root).
-    `boundary`: "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates.
-    `rename`: other names for symbols. `limit`: the largest number of statements that is attempted.
-    `stiffening`: the model of flexible links. By default, as with "robot", each link has its own, so that the equations
-    are those that are simulated; if these have no closed form, the default warns and takes "none", and "robot" raises
-    an error. "none" is the papers' zero-order model. "shortening" and "exact" are those of `Flexible`, the latter for
-    planar robots only.
+    Constraints of the robot are left out: the equations are those of the open tree of links.
 
-    Constraints of the robot are left out: these are the equations of the open tree of links.
+    Parameters
+    ----------
+    robot : Robot
+        The robot. Material that appears in a joint (`rear="none"`), `shear`, sleeves and splines have no closed form.
+    parameters : {"symbolic", "numeric"} or collection of str, optional
+        Symbols (l_1, m_1, EI_1, ...), numbers, or the names of the symbols to keep.
+    route : {"extended", "global"}, optional
+        Assembly of the mass matrix; the result is the same.
+    k : mapping of str to int, optional
+        By link, the node at which a joint with contact nodal is (0 is the root), or the element in a joint with contact
+        element (1 is at the root).
+    boundary : {"eliminated", "kept"}, optional
+        "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates; zero-order model only.
+    rename : mapping of str to str, optional
+        Other names for symbols.
+    stiffening : {"none", "shortening", "exact", "robot"}, optional
+        Model of flexible links. By default, as with "robot", each link has its own, so that the equations are those of
+        `System` and `simulate`; if these have no closed form, the default warns and takes "none", while "robot" raises
+        an error. "none" is the papers' zero-order model; "shortening" and "exact" are those of `Flexible`.
+    limit : float, optional
+        The largest number of statements that is attempted.
 
+    Returns
+    -------
+    ClosedForm
+        M, C, K, D, G and F as SymPy matrices, and generated Python, C, MATLAB and LaTeX.
+
+    Raises
+    ------
+    ValueError
+        If the robot, or the model of links that is asked for, has no closed form, or one beyond the limit.
+
+    Warns
+    -----
+    ValidityWarning
+        If the simulated model has no closed form and the equations are of zero order: links that bend in two planes or
+        twist with "exact", links with "exact" that slide through their joint, `rotary_inertia` in space, and joints
+        with contact nodal or element.
+
+    Examples
+    --------
     >>> from flexarm.robot import Link, PointMass
     >>> pendulum = Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))])
     >>> equations(pendulum).M

@@ -1,7 +1,7 @@
-"""Where points of a planar link go that bends as far as it likes: stiffening "exact".
+"""Places on a link that bends in one plane by any angle: stiffening "exact".
 
 The axis is r(x) = sum_h L_h(x) t_h, with directions t_h = (1 + u') (cos chi, sin chi) at nodes h (beam/nodes.py) whose
-angles chi_h are linear in the elastic coordinates, however far the link bends.
+angles chi_h, about z for bend_y and about y for bend_z, are linear in the elastic coordinates, however far it bends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from flexarm.beam.nodes import LinkNodes
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged, through_gauss_points
-from flexarm.symbolic.algebra import Expr, Vector, cos, number, plus, sin, times
+from flexarm.symbolic.algebra import ZERO, Expr, Vector, cos, number, plus, sin, times
 from flexarm.symbolic.scales import Power
 
 if TYPE_CHECKING:
@@ -31,29 +31,44 @@ class Node:
     stretch: Expr
     turning: list[Expr]
     stretching: list[Expr]
+    across: Vector  # the direction to which e_x turns
 
     @property
     def direction(self) -> Vector:
-        return times(self.stretch, (cos(self.angle), sin(self.angle), 0))
+        return self.in_link_axes(self.stretch, number(0))
+
+    def in_link_axes(self, along: Expr, across: Expr) -> Vector:
+        """Return the vector with components along the axis at this node and across it, in the plane of bending."""
+        c, s = cos(self.angle), sin(self.angle)
+        return plus((along * c - across * s, 0, 0), times(along * s + across * c, self.across))
+
+
+def turning_axis(beam: Beam) -> int:
+    """Return the axis about which sections turn: z, or y for a link with bend_z."""
+    return 1 if "bend_z" in beam.integrals.columns else 2
 
 
 def nodes(beam: Beam) -> list[Node]:
     """Of a link that no joint grips; angles have names, chi_i(h)."""
-    integrals, eta = beam.integrals, beam.front.eta
+    integrals, eta, axis = beam.integrals, beam.front.eta, turning_axis(beam)
     places = LinkNodes(integrals).places
+    across: Vector = (0, 1, 0) if axis == 2 else (0, 0, -1)
     found = []
-    for h, (slopes, strains) in enumerate(zip(integrals.rotation(places)[:, 2], _strains(beam, places), strict=True)):
+    for h, (slopes, strains) in enumerate(
+        zip(integrals.rotation(places)[:, axis], _strains(beam, places), strict=True)
+    ):
         turning, stretching = _scaled(beam, slopes), _scaled(beam, strains)
         angle = beam.short.name(f"chi_{beam.number}_{h + 1}", _sum(turning, eta))
-        found.append(Node(angle, 1 + _sum(stretching, eta), turning, stretching))
+        found.append(Node(angle, 1 + _sum(stretching, eta), turning, stretching, across))
     return found
 
 
 def place(beam: Beam, x: float) -> tuple[Vector, Vector]:
     """Of the point at a constant x, and the angles of its section."""
     weights = [beam.scales(float(weight), LENGTH) for weight in LinkNodes(beam.integrals).weights(x)]
-    angle = _sum(_scaled(beam, beam.integrals.rotation(np.array([x]))[0, 2]), beam.front.eta)
-    return _summed(beam, weights), (0, 0, angle)
+    axis = turning_axis(beam)
+    angle = _sum(_scaled(beam, beam.integrals.rotation(np.array([x]))[0, axis]), beam.front.eta)
+    return _summed(beam, weights), (0, 0, angle) if axis == 2 else (0, angle, 0)
 
 
 def axis_at(beam: Beam, at: Expr, near: float | None, label: str | None) -> Vector:
@@ -67,7 +82,7 @@ def axis_at(beam: Beam, at: Expr, near: float | None, label: str | None) -> Vect
 
 def _summed(beam: Beam, weights: list[Expr]) -> Vector:
     parts = (times(weight, node.direction) for weight, node in zip(weights, nodes(beam), strict=True))
-    return plus((number(0), number(0), 0), *parts)
+    return plus(ZERO, *parts)
 
 
 def _weights_along(beam: Beam) -> PiecewisePolynomials:

@@ -1,4 +1,4 @@
-"""The mass of a planar link that bends as far as it likes: stiffening "exact".
+"""The mass of a link that bends in one plane by any angle: stiffening "exact".
 
 With dt_h the rates of the directions at its nodes, T = 1/2 m V.V + V . sum beta_h dt_h + 1/2 sum B_hk dt_h . dt_k; two
 nodes meet in the cosine and sine of the angle between them.
@@ -32,17 +32,27 @@ class ExactPart(StiffenedPart):
         B: Rows = [[scales(float(value), Power(ml=1, l=2)) for value in row] for row in second]
         places = [(node.stretch, number(0)) for node in nodes]
         rates = [[(node.stretching[p], node.stretch * node.turning[p]) for node in nodes] for p in range(self.n)]
-        whole = _dots(B, nodes, places, places)
-        inertia: Rows = [[0, 0, 0], [0, 0, 0], [0, 0, whole]]  # the plane asks for no other
+        turned = [_crosses(B, nodes, places, each) for each in rates]
         return Piece(
             scales(self.integrals.m, Power(ml=1)),
             _weighted(beta, nodes, places),
-            inertia,
+            self._inertia(B, nodes, _dots(B, nodes, places, places)),
             list(self.shapes.columns),
             [_weighted(beta, nodes, each) for each in rates],
-            [(0, 0, _crosses(B, nodes, places, each)) for each in rates],
+            [(0, 0, each) if exact.turning_axis(self.beam) == 2 else (0, each, 0) for each in turned],
             [[_dots(B, nodes, one, other) for other in rates] for one in rates],
         )
+
+    def _inertia(self, B: Rows, nodes: list[Node], whole: Expr) -> Rows:
+        """Return the inertia about the root from that about the axis across the plane of bending."""
+        if self.beam.planar:
+            return [[0, 0, 0], [0, 0, 0], [0, 0, whole]]  # a planar robot turns about z only
+        t, G = [node.direction for node in nodes], [[number(0)] * 3 for _ in range(3)]
+        for p in range(3):
+            for q in range(p, 3):
+                pairs = ((B[h][k], t[h][p] * t[k][q]) for h in range(len(t)) for k in range(len(t)))
+                G[p][q] = G[q][p] = sum((weight * product for weight, product in pairs), number(0))
+        return [[(whole if p == q else 0) - G[p][q] for q in range(3)] for p in range(3)]
 
 
 def moments(nodes: LinkNodes) -> tuple[Array, Array]:
@@ -62,13 +72,8 @@ def moments(nodes: LinkNodes) -> tuple[Array, Array]:
 
 def _weighted(beta: list[Expr], nodes: list[Node], vectors: list[Pair]) -> Vector:
     """The sum of vectors at the nodes, in the link's axes."""
-
-    def turned(node: Node, along: Expr, across: Expr) -> Vector:
-        c, s = cos(node.angle), sin(node.angle)
-        return along * c - across * s, along * s + across * c, 0
-
     each = zip(beta, nodes, vectors, strict=True)
-    return plus(ZERO, *(times(weight, turned(node, *vector)) for weight, node, vector in each))
+    return plus(ZERO, *(times(weight, node.in_link_axes(*vector)) for weight, node, vector in each))
 
 
 def _dots(B: Rows, nodes: list[Node], one: list[Pair], other: list[Pair]) -> Expr:

@@ -79,8 +79,9 @@ def lack_of_stiffening(robot: Robot, index: int) -> str:
     lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
     hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
     riding = [each.name for each in hanging if on_mesh(each)]
-    if bad is not None and link.stiffening == "exact":
-        lack = f"for planar robots only (see link '{bad}')"
+    turning = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
+    if link.stiffening == "exact" and (len(turning) > 1 or "twist" in turning):
+        lack = f"only if it bends in one plane and does not twist, but has {' and '.join(turning)}"
     elif bad is not None and link.rotary_inertia and not gripped(link):
         lack = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{bad}')"
     elif gripped(link) and link.stiffening == "exact":
