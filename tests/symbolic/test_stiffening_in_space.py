@@ -124,8 +124,11 @@ def exact(**counts):
     return fa.Flexible(stiffening="exact", **counts)
 
 
-@pytest.mark.parametrize("flexible", [exact(bend_y=2), exact(bend_z=1, stretch=1), exact(bend_z=1, basis="elements")])
-def test_exact_links_that_bend_in_one_plane(flexible):
+@pytest.mark.parametrize(
+    "flexible",
+    [exact(bend_y=2), exact(bend_z=1, stretch=1), exact(bend_z=1, basis="elements"), exact(twist=1, stretch=1)],
+)
+def test_exact_links_that_bend_in_one_plane_or_twist(flexible):
     first, second = bar("a", fa.Revolute("z"), flexible), bar("b", fa.Revolute((0.0, 0.6, 0.8)), exact(bend_y=1), 0.7)
     agrees(robot(first, second), stiffening="exact")
 

@@ -57,8 +57,10 @@ class Beam:
 
     @property
     def stiffening(self) -> str:
-        """The model of how it deforms; a rigid link has none."""
-        return self.integrals.stiffening if self.front.columns else "none"
+        """The model of how it deforms: none of a rigid link, and none of an exact one whose axis stays straight."""
+        model = self.integrals.stiffening if self.front.columns else "none"
+        straight = not any(name.startswith("bend") for name in self.integrals.columns)
+        return "none" if model == "exact" and straight else model
 
     @property
     def elements(self) -> int:

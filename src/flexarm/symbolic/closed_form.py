@@ -71,9 +71,9 @@ def equations(
     Warns
     -----
     ValidityWarning
-        If the simulated model has no closed form and the equations are of zero order: links that bend in two planes or
-        twist with "exact", links with "exact" that slide through their joint, `rotary_inertia` in space, and joints
-        with contact nodal or element.
+        If the simulated model has no closed form and the equations are of zero order: "exact" of links that bend in two
+        planes or bend and twist, or that slide through their joint; stiffening of any kind with `rotary_inertia` in
+        space (but for links that slide through their joint), or under joints with contact nodal or element.
 
     Examples
     --------

@@ -80,8 +80,8 @@ def lack_of_stiffening(robot: Robot, index: int) -> str:
     hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
     riding = [each.name for each in hanging if on_mesh(each)]
     turning = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
-    if link.stiffening == "exact" and (len(turning) > 1 or "twist" in turning):
-        lack = f"only if it bends in one plane and does not twist, but has {' and '.join(turning)}"
+    if link.stiffening == "exact" and len(turning) > 1:
+        lack = f"only if it bends in one plane or twists, but has {' and '.join(turning)}"
     elif bad is not None and link.rotary_inertia and not gripped(link):
         lack = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{bad}')"
     elif gripped(link) and link.stiffening == "exact":
