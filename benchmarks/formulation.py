@@ -1,9 +1,9 @@
 """Cost of deriving closed forms: `python benchmarks/formulation.py` (or `make bench`).
 
 Times are those of the zero-order model (`stiffening="none"`), which the papers have; sizes at the end are those of all
-models. The rival is `sympy.physics.mechanics.LagrangesMethod` on the same kinematics: it gets T and U of the same position
-vectors r_0ij(x), with the integrals over x already done, and finds the mass matrix and the forcing. Times depend on the
-machine: read them as ratios within one run.
+models. The rival is `sympy.physics.mechanics.LagrangesMethod` on the same kinematics: it gets T and U of the same
+position vectors r_0ij(x), with the integrals over x already done, and finds the mass matrix and the forcing. Times
+depend on the machine: read them as ratios within one run.
 """
 
 from __future__ import annotations
