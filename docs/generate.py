@@ -64,6 +64,9 @@ A profile is `{{profile: NAME, ...}}` with the arguments of the function of the 
 
 The `source` of a table is a CSV file with a header, its first column the time; its name is relative to the folder of
 the robot file, which it may leave only under `flexarm run --allow-outside`.
+
+`after` is the value of a `spline` or a `table` outside its data: `zero`, or `hold` for its end values. A motion holds
+them unless `after` is given. A torque or a load that a run needs outside its data must have it, unless it ends at zero.
 """
 
 SWEEP = """## The section `sweep`

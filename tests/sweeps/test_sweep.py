@@ -167,9 +167,16 @@ def test_driven_joints_and_loads():
 
 
 def test_a_tolerance_of_the_robots_size_is_refused():
-    for call in (fa.simulate, lambda robot, *given, **options: fa.sweep(robot, {MASS: [1.0]}, *given, **options)):
-        with pytest.raises(ValueError, match=r"rtol = 1.*: must be .* at most 0\.1"):
-            call(BAR, 0.1, rtol=1)
+    for call in (
+        fa.simulate,
+        lambda robot, *given, **options: fa.sweep(robot, {MASS: [1.0]}, *given, **options),
+        lambda robot, *given, **options: fa.Simulation(robot, 0.01, **options),
+    ):
+        for rtol in (1, 1e-300):
+            with pytest.raises(ValueError, match=r"rtol = 1.*: must be at least 1e-13 and at most 0\.1"):
+                call(BAR, 0.1, rtol=rtol)
+    with pytest.raises(ValueError, match=r"atol = 1: must be at least 0 and at most 0\.1 \(m\)"):
+        fa.simulate(BAR, 0.1, atol=1)
 
 
 def test_robots_without_inputs_have_no_peak_torque():

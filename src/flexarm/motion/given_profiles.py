@@ -72,7 +72,9 @@ def _function_profile(function: Function, where: str) -> Profile:
     if channels is None:
         return Profile((0.0,), (Opaque(function),), name)
     breaks = sorted({each for channel in channels for each in channel.breaks})
-    return Profile((-np.inf, *breaks), (Formula(function, channels),) * (len(breaks) + 1), name)
+    known = [channel.data for channel in channels if channel.data is not None]
+    data = (max(first for first, _ in known), min(last for _, last in known)) if known else None
+    return Profile((-np.inf, *breaks), (Formula(function, channels),) * (len(breaks) + 1), name, data=data)
 
 
 def _formula_channels(function: Function, values: Array) -> tuple[Channel, ...] | None:

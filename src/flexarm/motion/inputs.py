@@ -163,7 +163,7 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
     after : {"hold", "zero"}, optional
         Value outside the data: "hold" keeps the first value before and the last value after them, "zero" is zero on
         both sides. If omitted, a motion or a reference holds its end values, and a torque or a load is refused if the
-        run needs it outside the data, unless it ends (or begins) at zero.
+        run needs it outside the data, unless it ends (or begins) at zero. Inside a feedback law it holds its end values.
 
     Returns
     -------
@@ -193,11 +193,24 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
 
 
 def table(source: TableSource, column: str | None = None, after: str | None = None) -> Profile:
-    """A spline through a `column` of a table.
+    """Interpolate a column of a table by a cubic spline.
 
-    source: a CSV file with a header, its first column the time, or {"t": ..., name: ...}.
-    column: its name, needed where there are several.
-    after: as in `fa.spline`.
+    Parameters
+    ----------
+    source : path or mapping
+        A CSV file with a header whose first column is the time, or {"t": times, name: values}.
+    column : str, optional
+        Name of the column; required if there are several.
+    after : {"hold", "zero"}, optional
+        Value outside the data, as in `fa.spline`.
+
+    Returns
+    -------
+    Profile
+
+    See Also
+    --------
+    spline : Interpolate times and values.
     """
     return spline(*points(source, column), after=after)
 

@@ -40,15 +40,19 @@ class Profile:
     """First and last time (s) of the data, if it was left open how the profile continues outside."""
 
     def require_data(self, duration: float, name: str) -> None:
-        """Raise a ValueError if a force is needed outside the data and nothing says what it is there."""
+        """Raise a ValueError if a force is needed outside its data and its value there was not specified.
+
+        A `duration` of infinity stands for a run without a known end.
+        """
         if self.data is None:
             return
-        (first, last), slack = self.data, 1e-9 * duration
+        (first, last), slack = self.data, 1e-9 * duration if np.isfinite(duration) else 0.0
         before = first > slack and float(self(first)) != 0.0
         if before or (last < duration - slack and float(self(last)) != 0.0):
+            end = f"to {duration:g} s" if np.isfinite(duration) else "on"
             raise ValueError(
-                f"{name} = {self!r}: its data reach from {first:g} to {last:g} s and the run from 0 to {duration:g} s; "
-                "say what it is outside of them: after='zero' or after='hold' (the last value), as in "
+                f"{name} = {self!r}: its data reach from {first:g} to {last:g} s and the run from 0 {end}; specify its "
+                "value outside the data: after='zero' or after='hold' (the end values), as in "
                 "fa.spline(times, values, after='zero')"
             )
 
