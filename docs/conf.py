@@ -13,7 +13,8 @@ author = "the flexarm authors"
 project_copyright = author
 version = release = flexarm.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+napoleon_google_docstring = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 html_theme = "furo"
@@ -29,12 +30,19 @@ smartquotes = False
 
 
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-docstring", docstring)
+    app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon, which reads numpydoc sections
     app.connect("autodoc-process-signature", signature)
 
 
 def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Our docstrings are plain text with `code`; `name: meaning` with hanging lines is a list of arguments."""
+    """Convert a docstring to reStructuredText.
+
+    Text is plain, with `code`. Sections of numpydoc keep their form; without them, `name: meaning` with hanging lines is
+    a list of arguments.
+    """
+    if any(re.fullmatch("-{3,}", line) for line in lines):
+        lines[:] = [line if re.match(r">>>|\S+(, \S+)* : ", line) else plain(line) for line in lines]
+        return
     out: list[str] = []
     example = False
     for line in lines:

@@ -49,7 +49,7 @@ print(f"largest torque {abs(torques).max():.3f} N m")
 
 # Does the arm agree? Simulate it under these torques, and a little longer.
 times = h * (np.arange(steps) + 0.5)
-run = fa.simulate(arm, 1.5, torque={"arm": fa.spline(times, torques)}, rtol=1e-6)
+run = fa.simulate(arm, 1.5, torque={"arm": fa.spline(times, torques, after="zero")}, rtol=1e-6)
 after = run.data.sel(time=slice(duration, None))
 print(f"it comes to rest at {float(run['arm.q'][-1]):.3f} rad")
 ringing = float(abs(after["deflection"].sel(link="arm", axis="y")).max())
