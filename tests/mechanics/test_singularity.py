@@ -22,7 +22,7 @@ def two_slides(tilt=0.3, rail=0.0):
 
 def test_two_slides_along_one_line_without_a_mass_between_them():
     system = fa.System(two_slides(), native=False)
-    sentence = r"the mass matrix is singular: 'rail.q', 'cart.q' have no inertia together; give their links a mass"
+    sentence = r"the mass matrix is singular: 'rail.q', 'cart.q' slide along the same direction, and no mass lies between"
     with pytest.raises(ValueError, match=sentence):
         system.forward_dynamics({"cart.q": 0.3}, None, [1.0, 0.0])
     with pytest.raises(ValueError, match=sentence):  # also where no force makes the accelerations large
@@ -98,3 +98,15 @@ def test_slides_along_one_direction_are_named_as_such(angle):
     assert "'a.q', 'b.q' slide along the same direction" in sentence
     assert "not the direction in which it slides" in sentence
     assert fa.System(robot(np.pi / 2, angle), native=False).singularity(q) is None
+
+
+def test_the_angle_of_a_fixed_slide_turns_its_direction():
+    def robot(angle: float) -> fa.Robot:
+        a = fa.Link("a", 0.5, fa.SlidingPrismatic(), mass=0.0)
+        return fa.Robot(links=[a, fa.Link("b", 0.5, fa.FixedPrismatic(angle=angle), mass=1.0)])
+
+    q = {"a.q": 0.3, "b.q": 0.2}
+    sentence = fa.System(robot(0.0), native=False).singularity(q)
+    assert sentence is not None
+    assert "`angle` and `mount` of a FixedPrismatic turn its direction" in sentence
+    assert fa.System(robot(1.57), native=False).singularity(q) is None

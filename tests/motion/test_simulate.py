@@ -279,7 +279,7 @@ def test_a_digital_controller_may_be_any_python_function(soft):
     assert_allclose(seen, [0.0, 0.02, 0.04, 0.06, 0.08], atol=1e-12)  # asked once a period, so it may keep a memory
     told = [1.0 if int(t * 100) % 2 else -1.0 for t in np.repeat(seen, 2)]
     assert_allclose(found.torque.sel(input="upper").values[:10], told)
-    with pytest.raises(TypeError, match=r"the feedback law cannot be traced .* give it a sample rate"):
+    with pytest.raises(TypeError, match=r"the feedback law .* cannot be traced .* give it a sample rate"):
         run(soft, 0.1, torque=clumsy)
 
 
@@ -388,7 +388,7 @@ def test_functions_of_time_that_fail_late_end_the_run_there(soft):
     with pytest.warns(fa.ValidityWarning, match="ended early"):
         found = run(soft, 1.0, loads=[fa.PointLoad("fore", force=(0, lambda t: 0.1 if t < 0.5 else math.nan, 0))])
     assert found.reason.startswith("loads[0] is not finite at t = 0.5")
-    with pytest.raises(TypeError, match=r"torque.upper: calling the function at t = 0 failed"):
+    with pytest.raises(TypeError, match=r"torque.upper = .*: calling the function at t = 0 failed"):
         run(soft, 1.0, torque={"upper": lambda t: 1 / 0})
 
 

@@ -32,6 +32,12 @@ def labels(figure):
     return [(each.get_xlabel(), each.get_ylabel()) for each in figure.axes]
 
 
+def test_a_sweep_of_another_version_gives_a_warning(lines):
+    with pytest.warns(UserWarning, match=f"data was written by flexarm 99.0; this is {fa.__version__}") as warned:
+        fa.plot_sweep(lines.assign_attrs(version="99.0"))
+    assert warned[0].filename == __file__
+
+
 def test_lines_over_one_field(lines):
     figure = fa.plot_sweep(lines)
     assert (f"{MASS} (kg)", "tip.y (m)") in labels(figure)

@@ -62,7 +62,7 @@ def _function_profile(function: Function, where: str) -> Profile:
         is_law = "required positional" in str(error)
         hint = "; one law (t, q, v) is given for all actuators: torque=law" if is_law else ""
         failed = f"calling the function at t = 0 failed ({type(error).__name__}: {error})"
-        raise TypeError(f"{where}: {failed}{hint}") from None
+        raise TypeError(f"{where} = {shown(function)}: {failed}{hint}") from None
     if not np.array_equal(first, second, equal_nan=True):
         raise ValueError(
             f"{where} = {shown(function)}: gives something else each time it is called; a run calls it in no certain "

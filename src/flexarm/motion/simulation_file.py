@@ -149,7 +149,11 @@ def _state(reader: _Reader, value: Any, path: str) -> Any:
                 found[reader.key(name, where, "coordinate", reader.coordinates)] = _finite(reader, number, where)
         return found
     if isinstance(value, list):
-        return [_finite(reader, number, f"{path}[{k}]") for k, number in enumerate(value)]
+        numbers = [_finite(reader, number, f"{path}[{k}]") for k, number in enumerate(value)]
+        if reader.system is not None and len(numbers) != reader.system.nq:
+            names = ", ".join(reader.coordinates)
+            raise _wrong(path, value, f"has {len(numbers)} numbers: give one for each of {names}, or some by name")
+        return numbers
     raise _wrong(path, value, "must be a mapping from coordinates to numbers, or a list of numbers")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.motion.netcdf import warn_of_version
 from flexarm.show.style import STYLES, Picture, grid, plain, wrapped
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ Part = tuple[str, "xr.DataArray"]  # what it is called, and its values over the 
 def _a_sweep(data: Any) -> xr.Dataset:
     if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
         raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
+    warn_of_version("data", data.attrs, stacklevel=4)
     found: xr.Dataset = data
     return found
 
