@@ -122,6 +122,16 @@ def test_other_structures_run_and_it_is_said():
         fa.sweep(ARM, {"links.upper.flexible.stiffening": ["none", "exact"]}, 0.01, native=False, measure=["tip"])
 
 
+def test_structures_are_counted_in_one_warning():
+    """Numbers of shapes that are left open are picked for each member, so a length decides its structure, too."""
+    arm = ARM.with_({"links.upper.flexible": {}})
+    over = {"links.fore.flexible.bend_y": [1, 2], "links.upper.flexible.up_to": [50.0, 500.0, 501.0]}
+    with pytest.warns(UserWarning, match="structures") as warned:
+        fa.sweep(arm, over, 0.005, native=False, measure=["tip"])
+    (sentence,) = [str(each.message) for each in warned if "structures" in str(each.message)]
+    assert "of 4 structures (1, 2, 1, 2 members)" in sentence
+
+
 def test_gains_of_a_law():
     def law(t, q, v, gains):
         return -gains["kp"] * q - gains["kd"] * v
