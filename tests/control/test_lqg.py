@@ -129,5 +129,5 @@ def test_what_is_refused(hanging):
 
 def test_python_control_is_asked_for_in_a_sentence(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "control", None)
-    with pytest.raises(ModuleNotFoundError, match=r"flexarm\[control\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"needs .*: pip install .*control"):
         fa.lqr(fa.linearize(ROD), {"rod.q": 1.0})
