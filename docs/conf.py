@@ -37,8 +37,8 @@ def setup(app: Any) -> None:
 def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Convert a docstring to reStructuredText.
 
-    Text is plain, with `code`. Sections of numpydoc keep their form; without them, `name: meaning` with hanging lines is
-    a list of arguments.
+    Text is plain, with `code`. Sections of numpydoc keep their form; without them, `name: meaning` with hanging lines
+    is a list of arguments.
     """
     if any(re.fullmatch("-{3,}", line) for line in lines):
         lines[:] = [line if re.match(r">>>|\S+(, \S+)* : ", line) else plain(line) for line in lines]

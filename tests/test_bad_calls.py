@@ -144,7 +144,7 @@ STATES = {"q": (Q, STATE), "v": (Q, STATE), "a": (Q, STATE)}
 PLACE = {"link": ("a", NAME), "x": (0.5, (*optional(NUMBER), -1.0, 2.0)), "q": (Q, STATE)}
 NOWHERE = (None, "text", "", NAN, INF, True, 1j, {}, THING, -1.0, 2.0, [[0.5]], ["a"], [NAN], [True], [0.5, 2.0])
 ALONG = ([0.0, 0.5], NOWHERE)
-IN_SECTION = ((0.01, 0.0), (None, 0.0, "text", NAN, [0.0], [0.0] * 3, [NAN, 0.0], ["a", "b"], [1.0, 0.0], {}, THING))
+IN_SECTION = ((0.01, 0.0), (0.0, "text", NAN, [0.0], [0.0] * 3, [NAN, 0.0], ["a", "b"], [1.0, 0.0], {}, THING))
 JOINT = {
     "limits": ([0.1, 0.5], (1.0, "text", NAN, [1.0], [1.0, 0.0], ["a", "b"], [NAN, 1.0], {}, THING)),
     "viscous": (0.1, NONNEGATIVE),
@@ -1097,7 +1097,7 @@ def _told(argument: str, value: Any, said: str) -> bool:
     of a mapping names the entry."""
     if argument in ("changes", "source") and isinstance(value, dict):
         return any(re.search(rf"(?<!\w){key}(?!\w)", said) for key in value)
-    return said.startswith(f"{value}: ") or (argument in ("name", "what") and f"{value}" in said)
+    return said.startswith((f"{value}: ", f"{value!r}: ")) or (argument in ("name", "what") and f"{value}" in said)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)

@@ -47,8 +47,8 @@ def without_inertia(motions: Array, names: list[str], parallel: bool = False) ->
         return (
             f"the mass matrix is singular: {', '.join(idle)} slide along the same direction, and no mass lies between "
             "them; turn one of the directions, or give the links between them a mass (`angle` and `mount` of a "
-            "FixedPrismatic turn its direction; those of a SlidingPrismatic turn the link behind it, not the direction in "
-            "which it slides: turn the link on which it rides)"
+            "FixedPrismatic turn its direction; those of a SlidingPrismatic turn the link behind it, not the direction "
+            "in which it slides: turn the link on which it rides)"
         )
     lack, their = ("has", "its link") if len(idle) == 1 else ("have", "their links")
     together = "" if len(idle) == 1 or motions.shape[1] >= len(idle) else " together"

@@ -163,7 +163,7 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
     after : {"hold", "zero"}, optional
         Value outside the data: "hold" keeps the first value before and the last value after them, "zero" is zero on
         both sides. If omitted, a motion or a reference holds its end values, and a torque or a load is refused if the
-        run needs it outside the data, unless it ends (or begins) at zero. Inside a feedback law it holds its end values.
+        run needs it outside the data, unless it ends (or begins) at zero. In a feedback law it holds its end values.
 
     Returns
     -------

@@ -76,7 +76,8 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
     import xarray as xr
 
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"{str(path) or repr(path)}: {'is not a file' if os.path.exists(path) else 'there is no such file'}")
+        name = str(path) or repr(path)
+        raise FileNotFoundError(f"{name}: {'is not a file' if os.path.exists(path) else 'there is no such file'}")
     require_undamaged(path)
     try:
         with h5py.File(path):  # first alone: what reads it for xarray complains on stderr when this fails

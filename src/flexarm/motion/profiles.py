@@ -42,7 +42,12 @@ class Profile:
     def require_data(self, duration: float, name: str) -> None:
         """Raise a ValueError if a force is needed outside its data and its value there was not specified.
 
-        A `duration` of infinity stands for a run without a known end.
+        Parameters
+        ----------
+        duration : float
+            Duration of the run (s); infinity for a run without a known end.
+        name : str
+            Name of the force in the message.
         """
         if self.data is None:
             return

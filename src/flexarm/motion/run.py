@@ -450,7 +450,7 @@ class Run:
 
         Notes
         -----
-        `run.save` appends a digest of the file, and a file that differs from its digest is refused before HDF5 opens it.
+        `run.save` appends a digest to the file. A file that differs from its digest is refused before HDF5 opens it.
         Files without a digest (written by early versions, or changed by another program) are not checked: HDF5 finds
         most damage in them, but it may fail to return.
         """

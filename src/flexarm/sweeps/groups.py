@@ -21,7 +21,7 @@ def groups(case: Case, plan: Plan) -> list[list[int]]:
     """Return the numbers of the members, by structure.
 
     Numbers of a robot are entries of its structure, unless they are zero: that may be another one. Whole numbers and
-    words choose it. In a robot that leaves numbers of shapes open any number may, since they are picked for each member.
+    words choose it. In a robot that leaves numbers of shapes open any number may: they are picked for each member.
     """
     kinds = [_kinds(case, plan, k) for k in range(len(plan.fields))]
     if any(link.flexible is not None and link.flexible.open for link in case.robot.links):
