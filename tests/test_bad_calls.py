@@ -1097,7 +1097,7 @@ def _told(argument: str, value: Any, said: str) -> bool:
     of a mapping names the entry."""
     if argument in ("changes", "source") and isinstance(value, dict):
         return any(re.search(rf"(?<!\w){key}(?!\w)", said) for key in value)
-    return said.startswith(f"{value}: ") or (argument in ("name", "what") and f"{value}" in said)
+    return said.startswith((f"{value}: ", f"{value!r}: ")) or (argument in ("name", "what") and f"{value}" in said)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)

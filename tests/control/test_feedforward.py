@@ -76,8 +76,8 @@ def test_a_feedforward_of_data_says_what_follows_them():
     def controller(torque):
         return fa.pd(arm, 40.0, 4.0, MOTION, feedforward={"a": torque})
 
-    with pytest.raises(ValueError, match=r"feedforward\['a'\] = spline\(3 points\): its data reach from 0 to 1 s; say"):
-        controller(fa.spline(times, [0.0, 1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"feedforward\.a = spline\(3 points\): its data reach from 0 to 1 s"):
+        fa.simulate(arm, 2.0, torque=controller(fa.spline(times, [0.0, 1.0, 2.0])), native=False)
     for torque in (fa.spline(times, [2.0, 1.0, 0.0]), fa.spline(times, [0.0, 1.0, 2.0], after="zero")):
         assert controller(torque).references["feedforward.a"](5.0) == 0.0
     assert controller(fa.spline(times, [0.0, 1.0, 2.0], after="hold")).references["feedforward.a"](5.0) == 2.0

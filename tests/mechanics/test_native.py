@@ -105,6 +105,22 @@ def test_a_compiler_that_never_returns_costs_only_speed(tmp_path, monkeypatch, c
     assert list(own_cache.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="the compilers here are shell scripts")
+def test_a_run_with_a_compiler_that_never_returns_ends(tmp_path, monkeypatch, caplog, own_cache):
+    never = tmp_path / "never-cc"
+    never.write_text(f"#!/bin/sh\necho called >> {tmp_path}/calls\nsleep 1000\n")
+    never.chmod(never.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CC", str(never))
+    monkeypatch.setattr(compiler, "PATIENCE", 0.5)
+    monkeypatch.setattr(compiler, "PATIENCE_PER_BYTE", 0.0)
+    arm = fa.library.two_link_arm().with_({"name": "never compiled", "gravity": (0.0, -1.0, 0.3)})
+    run = fa.simulate(arm, 0.05, native=True)
+    assert_array_equal(run.array("q"), fa.simulate(arm, 0.05, native=False).array("q"))
+    assert fa.Simulation(arm, native=True).t == 0
+    assert "the compiler did not end within" in caplog.text
+    assert (tmp_path / "calls").read_text().split() == ["called"]
+
+
 @needs_compiler
 @pytest.mark.skipif(os.name == "nt", reason="directories cannot be made unwritable this way")
 def test_a_cache_that_cannot_be_written_costs_only_the_caching(tmp_path, monkeypatch, caplog):

@@ -92,18 +92,28 @@ CONSTANT = ([0.0, 0.1, 0.2], [1.0, 1.0, 1.0])
 
 def test_a_torque_or_load_beyond_its_data_needs_after():
     arm = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z"), mass=1.0)])
+    torque = fa.spline(*CONSTANT)
     for given in (
         {"torque": {"a": fa.spline(*CONSTANT)}},
         {"torque": {"a": {"profile": "spline", "times": CONSTANT[0], "values": CONSTANT[1]}}},
         {"torque": {"a": fa.table({"t": CONSTANT[0], "x": CONSTANT[1]})}},
         {"torque": {"a": fa.spline([0.1, 0.6], [1.0, 0.0])}},
         {"loads": [fa.PointLoad("a", force=(0, fa.spline(*CONSTANT), 0))]},
+        {"torque": {"a": lambda t: 2 * torque(t - 0.1)}},
+        {"torque": {"a": fa.shaper("zv", frequency=10.0)(torque)}},
+        {"torque": fa.pd(arm, 1.0, 0.1, {"a": 0.0}, feedforward={"a": torque})},
     ):
-        with pytest.raises(ValueError, match=r"(torque of 'a'|loads\[0\]) = spline.*after='zero'"):
+        words = r"(torque of 'a'|loads\[0\]|feedforward\.a) = .*: its data reach .* from 0 to 0\.5 s; .*after='zero'"
+        with pytest.raises(ValueError, match=words):
             fa.simulate(arm, 0.5, **given)
+    with pytest.raises(ValueError, match=r"loads\[0\] = spline.*: its data reach from 0 to 0\.2 s; .*after='zero'"):
+        fa.Simulation(arm, 0.01, loads=[fa.PointLoad("a", force=(0, torque, 0))], native=False)
     fa.simulate(arm, 0.2, torque={"a": fa.spline(*CONSTANT)})  # the data suffice
     fa.simulate(arm, 0.5, torque={"a": fa.spline([0.0, 0.1, 0.2], [0.0, 1.0, 0.0])})  # it ends at zero
-    fa.simulate(arm, 0.5, motion={"a": fa.spline([0.0, 0.1, 0.2], [0.0, 0.1, 0.2])})  # motions hold
+    moved = fa.spline([0.0, 0.1, 0.2], [0.0, 0.1, 0.2])
+    fa.simulate(arm, 0.5, motion={"a": moved})  # motions hold
+    fa.simulate(arm, 0.5, torque=fa.pd(arm, 1.0, 0.1, {"a": moved}))  # references, too
+    fa.simulate(arm, 0.5, torque={"a": lambda t: moved(t, 2) / 3})  # rates are zero outside
 
 
 def test_after_says_what_follows_the_data():

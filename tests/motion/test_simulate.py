@@ -388,7 +388,7 @@ def test_functions_of_time_that_fail_late_end_the_run_there(soft):
     with pytest.warns(fa.ValidityWarning, match="ended early"):
         found = run(soft, 1.0, loads=[fa.PointLoad("fore", force=(0, lambda t: 0.1 if t < 0.5 else math.nan, 0))])
     assert found.reason.startswith("loads[0] is not finite at t = 0.5")
-    with pytest.raises(TypeError, match=r"torque.upper: calling the function at t = 0 failed"):
+    with pytest.raises(TypeError, match=r"torque.upper = .*: calling the function at t = 0 failed"):
         run(soft, 1.0, torque={"upper": lambda t: 1 / 0})
 
 

@@ -252,6 +252,17 @@ def test_tables_lie_beside_the_robot_file(tmp_path, monkeypatch):
         torque("/dev/zero", outside=True)
 
 
+@pytest.mark.parametrize("field", ["q0", "v0"])
+def test_a_list_of_coordinates_has_one_for_each(field, tmp_path):
+    file = tmp_path / "arm.yaml"
+    text = (EXAMPLES / "two_link.yaml").read_text()
+    file.write_text(text.replace("simulation:\n", f"simulation:\n  {field}: [1, 2]\n"))
+    robot, section = read(file)
+    words = rf"arm\.yaml:19.*{field} = \[1, 2\]: has 2 numbers: give one for each of upper\.q, "
+    with pytest.raises(fa.DescriptionError, match=words):
+        simulation_options(section, str(file), robot=robot)
+
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 REPLACEMENTS = ("[]", "{}", "null", "text", "-1", "1e400", "true", "[1, 2]", "nan", "''")
 

@@ -32,6 +32,27 @@ def labels(figure):
     return [(each.get_xlabel(), each.get_ylabel()) for each in figure.axes]
 
 
+def test_a_sweep_of_another_version_gives_a_warning(lines):
+    with pytest.warns(UserWarning, match=f"data was written by flexarm 99.0; this is {fa.__version__}") as warned:
+        fa.plot_sweep(lines.assign_attrs(version="99.0"))
+    assert warned[0].filename == __file__
+
+
+def test_bands_of_an_interrupted_study_are_those_of_its_first_draws(drawn):
+    """Members that are done beyond the first that is missing are those that were quick."""
+    status, place = drawn["status"].values.copy(), np.arange(32)
+    status[24:] = np.where(drawn[MASS].values[24:] < 3.0, "completed", "missing")
+    status[24] = "missing"
+    said = "of the first 24 of 32 members drawn, which are all done"
+    tips = np.where((status == "missing")[:, None], np.nan, drawn["tip"].values)
+    partial = drawn.assign(status=("member", status), tip=(("member", "axis"), tips)).assign_attrs(statistics=said)
+    figure = fa.plot_sweep(partial, "tip.y")
+    whole = fa.plot_sweep(drawn.isel(member=place < 24).assign_attrs(kind="monte_carlo"), "tip.y")
+    medians = [each.axes[0].lines[-1].get_ydata() for each in (figure, whole)]
+    np.testing.assert_array_equal(*medians)
+    assert said in figure.get_suptitle().replace("\n", " ")
+
+
 def test_lines_over_one_field(lines):
     figure = fa.plot_sweep(lines)
     assert (f"{MASS} (kg)", "tip.y (m)") in labels(figure)

@@ -53,6 +53,11 @@ def until_swept(page: Page) -> None:
     page.wait()
 
 
+def test_a_sweep_file_of_another_version_gives_a_warning(data) -> None:
+    with pytest.warns(UserWarning, match="was written by flexarm 99.0; this is"):
+        opened("a.nc", sweep_file(Sweep(data.assign_attrs(version="99.0"))))
+
+
 def test_fields_are_the_knobs_that_can_be_swept() -> None:
     known = fields(CASE)
     assert {MASS, PUSH, "q0.a.q", "torque.a.switch.0", "links.a.payload.mass"} <= set(known)

@@ -65,6 +65,10 @@ def test_statistics_of_a_partial_study_are_of_its_first_draws():
     assert float(found["m_quantiles"][0]) == np.median(y[:40])
     assert found["m_quantiles"].attrs["members"] == 40
     assert found.attrs["statistics"] == "of the first 40 of 100 members drawn, which are all done"
+    status[0] = "missing"
+    none = with_statistics(found.assign(status=("member", status)), ["a"], [0.5], even=False)
+    assert np.isnan(none["m_quantiles"]).all()
+    assert none.attrs["statistics"] == "withheld, since the first member drawn is missing"
     whole = with_statistics(found.assign(status=("member", ["completed"] * 100)), ["a"], [0.5], even=False)
     assert "statistics" not in whole.attrs
 

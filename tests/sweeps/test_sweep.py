@@ -122,6 +122,16 @@ def test_other_structures_run_and_it_is_said():
         fa.sweep(ARM, {"links.upper.flexible.stiffening": ["none", "exact"]}, 0.01, native=False, measure=["tip"])
 
 
+def test_structures_are_counted_in_one_warning():
+    """Numbers of shapes that are left open are picked for each member, so a length decides its structure, too."""
+    arm = ARM.with_({"links.upper.flexible": {}})
+    over = {"links.fore.flexible.bend_y": [1, 2], "links.upper.flexible.up_to": [50.0, 500.0, 501.0]}
+    with pytest.warns(UserWarning, match="structures") as warned:
+        fa.sweep(arm, over, 0.005, native=False, measure=["tip"])
+    (sentence,) = [str(each.message) for each in warned if "structures" in str(each.message)]
+    assert "of 4 structures (1, 2, 1, 2 members)" in sentence
+
+
 def test_gains_of_a_law():
     def law(t, q, v, gains):
         return -gains["kp"] * q - gains["kd"] * v
@@ -167,9 +177,16 @@ def test_driven_joints_and_loads():
 
 
 def test_a_tolerance_of_the_robots_size_is_refused():
-    for call in (fa.simulate, lambda robot, *given, **options: fa.sweep(robot, {MASS: [1.0]}, *given, **options)):
-        with pytest.raises(ValueError, match=r"rtol = 1.*: must be .* at most 0\.1"):
-            call(BAR, 0.1, rtol=1)
+    for call in (
+        fa.simulate,
+        lambda robot, *given, **options: fa.sweep(robot, {MASS: [1.0]}, *given, **options),
+        lambda robot, *given, **options: fa.Simulation(robot, 0.01, **options),
+    ):
+        for rtol in (1, 1e-300):
+            with pytest.raises(ValueError, match=r"rtol = 1.*: must be at least 1e-13 and at most 0\.1"):
+                call(BAR, 0.1, rtol=rtol)
+    with pytest.raises(ValueError, match=r"atol = 1: must be at least 0 and at most 0\.1 \(m\)"):
+        fa.simulate(BAR, 0.1, atol=1)
 
 
 def test_robots_without_inputs_have_no_peak_torque():

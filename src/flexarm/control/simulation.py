@@ -75,8 +75,9 @@ class Simulation:
         a mesh it is generalized-alpha.
     substeps: equal parts in which each step is computed.
     stabilization: how constraints are kept, as for `fa.simulate`.
-    rtol: how far links may be from where they should be, as a fraction of the robot's length, in a second (and in each
-        that follows) before a warning tells so once; `sim.error` (m) is the estimate. Steps have the length they have.
+    rtol: largest position error of the links, as a fraction of the robot's length, in a second (and in each that
+        follows); from 1e-13 to 0.1. It sets how accurately each step is solved. The step size is fixed, so a larger
+        error gives one warning; `sim.error` (m) is the estimate.
     native: as for `fa.simulate`. "auto" changes to machine code once there is some; rounding differs then.
 
     What is read (`q`, `v`, `a`, ...) are copies. A simulation has arrays of its own: many of them run in threads, each
@@ -104,7 +105,7 @@ class Simulation:
             raise ValueError(f"substeps = {substeps}: must be at most {MOST_SUBSTEPS}")
         if not isinstance(native, bool) and not (isinstance(native, str) and native == "auto"):
             raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
-        self._tolerance = tolerance_of(self.system.robot, real_number("rtol", rtol, above=0), 0.0, HORIZON)
+        self._tolerance = tolerance_of(self.system.robot, rtol, 0.0, HORIZON)
         stepped = _method(method, self.system.robot)
         held = chosen_stabilization(stabilization, method)
         self._options: dict[str, Any] = {
@@ -113,6 +114,7 @@ class Simulation:
         }
         with building:
             self._schedule = Schedule(self.system, None, None, loads)
+            self._schedule.require_data(np.inf)
             self._initial = initial_state(self.system, self._schedule, q0, v0)
             self._stepper = HeldStepper(
                 self._schedule.plant(held), stepped, self.dt, substeps, native, self._schedule.given, self._tolerance

@@ -62,7 +62,7 @@ def _function_profile(function: Function, where: str) -> Profile:
         is_law = "required positional" in str(error)
         hint = "; one law (t, q, v) is given for all actuators: torque=law" if is_law else ""
         failed = f"calling the function at t = 0 failed ({type(error).__name__}: {error})"
-        raise TypeError(f"{where}: {failed}{hint}") from None
+        raise TypeError(f"{where} = {shown(function)}: {failed}{hint}") from None
     if not np.array_equal(first, second, equal_nan=True):
         raise ValueError(
             f"{where} = {shown(function)}: gives something else each time it is called; a run calls it in no certain "
@@ -72,7 +72,9 @@ def _function_profile(function: Function, where: str) -> Profile:
     if channels is None:
         return Profile((0.0,), (Opaque(function),), name)
     breaks = sorted({each for channel in channels for each in channel.breaks})
-    return Profile((-np.inf, *breaks), (Formula(function, channels),) * (len(breaks) + 1), name)
+    known = [channel.data for channel in channels if channel.data is not None]
+    data = (max(first for first, _ in known), min(last for _, last in known)) if known else None
+    return Profile((-np.inf, *breaks), (Formula(function, channels),) * (len(breaks) + 1), name, data=data)
 
 
 def _formula_channels(function: Function, values: Array) -> tuple[Channel, ...] | None:

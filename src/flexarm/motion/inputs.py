@@ -163,8 +163,8 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
     after : {"hold", "zero"}, optional
         Value outside the data: "hold" keeps the first value before and the last value after them, "zero" is zero on
         both sides. If omitted, a motion or a reference holds its end values, and a torque or a load is refused if the
-        run needs it outside the data, unless it ends (or begins) at zero. The feedforward of a controller, which
-        does not know the run, is refused unless it ends at zero and begins at zero or at t = 0.
+        run needs it outside the data, unless it ends (or begins) at zero. In a feedback law of your own it holds its
+        end values.
 
     Returns
     -------
@@ -194,11 +194,24 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
 
 
 def table(source: TableSource, column: str | None = None, after: str | None = None) -> Profile:
-    """A spline through a `column` of a table.
+    """Interpolate a column of a table by a cubic spline.
 
-    source: a CSV file with a header, its first column the time, or {"t": ..., name: ...}.
-    column: its name, needed where there are several.
-    after: as in `fa.spline`.
+    Parameters
+    ----------
+    source : path or mapping
+        A CSV file with a header whose first column is the time, or {"t": times, name: values}.
+    column : str, optional
+        Name of the column; required if there are several.
+    after : {"hold", "zero"}, optional
+        Value outside the data, as in `fa.spline`.
+
+    Returns
+    -------
+    Profile
+
+    See Also
+    --------
+    spline : Interpolate times and values.
     """
     return spline(*points(source, column), after=after)
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm._version import __version__
 from flexarm.foundation.sentences import cut, printable
 from flexarm.motion.nodes import Nodes
 
@@ -73,7 +76,8 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
     import xarray as xr
 
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"{path}: {'is not a file' if os.path.exists(path) else 'there is no such file'}")
+        name = str(path) or repr(path)
+        raise FileNotFoundError(f"{name}: {'is not a file' if os.path.exists(path) else 'there is no such file'}")
     require_undamaged(path)
     try:
         with h5py.File(path):  # first alone: what reads it for xarray complains on stderr when this fails
@@ -81,6 +85,18 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
         return xr.load_dataset(path, engine="h5netcdf")
     except Exception as error:  # a damaged file ends in any error, KeyError and RuntimeError among them
         raise ValueError(f"{path}: cannot be read as NetCDF ({cut(printable(str(error)), 300)})") from None
+
+
+def warn_of_version(name: str, attributes: Mapping[Any, Any], stacklevel: int = 3) -> None:
+    """Warn if the results called `name` were computed by another version of flexarm."""
+    version = attributes.get("version", __version__)
+    if version != __version__:
+        warnings.warn(
+            f"{name} was written by flexarm {version}; this is {__version__}, and results of another version may have "
+            "another meaning here",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def require_undamaged(path: str | os.PathLike[str]) -> None:

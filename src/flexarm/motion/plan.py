@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.numbers import Array, real_number
 from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
 from flexarm.motion.choice import better, usual
@@ -19,7 +19,7 @@ from flexarm.motion.methods import Method
 from flexarm.motion.recorder import Recorder, Statistics
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stabilization import Stabilization
-from flexarm.motion.step_size import Tolerance
+from flexarm.motion.step_size import LARGEST_RTOL, SMALLEST_RTOL, Tolerance
 from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.robot import Link, Robot
 from flexarm.robot.joints import Prismatic
@@ -90,7 +90,10 @@ class Plan:
 
 
 def tolerance_of(robot: Robot, rtol: float, atol: float, duration: float) -> Tolerance:
+    """Return the tolerance of a run, if `rtol` and `atol` (m) allow errors of at most a tenth of the robot's length."""
     length = sum(link.length for link in robot.links) or 1.0
+    rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL, most=LARGEST_RTOL)
+    atol = real_number("atol", atol, "m", least=0, most=LARGEST_RTOL * length)
     return Tolerance(rtol, atol, length, duration, _lightest(robot))
 
 

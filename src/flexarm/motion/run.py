@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes, write_text
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.audit import words
 from flexarm.motion.dense import INPUTS_ARE_GONE, Dense
 from flexarm.motion.forces import Forces
-from flexarm.motion.netcdf import netcdf, read_netcdf, with_nodes, without_nodes
+from flexarm.motion.netcdf import netcdf, read_netcdf, warn_of_version, with_nodes, without_nodes
 from flexarm.motion.records import ENERGIES, Arrays, Records
 from flexarm.motion.series import available, named
 from flexarm.robot import Robot
@@ -428,22 +427,40 @@ class Run:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """Read the run at `path`; one written by another version says so."""
-        import warnings
+        """Read a run from a NetCDF file.
 
+        Parameters
+        ----------
+        path : path-like
+            A file that `run.save` wrote.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, is not NetCDF, or is not a run.
+
+        Warns
+        -----
+        UserWarning
+            If another version of flexarm wrote the file.
+
+        Notes
+        -----
+        `run.save` appends a digest to the file. A file that differs from its digest is refused before HDF5 opens it.
+        Files without a digest (written by early versions, or changed by another program) are not checked: HDF5 finds
+        most damage in them, but it may fail to return.
+        """
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path = {shown(path)}: must be the path of a file that run.save wrote")
         data = read_netcdf(path)
         missing = {"model", "options", "statistics", "version", "reason", "status"} - set(data.attrs)
         if missing:
             raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")
-        if data.attrs["version"] != __version__:
-            warnings.warn(
-                f"{path} was written by flexarm {data.attrs['version']}; this is {__version__}, and results of a newer "
-                "version may mean something else here",
-                UserWarning,
-                stacklevel=2,
-            )
+        warn_of_version(str(path), data.attrs)
         data, nodes = without_nodes(data)
         return Run(data, NO_STEPS if nodes is None else Dense(nodes))
 

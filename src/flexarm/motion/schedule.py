@@ -60,11 +60,7 @@ class Schedule:
     def look(self, duration: float, q: Array, v: Array) -> None:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
         t, in the state in which the run begins."""
-        for name, torque in zip(self._torque_names, self.torques, strict=True):
-            require_data(torque, name, duration)
-        for k, (_, parts) in enumerate(self.loads):
-            for part in parts:
-                require_data(part, f"loads[{k}]", duration)
+        self.require_data(duration)
         seen: list[tuple[str, Outlook]] = []
 
         def known(name: str, each: Profile, rate: int) -> Profile:
@@ -93,6 +89,17 @@ class Schedule:
                 plant, numbers = self._robot_plant("projection"), self.given.numbers
             self._weights = error_weights(self.system, plant, self.law, numbers, (q, v), duration)
             del self.given  # they are among its numbers
+
+    def require_data(self, duration: float) -> None:
+        """Raise a ValueError if a torque or a load is needed outside its data and its value there was not specified.
+
+        Torques are those of joints and those that controllers add as `feedforward`.
+        """
+        references = {} if self.feedback is None else self.feedback.references or {}
+        added = [(name, each) for name, each in references.items() if name.startswith("feedforward.")]
+        loads = [(f"loads[{k}]", each) for k, (_, parts) in enumerate(self.loads) for each in parts]
+        for name, each in (*zip(self._torque_names, self.torques, strict=True), *added, *loads):
+            require_data(each, name, None if np.isinf(duration) else duration)
 
     def replayed(self, commands: Commands) -> Schedule:
         """The same with what a digital controller has said instead of the controller."""

@@ -77,4 +77,4 @@ def _held(profile: Profile) -> Profile:
     later = [(start, piece) for start, piece in zip(profile.breaks, profile.pieces[1:], strict=True) if start > 0]
     first = profile.pieces[int(np.searchsorted(np.array(profile.breaks), 0.0, side="right"))]
     starts, pieces = zip((-np.inf, still), (0.0, first), *later, strict=True)
-    return Profile(starts, pieces, profile.name)
+    return Profile(starts, pieces, profile.name, data=profile.data)

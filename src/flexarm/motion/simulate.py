@@ -35,14 +35,12 @@ from flexarm.motion.schedule import Schedule
 from flexarm.motion.sensors import warn_of_unread_sensors
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
-from flexarm.motion.step_size import LARGEST_RTOL
 from flexarm.motion.stiffening import estimated_errors, exact_instead, record, repeat_note
 from flexarm.motion.validity import warn_of_validity
 from flexarm.motion.verification import largest_distance
 from flexarm.robot import Robot
 
 SHORTEST = 1e-12  # s: less is a slip of the keyboard
-SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
 
 
 def simulate(
@@ -89,7 +87,7 @@ def simulate(
         constraints first.
     rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
         (adams and bdf read them as tolerances on each coordinate, and start anew at every sample of a digital law: take
-        esdirk there); rtol is at most 0.1. dt fixes the step instead.
+        esdirk there); each allows at most a tenth of its length. dt fixes the step instead.
     sample: time between samples (s). Unless given, a thousandth of the duration, or a whole part of that where the
         robot vibrates so fast that it would not be seen. `run.at(t)` reads a run at any other time.
     points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
@@ -110,8 +108,7 @@ def simulate(
     duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
     dt = None if dt is None else real_number("dt", dt, "s", above=0)
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
-    rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL, most=LARGEST_RTOL)
-    tolerance = tolerance_of(system.robot, rtol, real_number("atol", atol, "m", least=0), duration)
+    tolerance = tolerance_of(system.robot, rtol, atol, duration)
     held = chosen_stabilization(stabilization, method)
     plan = Plan(method, radius, dt, tolerance, held, native)
     _require_switches(progress=progress, native=native, verify=verify)

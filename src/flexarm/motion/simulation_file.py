@@ -20,7 +20,7 @@ from flexarm.motion.loads import PointLoad
 from flexarm.motion.method_names import METHODS, SUNDIALS
 from flexarm.motion.profiles import Profile
 from flexarm.motion.stabilization import Baumgarte
-from flexarm.motion.step_size import LARGEST_RTOL
+from flexarm.motion.step_size import LARGEST_RTOL, SMALLEST_RTOL
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.errors import Problem, join
 from flexarm.robot.files import SIMULATION
@@ -149,7 +149,11 @@ def _state(reader: _Reader, value: Any, path: str) -> Any:
                 found[reader.key(name, where, "coordinate", reader.coordinates)] = _finite(reader, number, where)
         return found
     if isinstance(value, list):
-        return [_finite(reader, number, f"{path}[{k}]") for k, number in enumerate(value)]
+        numbers = [_finite(reader, number, f"{path}[{k}]") for k, number in enumerate(value)]
+        if reader.system is not None and len(numbers) != reader.system.nq:
+            names = ", ".join(reader.coordinates)
+            raise _wrong(path, value, f"has {len(numbers)} numbers: give one for each of {names}, or some by name")
+        return numbers
     raise _wrong(path, value, "must be a mapping from coordinates to numbers, or a list of numbers")
 
 
@@ -292,7 +296,7 @@ FIELDS: dict[str, Callable[[_Reader, Any, str], Any]] = {
     "method": _method,
     "stabilization": _stabilization,
     "radius": _number(least=0.0, most=1.0),
-    "rtol": _number(above=0.0, most=LARGEST_RTOL),
+    "rtol": _number(least=SMALLEST_RTOL, most=LARGEST_RTOL),
     "atol": _number(unit="m", least=0.0),
     "dt": _seconds,
     "sample": _seconds,

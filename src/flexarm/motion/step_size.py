@@ -22,9 +22,8 @@ SAFELY = 0.9  # of the longest step with which an explicit method is stable
 AFTER_JUMP = 0.1  # of the steps before, or of the first: those that follow see what the jump started
 ABSURD = 1e100  # a state beyond this is as good as not a number
 NO_LIMIT = float(np.finfo(float).max)
-
-
-LARGEST_RTOL = 0.1  # of the robot's length: links that may be farther from where they should be are nowhere
+SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
+LARGEST_RTOL = 0.1  # of the robot's length: results with larger errors have no meaning
 
 
 @dataclass

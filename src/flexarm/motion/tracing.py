@@ -59,6 +59,14 @@ class Channel:
         first, last = sorted(self.scale * t + self.shift for t in (begin, end))
         return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
 
+    @property
+    def data(self) -> tuple[float, float] | None:
+        """First and last time of the profile's data, if its value outside was not specified. Rates vanish there."""
+        if self.profile.data is None or self.rate:
+            return None
+        first, last = sorted((each - self.shift) / self.scale for each in self.profile.data)
+        return first, last
+
     @cached_property
     def breaks(self) -> tuple[float, ...]:
         """Times at which it may jump, ascending."""

@@ -10,7 +10,9 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
+from flexarm.motion.netcdf import warn_of_version
 from flexarm.show.style import STYLES, Picture, grid, plain, wrapped
+from flexarm.sweeps.statistics import random_sample
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,6 +59,7 @@ Part = tuple[str, "xr.DataArray"]  # what it is called, and its values over the 
 def _a_sweep(data: Any) -> xr.Dataset:
     if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
         raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
+    warn_of_version("data", data.attrs, stacklevel=4)
     found: xr.Dataset = data
     return found
 
@@ -171,7 +174,8 @@ def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, wid
         if not each.dims and each.dtype.kind in "iuf"
     ]
     title = ", ".join([str(data.attrs.get("robot", "sweep")), *held])
-    title += f" ({failed} of {data['status'].size} members failed or are missing)" if failed else ""
+    statistics = f"; statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
+    title += f" ({failed} of {data['status'].size} members failed or are missing{statistics})" if failed else ""
     figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize=11)
     return figure, plots
 
@@ -243,14 +247,18 @@ def _edges(values: Any) -> Array:
 
 
 def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> Picture:
-    """A row for each measure, a column for each field; members as points, and bands of their quantiles."""
+    """Draw a row for each measure and a column for each field: members as points, and bands of their quantiles.
+
+    Bands of an interrupted Monte Carlo study are those of its first draws, as its statistics are.
+    """
     shown_fields = list(fields)[:4]
+    drawn = random_sample(data) if data.attrs.get("kind") == "monte_carlo" else None
     count, columns = len(panels), len(shown_fields)
     figure, plots = _figure(count * columns, data, columns, width=3.9)
     for k, (name, part) in enumerate(panels):
         for column, field in enumerate(shown_fields):
             plot = plots[k * columns + column]
-            _band(plot, np.asarray(data[field].values, dtype=float), np.asarray(part.values, dtype=float))
+            _band(plot, np.asarray(data[field].values, dtype=float), np.asarray(part.values, dtype=float), drawn)
             share = _share(data, name, field)
             if share is not None:
                 words = f"explains {100 * max(share, 0.0):.0f} %"
@@ -267,11 +275,12 @@ def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> P
     return figure
 
 
-def _band(plot: Any, x: Array, y: Array) -> None:
+def _band(plot: Any, x: Array, y: Array, drawn: int | None) -> None:
+    """Draw all members as points, and quantiles of the first `drawn` members (of all if None)."""
     good = np.isfinite(y)
-    x, y = x[good], y[good]
     colour = STYLES[0][0]
-    plot.plot(x, y, linestyle="", marker=".", markersize=2, color="0.6", rasterized=True, zorder=1)
+    plot.plot(x[good], y[good], linestyle="", marker=".", markersize=2, color="0.6", rasterized=True, zorder=1)
+    x, y = x[:drawn][good[:drawn]], y[:drawn][good[:drawn]]
     bins = min(BINS, len(x) // LEAST)
     if bins < 2:
         return

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from flexarm.foundation.sentences import shown
-from flexarm.motion.netcdf import netcdf, read_netcdf, require_undamaged
+from flexarm.motion.netcdf import netcdf, read_netcdf, require_undamaged, warn_of_version
 from flexarm.motion.run import Run
 from flexarm.robot.files import yaml_text
 from flexarm.studio.case import Case
@@ -101,7 +101,10 @@ def _require_bounded(path: Path) -> None:
 def results(path: str | os.PathLike[str]) -> Run | Sweep:
     """What a NetCDF file has: a run, or many."""
     data = read_netcdf(path)
-    return Sweep(data) if is_sweep(data) else Run.load(path)
+    if not is_sweep(data):
+        return Run.load(path)
+    warn_of_version(str(path), data.attrs)
+    return Sweep(data)
 
 
 def too_large(name: str, size: int) -> str:

@@ -18,12 +18,15 @@ MOST = 64  # structures that are told apart
 
 
 def groups(case: Case, plan: Plan) -> list[list[int]]:
-    """Numbers of the members, by structure.
+    """Return the numbers of the members, by structure.
 
     Numbers of a robot are entries of its structure, unless they are zero: that may be another one. Whole numbers and
-    words choose it.
+    words choose it. In a robot that leaves numbers of shapes open any number may: they are picked for each member.
     """
     kinds = [_kinds(case, plan, k) for k in range(len(plan.fields))]
+    if any(link.flexible is not None and link.flexible.open for link in case.robot.links):
+        every = [_kinds(case, plan, k, every=True) for k in range(len(plan.fields))]
+        kinds = every if math.prod(len(set(each)) for each in every) <= MOST else kinds
     if math.prod(len(set(each)) for each in kinds) == 1:
         return [list(range(len(plan)))]
     found: dict[tuple[int, ...], list[int]] = {}
@@ -53,12 +56,12 @@ def _structure(case: Case, plan: Plan, number: int) -> Any:
         return str(error)
 
 
-def _kinds(case: Case, plan: Plan, k: int) -> list[int]:
-    """Of each value of a field, of which kind it is."""
+def _kinds(case: Case, plan: Plan, k: int, every: bool = False) -> list[int]:
+    """Return the kind of each value of a field: values of one kind give one structure. `every`: each is of its own."""
     name, column = plan.fields[k].name, plan.columns[k]
     if is_of_case(name):
         return [0] * len(column)
-    if _is_number(case, name, column[0]):
+    if not every and _is_number(case, name, column[0]):
         return [int(value == 0) for value in column]
     known: dict[Value, int] = {}
     return [known.setdefault(value, len(known)) for value in column]

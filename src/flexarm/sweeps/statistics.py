@@ -117,6 +117,8 @@ def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[fl
     old = [name for name in data.variables if str(name).endswith(("_quantiles", "_first_order"))]
     kept = data.drop_vars([*old, *({"quantile", "field"} & set(data.coords))])
     kept.attrs.pop("statistics", None)
-    if drawn < data.sizes["member"]:
+    if not drawn:
+        kept.attrs["statistics"] = "withheld, since the first member drawn is missing"
+    elif drawn < data.sizes["member"]:
         kept.attrs["statistics"] = f"of the first {drawn} of {data.sizes['member']} members drawn, which are all done"
     return kept.assign(made).assign_coords(quantile=list(levels), field=list(fields))

@@ -13,9 +13,8 @@ from flexarm.motion.budget import require_finite_work, sample_times
 from flexarm.motion.method_names import chosen_stabilization
 from flexarm.motion.methods import Method
 from flexarm.motion.plan import Plan, tolerance_of
-from flexarm.motion.simulate import SHORTEST, SMALLEST_RTOL
+from flexarm.motion.simulate import SHORTEST
 from flexarm.motion.stabilization import Stabilization
-from flexarm.motion.step_size import LARGEST_RTOL
 from flexarm.robot import Robot
 
 
@@ -54,8 +53,7 @@ class Settings:
         duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
         dt = None if self.dt is None else real_number("dt", self.dt, "s", above=0)
         require_finite_work(duration, dt, None)
-        rtol = real_number("rtol", real_number("rtol", self.rtol, above=0), least=SMALLEST_RTOL, most=LARGEST_RTOL)
-        tolerance = tolerance_of(robot, rtol, real_number("atol", self.atol, "m", least=0), duration)
+        tolerance = tolerance_of(robot, self.rtol, self.atol, duration)
         held = chosen_stabilization(self.stabilization, self.method)
         return Plan(self.method, self.radius, dt, tolerance, held, self.native)
 
