@@ -86,8 +86,11 @@ def test_links_are_looked_at_all_along_and_however_they_are_rolled():
     for roll in (0.0, np.pi / 4):
         shapes = fa.Flexible(bend_y=3, bend_z=3, twist=1)
         bar = fa.Link("b", 1.0, fa.Weld(mount=(roll, 0, 0)), fa.Section.circle(0.01), fa.Material(2e9, 1000.0), shapes)
+        robot = fa.Robot(links=[bar], gravity=(0, -18.0, 0))
         with pytest.warns(fa.ValidityWarning, match="link 'b' bends by 18% of its length"):
-            fa.equilibrium(fa.Robot(links=[bar], gravity=(0, -18.0, 0)))
+            fa.equilibrium(fa.System(robot, native=False))
+        with pytest.warns(fa.ValidityWarning, match="'b' bend by more than 10% of their length.*exact model is used"):
+            fa.equilibrium(robot)
 
 
 @pytest.mark.parametrize("out", [0.1, 0.9])
@@ -95,7 +98,7 @@ def test_both_parts_of_a_link_that_slides_are_looked_at(out):
     fields = {"section": fa.Section.rectangle(0.003, 0.01), "material": fa.Material(E=2e9, rho=1000.0)}
     ram = fa.Link("b", 1.0, fa.FixedPrismatic(), **fields, flexible=fa.Flexible(bend_y=3))
     with pytest.warns(fa.ValidityWarning, match=r"link 'b' bends by \d+% of its length"):
-        fa.equilibrium(fa.Robot(links=[ram], gravity=(0, -9.81, 0)), {"b.q": out})
+        fa.equilibrium(fa.System(fa.Robot(links=[ram], gravity=(0, -9.81, 0)), native=False), {"b.q": out})
 
 
 def test_runs_are_looked_at_between_their_samples():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,21 +32,50 @@ def reach(link: Link) -> float:
     return LARGE_DEFLECTION.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
 
 
-def could_be_exact(link: Link) -> bool:
-    """Whether a flexible link that is not exact may be."""
+def with_exact_links(robot: Robot, names: Collection[str]) -> Robot:
+    """Return the robot with `stiffening="exact"` of the links named."""
+    links = [
+        link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "exact"})})
+        if link.name in names and link.flexible is not None
+        else link
+        for link in robot.links
+    ]
+    return robot.model_copy(update={"links": tuple(links)})
+
+
+def could_be_exact(robot: Robot, link: Link) -> bool:
+    """Return True if a flexible link that is not exact may be."""
     if link.flexible is None or link.stiffening == "exact":
         return False
-    exact = link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "exact"})})
-    return all(problem.path != "flexible.stiffening" for problem in exact.conflicts())
+    exact = with_exact_links(robot, [link.name])
+    own = any(problem.path == "flexible.stiffening" for problem in exact.link(link.name).conflicts())
+    return not own and not any(exact.conflicts())
 
 
-def bends_far(link: Link, share: float, when: str = "") -> Iterator[str]:
+def remedy(robot: Robot, link: Link) -> str:
+    """Return the advice for a link that bends or vibrates too far for its model."""
+    if could_be_exact(robot, link):
+        return "take stiffening='exact'"
+    flexible = link.flexible
+    assert flexible is not None
+    advice = "damp it, or move it more slowly"
+    if flexible.shear:
+        reason, advice = "with shear", f"leave shear out if the link is slender, or {advice}"
+    elif flexible.loose:
+        reason = "with basis.root = 'free'"
+    elif isinstance(link.joint, FixedPrismatic):
+        reason = f"for {'a mesh' if flexible.in_one_plane else 'a link in space'} that slides through its joint"
+    else:
+        reason = "for a link in space along which something slides"
+    return f"stiffening='exact' is not available {reason}: {advice}"
+
+
+def bends_far(robot: Robot, link: Link, share: float, when: str = "") -> Iterator[str]:
     """What to say of a link that is bent by a share of its length, if that is too far for its model."""
     limit = reach(link)
     if share > limit:
-        way = "; take stiffening='exact'" if could_be_exact(link) else ""
         bent = f"link '{link.name}' bends by {share:.0%} of its length{when}"
-        yield f"{bent}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}{way}"
+        yield f"{bent}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}; {remedy(robot, link)}"
 
 
 def bend_shares(system: System, link: Link, q: Array) -> Array:
@@ -80,9 +109,9 @@ def twists_far(system: System, q: Array, when: Callable[[int], str] = lambda row
         twist = np.abs(q[:, own] / system.sizes[own]).max(axis=1)
         worst = int(twist.argmax())
         if twist[worst] > LARGE_TWIST:
-            way = "; take stiffening='exact'" if could_be_exact(link) else ""
             share = f"link '{link.name}' twists by about {twist[worst]:.2g} rad{when(worst)}"
-            yield f"{share}; stiffening '{link.stiffening}' is meant for less than {LARGE_TWIST:g} rad{way}"
+            limit = f"stiffening '{link.stiffening}' is meant for less than {LARGE_TWIST:g} rad"
+            yield f"{share}; {limit}; {remedy(system.robot, link)}"
 
 
 def turns_far(name: str, turn: float, when: str = "") -> Iterator[str]:
@@ -113,7 +142,7 @@ def doubts_of_posture(system: System, q: Array, when: str = "") -> list[str]:
     found: list[str] = []
     for link in system.robot.links:
         if link.flexible is not None and link.stiffening in LARGE_DEFLECTION:
-            found += bends_far(link, float(bend_shares(system, link, q[None])[0]), when)
+            found += bends_far(system.robot, link, float(bend_shares(system, link, q[None])[0]), when)
     found += twists_far(system, q[None], lambda row: when)
     for name, turn in system.turns_between_nodes(q).items():
         found += turns_far(name, float(turn), when)
@@ -138,5 +167,5 @@ def largest(model: str, family: str | None) -> float:
 
 def way_out(robot: Robot) -> str:
     """Which link might bear what another model of it does not; empty if none."""
-    names = [f"'{link.name}'" for link in robot.links if could_be_exact(link)]
+    names = [f"'{link.name}'" for link in robot.links if could_be_exact(robot, link)]
     return f"; or take stiffening='exact' of {', '.join(names)}, which bears deflections of any size" if names else ""

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
 
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bend_shares, could_be_exact
+from flexarm.mechanics.reach import LARGE_DEFLECTION, ValidityWarning, bend_shares, could_be_exact, with_exact_links
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot
 
 MAX_EXACT_SHAPES = 24
 """Shapes of a link in space up to which it is replaced: compilation of an exact link with more takes minutes."""
-
-
-def with_exact_links(robot: Robot, names: Collection[str]) -> Robot:
-    """Return the robot with `stiffening="exact"` of the links named."""
-    links = [
-        link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": "exact"})})
-        if link.name in names and link.flexible is not None
-        else link
-        for link in robot.links
-    ]
-    return robot.model_copy(update={"links": tuple(links)})
 
 
 def replaceable_links(robot: Robot) -> list[str]:
@@ -34,7 +22,7 @@ def replaceable_links(robot: Robot) -> list[str]:
         flexible = link.flexible
         if flexible is None or flexible.stiffening != "auto" or link.stiffening != "shortening" or flexible.meshed:
             continue
-        if sum(flexible.counts.values()) > MAX_EXACT_SHAPES or not could_be_exact(link):
+        if sum(flexible.counts.values()) > MAX_EXACT_SHAPES or not could_be_exact(robot, link):
             continue
         if not any(with_exact_links(robot, [*found, link.name]).conflicts()):  # nothing slides along it
             found.append(link.name)

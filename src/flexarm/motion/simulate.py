@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from flexarm.foundation.heard import heard
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
-from flexarm.mechanics.reach import ValidityWarning
-from flexarm.mechanics.stiffening import with_exact_links
+from flexarm.mechanics.reach import ValidityWarning, with_exact_links
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import Patience, require_finite_work, require_seen_inputs, sample_times
 from flexarm.motion.digital_law import DigitalLaw
@@ -134,30 +134,33 @@ def simulate(
     # A System stays the model it is, and a digital controller, which has a state of its own, is not called twice.
     may_repeat = isinstance(robot, Robot) and not isinstance(schedule.controller, DigitalLaw)
     if may_repeat and (names := exact_instead(run, system, errors)):
-        again = simulate(
-            with_exact_links(system.robot, names),
-            duration,
-            torque=torque,
-            motion=motion,
-            loads=loads,
-            q0=q0,
-            v0=v0,
-            method=method,
-            radius=radius,
-            stabilization=stabilization,
-            rtol=rtol,
-            atol=atol,
-            dt=dt,
-            sample=sample,
-            points=points,
-            stop=stop,
-            verify=verify,
-            progress=progress,
-            native=native,
-        )
-        if again.status != "interrupted":
-            record(again, _system(again.robot), errors, repeated=True)
+        with heard():  # what it says of its inputs was said before
+            again = simulate(
+                with_exact_links(system.robot, names),
+                duration,
+                torque=torque,
+                motion=motion,
+                loads=loads,
+                q0=q0,
+                v0=v0,
+                method=method,
+                radius=radius,
+                stabilization=stabilization,
+                rtol=rtol,
+                atol=atol,
+                dt=dt,
+                sample=sample,
+                points=points,
+                stop=stop,
+                verify=verify,
+                progress=progress,
+                native=native,
+            )
+        if again.status != "interrupted" and not (again.status == "failed" and run.status != "failed"):
+            exact = _system(again.robot)
+            record(again, exact, errors, repeated=True)
             warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
+            warn_of_validity(again, exact)
             return again
     warn_of_validity(run, system)
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":

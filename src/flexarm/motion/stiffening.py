@@ -1,8 +1,11 @@
 """Error of the second-order link model in a run, estimated from the vibration of its links.
 
-The frequency of a second-order link that vibrates with deflections up to w is off by about 0.35 (w/L)^2. The phase
-error adds up over the run, and the tip is off by the amplitude times the phase error, times the lever by which the
-slope of the link moves what it carries. benchmarks/stiffening.py compares the estimate with exact runs.
+The frequency of a second-order link that vibrates with deflections up to w is off by c (w/L)^2. Measured values of c in
+the first mode are 0.02, 0.08, 0.22, 0.31, 0.37 for a held link that vibrates in one plane with 0, 0.05, 0.3, 1, 5 times
+its mass at its tip, 0.1 for a link without a load that whirls, and 0.1 to 0.8 for one whose joint is free; in the
+second mode 1 to 6, and more if the link has no shape beyond it. The phase error adds up over the run. The tip is off by
+the amplitude times the phase error, times the lever by which the slope of the link moves what it carries.
+benchmarks/stiffening.py compares the estimate with exact runs.
 """
 
 from __future__ import annotations
@@ -15,14 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.reach import LARGE_DEFLECTION, STATIONS, could_be_exact
+from flexarm.mechanics.coordinates import Coordinate
+from flexarm.mechanics.reach import LARGE_DEFLECTION, STATIONS, remedy
 from flexarm.mechanics.stiffening import replaceable_links
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
-from flexarm.robot import FixedPrismatic, Link
+from flexarm.robot import Link
 
-FREQUENCY_ERROR = 0.35
-"""Relative error of the frequency of a second-order link, divided by (w/L)^2."""
+BARE_FREQUENCY_ERROR, LOADED_FREQUENCY_ERROR, FREE_FREQUENCY_ERROR = 0.10, 0.37, 0.5
+"""Relative error of the frequency of a second-order link, divided by (w/L)^2: of a link with a held joint that carries
+nothing, or far more than its own mass; and of one whose joint is not moved as prescribed."""
+HIGHER_FREQUENCY_ERROR = 4.0
+"""The same for swings that are faster than HIGHER_MODES times the first frequency of the link."""
+HIGHER_MODES = 3.0
+MODAL_MASS = 0.24  # of a clamped bar in its first mode, as a share of its mass
 MAX_ERROR = 0.01
 """Estimated error, as a share of the peak deflection, up to which the second-order model is kept."""
 MIN_SWING = 0.01  # of the peak deflection: smaller swings are no vibration
@@ -32,7 +41,8 @@ MIN_SWING = 0.01  # of the peak deflection: smaller swings are no vibration
 class LinkError:
     """Estimated error of one second-order link.
 
-    error: of the deflection, as a share of the peak deflection; bend: peak deflection, as a share of the length.
+    error: of tip and deflection, as a share of the largest peak deflection of the links listed with it.
+    bend: peak deflection, as a share of the length.
     amplitude: largest amplitude of vibration, as a share of the length; frequency: of the vibration (Hz).
     """
 
@@ -66,7 +76,17 @@ def estimated_errors(run: Run, system: System) -> list[LinkError]:
     if not links:
         return []
     time, q = _states(run)
-    return [_link_error(link, lever(system, link), time, _deflections(system, link, q)) for link in links]
+    deflections = [_deflections(system, link, q) for link in links]
+    peak = max(float(np.linalg.norm(w, axis=2).max(initial=0.0)) for w in deflections)
+    found = []
+    for link, w in zip(links, deflections, strict=True):
+        scale, slow = lever(system, link) / peak if peak else 0.0, _frequency_error(run, system, link)
+        one = _link_error(link, slow, np.full(2, np.inf), scale, time, w)
+        # The frequencies take a mass matrix: they are computed if the decision depends on them.
+        if one.error <= MAX_ERROR < _link_error(link, slow, np.zeros(2), scale, time, w).error:
+            one = _link_error(link, slow, HIGHER_MODES * _first_frequencies(run, system, link, q[0]), scale, time, w)
+        found.append(one)
+    return found
 
 
 def exact_instead(run: Run, system: System, errors: list[LinkError]) -> list[str]:
@@ -93,51 +113,93 @@ def repeat_note(errors: list[LinkError], names: list[str]) -> str:
     """Return the sentence that tells that a run was repeated with exact links."""
     worst = max(errors, key=lambda each: (each.is_large, each.error))
     listed = ", ".join(f"'{name}'" for name in names)
+    if worst.error > MAX_ERROR:
+        why = (
+            f"and vibrates: with the second-order model its deflection would be off by about {worst.error:.1%} of the "
+            "peak"
+        )
+    elif worst.is_large:
+        why = f"and the second-order model is meant for less than {LARGE_DEFLECTION['shortening']:.0%}"
+    else:
+        why = "and the run diverged with the second-order model"
     return (
-        f"link '{worst.link}' bends by {worst.bend:.0%} of its length and vibrates: with the second-order model its "
-        f"deflection would be off by about {worst.error:.1%} of the peak; the run was repeated with the exact model "
+        f"link '{worst.link}' bends by {worst.bend:.0%} of its length {why}; the run was repeated with the exact model "
         f"of {listed} (stiffening 'auto')"
     )
 
 
 def warnings_of(errors: list[LinkError], system: System) -> list[str]:
-    """Return a sentence for each second-order link whose estimated error is too large."""
-    found = []
-    for each in errors:
-        if each.error > MAX_ERROR:
-            link = system.robot.link(each.link)
-            found.append(
-                f"link '{each.link}' vibrates by {each.amplitude:.1%} of its length at about {each.frequency:.3g} Hz: "
-                f"with stiffening 'shortening' its deflection may be off by {each.error:.1%} of the peak, which grows "
-                f"with time; {_remedy(link)}"
-            )
-    return found
+    """Return a sentence for the second-order links whose vibration makes the estimated error too large.
 
-
-def _remedy(link: Link) -> str:
-    if could_be_exact(link):
-        return "take stiffening='exact'"
-    flexible = link.flexible
-    assert flexible is not None
-    if flexible.shear:
-        return "stiffening='exact' is not available with shear: leave shear out if the link is slender"
-    if isinstance(link.joint, FixedPrismatic):
-        return "stiffening='exact' is not available for a link that slides through its joint in space: damp it"
-    return "stiffening='exact' is not available for it: damp it, or split it into several links welded together"
+    Links that bend further than their model bears are left out: `reach.bends_far` has the sentence for these.
+    """
+    large = [each for each in errors if each.error > MAX_ERROR and each.bend <= LARGE_DEFLECTION["shortening"]]
+    if not large:
+        return []
+    worst = max(large, key=lambda each: each.error)
+    others = ", ".join(f"'{each.link}' ({each.error:.1%})" for each in large if each is not worst)
+    return [
+        f"link '{worst.link}' vibrates by {worst.amplitude:.1%} of its length at about {worst.frequency:.3g} Hz: with "
+        f"stiffening 'shortening' its deflection may be off by {worst.error:.1%} of the peak, which grows with time"
+        f"{f'; so may that of {others}' if others else ''}; {remedy(system.robot, system.robot.link(worst.link))}"
+    ]
 
 
 def lever(system: System, link: Link) -> float:
     """Return the motion of the outermost tip for a unit deflection of a link bent by a force at its tip."""
-    robot = system.robot
     carried = {link.name: 0.0}
-    for each, parent in zip(robot.links, robot.parents, strict=True):
-        if parent is not None and (name := robot.links[parent].name) in carried:
-            carried[each.name] = carried[name] + each.length
+    for each, parent in _outward(system, link):
+        carried[each.name] = carried[parent] + each.length
     return 1.0 + 1.5 * max(carried.values()) / link.length
 
 
-def _link_error(link: Link, lever: float, time: Array, w: Array) -> LinkError:
-    """Estimate from the deflections w (times, stations, 2) across the axis of a link."""
+def _frequency_error(run: Run, system: System, link: Link) -> float:
+    """Return the relative error of the first frequency of a link, divided by (w/L)^2."""
+    if any(each.link == link.name for each in _free_joints(run, system)):
+        return FREE_FREQUENCY_ERROR
+    carried = link.total_mass - link.beam_mass - (link.hub.mass if link.hub is not None else 0.0)
+    carried += sum(each.total_mass for each, _ in _outward(system, link))
+    share = carried / (carried + MODAL_MASS * link.beam_mass) if carried else 0.0
+    return BARE_FREQUENCY_ERROR + (LOADED_FREQUENCY_ERROR - BARE_FREQUENCY_ERROR) * share
+
+
+def _first_frequencies(run: Run, system: System, link: Link, q: Array) -> Array:
+    """Return the first frequency of a link (Hz) in bend_y and bend_z; infinite if it has no second one."""
+    q = np.where(system.elastic, 0.0, q)
+    M, K = system.mass_matrix(q), system.stiffness_matrix(q)
+    if not system.constraints and (free := [each.index for each in _free_joints(run, system)]):
+        M = M - M[:, free] @ np.linalg.lstsq(M[np.ix_(free, free)], M[free, :], rcond=None)[0]
+    found = np.full(2, np.inf)
+    for axis, family in enumerate(("bend_y", "bend_z")):
+        own = [each.index for each in system.coordinates if (each.link, each.family) == (link.name, family)]
+        if len(own) > 1:
+            squares = np.linalg.eigvals(np.linalg.lstsq(M[np.ix_(own, own)], K[np.ix_(own, own)], rcond=None)[0])
+            found[axis] = np.sqrt(max(0.0, float(squares.real.min()))) / (2 * np.pi)
+    return found
+
+
+def _free_joints(run: Run, system: System) -> list[Coordinate]:
+    """Return the coordinates of joints and drives whose motion is not prescribed."""
+    moved = run.options["motion"]
+    return [each for each in system.coordinates if each.kind != "elastic" and f"'{each.name}'" not in moved]
+
+
+def _outward(system: System, link: Link) -> list[tuple[Link, str]]:
+    """Return the links that a link carries, each with the name of its parent."""
+    robot, names, found = system.robot, {link.name}, []
+    for index in robot.order:
+        each, parent = robot.links[index], robot.parents[index]
+        if parent is not None and (name := robot.links[parent].name) in names:
+            names.add(each.name)
+            found.append((each, name))
+    return found
+
+
+def _link_error(link: Link, slow_error: float, fast: Array, lever: float, time: Array, w: Array) -> LinkError:
+    """Estimate the error from the deflections w (times, stations, 2) across the axis of a link.
+
+    fast: frequency (Hz), by axis, above which a swing is one of a higher mode; lever (1/m) scales the error.
+    """
     far = np.linalg.norm(w, axis=2).max(axis=1)
     peak = float(far.max(initial=0.0))
     if peak <= 1e-9 * link.length or len(time) < 3:
@@ -150,8 +212,13 @@ def _link_error(link: Link, lever: float, time: Array, w: Array) -> LinkError:
             continue
         half = np.abs(np.diff(w[turns, station, axis])) / 2
         largest = np.maximum.reduceat(far, turns[:-1])
-        phase = np.cumsum(np.pi * FREQUENCY_ERROR * (largest / link.length) ** 2)  # a swing is half a period
-        error = float(np.hypot(error, lever * (half * np.minimum(2.0, phase)).max() / peak))
+        is_fast = 0.5 / np.diff(time[turns]) > fast[axis]
+        off = 0.0
+        for coefficient, swings in ((slow_error, ~is_fast), (HIGHER_FREQUENCY_ERROR, is_fast)):
+            # A swing is half a period.
+            phase = np.cumsum(np.where(swings, np.pi * coefficient * (largest / link.length) ** 2, 0.0))
+            off = max(off, float((half * np.minimum(2.0, phase))[swings].max(initial=0.0)))
+        error = float(np.hypot(error, lever * off))
         if half.max() > amplitude * link.length:
             amplitude, frequency = float(half.max()) / link.length, 0.5 / float(np.median(np.diff(time[turns])))
     return LinkError(link.name, error, peak / link.length, amplitude, frequency)

@@ -72,7 +72,9 @@ def _hint(run: Run, robot: Robot) -> str:
         return f"; {OF_LAWS}"
     largest = np.abs(run.array("deflection")).max(axis=(0, 2))
     for bend, link in zip(largest, robot.links, strict=True):
-        if bend > reach(link) / 3 * link.length and could_be_exact(link):  # its mass matrix may lose definiteness
+        if bend > reach(link) / 3 * link.length and could_be_exact(
+            robot, link
+        ):  # its mass matrix may lose definiteness
             return f"; stiffening='exact' of link '{link.name}' bears deflections of any size"
     return ""
 
@@ -161,7 +163,7 @@ def _large_deflections(run: Run, system: System) -> list[str]:
         axis = bend_shares(system, link, q[rows])
         worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
         share, when = max(worst)
-        found += bends_far(link, share, f" at t = {when:.4g} s")
+        found += bends_far(system.robot, link, share, f" at t = {when:.4g} s")
     return found
 
 

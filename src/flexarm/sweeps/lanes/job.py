@@ -148,5 +148,5 @@ def _doubts(cohort: Cohort, batch: Batch, these: Candidates, values: Mapping[str
         if (most := reach(link)) < 1:
             bent = values["peak_deflection"][:, k] / these.lengths(k, link)
             for place in np.flatnonzero(good & (bent > most)).tolist():
-                found[place] = (*found.get(place, ()), *bends_far(link, float(bent[place])))
+                found[place] = (*found.get(place, ()), *bends_far(cohort.system.robot, link, float(bent[place])))
     return found

@@ -15,7 +15,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import WIDE_TURN, largest
 from flexarm.mechanics.system import System
 from flexarm.motion.audit import appears
-from flexarm.motion.stiffening import FREQUENCY_ERROR, MAX_ERROR, lever
+from flexarm.motion.stiffening import FREE_FREQUENCY_ERROR, HIGHER_FREQUENCY_ERROR, MAX_ERROR, lever
 from flexarm.motion.validity import LEAK
 from flexarm.motion.vibration import OFTEN
 from flexarm.sweeps.lanes.batch import Batch
@@ -47,16 +47,22 @@ def suspicion(batch: Batch, system: System) -> Array:
 def _phase_errors(batch: Batch, system: System, shares: Array) -> Array:
     """Return an upper estimate of the error of second-order links, divided by the error that is allowed.
 
-    Batches do not store the vibration: all of the largest deflection is taken as vibrating at the link's frequency over
-    the whole run (motion/stiffening.py has the estimate of a single run).
+    Batches do not store the vibration: all of the largest deflection is taken as vibrating at the frequencies of the
+    link's shapes over the whole run (motion/stiffening.py has the estimate of a single run).
     """
     second_order = {link.name for link in system.robot.links if link.stiffening == "shortening"}
     found = np.zeros(len(shares))
     rates = np.sqrt(np.abs(np.diag(system.stiffness) / np.diag(system.mass_matrix())))
-    for each in system.coordinates:
-        if each.link in second_order and each.family in ("bend_y", "bend_z"):
-            phase = rates[each.index] * batch.duration * FREQUENCY_ERROR * shares[:, each.index] ** 2
-            found = np.maximum(found, lever(system, system.robot.link(each.link)) * np.minimum(2.0, phase))
+    for name in second_order:
+        bends = [each for each in system.coordinates if each.link == name and each.family in ("bend_y", "bend_z")]
+        bent = shares[:, [each.index for each in bends]].max(axis=1, initial=0.0)
+        first = {each.family: each.index for each in reversed(bends)}.values()
+        for each in bends:
+            error = FREE_FREQUENCY_ERROR if each.index in first else HIGHER_FREQUENCY_ERROR
+            phase = rates[each.index] * batch.duration * error * bent**2
+            amplitude = np.divide(shares[:, each.index], bent, out=np.zeros_like(bent), where=bent > 0)
+            off = lever(system, system.robot.link(name)) * amplitude * np.minimum(2.0, phase)
+            found = np.maximum(found, off)
     return np.asarray(found / MAX_ERROR)
 
 
