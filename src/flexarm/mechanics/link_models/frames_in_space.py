@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flexarm.mechanics.bodies import Shapes
     from flexarm.mechanics.numbers import Numbers
 
-TANGENT = (1 / 12, 1 / 120, 17 / 20160)  # 2 tan(phi / 2) / phi - 1 in powers of phi^2
+TANGENT = (1 / 24, 1 / 240, 17 / 40320)  # tan(phi / 2) / phi - 1/2 in powers of phi^2
 
 
 class SpaceFrames(Frames):
@@ -102,30 +102,39 @@ def _interval(beam: LinkIntegrals, start: float, end: float) -> tuple[Array, Arr
     return ends[1] - ends[0], (ends[0] + ends[1]) / 2 - (whole[1] - whole[0]) / (end - start)
 
 
+def _tangent_factor(square: Jet) -> Jet:
+    """Return tan(phi / 2) / phi as a function of phi^2, by Horner's scheme of the value and its two derivatives."""
+    first, second, third = TANGENT
+    x = square.x
+    value = 0.5 + x * (first + x * (second + third * x))
+    slope = first + x * (2 * second + 3 * third * x)
+    bend = 2 * second + 6 * third * x
+    return Jet(value, slope * square.dx, slope * square.ddx + bend * square.dx * square.dx)
+
+
 def _turned(before: Node | None, interval: SymbolsUnder, eta: Jet) -> tuple[Any, Any, Any]:
     """The rotation at the end of an interval, its angular velocity and the rate of that, all in the root's axes."""
     turn, bow = eta.through(interval["turn"]), eta.through(interval["bow"])
     phi = turn + turn.cross(bow)
-    square = phi.square
-    factor, power = Jet.constant(1.0), Jet.constant(1.0)
-    for coefficient in TANGENT:
-        power = power * square
-        factor = factor + power * Jet.constant(coefficient)
-    c = Jet(
-        phi.x * factor.x,
-        phi.dx * factor.x + phi.x * factor.dx,
-        phi.ddx * factor.x + 2 * phi.dx * factor.dx + phi.x * factor.ddx,
+    factor = _tangent_factor(phi.square)
+    h, dh = phi.x * factor.x, phi.dx * factor.x + phi.x * factor.dx
+    ddh = phi.ddx * factor.x + 2 * phi.dx * factor.dx + phi.x * factor.ddx
+    scale = 2 / (1 + ca.dot(h, h))
+    turning = scale * (dh + ca.cross(h, dh))
+    rate = scale * (ddh + ca.cross(h, ddh) - ca.dot(h, dh) * turning)
+    scaled = scale * h
+    first = (
+        ca.vertcat(1, 0, 0) + ca.vertcat(0, scaled[2], -scaled[1]) + ca.cross(h, ca.vertcat(0, scaled[2], -scaled[1]))
     )
-    scale = 1 / (1 + ca.dot(c.x, c.x) / 4)
-    cross = ca.skew(c.x)
-    small = ca.SX.eye(3) + scale * (cross + cross @ cross / 2)
-    turning = scale * (c.dx + ca.cross(c.x, c.dx) / 2)
-    rate = scale * (c.ddx + ca.cross(c.x, c.ddx) / 2 - ca.dot(c.x, c.dx) / 2 * turning)
+    second = (
+        ca.vertcat(0, 1, 0) + ca.vertcat(-scaled[2], 0, scaled[0]) + ca.cross(h, ca.vertcat(-scaled[2], 0, scaled[0]))
+    )
     if before is None:
-        return small, turning, rate
+        return ca.horzcat(first, second, ca.cross(first, second)), turning, rate
     carried = before.matrix @ turning
+    first, second = before.matrix @ first, before.matrix @ second
     return (
-        before.matrix @ small,
+        ca.horzcat(first, second, ca.cross(first, second)),
         before.turning + carried,
         before.turning_rate + ca.cross(before.turning, carried) + before.matrix @ rate,
     )
