@@ -34,7 +34,8 @@ def error_of_mass(system, eta):
     """Return the largest error of the mass matrix of bending, as a share of its diagonal."""
     fine = mass_of_bending(system, eta)
     scale = np.sqrt(np.diag(fine))
-    found = system.mass_matrix([0.0, *eta])[1:, 1:]
+    q = np.concatenate([np.zeros(system.nq - len(eta)), eta])
+    found = system.mass_matrix(q)[-len(eta) :, -len(eta) :]
     return (np.abs(found - fine) / np.outer(scale, scale)).max()
 
 
@@ -50,12 +51,11 @@ def test_few_nodes_are_as_accurate_as_theory_says(shapes, bent, share, most):
     assert most / 3 < error_of_mass(system, eta) < most
 
 
-@pytest.mark.parametrize(("shapes", "most"), [(1, 1.2e-3), (2, 7e-4), (3, 7e-4), (4, 2.5e-5)])
-def test_nodes_of_a_bar_that_a_force_bends_by_half_its_length(shapes, most):
-    system = fa.System(fa.Robot(links=[bar(shapes)]), native=False)
+@pytest.mark.parametrize(("shapes", "most"), [(1, 3e-4), (2, 5e-4), (3, 4e-5)])
+def test_nodes_of_a_bar_that_its_payload_bends_by_half_its_length(shapes, most):
     force = 2.06 * 2.1e11 * 1e-8 / 12  # P L^2 / EI = 2.06
     loaded = bar(shapes, joint=fa.Weld(), payload=fa.PointMass(force / 9.81))
     held = fa.System(fa.Robot(links=[loaded], gravity=(0, -9.81, 0)), native=False)
     eta = fa.equilibrium(held)
     assert -held.tip(eta)[1] == pytest.approx(0.5, abs=0.01)
-    assert most / 3 < error_of_mass(system, eta) < most
+    assert most / 3 < error_of_mass(held, eta) < most
