@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.analysis.modes import modes
+from flexarm.analysis.modes import modes_of_any_shapes
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.foundation.numbers import Array, whole_number
 from flexarm.foundation.sentences import shown
@@ -261,8 +261,8 @@ def _frequencies(system: System, finer: System, q0: Any) -> list[Difference]:
     joints: Any = _held(system)
     vector = np.zeros(system.nq) if q0 is None or isinstance(q0, str) else system.vector(q0, "q0")
     try:
-        few = modes(system, vector, joints=joints)
-        many = modes(finer, carried_over(vector, system, finer), joints=joints)
+        few = modes_of_any_shapes(system, vector, joints=joints)
+        many = modes_of_any_shapes(finer, carried_over(vector, system, finer), joints=joints)
     except ValueError:  # some motion has no mass, or no posture meets the constraints
         return []
     here, there = (each.frequencies[~each.rigid][:FREQUENCIES] for each in (few, many))

@@ -24,6 +24,7 @@ from flexarm.mechanics.outer_forces import row_forces
 from flexarm.mechanics.reach import ValidityWarning, warn_of_posture
 from flexarm.mechanics.stiffening import system_for_posture
 from flexarm.mechanics.system import System
+from flexarm.mechanics.truncation import warn_of_frequencies
 from flexarm.motion.signals import Input, Output, Signals
 from flexarm.robot import Robot
 
@@ -73,6 +74,7 @@ def linearize(
     given = [signals.input(each, posture) for each in _names("inputs", inputs, system.inputs)]
     wanted = [signals.output(each) for each in _names("outputs", outputs, system.names)]
     _require_effect(system, given)
+    warn_of_frequencies(system, posture, [each.driven for each in given if each.driven is not None])
     return SmallMotions(system, posture, rates, given).model(wanted)
 
 

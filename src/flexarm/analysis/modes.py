@@ -19,6 +19,7 @@ from flexarm.mechanics.reach import warn_of_posture, way_out
 from flexarm.mechanics.singularity import idle_motions
 from flexarm.mechanics.stiffening import system_for_posture
 from flexarm.mechanics.system import System
+from flexarm.mechanics.truncation import warn_of_frequencies
 from flexarm.robot import Robot
 
 Hold = Literal["free", "locked"]
@@ -118,6 +119,20 @@ def modes(
     >>> f"{found.frequencies[0]:.3f} Hz"  # 1.8751^2 / (2 pi l^2) sqrt(EI / mu): a cantilever
     '0.463 Hz'
     """
+    system, posture, speed, kept = _vibration(robot, q, v, joints)
+    warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept))
+    return _mode_set(system, posture, speed, kept)
+
+
+def modes_of_any_shapes(robot: Robot | System, q: Vector = None, joints: Hold | Mapping[str, Hold] = "free") -> ModeSet:
+    """Return the modes without a warning of too few shapes, for those who compare numbers of shapes."""
+    return _mode_set(*_vibration(robot, q, None, joints))
+
+
+def _vibration(
+    robot: Robot | System, q: Vector, v: Vector, joints: Hold | Mapping[str, Hold]
+) -> tuple[System, Array, Array, list[int]]:
+    """Return system, posture, speeds and the coordinates that vibrate."""
     if not isinstance(robot, (Robot, System)):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
     system = robot if isinstance(robot, System) else System(robot, native=False)
@@ -132,6 +147,10 @@ def modes(
     warn_of_posture(system, posture)
     speed, held = steady_speeds(system, rates)
     kept = vibrating(system, joints, held)
+    return system, posture, speed, kept
+
+
+def _mode_set(system: System, posture: Array, speed: Array, kept: list[int]) -> ModeSet:
     if system.constraints:
         return _constrained(system, posture, speed, kept)
     here = np.ix_(kept, kept)

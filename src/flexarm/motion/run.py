@@ -79,20 +79,16 @@ class Run:
         return None if found is None else float(found)
 
     @property
-    def truncation(self) -> dict[str, Truncation]:
-        """Compare frequencies at the start posture with those of twice the shapes, joints "free" and "held".
+    def truncation(self) -> Truncation:
+        """Estimated error that the number of shapes causes, and frequencies against those of twice the shapes.
 
-        Computed when first asked for; `error` is the largest relative error of a frequency, `reason` says why there is
-        none.
+        `error` is that of the tips of links, as a share of the peak deflection; `shapes` are the numbers that would do;
+        `reason` says why there is no estimate.
         """
-        from flexarm.mechanics.system import System
-        from flexarm.mechanics.truncation import truncation
+        from flexarm.mechanics.truncation import Truncation
 
-        robot, start = self.robot, self.array("q")[0]
-        system = System(robot, native=False)
-        joints = zip(system.names, start.tolist(), system.elastic, strict=True)
-        posture = tuple((name, value) for name, value, elastic in joints if value and not elastic)
-        return {hold: truncation(robot, hold, posture) for hold in ("free", "held")}
+        found = self.statistics.get("truncation")
+        return Truncation(reason="the run has no estimate") if found is None else Truncation.from_plain(found)
 
     @property
     def reason(self) -> str:

@@ -16,6 +16,7 @@ from flexarm.mechanics.building import building
 from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.reach import ValidityWarning, with_exact_links
 from flexarm.mechanics.system import System
+from flexarm.motion import truncation
 from flexarm.motion.budget import Patience, require_finite_work, require_seen_inputs, sample_times
 from flexarm.motion.digital_law import DigitalLaw
 from flexarm.motion.events import Watch
@@ -162,6 +163,7 @@ def simulate(
             warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
             warn_of_validity(again, exact)
             return again
+    truncation.record(run, truncation.estimate(system, schedule, run))
     warn_of_validity(run, system)
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
         warn_of_unread_sensors(schedule.controller.unread)

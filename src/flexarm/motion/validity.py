@@ -20,6 +20,7 @@ from flexarm.mechanics.reach import (
     twists_far,
 )
 from flexarm.mechanics.system import System
+from flexarm.motion import truncation
 from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
 from flexarm.motion.stiffening import estimated_errors, warnings_of
@@ -49,6 +50,7 @@ def doubts(run: Run, system: System) -> list[str]:
         _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(run),
+        truncation.warnings_of(run.truncation, run.options["duration"]),
     )
     return [*chain.from_iterable(found)]
 

@@ -74,11 +74,12 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
 
 def _notes(robot: Robot) -> list[str]:
     """What was not given but follows: numbers of shapes, and what modes are loaded with."""
+    from flexarm.mechanics.truncation import expected_accuracy
+
     picked = [f"{name}: {pick.words()}" for name, pick in picks(robot).items()]
     loads = zip(robot.resolved().links, carried(robot), strict=True)
-    return picked + [
-        note for link, carries in loads for note in (_load(link, carries), _bending(link, carries)) if note
-    ]
+    of_links = [note for link, carries in loads for note in (_load(link, carries), _bending(link, carries)) if note]
+    return [*picked, *of_links, *filter(None, [expected_accuracy(robot)])]
 
 
 def _bending(link: Link, carries: tuple[Load, ...]) -> str:

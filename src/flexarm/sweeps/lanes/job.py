@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import told as told_of
+from flexarm.mechanics.building import building
 from flexarm.mechanics.reach import bends_far, reach
+from flexarm.motion import truncation
+from flexarm.motion.schedule import Schedule
 from flexarm.motion.stiffening import estimated_errors, exact_instead
 from flexarm.motion.validity import doubts
+from flexarm.sweeps.applied import applied
 from flexarm.sweeps.kept import Measures, are_usual, usual_measures
 from flexarm.sweeps.lanes.batch import Batch, Cancelled
 from flexarm.sweeps.lanes.candidates import Candidates
@@ -23,6 +27,8 @@ from flexarm.sweeps.lanes.suspicion import second_looks, suspicion
 from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.one_by_one import outcome, told
 from flexarm.sweeps.outcomes import Outcomes
+
+CHECKED_SHAPES = 3  # members of a portion for which the error by too few shapes is estimated
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,10 @@ class Job:
         found = batch.measures()
         endings = {place: (end.status, end.reason) for place, end in batch.ends.items()}
         values = {name: found[name] for name in self._measures} if found else {}
-        made = Outcomes(portion.numbers, values, endings, _doubts(cohort, batch, portion.members, found))
+        said = _doubts(cohort, batch, portion.members, found)
+        for place, sentences in _too_few_shapes(cohort, batch, portion).items():
+            said[place] = (*said.get(place, ()), *sentences)
+        made = Outcomes(portion.numbers, values, endings, said)
         # where nobody could begin, those that ended at once and did not fail have values all the same
         again = {place: alone(place) for place in sorted(batch.stragglers | (set() if found else _at_once(batch)))}
         again |= second_looks(made.failed, suspicion(batch, cohort.system), alone)
@@ -130,6 +139,24 @@ class Job:
                 one = told(number, run, self._measures, self.keep_runs)
                 out.append(replace(one, doubts=tuple(dict.fromkeys(said))))
         return Outcomes.of(out)
+
+
+def _too_few_shapes(cohort: Cohort, batch: Batch, portion: Portion) -> dict[int, list[str]]:
+    """Return warnings of too few shapes by place, of a few members that stand for the others."""
+    if cohort.schedule.feedback is not None:  # it takes the motion of joints, which is not stored
+        return {}
+    failed = {place for place, end in batch.ends.items() if end.status == "failed"}
+    places = np.unique(np.linspace(0, len(portion) - 1, CHECKED_SHAPES).astype(int)).tolist()
+    found = {}
+    for place in (each for each in places if each not in failed):
+        driven = applied(cohort.case, portion.members[place].inputs)
+        system, q, v = batch.system_of(place), batch.crew.q[place], batch.crew.v[place]
+        with building:
+            schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
+            schedule.look(cohort.case.duration, q, v)
+            inputs = truncation.Inputs(system, schedule, batch.duration, np.array([q, v]))
+            found[place] = truncation.warnings_of(truncation.estimate_of(inputs), batch.duration)
+    return found
 
 
 def _at_once(batch: Batch) -> set[int]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.mechanics.building import building
+from flexarm.motion import truncation
 from flexarm.motion.events import Watch
 from flexarm.motion.interrupts import Interrupts
 from flexarm.motion.results import results
@@ -57,4 +58,6 @@ def _gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
     loop.reason, loop.status = end.reason, end.status
     options: dict[str, Any] = asked(schedule, case.loads, plan, settings.method, settings.sample)
     points = recorded_points(system, settings.points)
-    return results(loop, points, {**options, "verify": False}, {"wall_time": 0.0})
+    run = results(loop, points, {**options, "verify": False}, {"wall_time": 0.0})
+    truncation.record(run, truncation.estimate(system, schedule, run))
+    return run

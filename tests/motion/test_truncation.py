@@ -1,0 +1,129 @@
+"""Error of runs by too few shapes, against runs with more."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm.motion import truncation
+
+from ..mechanics.test_truncation import loaded_arm
+
+TORQUE = {"upper": fa.bang_bang(20.0, (0.5, 1.0)), "fore": fa.bang_bang(5.0, (0.5, 1.0))}
+
+
+def true_error(robot, finer, duration, **inputs):
+    """Return the largest distance between tips of links, as a share of the peak deflection."""
+    runs, tips = [], []
+    for each in (robot, finer):
+        run = fa.simulate(each, duration, sample=duration / 500, rtol=1e-5, native=False, progress=False, **inputs)
+        system = fa.System(run.robot, native=False)
+        runs.append(run)
+        tips.append([system.frame(link.name, None, run.array("q"))[..., :3, 3] for link in each.links])
+    distance = np.linalg.norm(np.subtract(*tips), axis=2).max()
+    return runs[0].truncation.error, distance / np.abs(runs[1].array("deflection")).max()
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+@pytest.mark.parametrize("kind", ["torque", "motion", "controller", "gravity", "load"])
+def test_the_estimate_is_near_the_error_of_the_run(kind):
+    one, two = (
+        fa.Robot(
+            links=[
+                fa.Link(
+                    "arm",
+                    1.0,
+                    fa.Revolute("z"),
+                    section=fa.Section.rectangle(0.01, 0.01),
+                    material=fa.Material(70e9, 2700.0, damping=1e-4),
+                    flexible=fa.Flexible(bend_y=shapes),
+                    hub=fa.PointMass(0.5, inertia=0.02),
+                )
+            ],
+            gravity=(0, -9.81 if kind == "gravity" else 0, 0),
+        )
+        for shapes in (1, 2)
+    )
+    move = fa.minimum_jerk(0.0, 0.3, 0.15)
+    inputs = {
+        "torque": {"torque": {"arm": fa.bang_bang(1.0, (0.1, 0.2))}},
+        "motion": {"motion": {"arm": move}},
+        "controller": {"torque": fa.pd(one, 200.0, 10.0, references={"arm": move})},
+        "gravity": {"motion": {"arm": 0.0}},
+        "load": {"motion": {"arm": 0.0}, "loads": [fa.PointLoad("arm", 0.5, force=(0.0, 2.0, 0.0))]},
+    }[kind]
+    estimate, error = true_error(one, two, 0.4, **inputs)
+    assert error > 0.001
+    assert estimate == pytest.approx(error, rel=0.25)
+
+
+def test_a_run_with_too_few_shapes_says_so_once():
+    with pytest.warns(fa.ValidityWarning) as said:
+        run = fa.simulate(loaded_arm(2), 1.5, torque=TORQUE, native=False)
+    few = [str(each.message) for each in said if "too few shapes" in str(each.message)]
+    assert len(few) == 1
+    assert "a mode at 50.79 Hz is computed as 51.74 Hz" in few[0]
+    assert run.truncation.error > 0.01
+    assert run.truncation.shapes["upper"]["bend_y"] in (3, 4)
+
+
+def test_the_numbers_that_are_told_do():
+    robot = loaded_arm(2)
+    with pytest.warns(fa.ValidityWarning, match="too few shapes"):
+        run = fa.simulate(robot, 1.5, torque=TORQUE, native=False)
+    changes = {
+        f"links.{link}.flexible.{family}": n
+        for link, each in run.truncation.shapes.items()
+        for family, n in each.items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fa.ValidityWarning)
+        again = fa.simulate(robot.with_(changes), 1.5, torque=TORQUE, native=False)
+    assert again.truncation.error < 0.01
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+def test_figures_are_saved_with_the_run(tmp_path):
+    run = fa.simulate(loaded_arm(2), 0.2, torque=TORQUE, native=False)
+    run.save(tmp_path / "run.nc")
+    assert fa.Run.load(tmp_path / "run.nc").truncation == run.truncation
+    assert run.truncation.free.own
+
+
+def test_estimates_do_not_mix_in_threads_and_after_changes():
+    """Runs that differ in one number each have their own estimate, whoever computes them and in which order."""
+    payloads = [1.0, 2.0, 3.0, 4.0]
+
+    def estimate(payload):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fa.ValidityWarning)
+            return fa.simulate(
+                loaded_arm(2, payload), 0.3, torque=TORQUE, native=False, progress=False
+            ).truncation.error
+
+    alone = [estimate(payload) for payload in payloads]
+    truncation._known.clear()
+    found = {}
+    threads = [threading.Thread(target=lambda p=p: found.update({p: estimate(p)})) for p in reversed(payloads)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert [found[payload] for payload in payloads] == alone
+    assert len(set(alone)) == 4
+
+
+def test_what_has_no_estimate_says_why():
+    run = fa.simulate(loaded_arm(2).rigid(), 0.01, native=False)
+    assert run.truncation.error is None
+    assert "no flexible link" in run.truncation.reason
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_members_of_sweeps_are_checked():
+    study = fa.sweep(
+        loaded_arm(2), {"links.fore.payload.mass": [3.0, 4.0, 5.0]}, duration=1.5, torque=TORQUE, progress=False
+    )
+    assert any("too few shapes" in str(each) for each in study["doubts"].values)
