@@ -62,9 +62,8 @@ def test_modes_of_a_bare_held_beam_are_exact():
 
 
 def test_the_table_of_a_robot_tells_what_to_expect():
-    assert "frequencies of strong modes are off by 1.9 % with joints free (51.74 for 50.79 Hz)" in " ".join(
-        str(loaded_arm(2)).split()
-    )
+    expected = "frequencies of strong modes are off by 1.9 % with joints free (51.74 for 50.79 Hz), 0.66 % with"
+    assert expected in str(loaded_arm(2)).splitlines()
     assert "strong modes" not in str(loaded_arm(2).rigid())
 
 

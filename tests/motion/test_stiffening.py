@@ -136,7 +136,7 @@ def test_a_digital_controller_is_not_called_twice():
 
     with pytest.warns(fa.ValidityWarning, match="take stiffening='exact'") as said:
         run = fa.simulate(arm(), 0.8, torque=fa.Feedback(hold, rate=50), progress=False, native=False)
-    assert len(said) == 1
+    assert len([each for each in said if "too few shapes" not in str(each.message)]) == 1
     assert run.robot.link("arm").stiffening == "shortening"
     assert not run.statistics["stiffening"]["repeated"]
     assert all(later > before for before, later in pairwise(calls))

@@ -37,10 +37,11 @@ def changed(run, reason="completed", status="completed", **variables):
 
 
 def said(run, robot=ARM):
+    """What is said of a run, but for its number of shapes (test_truncation.py)."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warn_of_validity(run, fa.System(robot, native=False))
-    return " ".join(str(each.message) for each in caught)
+    return " ".join(str(each.message) for each in caught if "too few shapes" not in str(each.message))
 
 
 def test_a_good_run_is_passed_in_silence(turned):

@@ -196,7 +196,10 @@ def comparison(robot: Robot, posture: Posture = ()) -> Comparison | str:
     if 3 * sum(link.flexible.coordinates for link in robot.links if link.flexible is not None) > MAX_COORDINATES:
         return f"the robot and the refined one have more than {MAX_COORDINATES} elastic coordinates"
     try:
-        return Comparison(robot, posture)
+        found = Comparison(robot, posture)
+        for held in ((), found.actuated):
+            found.modes(held)
+        return found
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
         return f"not computed: {error}"
 
@@ -327,9 +330,9 @@ def expected_accuracy(robot: Robot) -> str:
     parts = []
     for joints, held in (("free", ()), ("held", found.actuated)):
         error, own, fine = found.frequencies(held).worst(WARNED_WEIGHT)
-        if own:
-            parts.append(f"{100 * error:.2g} % with joints {joints} ({own:.4g} for {fine:.4g} Hz)")
-    return f"frequencies of strong modes are off by {', '.join(parts)}, by twice the shapes" if parts else ""
+        mode = f" ({own:.4g} for {fine:.4g} Hz)" if error > MAX_ERROR else ""
+        parts.append(f"{100 * error:.2g} % with joints {joints}{mode}")
+    return f"frequencies of strong modes are off by {', '.join(parts)}"
 
 
 def _modes(robot: StraightRobot, basis: Basis, held: Sequence[int]) -> Modes:

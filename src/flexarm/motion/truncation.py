@@ -176,24 +176,37 @@ def estimate(system: System, schedule: Schedule, run: Run) -> Truncation:
     return estimate_of(Inputs.of_run(system, schedule, run))
 
 
-def estimate_of(inputs: Inputs) -> Truncation:
-    """Estimate the error of a run with these inputs."""
-    robot = inputs.system.robot
-    these = comparison(robot, joint_posture(inputs.system, inputs.start[0]))
+def estimate_of(inputs: Inputs, shapes: dict[str, dict[str, int]] | None = None) -> Truncation:
+    """Estimate the error of a run with these inputs.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The inputs of the run.
+    shapes : dict, optional
+        Numbers of shapes that would do, if they are known from a similar robot.
+    """
+    these = comparison(inputs.system.robot, joint_posture(inputs.system, inputs.start[0]))
     if isinstance(these, str):
         return Truncation(reason=these)
+    try:
+        return _remembered(these, inputs, shapes)
+    except np.linalg.LinAlgError as error:  # of some joints held, or with other numbers of shapes
+        return Truncation(reason=f"not computed: {error}")
+
+
+def _remembered(these: Comparison, inputs: Inputs, shapes: dict[str, dict[str, int]] | None) -> Truncation:
     excitation = inputs.excitation(these)
     key = (id(these), excitation.values.tobytes(), excitation.start.tobytes())
     with _lock:
         known = _known.get(key)
     if known is not None and known[0] is these:
         return known[1]
-    error = _error(these, excitation)
+    error, enough = _error(these, excitation), shapes or {}
     free, held = these.frequencies(), these.frequencies(these.actuated)
-    shapes: dict[str, dict[str, int]] = {}
-    if error > MAX_ERROR:
-        shapes = enough_shapes(robot, lambda each: _error_of(Comparison(each, these.posture, these.fine), inputs))
-    found = Truncation(error, free, held, shapes)
+    if error > MAX_ERROR and shapes is None:
+        enough = enough_shapes(these.robot, lambda each: _error_of(Comparison(each, these.posture, these.fine), inputs))
+    found = Truncation(error, free, held, enough if error > MAX_ERROR else {})
     with _lock:
         _known[key] = (these, found)
         while len(_known) > REMEMBERED:
@@ -260,6 +273,8 @@ def _responses(omega: Array, decay: Array, force: Array, start: Array, dt: float
 
     With the pole p of a mode and w = x' - conj(p) x, its equation is w' = p w + f.
     """
+    if not len(omega):
+        return np.zeros((0, force.shape[1]))
     turning = np.sqrt(omega**2 - decay**2)
     pole = (-decay + 1j * turning)[:, None]
     step, count = np.exp(pole * dt), force.shape[1]

@@ -13,6 +13,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import told as told_of
 from flexarm.mechanics.building import building
 from flexarm.mechanics.reach import bends_far, reach
+from flexarm.mechanics.truncation import MAX_ERROR, Truncation
 from flexarm.motion import truncation
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.stiffening import estimated_errors, exact_instead
@@ -142,21 +143,34 @@ class Job:
 
 
 def _too_few_shapes(cohort: Cohort, batch: Batch, portion: Portion) -> dict[int, list[str]]:
-    """Return warnings of too few shapes by place, of a few members that stand for the others."""
+    """Return warnings of too few shapes by place: of all members if the error of one of a few is not small."""
     if cohort.schedule.feedback is not None:  # it takes the motion of joints, which is not stored
         return {}
-    failed = {place for place, end in batch.ends.items() if end.status == "failed"}
-    places = np.unique(np.linspace(0, len(portion) - 1, CHECKED_SHAPES).astype(int)).tolist()
-    found = {}
-    for place in (each for each in places if each not in failed):
-        driven = applied(cohort.case, portion.members[place].inputs)
-        system, q, v = batch.system_of(place), batch.crew.q[place], batch.crew.v[place]
-        with building:
-            schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
-            schedule.look(cohort.case.duration, q, v)
-            inputs = truncation.Inputs(system, schedule, batch.duration, np.array([q, v]))
-            found[place] = truncation.warnings_of(truncation.estimate_of(inputs), batch.duration)
-    return found
+    ends = {place: batch.end_of(place) for place in range(len(portion))}
+    moved = [place for place, end in ends.items() if end.time and end.status != "failed"]
+    few = [moved[k] for k in np.unique(np.linspace(0, len(moved) - 1, CHECKED_SHAPES).astype(int))] if moved else []
+    found: dict[int, Truncation] = {}
+    shapes = None
+    for places in (few, moved):
+        for place in (each for each in places if each not in found):
+            found[place] = _truncation(cohort, batch, portion, place, shapes)
+            shapes = found[place].shapes or shapes
+        if all((each.error or 0.0) < MAX_ERROR / 2 for each in found.values()):
+            break
+    told = {place: truncation.warnings_of(each, ends[place].time) for place, each in found.items()}
+    return {place: sentences for place, sentences in told.items() if sentences}
+
+
+def _truncation(
+    cohort: Cohort, batch: Batch, portion: Portion, place: int, shapes: dict[str, dict[str, int]] | None
+) -> Truncation:
+    driven = applied(cohort.case, portion.members[place].inputs)
+    system, q, v = batch.system_of(place), batch.crew.q[place], batch.crew.v[place]
+    with building:
+        schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
+        schedule.look(cohort.case.duration, q, v)
+        inputs = truncation.Inputs(system, schedule, batch.end_of(place).time, np.array([q, v]))
+        return truncation.estimate_of(inputs, shapes)
 
 
 def _at_once(batch: Batch) -> set[int]:
