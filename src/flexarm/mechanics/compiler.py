@@ -16,7 +16,7 @@ FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
 COMPILERS = ("cc", "gcc", "clang")
 
 PATIENCE = 20.0  # s that a compiler may take for any source,
-PATIENCE_PER_BYTE = 3e-4  # and for each byte of it: fifteen times what one takes on a busy machine
+PATIENCE_PER_BYTE = 1e-4  # and for each byte of it: five times what one takes on a busy machine
 MOST_PATIENCE = 1800.0
 
 

@@ -21,7 +21,7 @@ from flexarm.robot.errors import DescriptionError
 STEP = 0.01  # of what is a large change of a field
 SCALES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 10.0, 100.0, 1e4)  # of that step, one after the other until one is good
 GOOD = 1e-10
-ENOUGH = 1e-7
+ENOUGH = 1e-6  # weights of the nodes of exact links are known to 1e-11, and differences divide that by their step
 KINK = 1e-3  # between derivatives from the left and from the right, which are less accurate
 
 
