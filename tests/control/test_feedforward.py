@@ -69,7 +69,7 @@ def test_motions_that_no_torque_makes_are_refused():
 
 
 def test_a_feedforward_of_data_says_what_follows_them():
-    """A spline that ends at a torque would push for ever; one that ends at zero, or says what follows, is taken."""
+    """A spline that does not end at zero is refused if the run is longer, unless `after` is given."""
     arm = weighty()
     times = [0.0, 0.5, 1.0]
 

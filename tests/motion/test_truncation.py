@@ -93,7 +93,7 @@ def test_figures_are_saved_with_the_run(tmp_path):
 
 
 def test_estimates_do_not_mix_in_threads_and_after_changes():
-    """Runs that differ in one number each have their own estimate, whoever computes them and in which order."""
+    """Runs that differ in one number have their own estimates, in any thread and any order."""
     payloads = [1.0, 2.0, 3.0, 4.0]
 
     def estimate(payload):

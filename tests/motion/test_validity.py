@@ -37,7 +37,7 @@ def changed(run, reason="completed", status="completed", **variables):
 
 
 def said(run, robot=ARM):
-    """What is said of a run, but for its number of shapes (test_truncation.py)."""
+    """Return the warnings of a run, without those of too few shapes (test_truncation.py)."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warn_of_validity(run, fa.System(robot, native=False))

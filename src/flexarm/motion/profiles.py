@@ -111,7 +111,7 @@ class Profile:
 
 
 def require_data(force: Profile, name: str, duration: float | None = None) -> None:
-    """Raise a ValueError if a force is needed outside its data and nothing says what it is there.
+    """Raise a ValueError if a force is needed outside its data and its value there was not specified.
 
     duration: that of the run (s); None if the run may be of any length.
     """
@@ -124,6 +124,6 @@ def require_data(force: Profile, name: str, duration: float | None = None) -> No
     if before or (later and float(force(last)) != 0.0):
         run = "" if duration is None else f" and the run from 0 to {duration:g} s"
         raise ValueError(
-            f"{name} = {force!r}: its data reach from {first:g} to {last:g} s{run}; say what it is outside of them: "
+            f"{name} = {force!r}: its data reach from {first:g} to {last:g} s{run}; specify its value outside of them: "
             "after='zero' or after='hold' (the last value), as in fa.spline(times, values, after='zero')"
         )
