@@ -88,7 +88,8 @@ So the printed numbers and the statements of the texts are compared, not curves.
 what it omits and what was chosen instead, what is changed on purpose, and what is found.
 
 Each statement is evaluated with the paper's own model and against its own reference: *yes*, *no* with the evidence, or
-*cannot be decided* with what would decide it. There is one exception. The Canadarm2 paper's model (first order plus
+*cannot be decided* with what would decide it. There are two exceptions. The Canadarm2 paper's model (first order plus
 foreshortening) is not available for spatial robots, so its statements about that arm are evaluated with the zero-order,
-the second-order and the exact model, and *yes* means yes in all three. Where our model differs from the paper's, the
-page also shows what ours gives."""
+the second-order and the exact model, and *yes* means yes in all three. Of Pan et al. the comparisons with four elements
+are also shown with the paper's equation (16); statements about push and pull, shortening and amplitudes are evaluated
+with our nonlinear model. Where our model differs from the paper's, the page also shows what ours gives."""

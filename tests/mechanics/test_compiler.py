@@ -96,4 +96,4 @@ def test_patience_grows_with_the_source_to_a_limit(tmp_path, script, monkeypatch
     monkeypatch.setattr(compiler.subprocess.Popen, "wait", lambda process, timeout=None: waited.append(timeout) or 0)
     for size in (0, 1_000_000, 100_000_000):
         compiler.compile_library(script("exit 0"), "x" * size, tmp_path / "f.c")
-    assert waited == pytest.approx([20.0, 320.0, 1800.0])
+    assert waited == pytest.approx([20.0, 120.0, 1800.0])

@@ -30,7 +30,7 @@ def tree() -> fa.Robot:
             fa.Link(
                 "fore",
                 0.5,
-                fa.Revolute((0, 1, 1), mount=(0.1, 0.2, 0.3)),
+                fa.Revolute((0, 1, 1), mount=(0.1, 0.2, 0.3), viscous=0.3),
                 parent="base",
                 at=0.35,
                 offset=(0.0, 0.05, 0.02),
@@ -64,8 +64,8 @@ def test_matrices_are_those_of_the_equations(robot):
     order = [*rigid, *np.flatnonzero(system.elastic).tolist()]
     here = np.ix_(order, order)
     M = system.mass_matrix(q)
-    np.testing.assert_allclose(own.mass, M[here], atol=1e-12 * np.abs(M).max())
-    np.testing.assert_allclose(own.stiffness, system.stiffness[here], atol=1e-12 * np.abs(system.stiffness).max())
+    for found_matrix, expected in ((own.mass, M), (own.stiffness, system.stiffness), (own.damping, system.damping)):
+        np.testing.assert_allclose(found_matrix, expected[here], rtol=0, atol=1e-12 * np.abs(expected).max())
     np.testing.assert_allclose(-found.weight, system.gravity(q)[order], atol=1e-11)
     wrench = np.array([1.0, -2.0, 0.5, 0.3, 0.2, -0.1])
     last = robot.links[-1]

@@ -626,3 +626,12 @@ def test_the_torque_of_a_driven_joint_counts_what_a_law_says_for_it():
     assert_allclose(commanded["rod.q"].values, alone["rod.q"].values, atol=1e-12)
     assert_allclose(commanded.torque.values, alone.torque.values, atol=1e-9)
     assert_allclose(commanded.energy["work"].values, alone.energy["work"].values, atol=1e-6)
+
+
+def test_messages_name_what_was_given(soft):
+    with pytest.raises(TypeError, match=r"path = None: must be the path of a file that run\.save wrote"):
+        fa.Run.load(None)
+    with pytest.raises(ValueError, match=r"too large \(v0 of 'upper\.q' is 1e\+200\)"):
+        run(soft, 0.1, v0={"upper.q": 1e200})
+    with pytest.raises((TypeError, ValueError), match="max"):
+        run(soft, 0.1, torque=max)

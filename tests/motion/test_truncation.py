@@ -8,8 +8,9 @@ import pytest
 
 import flexarm as fa
 from flexarm.motion import truncation
+from flexarm.motion.schedule import Schedule
 
-from ..mechanics.test_truncation import loaded_arm
+from ..mechanics.test_truncation import STEEL, loaded_arm
 
 TORQUE = {"upper": fa.bang_bang(20.0, (0.5, 1.0)), "fore": fa.bang_bang(5.0, (0.5, 1.0))}
 
@@ -127,3 +128,84 @@ def test_members_of_sweeps_are_checked():
         loaded_arm(2), {"links.fore.payload.mass": [3.0, 4.0, 5.0]}, duration=1.5, torque=TORQUE, progress=False
     )
     assert any("too few shapes" in str(each) for each in study["doubts"].values)
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+def test_estimates_of_runs_of_one_robot_do_not_mix():
+    """Duration, link, place of a load and joints that are driven decide the estimate, in any order of runs."""
+    push = fa.PointLoad("upper", 1.0, force=(0.0, 5.0, 0.0))
+    cases = [
+        {"duration": 0.02, "torque": {"upper": 5.0}},
+        {"duration": 0.04, "torque": {"upper": 5.0}},
+        {"duration": 0.04, "torque": {"fore": 5.0}},
+        {"duration": 0.04, "loads": [push]},
+        {"duration": 0.04, "loads": [fa.PointLoad("upper", 0.3, force=(0.0, 5.0, 0.0))]},
+        {"duration": 0.04, "loads": [push], "motion": {"upper": 0.0}},
+    ]
+
+    def estimate(case):
+        return fa.simulate(loaded_arm(2), **case, native=False, progress=False).truncation.error
+
+    in_sequence = [estimate(case) for case in cases]
+    for case, expected in zip(cases, in_sequence, strict=True):
+        truncation._known.clear()
+        assert estimate(case) == expected
+    assert len(set(in_sequence)) == len(cases)
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+@pytest.mark.parametrize("side", [0.02, 0.05])
+def test_a_static_error_counts_where_a_robot_rests_in_equilibrium(side):
+    section = fa.Section.rectangle(side, side)
+    one, two = (
+        loaded_arm(shapes).with_({"links.upper.section": section, "links.fore.section": section}, gravity=(0, -9.81, 0))
+        for shapes in (1, 2)
+    )
+    estimate, error = true_error(one, two, 0.05, motion={"upper": 0.0, "fore": 0.0}, q0="equilibrium")
+    assert error > 0.01
+    assert estimate == pytest.approx(error, rel=0.3)
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+def test_functions_of_the_user_are_not_called_again(monkeypatch):
+    times, calls = [], []
+
+    def torque(t):
+        times.append(float(t))
+        return 5.0 if float(t) < 0.1 else -5.0
+
+    def watched(*given, own=truncation.estimate):
+        before = len(times)
+        found = own(*given)
+        calls.append(len(times) - before)
+        return found
+
+    monkeypatch.setattr(truncation, "estimate", watched)
+    run = fa.simulate(loaded_arm(2), 0.2, torque={"upper": torque}, native=False, progress=False)
+    assert run.truncation.error is not None
+    assert calls == [0]
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+@pytest.mark.parametrize("duration", [2.0, 200.0])
+def test_long_runs_and_short_pulses_are_seen(duration):
+    """The estimate of a run that rests after a pulse does not depend on how long it rests."""
+    system = fa.System(loaded_arm(2), native=False)
+    schedule = Schedule(system, {"upper": fa.bang_bang(20.0, (0.002, 0.004))}, None, None)
+    schedule.look(duration, np.zeros(system.nq), np.zeros(system.nq))
+    inputs = truncation.RunInputs(system, schedule, duration, np.zeros((2, system.nq)))
+    assert truncation.estimate_of(inputs).error > 0.05
+
+
+def test_twist_is_compared():
+    shaft = fa.Link(
+        "shaft",
+        1.0,
+        fa.Revolute("x"),
+        section=fa.Section.circle(0.01),
+        material=STEEL,
+        flexible=fa.Flexible(twist=2, basis=fa.Modes(tip_mass=0.0)),
+        payload=fa.PointMass(1.0, inertia=0.02),
+    )
+    with pytest.warns(fa.ValidityWarning, match=r"too few shapes.*of 'shaft'"):
+        fa.modes(fa.Robot(links=[shaft]))

@@ -68,7 +68,7 @@ def test_statistics_of_a_partial_study_are_of_its_first_draws():
     status[0] = "missing"
     none = with_statistics(found.assign(status=("member", status)), ["a"], [0.5], even=False)
     assert np.isnan(none["m_quantiles"]).all()
-    assert none.attrs["statistics"] == "withheld, since the first member drawn is missing"
+    assert none.attrs["statistics"] == "withheld, since fewer than 20 of the first members drawn are done"
     whole = with_statistics(found.assign(status=("member", ["completed"] * 100)), ["a"], [0.5], even=False)
     assert "statistics" not in whole.attrs
 

@@ -21,22 +21,20 @@ from flexarm.mechanics.link_numbers import lumps
 from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, Riding, Robot, Sleeve
 
 X_AXIS = np.array([1.0, 0.0, 0.0])
+BESIDE = 0.1  # of a link's length: distance from its axis at which twist counts
 
 
 @dataclass(frozen=True)
-class Basis:
+class BasisMatrices:
     """Matrices of a robot with one basis.
 
     columns: its coordinates among those of all bases: joints and motors, then elastic ones.
-    held: joints and motors that an actuator holds; links: by flexible link, its elastic coordinates.
     """
 
     columns: NDArray[np.intp]
     mass: Array
     stiffness: Array
     damping: Array
-    held: NDArray[np.bool_]
-    links: dict[str, NDArray[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,15 @@ class StraightRobot:
 
     mass: (n, n), over joints and motors, then the shapes of the first basis, of the second, ...
     weight: (n,), generalized forces of gravity.
-    tips: (links, 3, n), displacement (m) of the tip of every link in the world, in the link's axes.
-    deflections: (links, 3, n), displacement (m) of the tip of every link against its root.
+    tips: (links, 4, n), displacement (m) of the tip of every link in the world, in the link's axes, and that of a point
+        beside it by rotation about the link's axis (at a tenth of the length).
+    deflections: (links, 4, n), the same against the root of the link.
     rigid: by link with a joint, the columns of the joint and of the motor behind an elastic drive.
     """
 
     mass: Array
     weight: Array
-    bases: tuple[Basis, ...]
+    bases: tuple[BasisMatrices, ...]
     tips: Array
     deflections: Array
     rigid: dict[str, tuple[int, int | None]]
@@ -110,7 +109,7 @@ def straight_robot(chains: Sequence[Chain], posture: dict[str, float]) -> Straig
         mass,
         weight,
         tuple(_basis(chain, mass, joints, rigid, [each[k] for each in elastic]) for k, chain in enumerate(chains)),
-        np.array([each.frame(each.body.link.length).move for each in links.values()]),
+        np.array([each.tip() for each in links.values()]),
         np.array([each.deflection() for each in links.values()]),
         {body.link.name: (joint, motor) for body, (joint, motor) in zip(first.bodies, rigid) if joint is not None},
         {each.body.link.name: each for each in links.values()},
@@ -202,12 +201,20 @@ class _Link:
                 move[:, columns] += station.U
         return place._replace(turn=turn, move=move)
 
+    def tip(self) -> Array:
+        """Return (4, n): displacement of the tip, and of a point beside it by rotation about the axis."""
+        length = self.body.link.length
+        frame = self.frame(length)
+        return np.vstack([frame.move, BESIDE * length * frame.turn[:1]])
+
     def deflection(self) -> Array:
-        """Return (3, n): displacement of the tip against the root."""
-        out = np.zeros_like(self.root.move)
+        """Return (4, n): the same against the root."""
+        length = self.body.link.length
+        out = np.zeros((4, self.root.move.shape[1]))
         for beam, columns in self.shapes:
             if beam.count:
-                out[:, columns] = beam.station(self.body.link.length).U
+                station = beam.station(length)
+                out[:3, columns], out[3, columns] = station.U, BESIDE * length * station.W[0]
         return out
 
     def add_mass(self, mass: Array, weight: Array, gravity: Array) -> None:
@@ -248,22 +255,20 @@ def _add_rotor(mass: Array, body: Body, joint: int | None, motor: int | None) ->
 
 def _basis(
     chain: Chain, mass: Array, joints: int, rigid: list[tuple[int | None, int | None]], elastic: list[slice]
-) -> Basis:
+) -> BasisMatrices:
     columns = np.concatenate([np.arange(joints), *(np.arange(each.start, each.stop) for each in elastic)])
     stiffness, damping = np.zeros((2, len(columns), len(columns)))
-    held, links, start = np.zeros(len(columns), dtype=bool), {}, joints
+    start = joints
     for body, (joint, motor) in zip(chain.bodies, rigid, strict=True):
         own = slice(start, start + body.integrals.count)
         stiffness[own, own], damping[own, own] = body.integrals.K, body.integrals.D
-        if body.link.flexible is not None:
-            links[body.link.name] = np.arange(own.start, own.stop)
         start = own.stop
-        if joint is None:
+        moving = body.link.joint
+        if joint is None or not isinstance(moving, MovingJoint):
             continue
-        held[joint if motor is None else motor] = True
-        drive = body.link.joint.drive if isinstance(body.link.joint, MovingJoint) else None
-        if motor is not None and drive is not None and drive.stiffness is not None:
+        damping[joint, joint] += moving.viscous
+        if motor is not None and moving.drive is not None and moving.drive.stiffness is not None:
             spring = np.array([[1.0, -1.0], [-1.0, 1.0]])
-            stiffness[np.ix_([joint, motor], [joint, motor])] += drive.stiffness * spring
-            damping[np.ix_([joint, motor], [joint, motor])] += drive.damping * spring
-    return Basis(columns, mass[np.ix_(columns, columns)], stiffness, damping, held, links)
+            stiffness[np.ix_([joint, motor], [joint, motor])] += moving.drive.stiffness * spring
+            damping[np.ix_([joint, motor], [joint, motor])] += moving.drive.damping * spring
+    return BasisMatrices(columns, mass[np.ix_(columns, columns)], stiffness, damping)

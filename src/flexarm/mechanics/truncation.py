@@ -16,14 +16,14 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.reach import ValidityWarning
-from flexarm.mechanics.straight_links import Basis, StraightRobot, is_supported, straight_robot
+from flexarm.mechanics.straight_links import BasisMatrices, StraightRobot, is_supported, straight_robot
 from flexarm.mechanics.system import System
 from flexarm.robot import Flexible, Link, Reduced, Robot
 
 MAX_ERROR = 0.01
 """Relative error of a frequency, or error of a tip as a share of the peak deflection, that raises a warning."""
 ENOUGH = MAX_ERROR / 2  # error of numbers that are recommended
-MIN_WEIGHT = 0.03  # of the largest static response to an input: weaker modes are not compared
+MIN_WEIGHT = 0.005  # of the largest static response to an input: weaker modes are not compared
 WARNED_WEIGHT = 0.25  # of modes whose inputs are not known: weaker ones raise no warning
 MIN_LIKENESS = 0.5  # square of the cosine between two mode shapes, below which they are not the same mode
 ZERO_FREQUENCY = 1e-6  # of the largest frequency: slower modes are rigid-body motions
@@ -35,9 +35,17 @@ Counts = Mapping[tuple[str, str], int]
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Frequencies (Hz) of modes that inputs excite, in ascending order.
+    """Frequencies of modes that joints excite, in ascending order.
 
-    own: with the robot's shapes; refined: with twice as many; weight: static response to an input, of the largest.
+    Parameters
+    ----------
+    own : tuple of float
+        Frequencies (Hz) with the robot's shapes. A mode that these shapes cannot make has the frequency of the next one
+        above, or of the last.
+    refined : tuple of float
+        Frequencies (Hz) of the same modes with twice the shapes.
+    weight : tuple of float
+        Static response to a joint, as a share of the largest.
     """
 
     own: tuple[float, ...] = ()
@@ -75,7 +83,7 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Truncation:
-    """What twice the shapes would change.
+    """Error that the number of shapes causes, against twice the shapes.
 
     Parameters
     ----------
@@ -84,9 +92,11 @@ class Truncation:
     free, held : Frequencies
         Frequencies at the posture at the start, with joints free and with joints held.
     shapes : dict of str to dict of str to int
-        Numbers of shapes by link and family that would do, if those of the robot do not.
+        Numbers of shapes by link and family that bring the estimate below the bound, if those of the robot do not.
     reason : str
         Why there is no estimate; empty if there is one.
+    joints : {"free", "held"}
+        Which of the frequencies are those of the run: "held" if the motion of all joints is given or controlled.
     """
 
     error: float | None = None
@@ -94,6 +104,12 @@ class Truncation:
     held: Frequencies = field(default_factory=Frequencies)
     shapes: dict[str, dict[str, int]] = field(default_factory=dict)
     reason: str = ""
+    joints: str = "free"
+
+    @property
+    def own_frequencies(self) -> Frequencies:
+        """Frequencies with joints as they are in the run."""
+        return self.held if self.joints == "held" else self.free
 
     def plain(self) -> dict[str, Any]:
         """Return the figures as plain data."""
@@ -105,11 +121,11 @@ class Truncation:
         free, held = (
             Frequencies(**{name: tuple(values) for name, values in data[joints].items()}) for joints in ("free", "held")
         )
-        return cls(data["error"], free, held, data["shapes"], data["reason"])
+        return cls(data["error"], free, held, data["shapes"], data["reason"], data["joints"])
 
 
 @dataclass(frozen=True)
-class Modes:
+class NormalModes:
     """Modes of one basis with some coordinates held: angular frequencies, mass-normalized shapes, decay rates (1/s)."""
 
     omega: Array
@@ -124,12 +140,12 @@ class Comparison:
         self.robot, self.posture = robot, posture
         self.fine = refined(robot) if fine is None else fine
         self.straight: StraightRobot = straight_robot([Chain(robot), Chain(self.fine)], dict(posture))
-        self._modes: dict[tuple[int, ...], tuple[Modes, Modes]] = {}
+        self._modes: dict[tuple[int, ...], tuple[NormalModes, NormalModes]] = {}
         self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         rigid = self.straight.rigid.values()
         self.actuated = [joint if motor is None else motor for joint, motor in rigid]
 
-    def modes(self, held: Collection[int] = ()) -> tuple[Modes, Modes]:
+    def modes(self, held: Collection[int] = ()) -> tuple[NormalModes, NormalModes]:
         """Return the modes of both, with these columns of joints and motors held."""
         key = tuple(sorted(held))
         if key not in self._modes:
@@ -160,7 +176,7 @@ class Comparison:
         found = [_counterpart(own.omega, likeness[:, k], fine.omega[k]) / (2 * np.pi) for k in kept]
         return Frequencies(tuple(found), tuple((fine.omega[kept] / (2 * np.pi)).tolist()), tuple(weight[kept].tolist()))
 
-    def _weights(self, modes: Modes, forces: Array) -> Array:
+    def _weights(self, modes: NormalModes, forces: Array) -> Array:
         """Return how far each mode moves a tip under any static force, as a share of what the largest mode does."""
         pushed = np.abs(modes.shapes.T @ forces) / modes.omega[:, None] ** 2  # (modes, forces)
         moved = np.linalg.norm(self.straight.tips @ modes.shapes, axis=1)
@@ -329,16 +345,19 @@ def expected_accuracy(robot: Robot) -> str:
         return ""
     parts = []
     for joints, held in (("free", ()), ("held", found.actuated)):
-        error, own, fine = found.frequencies(held).worst(WARNED_WEIGHT)
+        figures = found.frequencies(held)
+        error, own, fine = figures.worst(WARNED_WEIGHT)
+        if not figures.own:
+            continue
         mode = f" ({own:.4g} for {fine:.4g} Hz)" if error > MAX_ERROR else ""
         parts.append(f"{100 * error:.2g} % with joints {joints}{mode}")
-    return f"frequencies of strong modes are off by {', '.join(parts)}"
+    return f"frequencies of strong modes are off by {', '.join(parts)}" if parts else ""
 
 
-def _modes(robot: StraightRobot, basis: Basis, held: Sequence[int]) -> Modes:
+def _modes(robot: StraightRobot, basis: BasisMatrices, held: Sequence[int]) -> NormalModes:
     kept = np.setdiff1d(np.arange(len(basis.columns)), held)
     if not len(kept):
-        return Modes(np.zeros(0), np.zeros((len(robot.mass), 0)), np.zeros(0))
+        return NormalModes(np.zeros(0), np.zeros((len(robot.mass), 0)), np.zeros(0))
     M, K, D = (each[np.ix_(kept, kept)] for each in (basis.mass, basis.stiffness, basis.damping))
     inverse = np.linalg.inv(np.linalg.cholesky(M))
     squares, vectors = np.linalg.eigh(inverse @ K @ inverse.T)
@@ -346,4 +365,4 @@ def _modes(robot: StraightRobot, basis: Basis, held: Sequence[int]) -> Modes:
     vectors = inverse.T @ vectors[:, lively]
     shapes = np.zeros((len(robot.mass), vectors.shape[1]))
     shapes[basis.columns[kept]] = vectors
-    return Modes(np.sqrt(squares[lively]), shapes, np.einsum("im,ij,jm->m", vectors, D, vectors) / 2)
+    return NormalModes(np.sqrt(squares[lively]), shapes, np.einsum("im,ij,jm->m", vectors, D, vectors) / 2)

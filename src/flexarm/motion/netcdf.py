@@ -110,8 +110,11 @@ def require_undamaged(path: str | os.PathLike[str]) -> None:
         left = file.seek(0, os.SEEK_END) - tail
         if left < 0:
             return
-        file.seek(left)
-        mark, expected = (last := file.read(tail))[: len(DIGEST)], last[len(DIGEST) :]
+        file.seek(max(left - tail, 0))
+        last = file.read()
+        mark, expected = last[-tail:][: len(DIGEST)], last[-64:]
+        if mark != DIGEST and DIGEST in last:
+            raise ValueError(f"{path}: is damaged: its end was cut off, or something was added to it")
         if mark != DIGEST:
             return
         file.seek(0)

@@ -119,11 +119,13 @@ def require_data(force: Profile, name: str, duration: float | None = None) -> No
         return
     first, last = force.data
     slack = 1e-9 * max(abs(first), abs(last))
-    before = first > slack and float(force(first)) != 0.0
+    zero = 1e-9 * float(np.abs(force(np.linspace(first, last, 65))).max())
+    before = first > slack and abs(float(force(first))) > zero
     later = duration is None or last < duration - slack
-    if before or (later and float(force(last)) != 0.0):
+    if before or (later and abs(float(force(last))) > zero):
         run = "" if duration is None else f" and the run from 0 to {duration:g} s"
         raise ValueError(
             f"{name} = {force!r}: its data reach from {first:g} to {last:g} s{run}; specify its value outside of them: "
-            "after='zero' or after='hold' (the last value), as in fa.spline(times, values, after='zero')"
+            "after='zero' or after='hold' (the end values), as in fa.spline(times, values, after='zero'); data that "
+            "end at zero need none"
         )

@@ -82,8 +82,8 @@ class Run:
     def truncation(self) -> Truncation:
         """Estimated error that the number of shapes causes, and frequencies against those of twice the shapes.
 
-        `error` is that of the tips of links, as a share of the peak deflection; `shapes` are the numbers that would do;
-        `reason` says why there is no estimate.
+        `error` is that of the tips of links, as a share of the peak deflection; `shapes` are numbers with which the
+        estimate is small; `reason` is given if there is no estimate.
         """
         from flexarm.mechanics.truncation import Truncation
 

@@ -72,7 +72,8 @@ def simulate(
         torques of all actuators, traced into the compiled step anew for each run, `fa.Feedback(law, gains={"kp": 20})`
         for a law with numbers to tune, or `fa.Feedback(law, rate=1000)` called as a digital controller. It acts on the
         joint's side of a gear, unless the drive says torque_at="motor".
-    motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`.
+    motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`. A motion with
+        a speed at t = 0 begins with that speed and undeformed links: it is no jolt.
     loads: `fa.PointLoad`s, forces and torques on points of links.
     q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
         links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
@@ -163,7 +164,8 @@ def simulate(
             warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
             warn_of_validity(again, exact)
             return again
-    truncation.record(run, truncation.estimate(system, schedule, run))
+    with interrupts.noticed(), interrupts.held():  # the run is there: Ctrl-C must not lose it
+        truncation.record(run, truncation.estimate(system, schedule, run))
     warn_of_validity(run, system)
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
         warn_of_unread_sensors(schedule.controller.unread)

@@ -1,7 +1,7 @@
 """Error of a run that the number of its shapes causes, estimated with twice the shapes.
 
 The robot with its own shapes and the refined one are linear about the posture at the start. Both get the inputs of the
-run: torques, loads and weight where joints are free, accelerations of joints that are driven or controlled. The
+run: torques, loads and weight, and accelerations of joints that are driven or controlled. The
 distance between their tips is the estimate (benchmarks/truncation.py compares it with nonlinear runs).
 """
 
@@ -16,28 +16,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.foundation.numbers import Array
+from flexarm.mechanics.straight_links import BasisMatrices
 from flexarm.mechanics.system import System
 from flexarm.mechanics.truncation import (
     MAX_ERROR,
+    WARNED_WEIGHT,
     Comparison,
-    Modes,
+    NormalModes,
     Truncation,
     comparison,
     enough_shapes,
     joint_posture,
     listed_shapes,
 )
+from flexarm.motion.pieces import Opaque
+from flexarm.motion.profiles import Profile
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
+from flexarm.robot import Robot
 
 POINTS_PER_PERIOD = 8  # of the fastest mode that is followed
-MIN_POINTS, MAX_POINTS = 200, 4000
-FOLLOWED = 0.1  # weight of the fastest mode that sets the grid
+SAMPLES_PER_POINT = 3  # of inputs, whose mean counts
+MIN_POINTS, MAX_POINTS = 200, 6000
+MIN_SHARE = 1e-3  # of the largest response: weaker modes are taken as static
 MAX_GROWTH = 30.0  # exponent within a block of the recurrence
 REMEMBERED = 32  # estimates
-AT_REST = 1e-3  # residual of equilibrium, of the weight, below which gravity makes no vibration
+AT_REST = 0.1  # distance from the linear static deflection, as a share of it, of links at rest in equilibrium
+ROUNDING = 1e-12  # of the robot's length: smaller deflections are none
+LARGE_ERROR = 0.2  # beyond it the size of the estimate means nothing
 
-_known: dict[tuple[int, bytes, bytes], tuple[Comparison, Truncation]] = {}
+_known: dict[tuple[object, ...], tuple[Comparison, Truncation]] = {}
 _lock = threading.Lock()
 
 
@@ -46,7 +54,7 @@ class Excitation:
     """Inputs of a linear robot on an even grid of times.
 
     held: columns of joints and motors whose motion is given; forces: (n, inputs), generalized forces of unit inputs;
-    values: (inputs, times), in the middle of each interval; start: (2, n), coordinates and rates at the start.
+    values: (inputs, times), in the middle of each interval; start: (bases, 2, n), coordinates and rates at the start.
     """
 
     dt: float
@@ -55,12 +63,31 @@ class Excitation:
     values: Array
     start: Array
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All that decides the response of a robot."""
+        return self.dt, self.held, self.forces.tobytes(), self.values.tobytes(), self.start.tobytes()
 
-class Inputs:
+
+@dataclass(frozen=True)
+class Sampled:
+    """Inputs on an even grid of times: means over each interval.
+
+    drives: by actuator, "torque" or "acceleration", and its values; loads: by load, values of its six components.
+    """
+
+    dt: float
+    points: int
+    drives: list[tuple[str, Array]]
+    loads: list[list[Array]]
+
+
+class RunInputs:
     """Inputs of a run as functions of time, for any basis.
 
     start: (2, nq), coordinates and rates at the start.
-    rates: times and rates of all coordinates in the course of the run, which a controller needs.
+    rates: times, rates of all coordinates and torques of all actuators in the course of the run. They stand for
+        controllers and for functions of the user, which are not called again.
     """
 
     def __init__(
@@ -70,16 +97,17 @@ class Inputs:
         duration: float,
         start: Array,
         rates: tuple[Array, Array] | None = None,
+        torques: tuple[Array, Array] | None = None,
     ) -> None:
         self.system, self.schedule, self.duration = system, schedule, duration
-        self.start, self.rates = start, rates
+        self.start, self.rates, self.torques = start, rates, torques
         self.controlled = schedule.feedback is not None
 
     @classmethod
-    def of_run(cls, system: System, schedule: Schedule, run: Run) -> Inputs:
+    def of_run(cls, system: System, schedule: Schedule, run: Run) -> RunInputs:
         """Return the inputs of a run that was computed."""
-        start = np.array([run.array("q")[0], run.array("v")[0]])
-        return cls(system, schedule, float(run.array("time")[-1]), start, _rates(system, run))
+        times, start = run.array("time"), np.array([run.array("q")[0], run.array("v")[0]])
+        return cls(system, schedule, float(times[-1]), start, _rates(system, run), (times, run.array("torque")))
 
     def held(self, these: Comparison) -> tuple[int, ...]:
         """Return the columns of joints and motors whose motion is given."""
@@ -89,74 +117,104 @@ class Inputs:
         columns = zip(these.straight.rigid, these.actuated, strict=True)
         return tuple(column for link, column in columns if link in driven)
 
-    def excitation(self, these: Comparison) -> Excitation:
-        """Return the inputs on a grid that follows all strong modes."""
-        held = self.held(these)
-        figures = these.frequencies(held)
-        strong = [each for each, weight in zip(figures.refined, figures.weight, strict=True) if weight >= FOLLOWED]
-        fastest = max(strong, default=0.0)
-        points = int(np.clip(self.duration * fastest * POINTS_PER_PERIOD, MIN_POINTS, MAX_POINTS))
-        dt = self.duration / points
-        middle = np.linspace(dt / 2, self.duration - dt / 2, points)
-        forces, values = [], []
-        for force, value in self._parts(these, middle):
-            if np.any(value):
-                forces.append(force)
-                values.append(value)
-        count = len(these.straight.mass)
-        start = self._start(these)
-        return Excitation(
-            dt,
-            held,
-            np.array(forces).T.reshape(count, -1),
-            np.array(values).reshape(-1, points),
-            start,
-        )
+    def sampled(self, these: Comparison) -> Sampled:
+        """Return the inputs on a grid that follows modes that matter, and jumps of the inputs.
 
-    def _parts(self, these: Comparison, t: Array) -> Any:
-        """Yield generalized forces of a unit input, and the input at times t."""
-        straight, system, schedule = these.straight, self.system, self.schedule
-        columns = dict(zip(straight.rigid, these.actuated, strict=True))
-        for k, actuator in enumerate(system.actuators):
-            column, place = columns[actuator.link], actuator.coordinate.index
-            if self.controlled:
-                yield -straight.mass[:, column], np.interp(t, *self._accelerations(place))
-            elif place in schedule.motions:
-                yield -straight.mass[:, column], schedule.motions[place].values(t, 2)
+        A run that would need too many points is followed from its start as long as they suffice.
+        """
+        figures = these.frequencies(self.held(these))
+        jumps = np.unique([0.0, self.duration, *(each for each in self.schedule.jumps if 0 < each < self.duration)])
+        fastest = min(
+            1 / (POINTS_PER_PERIOD * max(figures.refined, default=1.0 / self.duration)),
+            float(np.diff(jumps).min()) / 2,
+            float(self.schedule.pace.longest.min(initial=np.inf)),
+        )
+        points = int(np.clip(np.ceil(self.duration / fastest), MIN_POINTS, MAX_POINTS))
+        strong = [each for each, weight in zip(figures.refined, figures.weight, strict=True) if weight >= WARNED_WEIGHT]
+        dt = min(self.duration / points, 1 / (POINTS_PER_PERIOD * max(strong, default=1.0 / self.duration)))
+        points = min(points, int(np.ceil(self.duration / dt - 1e-9)))
+        fine = np.asarray((np.arange(SAMPLES_PER_POINT * points) + 0.5) * (dt / SAMPLES_PER_POINT), dtype=float)
+
+        def mean(values: Array) -> Array:
+            return np.asarray(values.reshape(points, SAMPLES_PER_POINT).mean(axis=1))
+
+        drives = []
+        for k, actuator in enumerate(self.system.actuators):
+            place = actuator.coordinate.index
+            motion = self.schedule.motions.get(place)
+            if self.controlled or (motion is not None and _is_function(motion)):
+                drives.append(("acceleration", mean(np.interp(fine, *self._accelerations(place)))))
+            elif motion is not None:
+                drives.append(("acceleration", mean(motion.values(fine, 2))))
+            elif _is_function(self.schedule.torques[k]):
+                if self.torques is None:
+                    raise ValueError("a torque is a function, which is not called again")
+                drives.append(("torque", mean(np.interp(fine, self.torques[0], self.torques[1][:, k]))))
             else:
-                yield actuator.gear * np.eye(len(straight.mass))[column], schedule.torques[k].values(t)
-        names = [link.name for link in system.robot.links]
-        for load, parts in schedule.loads:
-            for unit, part in zip(np.eye(6), parts, strict=True):
-                yield straight.force(names[load.link], load.x, unit.tolist()), part.values(t)
-        if not self._hangs(these):
-            yield straight.weight, np.ones_like(t)
+                drives.append(("torque", mean(self.schedule.torques[k].values(fine))))
+        if any(_is_function(part) for _, parts in self.schedule.loads for part in parts):
+            raise ValueError("a load is a function, which is not called again")
+        loads = [[mean(part.values(fine)) for part in parts] for _, parts in self.schedule.loads]
+        return Sampled(dt, points, drives, loads)
+
+    def excitation(self, these: Comparison, sampled: Sampled) -> Excitation:
+        """Return the inputs as generalized forces on the coordinates of both bases."""
+        straight, names = these.straight, [link.name for link in self.system.robot.links]
+        columns = dict(zip(straight.rigid, these.actuated, strict=True))
+        parts = [(straight.weight, np.ones(sampled.points))]
+        for actuator, (kind, values) in zip(self.system.actuators, sampled.drives, strict=True):
+            column = columns[actuator.link]
+            unit = actuator.gear * np.eye(len(straight.mass))[column]
+            parts.append((unit if kind == "torque" else -straight.mass[:, column], values))
+        for (load, _), components in zip(self.schedule.loads, sampled.loads, strict=True):
+            for unit, values in zip(np.eye(6), components, strict=True):
+                parts.append((straight.force(names[load.link], load.x, unit.tolist()), values))
+        kept = [(force, values) for force, values in parts if np.any(values) and np.any(force)]
+        forces = np.array([force for force, _ in kept]).reshape(len(kept), -1).T
+        return Excitation(
+            sampled.dt,
+            self.held(these),
+            forces if kept else np.zeros((len(straight.mass), 0)),
+            np.array([values for _, values in kept]).reshape(len(kept), sampled.points),
+            self._start(these),
+        )
 
     def _accelerations(self, place: int) -> tuple[Array, Array]:
         """Return times and accelerations of a coordinate, from differences of its rates."""
-        assert self.rates is not None
+        if self.rates is None:
+            raise ValueError("the motion of joints was not stored")
         times, first = np.unique(self.rates[0], return_index=True)
         if len(times) < 2:
             return np.array([0.0, self.duration]), np.zeros(2)
         return (times[1:] + times[:-1]) / 2, np.diff(self.rates[1][first, place]) / np.diff(times)
 
     def _start(self, these: Comparison) -> Array:
-        """Return deflections and their rates at the start, in the columns of the robot's own basis."""
-        start = np.zeros((2, len(these.straight.mass)))
-        if not self._hangs(these):
-            own = these.straight.bases[0]
-            start[:, own.columns[-int(self.system.elastic.sum()) :]] = self.start[:, self.system.elastic]
+        """Return deflections and their rates at the start, for both bases.
+
+        A robot at rest in static equilibrium is so in both bases, each with its own deflections; else the start is that
+        of the run, projected on the shapes.
+        """
+        own, fine = these.straight.bases
+        start = np.zeros((2, 2, len(these.straight.mass)))
+        loose = [k for k, each in enumerate(self.system.coordinates) if each.kind == "elastic"]
+        columns = own.columns[-len(loose) :]
+        sags = [self._sag(these, basis) for basis in (own, fine)]
+        bent = self.start[0][loose]
+        settled = np.linalg.norm(bent - sags[0][columns]) <= AT_REST * np.linalg.norm(bent)
+        if settled and not np.any(self.start[1][loose]):
+            start[0, 0], start[1, 0] = sags
+        else:
+            start[:, :, columns] = self.start[:, loose]
         return start
 
-    def _hangs(self, these: Comparison) -> bool:
-        """Whether links are at rest in static equilibrium at the start, so that nothing vibrates by itself."""
-        own, elastic = these.straight.bases[0], self.system.elastic
-        count = int(elastic.sum())
-        weight = these.straight.weight[own.columns[-count:]]
-        stiffness = own.stiffness[-count:, -count:]
-        left = stiffness @ self.start[0][elastic] - weight
-        still = not np.any(self.start[1][elastic])
-        return still and bool(np.linalg.norm(left) <= AT_REST * np.linalg.norm(weight))
+    @staticmethod
+    def _sag(these: Comparison, basis: BasisMatrices) -> Array:
+        """Return static deflections under gravity, with joints and motors held by their actuators."""
+        kept = np.setdiff1d(np.arange(len(basis.columns)), these.actuated)
+        found = np.zeros(len(these.straight.mass))
+        weight = these.straight.weight[basis.columns[kept]]
+        found[basis.columns[kept]] = np.linalg.solve(basis.stiffness[np.ix_(kept, kept)], weight)
+        return found
 
 
 def estimate(system: System, schedule: Schedule, run: Run) -> Truncation:
@@ -173,15 +231,15 @@ def estimate(system: System, schedule: Schedule, run: Run) -> Truncation:
     """
     if run.status == "failed" or len(run.array("time")) < 2:
         return Truncation(reason="the run failed")
-    return estimate_of(Inputs.of_run(system, schedule, run))
+    return estimate_of(RunInputs.of_run(system, schedule, run))
 
 
-def estimate_of(inputs: Inputs, shapes: dict[str, dict[str, int]] | None = None) -> Truncation:
+def estimate_of(inputs: RunInputs, shapes: dict[str, dict[str, int]] | None = None) -> Truncation:
     """Estimate the error of a run with these inputs.
 
     Parameters
     ----------
-    inputs : Inputs
+    inputs : RunInputs
         The inputs of the run.
     shapes : dict, optional
         Numbers of shapes that would do, if they are known from a similar robot.
@@ -191,13 +249,14 @@ def estimate_of(inputs: Inputs, shapes: dict[str, dict[str, int]] | None = None)
         return Truncation(reason=these)
     try:
         return _remembered(these, inputs, shapes)
-    except np.linalg.LinAlgError as error:  # of some joints held, or with other numbers of shapes
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
         return Truncation(reason=f"not computed: {error}")
 
 
-def _remembered(these: Comparison, inputs: Inputs, shapes: dict[str, dict[str, int]] | None) -> Truncation:
-    excitation = inputs.excitation(these)
-    key = (id(these), excitation.values.tobytes(), excitation.start.tobytes())
+def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str, int]] | None) -> Truncation:
+    sampled = inputs.sampled(these)
+    excitation = inputs.excitation(these, sampled)
+    key = (id(these), *excitation.key)
     with _lock:
         known = _known.get(key)
     if known is not None and known[0] is these:
@@ -205,8 +264,14 @@ def _remembered(these: Comparison, inputs: Inputs, shapes: dict[str, dict[str, i
     error, enough = _error(these, excitation), shapes or {}
     free, held = these.frequencies(), these.frequencies(these.actuated)
     if error > MAX_ERROR and shapes is None:
-        enough = enough_shapes(these.robot, lambda each: _error_of(Comparison(each, these.posture, these.fine), inputs))
-    found = Truncation(error, free, held, enough if error > MAX_ERROR else {})
+
+        def error_of(robot: Robot) -> float:
+            candidate = Comparison(robot, these.posture, these.fine)
+            return _error(candidate, inputs.excitation(candidate, sampled))
+
+        enough = enough_shapes(these.robot, error_of)
+    joints = "held" if set(excitation.held) == set(these.actuated) else "free"
+    found = Truncation(error, free, held, enough if error > MAX_ERROR else {}, joints=joints)
     with _lock:
         _known[key] = (these, found)
         while len(_known) > REMEMBERED:
@@ -214,8 +279,15 @@ def _remembered(these: Comparison, inputs: Inputs, shapes: dict[str, dict[str, i
     return found
 
 
-def _error_of(these: Comparison, inputs: Inputs) -> float:
-    return _error(these, inputs.excitation(these))
+def _is_function(profile: Profile) -> bool:
+    """Return True if a profile calls a function of the user."""
+    pieces = [*profile.pieces]
+    while pieces:
+        piece = pieces.pop()
+        if isinstance(piece, Opaque):
+            return True
+        pieces += [each.piece for each in getattr(piece, "copies", ())]
+    return False
 
 
 def record(run: Run, found: Truncation) -> None:
@@ -227,10 +299,11 @@ def warnings_of(found: Truncation, duration: float) -> list[str]:
     """Return a warning if the estimated error of a run of such a duration (s) is too large."""
     if found.error is None or found.error <= MAX_ERROR:
         return []
-    _, own, fine = max(found.free.decisive(duration), found.held.decisive(duration))
+    _, own, fine = found.own_frequencies.decisive(duration)
+    size = f"about {found.error:.1%}" if found.error < LARGE_ERROR else f"more than {LARGE_ERROR:.0%}"
     mode = f" (a mode at {fine:.4g} Hz is computed as {own:.4g} Hz)" if own else ""
     return [
-        f"too few shapes: the tip of a link is off by about {found.error:.1%} of the peak deflection{mode}; take "
+        f"too few shapes: the tip of a link is off by {size} of the peak deflection{mode}; take "
         f"{listed_shapes(found.shapes)}, or see run.truncation and fa.convergence"
     ]
 
@@ -247,21 +320,29 @@ def _error(these: Comparison, excitation: Excitation) -> float:
     """Return the largest distance between tips of links, as a share of the peak deflection."""
     straight = these.straight
     own, fine = these.modes(excitation.held)
-    small, large = (_amplitudes(these, modes, excitation) for modes in (own, fine))
+    small, large = (_amplitudes(these, modes, excitation, k) for k, modes in enumerate((own, fine)))
     tips = np.tensordot(straight.tips @ own.shapes, small, axes=1) - np.tensordot(
         straight.tips @ fine.shapes, large, axes=1
     )
     deflections = np.tensordot(straight.deflections @ fine.shapes, large, axes=1)
     peak = float(np.linalg.norm(deflections, axis=1).max(initial=0.0))
-    return float(np.linalg.norm(tips, axis=1).max(initial=0.0)) / peak if peak > 0 else 0.0
+    if peak <= ROUNDING * sum(link.length for link in these.robot.links):
+        return 0.0
+    return float(np.linalg.norm(tips, axis=1).max(initial=0.0)) / peak
 
 
-def _amplitudes(these: Comparison, modes: Modes, excitation: Excitation) -> Array:
-    """Return the coordinates of modes (modes, times) of the linear robot."""
+def _amplitudes(these: Comparison, modes: NormalModes, excitation: Excitation, basis: int) -> Array:
+    """Return the coordinates of modes (modes, times) of the linear robot with one of the bases."""
     force = modes.shapes.T @ excitation.forces @ excitation.values
-    start = excitation.start @ these.straight.mass @ modes.shapes  # (2, modes)
+    start = excitation.start[basis] @ these.straight.mass @ modes.shapes  # (2, modes)
     amplitude = force / modes.omega[:, None] ** 2  # static, of modes that the grid does not follow
+    moved = np.linalg.norm(these.straight.tips @ modes.shapes, axis=1).max(axis=0, initial=0.0)
+    pushed = np.abs(force)
+    impulse = pushed.sum(axis=1) * excitation.dt / modes.omega  # what a short pulse leaves
+    driven = np.minimum(pushed.max(axis=1, initial=0.0) / modes.omega**2, impulse)
+    largest = moved * (driven + np.abs(start[0]) + np.abs(start[1]) / modes.omega)
     followed = (modes.omega * excitation.dt < np.pi / 2) & (modes.decay < modes.omega)
+    followed &= largest > MIN_SHARE * largest.max(initial=0.0)
     amplitude[followed] = _responses(
         modes.omega[followed], modes.decay[followed], force[followed], start[:, followed], excitation.dt
     )

@@ -54,6 +54,10 @@ def _figure(runs: Mapping[str, Run], chosen: list[str], apart: bool) -> Picture:
         for k, (label, run) in enumerate(runs.items()):
             if name not in available(run.data) and any(name in available(each.data) for each in runs.values()):
                 continue  # a rigid twin has no elastic coordinates
+            if ".strain(" in name:
+                line(plot, k, run.time.values, run[name].values, label)
+                plot.set_ylabel(plain(name))
+                continue
             found = named(run.data, name)
             line(plot, k, run.time.values, found.of(run.data).values, label)
             plot.set_ylabel(plain(fill(found.label, 26)))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LEAST = 8  # members: fewer explain nothing
+FEWEST = 20  # members of an interrupted study: statistics of fewer are withheld
 MOST_CLASSES = 25
 ESTIMATOR = "{} of the members, about straight lines in {} classes by each field"
 
@@ -74,11 +75,17 @@ def _column(values: Any, dimensions: int) -> Array:
 
 
 def random_sample(data: xr.Dataset) -> int:
-    """Return the number of members, in the order in which they were drawn, before the first that is missing."""
+    """Return the number of members, in the order in which they were drawn, before the first that is missing.
+
+    It is zero if that are too few for statistics.
+    """
     if "status" not in data:
         return int(data.sizes["member"])
     missing = data["status"].values == MISSING
-    return int(missing.argmax()) if missing.any() else len(missing)
+    if not missing.any():
+        return len(missing)
+    first = int(missing.argmax())
+    return first if first >= FEWEST else 0
 
 
 def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[float], even: bool) -> xr.Dataset:
@@ -86,10 +93,10 @@ def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[fl
 
     They are over the members that have the measure. Members of a study that was interrupted are no random sample: which
     of them are done depends on how long they take. Its statistics are those of the members before the first that is
-    missing, and `attrs["statistics"]` gives their number.
+    missing, if they are not too few, and `attrs["statistics"]` gives their number.
     """
     made: dict[str, Any] = {}
-    drawn = random_sample(data)
+    drawn, members = random_sample(data), int(data.sizes["member"])
     for name, each in data.data_vars.items():
         if each.dtype.kind != "f" or each.dims[:1] != ("member",):
             continue
@@ -117,8 +124,8 @@ def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[fl
     old = [name for name in data.variables if str(name).endswith(("_quantiles", "_first_order"))]
     kept = data.drop_vars([*old, *({"quantile", "field"} & set(data.coords))])
     kept.attrs.pop("statistics", None)
-    if not drawn:
-        kept.attrs["statistics"] = "withheld, since the first member drawn is missing"
-    elif drawn < data.sizes["member"]:
-        kept.attrs["statistics"] = f"of the first {drawn} of {data.sizes['member']} members drawn, which are all done"
+    if not drawn and members:
+        kept.attrs["statistics"] = f"withheld, since fewer than {FEWEST} of the first members drawn are done"
+    elif drawn < members:
+        kept.attrs["statistics"] = f"of the first {drawn} of {members} members drawn, which are all done"
     return kept.assign(made).assign_coords(quantile=list(levels), field=list(fields))

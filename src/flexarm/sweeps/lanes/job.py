@@ -29,7 +29,8 @@ from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.one_by_one import outcome, told
 from flexarm.sweeps.outcomes import Outcomes
 
-CHECKED_SHAPES = 3  # members of a portion for which the error by too few shapes is estimated
+CHECKED_SHAPES = 3  # members of a portion for which the error by too few shapes is estimated,
+CHECKED_CLOSELY = 64  # and so many if one of them is near the bound
 
 
 @dataclass(frozen=True)
@@ -143,15 +144,15 @@ class Job:
 
 
 def _too_few_shapes(cohort: Cohort, batch: Batch, portion: Portion) -> dict[int, list[str]]:
-    """Return warnings of too few shapes by place: of all members if the error of one of a few is not small."""
+    """Return warnings of too few shapes by place, of members that are checked."""
     if cohort.schedule.feedback is not None:  # it takes the motion of joints, which is not stored
         return {}
     ends = {place: batch.end_of(place) for place in range(len(portion))}
     moved = [place for place, end in ends.items() if end.time and end.status != "failed"]
-    few = [moved[k] for k in np.unique(np.linspace(0, len(moved) - 1, CHECKED_SHAPES).astype(int))] if moved else []
     found: dict[int, Truncation] = {}
     shapes = None
-    for places in (few, moved):
+    for count in (CHECKED_SHAPES, CHECKED_CLOSELY):
+        places = [moved[k] for k in np.unique(np.linspace(0, len(moved) - 1, count).astype(int))] if moved else []
         for place in (each for each in places if each not in found):
             found[place] = _truncation(cohort, batch, portion, place, shapes)
             shapes = found[place].shapes or shapes
@@ -169,7 +170,7 @@ def _truncation(
     with building:
         schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
         schedule.look(cohort.case.duration, q, v)
-        inputs = truncation.Inputs(system, schedule, batch.end_of(place).time, np.array([q, v]))
+        inputs = truncation.RunInputs(system, schedule, batch.end_of(place).time, np.array([q, v]))
         return truncation.estimate_of(inputs, shapes)
 
 
