@@ -13,7 +13,7 @@ STEEL = fa.Material(E=2.1e11, rho=7850)
 
 
 def arm(stiffening="auto", payload=0.2, **more):
-    flexible = fa.Flexible(bend_y=1, bend_z=1, stiffening=stiffening, **more)
+    flexible = fa.Flexible(**{"bend_y": 1, "bend_z": 1, "stiffening": stiffening, **more})
     section = fa.Section.rectangle(0.0066, 0.0066)
     link = fa.Link("arm", 0.9, fa.Revolute("z"), section, STEEL, flexible, payload=fa.PointMass(payload))
     return fa.Robot(links=[link], gravity=(0, 0, -9.81))
@@ -40,7 +40,7 @@ def test_a_large_vibration_is_repeated_with_the_exact_model():
 def test_a_small_vibration_keeps_the_second_order_model():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        run = moved(arm(payload=0.0), 1.2)
+        run = moved(arm(payload=0.0, bend_z=2), 1.2)  # one shape alone sags 1.3 % too much
     found = run.statistics["stiffening"]
     assert found["models"] == {"arm": "shortening"}
     assert not found["repeated"]

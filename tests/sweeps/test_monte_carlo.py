@@ -71,21 +71,21 @@ def test_an_interrupted_study_has_statistics_of_its_first_draws(tmp_path, monkey
 
     def write(journal, outcome):
         seen.append(outcome.number)
-        if len(seen) == 5:
+        if len(seen) == 25:
             signal.raise_signal(signal.SIGINT)
         real(journal, outcome)
 
     monkeypatch.setattr(Journal, "write", write)
-    given = {"members": 12, "threads": 1, "store": tmp_path / "a.nc"}
-    with pytest.warns(UserWarning, match=r"interrupted after \d+ of 12 .* its statistics are of the first \d+ of 12"):
+    given = {"members": 40, "threads": 1, "store": tmp_path / "a.nc"}
+    with pytest.warns(UserWarning, match=r"interrupted after \d+ of 40 .* its statistics are of the first \d+ of 40"):
         found = studied(**given)
     first = int((found["status"].values == "missing").argmax())
-    assert found["angle_quantiles"].attrs["members"] == first < 12
-    assert found.attrs["statistics"].startswith(f"of the first {first} of 12 members drawn")
+    assert found["angle_quantiles"].attrs["members"] == first < 40
+    assert found.attrs["statistics"].startswith(f"of the first {first} of 40 members drawn")
     if first:
         assert float(found["angle_quantiles"].sel(quantile=0.5)) == np.median(found["angle"].values[:first])
     whole = studied(**given)
-    assert whole["angle_quantiles"].attrs["members"] == 12
+    assert whole["angle_quantiles"].attrs["members"] == 40
     assert "statistics" not in whole.attrs
 
 
