@@ -19,7 +19,7 @@ import numpy as np
 import flexarm as fa
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.second_order import MOVES, SecondOrder
-from flexarm.mechanics import native
+from flexarm.codegen.compiler import find_compiler
 from robots import planar_chain, sliding_pair, spatial_chain
 
 
@@ -59,7 +59,7 @@ def sliding() -> None:
 
 def evaluation() -> None:
     print("\ninverse dynamics per evaluation, batch of 20 000 (us)")
-    if native.find_compiler() is None:
+    if find_compiler() is None:
         print("no C compiler: virtual machine only")
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FLEXARM_CACHE"] = cache

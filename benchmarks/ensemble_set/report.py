@@ -10,7 +10,7 @@ from ensemble_set.arms import MODULI, PAYLOADS, SAMPLE, WITHIN, Checked
 from ensemble_set.cluster import Shared
 from ensemble_set.rounds import Seconds, Timed
 from ensemble_set.settings import EXUDYN, FEW, FLEXARM, MUJOCO, NAMED, Chosen
-from flexarm.mechanics.lane_library import widest
+from flexarm.codegen.simd_library import widest
 from page import machine, table
 from search import Trial
 from verdicts import Verdict

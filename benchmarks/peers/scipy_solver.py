@@ -14,7 +14,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import flexarm as fa
-from flexarm.mechanics.native import compiled
+from flexarm.codegen.library import compiled
 from peers.result import Failed, Result
 
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.codegen.evaluator import Native
 from flexarm.control.simulation import Simulation
 from flexarm.control.step_watch import StepError
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.laws import Feedback
 from flexarm.motion.methods import Method

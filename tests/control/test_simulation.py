@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics.native import find_compiler
+from flexarm.codegen.compiler import find_compiler
 
 ALUMINIUM = fa.Material(E=7e10, rho=2700, damping=1e-4)
 STRIP = fa.Section.rectangle(0.004, 0.02)

@@ -2,23 +2,24 @@
 
 import pytest
 
-from flexarm.mechanics import code_cache, native
+from flexarm.codegen import cache
+from flexarm.codegen import library as library_module
 from flexarm.motion import code
 
 
 @pytest.fixture
 def compiled(monkeypatch, tmp_path):
     """Sources that have been compiled, with an own empty cache and nothing in memory."""
-    sources, compile_library = [], native.compile_library
+    sources, compile_library = [], library_module.compile_library
 
     def counted(compiler, source, path):
         sources.append(source)
         return compile_library(compiler, source, path)
 
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(native, "compile_library", counted)
+    monkeypatch.setattr(library_module, "compile_library", counted)
     monkeypatch.setattr(code, "_codes", type(code._codes)())
-    monkeypatch.setattr(code_cache, "_said", set())
+    monkeypatch.setattr(cache, "_said", set())
     yield sources
     for thread in list(code._threads):  # before the cache goes
         thread.join()

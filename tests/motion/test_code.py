@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics import compiler
+from flexarm.codegen import compiler
 from flexarm.motion import code
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
@@ -184,7 +184,7 @@ def test_where_no_thread_can_be_started_the_virtual_machine_goes_on(compiled, mo
 PROGRAM = """
 import os, signal, sys, threading, time, warnings
 import flexarm as fa
-from flexarm.mechanics import compiler
+from flexarm.codegen import compiler
 from flexarm.motion import code
 
 rod = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=1.0)], gravity=(0, -9.81, 0))
@@ -241,7 +241,7 @@ print(*alive(), time.time())
 @needs_shell
 def test_a_program_that_ends_while_the_source_is_written_starts_no_compiler(tmp_path):
     lines = """
-from flexarm.mechanics.native import Library
+from flexarm.codegen.library import Library
 write = Library.write
 Library.write = lambda self: (writing.set(), time.sleep(0.3), write(self))
 writing = threading.Event()

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.mechanics.many import Runner
+from flexarm.codegen.loops import Runner
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.starts import AT_ONCE, Starts
 

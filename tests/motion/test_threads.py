@@ -98,7 +98,7 @@ def test_one_system_in_several_threads():
 
 def test_a_thread_that_builds_does_not_wait_for_one_that_wants_to():
     """Nor for the description of another robot, which that one has begun."""
-    from flexarm.mechanics.building import building
+    from flexarm.codegen.lock import building
 
     one, other = (fa.System(fa.Robot(links=[fa.Link("a", length, mass=1.0)]), native=False) for length in (1.0, 2.0))
     done = threading.Event()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics.compiler import find_compiler
+from flexarm.codegen.compiler import find_compiler
 from flexarm.sweeps.kept import usual_measures
 from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.member import Case

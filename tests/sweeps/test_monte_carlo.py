@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm, uniform
 
 import flexarm as fa
-from flexarm.mechanics.compiler import find_compiler
+from flexarm.codegen.compiler import find_compiler
 from flexarm.sweeps.journal import Journal
 from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.lanes import sweep as sweep_module

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import flexarm as fa
-from flexarm.mechanics.compiler import find_compiler
+from flexarm.codegen.compiler import find_compiler
 from flexarm.sweeps.journal import Journal
 from flexarm.sweeps.lanes import engine
 from tests.sweeps.cases import BAR, QUICK, angle, known, swept

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.mechanics.native import find_compiler
+from flexarm.codegen.compiler import find_compiler
 from tests.symbolic.cases import BAR, GRAVITY, KINDS, LUMP, STEEL, arm, bending, link
 
 

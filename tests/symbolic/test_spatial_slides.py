@@ -9,7 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import flexarm as fa
-from flexarm.mechanics.native import find_compiler
+from flexarm.codegen.compiler import find_compiler
 from flexarm.symbolic import size
 from tests.symbolic.cases import GRAVITY, KINDS, LUMP, STEEL, bending, link, state, worst
 from tests.symbolic.test_code import test_c_compiles_without_warnings_and_gives_the_same as compiled

@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import flexarm as fa
-from flexarm.mechanics.native import find_compiler
+from flexarm.codegen.compiler import find_compiler
 from flexarm.symbolic import algebra, size
 from tests import helpers
 from tests.symbolic.cases import GRAVITY, LUMP, STEEL, joint, link, state, worst

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics.native import find_compiler
+from flexarm.codegen.compiler import find_compiler
 from flexarm.symbolic import size
 from tests.symbolic.cases import BAR, LUMP, STEEL, state, worst
 from tests.symbolic.test_code import test_c_compiles_without_warnings_and_gives_the_same as compiled

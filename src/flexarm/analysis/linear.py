@@ -13,12 +13,12 @@ import numpy as np
 
 from flexarm.analysis.state_space import Signal, StateSpace
 from flexarm.analysis.transfer import SecondOrder
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.answers import Linearization
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.assembly import Assembly
-from flexarm.mechanics.building import building
 from flexarm.mechanics.constrained_equilibrium import following
 from flexarm.mechanics.outer_forces import row_forces
 from flexarm.mechanics.reach import ValidityWarning, warn_of_posture

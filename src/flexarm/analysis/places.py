@@ -8,9 +8,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
-from flexarm.mechanics.building import building
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot

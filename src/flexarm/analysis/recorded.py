@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import shown
-from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.series import named
 from flexarm.motion.signals import Output, Signals

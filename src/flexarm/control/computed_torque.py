@@ -19,9 +19,9 @@ import casadi as ca
 import numpy as np
 
 from flexarm.analysis.places import Twin
+from flexarm.codegen.lock import building
 from flexarm.control.joint_numbers import free_twin, joint_numbers, joint_references
 from flexarm.foundation.numbers import real_number
-from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.actuators import Actuator
 from flexarm.motion.laws import Feedback

@@ -13,10 +13,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.control.joint_numbers import free_twin, joint_references
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.building import building
 from flexarm.mechanics.coordinates import elastic_drive
 from flexarm.mechanics.system import System
 from flexarm.motion.actuators import Actuator

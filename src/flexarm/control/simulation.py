@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.codegen.evaluator import Native
+from flexarm.codegen.lock import building
 from flexarm.control.readings import Reading, available
 from flexarm.control.step_watch import ABSURD_SQUARE, Said, StepError, StepWatch
 from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.answers import Energy
 from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.building import building
-from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.system import System
 from flexarm.motion.choice import usual
 from flexarm.motion.held_stepper import HeldStepper

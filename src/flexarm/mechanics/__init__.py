@@ -1,1 +1,1 @@
-"""The physics: equations of motion as CasADi expressions, and what makes them callable."""
+"""The physics: equations of motion as CasADi expressions, and systems that evaluate them."""

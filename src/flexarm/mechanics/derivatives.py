@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.evaluator import Evaluator
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.answers import Energy, Linearization
 from flexarm.mechanics.arguments import Arguments, Vector
 from flexarm.mechanics.chain import Chain
-from flexarm.mechanics.evaluate import Evaluator
 from flexarm.mechanics.rates import Rates
 from flexarm.mechanics.structure import widened
 

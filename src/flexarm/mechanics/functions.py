@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from flexarm.codegen.evaluator import Code
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import suggestion
-from flexarm.mechanics.building import building
 from flexarm.mechanics.equations import Equations
-from flexarm.mechanics.evaluate import Code
 from flexarm.mechanics.joint_forces import own_wrenches, section_motion, tree
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.symbols import Symbols

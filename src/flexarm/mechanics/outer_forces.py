@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
-from flexarm.mechanics.building import building
 from flexarm.mechanics.wrenches import force_first, turned
 from flexarm.robot.constraints import PointSupport
 

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import casadi as ca
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.bodies import erased, symbolic
-from flexarm.mechanics.building import building
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.closings import Closing, Key, close, sampled
 from flexarm.mechanics.constraint_numbers import add_constraints

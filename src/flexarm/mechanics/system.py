@@ -12,18 +12,18 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.codegen.evaluator import Evaluator, Native
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.answers import Energy, Linearization
 from flexarm.mechanics.arguments import Arguments, Vector
 from flexarm.mechanics.bodies import Body
-from flexarm.mechanics.building import building
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
 from flexarm.mechanics.derivatives import Derivative
 from flexarm.mechanics.equations import Equations
-from flexarm.mechanics.evaluate import Evaluator, Native
 from flexarm.mechanics.functions import BoundFunctions, Functions
 from flexarm.mechanics.internal_forces import LinkCuts
 from flexarm.mechanics.link_models.gripped import gripped

@@ -18,11 +18,11 @@ from functools import cached_property
 
 import casadi as ca
 
-from flexarm.mechanics.building import building
-from flexarm.mechanics.compiler import find_compiler, stop_compilers
-from flexarm.mechanics.evaluate import Native
-from flexarm.mechanics.many import Runner
-from flexarm.mechanics.native import Library
+from flexarm.codegen.compiler import find_compiler, stop_compilers
+from flexarm.codegen.evaluator import Native
+from flexarm.codegen.library import Library
+from flexarm.codegen.lock import building
+from flexarm.codegen.loops import Runner
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from flexarm.codegen.evaluator import Code, Evaluator, Native
+from flexarm.codegen.loops import Many, Runner
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.evaluate import Code, Evaluator, Native
-from flexarm.mechanics.many import Many, Runner
 from flexarm.motion.code import code_of
 from flexarm.motion.held import Held, HeldLayout
 from flexarm.motion.methods import Method

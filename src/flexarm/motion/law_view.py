@@ -9,9 +9,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains
 from flexarm.motion.named import NamedArray, NamedSymbols, UnknownName, named_array

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from flexarm.codegen.evaluator import Native
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
-from flexarm.mechanics.evaluate import Native
 from flexarm.motion import dop853, runge_kutta
 from flexarm.motion.esdirk import Esdirk
 from flexarm.motion.generalized_alpha import GeneralizedAlpha, Newmark

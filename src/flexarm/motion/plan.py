@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from flexarm.codegen.evaluator import Native
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array, real_number
-from flexarm.mechanics.building import building
-from flexarm.mechanics.evaluate import Native
 from flexarm.motion.choice import better, usual
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import Integration

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.codegen.lock import building
+from flexarm.codegen.loops import Runner
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.building import building
-from flexarm.mechanics.many import Runner
 from flexarm.mechanics.system import System
 from flexarm.motion.digital_law import Commands, held_at
 from flexarm.motion.nodes import ROUNDING, snapped

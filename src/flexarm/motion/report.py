@@ -5,8 +5,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.loops import Many, Runner
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.many import Many, Runner
 from flexarm.motion.controlled_plant import ControlledPlant
 from flexarm.motion.plant import Plant
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.building import building
 from flexarm.mechanics.coordinates import Actuator
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from flexarm.codegen.evaluator import Native
+from flexarm.codegen.lock import building
 from flexarm.foundation.heard import heard
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.building import building
-from flexarm.mechanics.evaluate import Native
 from flexarm.mechanics.reach import ValidityWarning, with_exact_links
 from flexarm.mechanics.system import System
 from flexarm.motion import truncation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from flexarm.codegen.loops import Many, Runner
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.many import Many, Runner
 
 AT_ONCE = 250  # states a call
 

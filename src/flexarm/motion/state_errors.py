@@ -5,8 +5,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.plant import Plant
 from flexarm.motion.traced_law import ELSEWHERE, TracedLaw

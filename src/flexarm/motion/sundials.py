@@ -16,10 +16,10 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
 
+from flexarm.codegen.evaluator import Code, Evaluator
+from flexarm.codegen.lock import building
+from flexarm.codegen.loops import Runner
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.building import building
-from flexarm.mechanics.evaluate import Code, Evaluator
-from flexarm.mechanics.many import Runner
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
 from flexarm.motion.starts import Starts

@@ -10,8 +10,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.gains import Gains
 from flexarm.motion.law_answers import column, parted, require_links, state_column

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.building import building
 from flexarm.motion.outlook import Outlook
 
 if TYPE_CHECKING:

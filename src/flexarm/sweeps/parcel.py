@@ -6,8 +6,8 @@ import pickle
 from functools import lru_cache
 from typing import Any
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.sentences import shown
-from flexarm.mechanics.building import building
 from flexarm.sweeps.lanes.job import Job, Portion
 from flexarm.sweeps.outcomes import Outcomes
 

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import require_finite_work
 from flexarm.motion.events import Watch

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics.compiler import find_compiler
-from flexarm.mechanics.lane_library import PAIRS
+from flexarm.codegen.compiler import find_compiler
+from flexarm.codegen.simd_library import PAIRS
 from flexarm.sweeps.kept import measured, usual_measures
 from flexarm.sweeps.lanes import engine, samples
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs

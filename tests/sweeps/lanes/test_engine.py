@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics.compiler import find_compiler
-from flexarm.mechanics.lane_library import PAIRS
+from flexarm.codegen.compiler import find_compiler
+from flexarm.codegen.simd_library import PAIRS
 from flexarm.sweeps.kept import USUAL
 from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.lanes.sweep import Task

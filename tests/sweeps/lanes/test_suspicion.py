@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics.compiler import find_compiler
-from flexarm.mechanics.lane_library import PAIRS
+from flexarm.codegen.compiler import find_compiler
+from flexarm.codegen.simd_library import PAIRS
 from flexarm.sweeps.kept import usual_measures
 from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.lanes.suspicion import AT_ONCE, second_looks

@@ -19,9 +19,9 @@ import casadi as ca
 import numpy as np
 
 from flexarm.analysis.places import Twin
+from flexarm.codegen.lock import building
 from flexarm.control.inverse.twin_path import TwinPath
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.building import building
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.codegen.simd_library import LaneLoop
 from flexarm.mechanics.arguments import ROUNDING
-from flexarm.mechanics.lane_nodes import LaneLoop
 from flexarm.motion.events import COILED, OVERRUN
 from flexarm.motion.inertia import AT_LEAST
 from flexarm.sweeps.lanes.crew import ROUGH, Crew

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.heard import heard
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.building import building
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import require_seen_inputs
 from flexarm.motion.choice import better, usual

@@ -16,8 +16,8 @@ from contextlib import closing
 
 import numpy as np
 
+from flexarm.codegen.simd_library import Width
 from flexarm.foundation.sentences import told
-from flexarm.mechanics.lane_library import Width
 from flexarm.sweeps.applied import applied, changed_robot
 from flexarm.sweeps.kept import Measures
 from flexarm.sweeps.lanes.candidates import Candidates, candidates

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import told as told_of
-from flexarm.mechanics.building import building
 from flexarm.mechanics.reach import bends_far, reach
 from flexarm.mechanics.truncation import MAX_ERROR, Truncation
 from flexarm.motion import truncation

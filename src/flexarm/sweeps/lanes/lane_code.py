@@ -9,9 +9,9 @@ from typing import Any
 
 import casadi as ca
 
-from flexarm.mechanics.building import building
-from flexarm.mechanics.lane_library import LaneLibrary, Width, widest
-from flexarm.mechanics.lane_node_loops import reading
+from flexarm.codegen.lock import building
+from flexarm.codegen.simd_library import LaneLibrary, Width, widest
+from flexarm.codegen.simd_loops import reading
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from flexarm.codegen.simd_library import LaneFunction, LaneLoop, vectors
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.lane_library import LaneFunction
-from flexarm.mechanics.lane_nodes import LaneLoop, vectors
 from flexarm.motion.spectrum import MOST_COORDINATES, Spectrum
 from flexarm.sweeps.lanes.lane_arrays import LaneArrays
 from flexarm.sweeps.lanes.lane_code import READ, SMALL, START, STEP, LaneCode

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.mechanics.building import building
+from flexarm.codegen.lock import building
 from flexarm.motion import truncation
 from flexarm.motion.events import Watch
 from flexarm.motion.interrupts import Interrupts

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from flexarm.codegen.simd_library import LaneLoop, vectors
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.lane_nodes import LaneLoop, vectors
 from flexarm.motion.nodes import ROUNDING
 from flexarm.motion.sampling import CUBIC, LOW, WITH_RATES
 from flexarm.sweeps.lanes.lane_code import READ

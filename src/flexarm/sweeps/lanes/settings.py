@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from flexarm.codegen.simd_library import Width
 from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import suggestion
-from flexarm.mechanics.lane_library import Width
 from flexarm.motion.budget import require_finite_work, sample_times
 from flexarm.motion.method_names import chosen_stabilization
 from flexarm.motion.methods import Method

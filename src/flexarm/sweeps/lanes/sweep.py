@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.mechanics.lane_library import widest
+from flexarm.codegen.simd_library import widest
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.kept import Measures, are_usual
 from flexarm.sweeps.lanes.batch import CHUNK

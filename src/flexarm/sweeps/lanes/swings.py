@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flexarm.codegen.simd_library import LaneLoop, vectors
 from flexarm.mechanics.coordinates import Coordinate
-from flexarm.mechanics.lane_nodes import LaneLoop, vectors
 from flexarm.motion.vibration import ABOVE_ERRORS, MINDED
 from flexarm.sweeps.lanes.bounds import Bounds
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper

@@ -9,9 +9,9 @@ from typing import Literal
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.library import compiled
+from flexarm.codegen.loops import tied
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.native import compiled
-from flexarm.mechanics.tied import tied
 
 Native = Literal["auto"] | bool
 

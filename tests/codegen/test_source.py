@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flexarm.mechanics import native, splitting
+from flexarm.codegen import library as library_module
+from flexarm.codegen import source
+from flexarm.codegen.compiler import find_compiler
 
 
 def long_function(terms: int) -> ca.Function:
@@ -27,7 +29,7 @@ def written(function: ca.Function) -> str:
 
 def test_other_texts_stay_as_they_are():
     for text in ("", "int main() {\n  return 0;\n}"):
-        assert splitting.split(text) == text
+        assert source.split(text) == text
 
 
 def test_whether_an_array_is_there_is_asked_once():
@@ -38,30 +40,30 @@ def test_whether_an_array_is_there_is_asked_once():
 
 
 def pair(function: ca.Function) -> tuple[str, str]:
-    return written(function), splitting.split(written(function))
+    return written(function), source.split(written(function))
 
 
 def test_a_body_that_is_not_understood_stays_as_it_is():
     text = written(long_function(1000))
     strange = text.replace("  return 0;", "  while (0) {}\n  return 0;")
-    assert splitting.split(strange) == strange
+    assert source.split(strange) == strange
 
 
 def test_every_piece_is_short():
-    cut = splitting.split(written(long_function(2000)))
+    cut = source.split(written(long_function(2000)))
     bodies = re.findall(r"^static void casadi_f\d+_\d+\(.*?\{\n(.*?)^\}", cut, re.S | re.M)
     assert len(bodies) > 10
-    assert max(len(re.findall(r"^  a\d+=(?!kept)", body, re.M)) for body in bodies) <= splitting.LONGEST
+    assert max(len(re.findall(r"^  a\d+=(?!kept)", body, re.M)) for body in bodies) <= source.LONGEST
 
 
-@pytest.mark.skipif(native.find_compiler() is None, reason="no C compiler on this machine")
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 @pytest.mark.parametrize("longest", [3, 50, 400])
 def test_the_pieces_compute_the_same_digits(longest, tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
-    monkeypatch.setattr(splitting, "LONGEST", longest)
+    monkeypatch.setattr(source, "LONGEST", longest)
     function = long_function(1000)
-    assert splitting.split(written(function)) != written(function)
-    compiled = native.compiled(function)
+    assert source.split(written(function)) != written(function)
+    compiled = library_module.compiled(function)
     for x in np.random.default_rng(0).normal(size=(5, 4)):
         for found, expected in zip(compiled(x[:3], x[3]), function(x[:3], x[3])):
             assert_array_equal(found.full(), expected.full())

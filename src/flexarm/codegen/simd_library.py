@@ -9,24 +9,26 @@ from __future__ import annotations
 import ctypes
 import platform
 import re
+import time as clock
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import casadi as ca
+import numpy as np
 
+from flexarm.codegen.cache import kept_library, say_once
+from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.codegen.library import CODE, key_of
+from flexarm.codegen.simd import in_lanes
+from flexarm.codegen.simd_loops import COMMON, NODE_LOOPS, loop
+from flexarm.codegen.source import generate_source
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.code_cache import kept_library, say_once
-from flexarm.mechanics.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
-from flexarm.mechanics.lane_loops import COMMON, loop
-from flexarm.mechanics.lane_node_loops import NODE_LOOPS
-from flexarm.mechanics.lanes import in_lanes
-from flexarm.mechanics.native import CODE, key_of
-from flexarm.mechanics.splitting import split
 
 CPU_INFO = Path("/proc/cpuinfo")
 ONE_BY_ONE = "robots are computed one by one"
+KINDS: dict[type, Any] = {int: ctypes.c_longlong, float: ctypes.c_double, np.ndarray: ctypes.c_void_p}
 
 
 class Width(NamedTuple):
@@ -74,12 +76,9 @@ class LaneLibrary:
 
     @cached_property
     def _source(self) -> str:
-        generator = ca.CodeGenerator(self.names[0], {"with_header": False})
-        generator.add_include("stdlib.h")
-        for function in self.functions:
-            generator.add(function)
         loops = (loop(each.name(), each.n_in(), each.n_out()) for each in self.functions)
-        return in_lanes(split(generator.dump()), self.width.lanes) + COMMON + NODE_LOOPS + "".join(loops) + self._more
+        vectorized = in_lanes(generate_source(self.names[0], self.functions), self.width.lanes)
+        return vectorized + COMMON + NODE_LOOPS + "".join(loops) + self._more
 
     @cached_property
     def loaded(self) -> ctypes.CDLL | None:
@@ -152,3 +151,27 @@ def _places(arrays: Sequence[Array]) -> list[Any]:
         vectors = (each.strides[axis] // (8 * each.shape[3]) if each.shape[axis] > 1 else 0 for each in arrays)
         strides.append((ctypes.c_longlong * len(arrays))(*vectors))
     return [pointers, *strides]
+
+
+class LaneLoop:
+    """One of the loops of `simd_loops.py`. What a call gives comes first, of these kinds (of an array its address,
+    or None); then what stays as it is, whose addresses are asked for once. `seconds` tell how long it ran."""
+
+    def __init__(self, library: ctypes.CDLL, name: str, given: tuple[type, ...], *stays: Any):
+        self._loop = library[name]  # one of our own, whose types nobody else changes
+        self._loop.argtypes = [KINDS[each] for each in (*given, *map(type, stays))]
+        self._loop.restype = ctypes.c_longlong
+        self._stays = [each.ctypes.data if isinstance(each, np.ndarray) else each for each in stays]
+        self._kept = stays  # the addresses point at these
+        self.seconds = 0.0
+
+    def __call__(self, *given: Any) -> int:
+        begin = clock.perf_counter()
+        found = int(self._loop(*given, *self._stays))
+        self.seconds += clock.perf_counter() - begin
+        return found
+
+
+def vectors(array: Array, axis: int) -> int:
+    """How many vectors the next entry along an axis is away in an array (..., lanes)."""
+    return int(array.strides[axis] // (8 * array.shape[-1]))

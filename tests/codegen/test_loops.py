@@ -4,10 +4,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from flexarm.mechanics import native
-from flexarm.mechanics.many import Many, Runner
+from flexarm.codegen import library as library_module
+from flexarm.codegen.compiler import find_compiler
+from flexarm.codegen.loops import Many, Runner
 
-needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 ROWS = 7
 NO_LIMITS = [np.inf, np.inf, 0.0, 1]
 
@@ -22,7 +23,7 @@ def function() -> ca.Function:
 @pytest.fixture(params=["in Python", pytest.param("in machine code", marks=needs_compiler)])
 def runner(request, tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
-    library = native.Library(["f"], lambda: [function()])
+    library = library_module.Library(["f"], lambda: [function()])
     found = library.runners[0] if request.param == "in Python" else library.built()[0]
     assert (found.library is None) == (request.param == "in Python")
     return found

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from flexarm.mechanics import compiler
+from flexarm.codegen import compiler
 
 needs_shell = pytest.mark.skipif(os.name != "posix", reason="the compilers here are shell scripts")
 

@@ -2,10 +2,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from flexarm.mechanics.compiler import find_compiler
-from flexarm.mechanics.lane_library import PAIRS, LaneLibrary, widest
-from flexarm.mechanics.lane_node_loops import reading
-from flexarm.mechanics.lane_nodes import LaneLoop, vectors
+from flexarm.codegen.compiler import find_compiler
+from flexarm.codegen.simd_library import PAIRS, LaneLibrary, LaneLoop, vectors, widest
+from flexarm.codegen.simd_loops import reading
 from flexarm.motion.sampling import CUBIC, LOW, WITH_RATES, between
 from flexarm.motion.state import Layout
 

@@ -13,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.tied import tied
 
 _LOOP = """
 CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** first, const long long* stride,
@@ -46,6 +45,21 @@ CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** 
 def loop_source(function: ca.Function) -> str:
     """C that evaluates a function again and again."""
     return _LOOP.format(name=function.name(), inputs=function.n_in(), outputs=function.n_out())
+
+
+def tied(function: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], None]:
+    """The function tied to arrays that stay in place: far cheaper than handing it new ones at each call."""
+    buffer: Any
+    buffer, evaluate = function.buffer()
+    for k, slot in enumerate(inputs):
+        buffer.set_arg(k, slot.reshape(-1).data)
+    for k, slot in enumerate(outputs):
+        buffer.set_res(k, slot.reshape(-1).data)
+
+    def call(_kept: Any = buffer) -> None:  # the buffer must live as long as what evaluates it
+        evaluate()
+
+    return call
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Functions of generated C made easier for a compiler, and for the processor.
+"""C source of CasADi functions, with long functions split so that compilers take less time for them.
 
 CasADi writes a robot's equations as one function of thousands of assignments to local variables. A compiler's time
 grows faster than the length of a function, so that fifty links would take minutes. Each piece here is a function of a
@@ -10,6 +10,9 @@ array: half of the code, where numbers are inputs, would be questions.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+import casadi as ca
 
 LONGEST = 400  # assignments
 
@@ -21,6 +24,15 @@ _ASSIGNMENT = re.compile(r"^  (a\d+)=([^;{}]*);$")
 _VARIABLE = re.compile(r"\ba\d+\b")
 _READ = re.compile(r"\bx(\d+)\[(\d+)\]")
 _WRITTEN = re.compile(r"^  y(\d+)\[(\d+)\]=")
+
+
+def generate_source(name: str, functions: Sequence[ca.Function]) -> str:
+    """Return the C source of functions in one file, split into pieces for the compiler."""
+    generator = ca.CodeGenerator(name, {"with_header": False})
+    generator.add_include("stdlib.h")
+    for function in functions:
+        generator.add(function)
+    return split(generator.dump())
 
 
 def split(source: str) -> str:

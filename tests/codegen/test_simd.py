@@ -6,10 +6,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from flexarm.mechanics import code_cache, lane_library
-from flexarm.mechanics.compiler import find_compiler
-from flexarm.mechanics.lane_library import AVX2, AVX512, PAIRS, LaneFunction, LaneLibrary, Width, widest
-from flexarm.mechanics.lanes import in_lanes
+from flexarm.codegen import cache, simd_library
+from flexarm.codegen.compiler import find_compiler
+from flexarm.codegen.simd import in_lanes
+from flexarm.codegen.simd_library import AVX2, AVX512, PAIRS, LaneFunction, LaneLibrary, Width, widest
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -144,15 +144,15 @@ def test_what_cannot_be_shared_is_refused():
 
 def test_width_is_what_the_processor_has(monkeypatch, tmp_path):
     info = tmp_path / "cpuinfo"
-    monkeypatch.setattr(lane_library, "CPU_INFO", info)
-    monkeypatch.setattr(lane_library.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(simd_library, "CPU_INFO", info)
+    monkeypatch.setattr(simd_library.platform, "machine", lambda: "x86_64")
     said = {"fpu sse2": PAIRS, "sse2 avx2 fma": AVX2, "avx2 avx512f avx512dq": AVX512, "avx2 avx512f": AVX2}
     for flags, expected in said.items():
         info.write_text(f"processor : 0\nflags\t\t: {flags}\n")
         assert widest.__wrapped__() == expected
     info.unlink()
     assert widest.__wrapped__() == PAIRS
-    monkeypatch.setattr(lane_library.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(simd_library.platform, "machine", lambda: "aarch64")
     assert widest.__wrapped__() == PAIRS
 
 
@@ -163,7 +163,7 @@ def test_each_width_has_a_library_of_its_own():
 
 def test_a_compiler_that_fails_says_so_once(caplog, monkeypatch, tmp_path):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(code_cache, "_said", set())
+    monkeypatch.setattr(cache, "_said", set())
     broken = LaneLibrary(["halved"], lambda: [halved()], None, Width(2, ("-no-such-flag-at-all",)))
     assert broken.loaded is None
     assert "for 2 lanes failed" in caplog.text

@@ -2,8 +2,8 @@ import casadi as ca
 import numpy as np
 from numpy.testing import assert_allclose
 
-from flexarm.mechanics import evaluate
-from flexarm.mechanics.evaluate import Code, Evaluator
+from flexarm.codegen import evaluator
+from flexarm.codegen.evaluator import Code, Evaluator
 
 
 def product(native=False) -> Evaluator:
@@ -34,8 +34,8 @@ def test_leading_dimensions_broadcast():
 
 def test_functions_are_compiled_once_they_have_been_used_enough(monkeypatch):
     compiled = []
-    monkeypatch.setattr(evaluate, "compiled", lambda function: compiled.append(function.name()) or function)
-    monkeypatch.setattr(evaluate, "WORTH_COMPILING", 10)
+    monkeypatch.setattr(evaluator, "compiled", lambda function: compiled.append(function.name()) or function)
+    monkeypatch.setattr(evaluator, "WORTH_COMPILING", 10)
     once, always, never = product("auto"), product(True), product(False)
     many = np.ones((4, 2))
     for _ in range(2):

@@ -19,10 +19,10 @@ from pathlib import Path
 import casadi as ca
 
 from flexarm._version import __version__
-from flexarm.mechanics.code_cache import fingerprint, kept_library, present_library, say_once
-from flexarm.mechanics.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
-from flexarm.mechanics.many import Runner, loop_source
-from flexarm.mechanics.splitting import split
+from flexarm.codegen.cache import fingerprint, kept_library, present_library, say_once
+from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.codegen.loops import Runner, loop_source
+from flexarm.codegen.source import generate_source
 
 # Now, and not when it is first needed: the files may change while the program runs, but not what it runs.
 CODE = (__version__, fingerprint(Path(__file__).parents[1]), ca.CasadiMeta.version())
@@ -65,11 +65,7 @@ class Library:
 
     @cached_property
     def _source(self) -> str:
-        generator = ca.CodeGenerator(self.names[0], {"with_header": False})
-        generator.add_include("stdlib.h")
-        for function in self.functions:
-            generator.add(function)
-        return split(generator.dump()) + "".join(map(loop_source, self.functions))
+        return generate_source(self.names[0], self.functions) + "".join(map(loop_source, self.functions))
 
     def found(self) -> list[Runner] | None:
         """As machine code, if it is there already."""

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from flexarm.codegen import cache
 from flexarm.foundation import files
-from flexarm.mechanics import code_cache
 
 posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions as POSIX has them")
 
@@ -13,7 +13,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions as
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
-    code_cache._said.clear()
+    cache._said.clear()
     files._swept.clear()
     return tmp_path / "cache"
 
@@ -27,7 +27,7 @@ def kept(content=b"library", key="key"):
         (folder / "f.so").write_bytes(content)
         return folder / "f.so"
 
-    library = code_cache.kept_library("f", key, build)
+    library = cache.kept_library("f", key, build)
     assert library.read_bytes().startswith(content)
     assert not any(folder.exists() for folder in built)
     return library, bool(built)
@@ -51,7 +51,7 @@ def test_a_build_that_fails_leaves_nothing(own_cache):
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError, match="no"):
-        code_cache.kept_library("f", "key", build)
+        cache.kept_library("f", "key", build)
     assert list(own_cache.iterdir()) == []
 
 
@@ -84,7 +84,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(own_cache, caplog, mode):
 @posix
 def test_a_folder_of_another_user_is_not_used(own_cache, caplog, monkeypatch):
     own_cache.mkdir(0o755)
-    monkeypatch.setattr(code_cache, "owned", lambda found: found.st_ino != own_cache.stat().st_ino)
+    monkeypatch.setattr(cache, "owned", lambda found: found.st_ino != own_cache.stat().st_ino)
     assert kept(key="another's")[0].parent != own_cache
     assert "is not used, since it belongs to another user; compiled code will not be kept" in caplog.text
 
@@ -95,7 +95,7 @@ def test_a_library_that_others_can_have_written_is_built_again(own_cache, monkey
     library, _ = kept()
     inode = library.stat().st_ino
     if spoil == "owner":
-        monkeypatch.setattr(code_cache, "owned", lambda found: found.st_ino != inode)
+        monkeypatch.setattr(cache, "owned", lambda found: found.st_ino != inode)
     elif spoil == "mode":
         library.chmod(0o620)
     else:
@@ -126,7 +126,7 @@ def test_sources_count_by_content_not_by_size_or_time(tmp_path):
         file = tmp_path / room / "deep" / name
         file.write_text(text)
         os.utime(file, (1e9, 1e9))
-        return code_cache.fingerprint(tmp_path)
+        return cache.fingerprint(tmp_path)
 
     same = package("x = 1\n")
     assert package("x = 1\n") == same

@@ -15,16 +15,17 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import flexarm as fa
+from flexarm.codegen import cache, compiler
+from flexarm.codegen import library as library_module
 from flexarm.foundation import files
-from flexarm.mechanics import code_cache, compiler, native
 
-needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
-    code_cache._said.clear()
+    cache._said.clear()
     files._swept.clear()
     return tmp_path / "cache"
 
@@ -45,24 +46,24 @@ def test_compiled_functions_give_the_same_digits_as_the_virtual_machine():
 
 @needs_compiler
 def test_a_warm_cache_runs_no_compiler(own_cache, monkeypatch):
-    native.compiled(function())
+    library_module.compiled(function())
     assert [path.suffix for path in own_cache.iterdir()] == [".so"]
-    monkeypatch.setattr(native, "compile_library", lambda *_: pytest.fail("the compiler ran"))
-    again = native.compiled(function())
+    monkeypatch.setattr(library_module, "compile_library", lambda *_: pytest.fail("the compiler ran"))
+    again = library_module.compiled(function())
     assert float(again([1.0, 2.0])) == 2 * np.sin(1.0)
 
 
 @needs_compiler
 def test_another_source_or_compiler_is_another_file(own_cache, monkeypatch):
-    native.compiled(function())
-    native.compiled(function(2.0))
-    monkeypatch.setattr(native, "FLAGS", (*native.FLAGS, "-g"))
-    native.compiled(function())
+    library_module.compiled(function())
+    library_module.compiled(function(2.0))
+    monkeypatch.setattr(library_module, "FLAGS", (*library_module.FLAGS, "-g"))
+    library_module.compiled(function())
     assert len(list(own_cache.iterdir())) == 3
 
 
 def compile_and_call(scale: float) -> float:
-    return float(native.compiled(function(scale))([1.0, 2.0]))
+    return float(library_module.compiled(function(scale))([1.0, 2.0]))
 
 
 @needs_compiler
@@ -144,7 +145,7 @@ def test_a_cache_that_cannot_be_written_costs_only_the_caching(tmp_path, monkeyp
     ],
 )
 def test_a_damaged_file_in_the_cache_is_made_anew(own_cache, caplog, damage):
-    native.compiled(function(7.0))
+    library_module.compiled(function(7.0))
     (library,) = own_cache.iterdir()
     sound = library.read_bytes()
     library.unlink()  # what is loaded stays loaded: the damaged file must be another one
@@ -158,14 +159,14 @@ def test_a_damaged_file_in_the_cache_is_made_anew(own_cache, caplog, damage):
 @needs_compiler
 def test_a_library_that_this_system_cannot_load_is_made_anew(own_cache, monkeypatch):
     """As on a computer that shares the home folder but not the system's libraries."""
-    native.compiled(function(3.0))
+    library_module.compiled(function(3.0))
     (library,) = own_cache.iterdir()
     key = library.stem.removeprefix("f-")
     (foreign := own_cache / "foreign").write_bytes(b"for another machine")
     library.unlink()
-    code_cache._seal(foreign, library, key)
+    cache._seal(foreign, library, key)
     foreign.unlink()
-    assert code_cache._sound(library, key)
+    assert cache._sound(library, key)
     assert compile_and_call(3.0) == 6 * np.sin(1.0)
 
 
@@ -203,9 +204,9 @@ def test_compiled_code_that_cannot_be_kept_is_removed_at_the_end(tmp_path):
     temporary.mkdir()
     code = """if True:
         import casadi as ca, os, tempfile
-        from flexarm.mechanics import native
+        from flexarm.codegen import library as library_module
         x = ca.SX.sym("x")
-        f = native.compiled(ca.Function("f", [x], [2 * x]))
+        f = library_module.compiled(ca.Function("f", [x], [2 * x]))
         print(float(f(3.0)), len(os.listdir(tempfile.gettempdir())))
     """
     environment = {**os.environ, "FLEXARM_CACHE": str(blocked / "cache"), "TMPDIR": str(temporary)}
@@ -217,14 +218,14 @@ def test_compiled_code_that_cannot_be_kept_is_removed_at_the_end(tmp_path):
 @needs_compiler
 def test_what_is_kept_by_what_it_depends_on_is_not_made_again(own_cache, monkeypatch):
     def value(make, depends):
-        return float(native.Library(["f"], make, [depends]).built()[0].function([1.0, 2.0]))
+        return float(library_module.Library(["f"], make, [depends]).built()[0].function([1.0, 2.0]))
 
-    assert native.Library(["f"], lambda: pytest.fail("made"), ["three"]).found() is None
+    assert library_module.Library(["f"], lambda: pytest.fail("made"), ["three"]).found() is None
     assert value(lambda: [function(3.0)], "three") == 6 * np.sin(1.0)
     assert value(lambda: pytest.fail("made again"), "three") == 6 * np.sin(1.0)
-    assert native.Library(["f"], lambda: pytest.fail("made again"), ["three"]).found() is not None
+    assert library_module.Library(["f"], lambda: pytest.fail("made again"), ["three"]).found() is not None
     assert value(lambda: [function(4.0)], "four") == 8 * np.sin(1.0)
-    monkeypatch.setattr(native, "CODE", ("edited",))  # code that has changed makes everything anew
+    monkeypatch.setattr(library_module, "CODE", ("edited",))  # code that has changed makes everything anew
     assert value(lambda: [function(5.0)], "three") == 10 * np.sin(1.0)
 
 
@@ -252,8 +253,8 @@ def test_code_in_any_file_that_is_run_counts():
         print(*(module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "flexarm"), sep="\\n")
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    package = Path(native.__file__).parents[1]
+    package = Path(library_module.__file__).parents[1]
     run = set(done.stdout.splitlines())
     assert {"foundation", "robot", "beam", "mechanics", "motion"} <= {Path(path).parent.name for path in run}
-    assert run <= set(code_cache.sources(package))
-    assert native.CODE[1] == code_cache.fingerprint(package)
+    assert run <= set(cache.sources(package))
+    assert library_module.CODE[1] == cache.fingerprint(package)

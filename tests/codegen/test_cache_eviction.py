@@ -10,20 +10,22 @@ from concurrent.futures import ThreadPoolExecutor
 import casadi as ca
 import pytest
 
+from flexarm.codegen import cache
+from flexarm.codegen import library as library_module
+from flexarm.codegen.compiler import find_compiler
 from flexarm.foundation import files
-from flexarm.mechanics import code_cache, eviction, native
 
 SIZE = 100_000  # bytes of a library, about
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files as POSIX has them")
-needs_compiler = pytest.mark.skipif(native.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FLEXARM_CACHE_SIZE", raising=False)
-    code_cache._said.clear()
+    cache._said.clear()
     files._swept.clear()
     return tmp_path / "cache"
 
@@ -39,7 +41,7 @@ def kept(name, age=None):
         (folder / "f.so").write_bytes(b"x" * SIZE)
         return folder / "f.so"
 
-    library = code_cache.kept_library("f", key(name), build)
+    library = cache.kept_library("f", key(name), build)
     if age is not None:
         aged(library, age)
     return library
@@ -80,7 +82,7 @@ def test_nothing_goes_as_long_as_there_is_room(own_cache):
 def test_nothing_is_looked_at_where_nothing_is_built(own_cache, monkeypatch):
     """A warm first call lists no folder, and a smaller size waits for the next library."""
     kept("a", age=500)
-    monkeypatch.setattr(eviction.os, "scandir", lambda _: pytest.fail("listed"))
+    monkeypatch.setattr(cache.os, "scandir", lambda _: pytest.fail("listed"))
     monkeypatch.setenv("FLEXARM_CACHE_SIZE", "0")
     kept("a")
 
@@ -101,18 +103,18 @@ def test_nothing_stays_but_what_is_in_use(own_cache, monkeypatch, size):
 def test_what_was_just_built_stays_whatever_its_date_and_size(own_cache, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE_SIZE", "0")
     library = kept("new", age=1e6)
-    eviction.evict(own_cache, 0.0, spared=library)
+    cache.evict(own_cache, 0.0, spared=library)
     assert library.exists()
-    eviction.evict(own_cache, 0.0, spared=own_cache / "another")
+    cache.evict(own_cache, 0.0, spared=own_cache / "another")
     assert not library.exists()
 
 
 def test_a_date_in_the_future_protects_nothing_for_ever(own_cache):
     library, old = kept("future", age=-1e6), kept("old", age=1e6)
     size = library.stat().st_size
-    eviction.evict(own_cache, size, spared=own_cache / "none")
+    cache.evict(own_cache, size, spared=own_cache / "none")
     assert (library.exists(), old.exists()) == (True, False)
-    eviction.evict(own_cache, 0.0, spared=own_cache / "none")
+    cache.evict(own_cache, 0.0, spared=own_cache / "none")
     assert not library.exists()
 
 
@@ -138,8 +140,8 @@ def test_only_files_of_our_own_naming_are_deleted(own_cache, monkeypatch, tmp_pa
 def test_files_of_another_user_stay(own_cache, monkeypatch):
     theirs = kept("theirs", age=500)
     inode = theirs.stat().st_ino
-    monkeypatch.setattr(eviction, "owned", lambda found: found.st_ino != inode)
-    eviction.evict(own_cache, 0.0, spared=own_cache / "none")
+    monkeypatch.setattr(cache, "owned", lambda found: found.st_ino != inode)
+    cache.evict(own_cache, 0.0, spared=own_cache / "none")
     assert theirs.exists()
 
 
@@ -152,18 +154,18 @@ def test_a_file_that_cannot_be_deleted_is_left_for_the_next_oldest(own_cache, mo
             raise PermissionError(13, "in use")
         unlink(path, **options)
 
-    monkeypatch.setattr(eviction.os, "unlink", refuse)
-    eviction.evict(own_cache, 2.5 * SIZE, spared=young)
+    monkeypatch.setattr(cache.os, "unlink", refuse)
+    cache.evict(own_cache, 2.5 * SIZE, spared=young)
     assert (stuck.exists(), other.exists(), young.exists()) == (True, False, True)
 
 
 def test_files_that_another_program_deleted_meanwhile_count_as_gone(own_cache, monkeypatch):
     """Two that evict at once delete the same libraries, not twice as many."""
     first, second, third = kept("1", age=500), kept("2", age=400), kept("3", age=300)
-    seen = eviction._libraries(own_cache)
+    seen = cache._libraries(own_cache)
     first.unlink()
-    monkeypatch.setattr(eviction, "_libraries", lambda _: seen)
-    eviction.evict(own_cache, 2.5 * SIZE, spared=own_cache / "none")
+    monkeypatch.setattr(cache, "_libraries", lambda _: seen)
+    cache.evict(own_cache, 2.5 * SIZE, spared=own_cache / "none")
     assert (second.exists(), third.exists()) == (True, True)
 
 
@@ -180,8 +182,8 @@ def test_many_that_evict_at_once(own_cache, monkeypatch):
 
 
 def test_a_folder_that_is_gone_or_a_cache_that_can_only_be_read_is_no_error(own_cache):
-    eviction.evict(own_cache / "nowhere", 0.0, spared=own_cache / "none")
-    eviction.touch(own_cache / "nowhere")
+    cache.evict(own_cache / "nowhere", 0.0, spared=own_cache / "none")
+    cache.touch(own_cache / "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_a_folder_that_is_gone_or_a_cache_that_can_only_be_read_is_no_error(own_
     [("500", 5e8), (" 2 GB ", 2e9), ("1.5gb", 1.5e9), ("10 kB", 1e4), ("7 b", 7), ("1TB", 1e12), ("0", 0), (".5", 5e5)],
 )
 def test_sizes_are_megabytes_or_have_a_unit(given, bytes_):
-    assert eviction.size_to_keep(given) == pytest.approx(bytes_)
+    assert cache.size_to_keep(given) == pytest.approx(bytes_)
 
 
 @pytest.mark.parametrize("given", ["much", "-1", "1,5 GB", "1 furlong", "nan", "inf", "1.2.3", ".", "GB", "\u0663"])
@@ -219,24 +221,24 @@ def function(scale):
 
 @needs_compiler
 def test_the_names_of_real_libraries_are_known(own_cache):
-    native.compiled(function(2.0))
-    assert len(eviction._libraries(own_cache)) == len(list(own_cache.iterdir())) == 1
+    library_module.compiled(function(2.0))
+    assert len(cache._libraries(own_cache)) == len(list(own_cache.iterdir())) == 1
 
 
 @posix
 @needs_compiler
 def test_a_library_that_is_deleted_under_a_program_runs_on_and_is_built_again(own_cache):
-    first = native.compiled(function(2.0))
+    first = library_module.compiled(function(2.0))
     for path in own_cache.iterdir():
         path.unlink()
-    assert float(first(1.0)) == float(native.compiled(function(2.0))(1.0)) == float(function(2.0)(1.0))
+    assert float(first(1.0)) == float(library_module.compiled(function(2.0))(1.0)) == float(function(2.0)(1.0))
     assert float(first(0.5)) == float(function(2.0)(0.5))
 
 
 @needs_compiler
 def test_a_library_that_goes_between_the_look_and_the_load_is_built_again(own_cache, monkeypatch):
-    native.compiled(function(2.0))
-    take = native.kept_library
+    library_module.compiled(function(2.0))
+    take = library_module.kept_library
     taken = []
 
     def stolen(*arguments):
@@ -246,8 +248,8 @@ def test_a_library_that_goes_between_the_look_and_the_load_is_built_again(own_ca
             library.unlink()
         return library
 
-    monkeypatch.setattr(native, "kept_library", stolen)
-    assert float(native.compiled(function(2.0))(1.0)) == float(function(2.0)(1.0))
+    monkeypatch.setattr(library_module, "kept_library", stolen)
+    assert float(library_module.compiled(function(2.0))(1.0)) == float(function(2.0)(1.0))
     assert taken[0].exists()
 
 
@@ -257,10 +259,10 @@ def test_programs_that_share_a_cache_of_no_size(own_cache):
     code = """if True:
         import sys
         import casadi as ca
-        from flexarm.mechanics import native
+        from flexarm.codegen import library as library_module
         x = ca.SX.sym("x")
         for k in range(1, 6):
-            f = native.compiled(ca.Function("f", [x], [k * x + int(sys.argv[1]) % 2]))
+            f = library_module.compiled(ca.Function("f", [x], [k * x + int(sys.argv[1]) % 2]))
             assert float(f(3.0)) == 3 * k + int(sys.argv[1]) % 2
     """
     environment = {**os.environ, "FLEXARM_CACHE_SIZE": "0"}

@@ -1,0 +1,1 @@
+"""Code generation: CasADi functions as callables on NumPy arrays, as C source and as compiled libraries."""
