@@ -85,8 +85,8 @@ def cache_directory() -> Path:
 
 def sources(package: Path) -> list[str]:
     """The files of a package's code. (As text: a `Path` for each would take longer than to read them.)"""
-    walk = os.walk(package)
-    return sorted(os.path.join(folder, name) for folder, _, names in walk for name in names if name.endswith(".py"))
+    found = (os.path.join(folder, name) for folder, _, names in os.walk(package) for name in names)
+    return sorted(each for each in found if each.endswith((".py", ".c")))
 
 
 def fingerprint(package: Path) -> str:

@@ -21,6 +21,7 @@ import casadi as ca
 from flexarm._version import __version__
 from flexarm.codegen.cache import fingerprint, kept_library, present_library, say_once
 from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.codegen.driver import driver_source
 from flexarm.codegen.loops import Runner, loop_source
 from flexarm.codegen.source import generate_source
 
@@ -40,12 +41,17 @@ class Library:
 
     depends: all that decides what `make` gives. If such a library is in the cache, nothing is made: tracing a robot
         takes far longer than loading it. None: the source decides.
+    driven: names of steps with which an integration loop is compiled (`driver.c`).
     """
 
     def __init__(
-        self, names: Sequence[str], make: Callable[[], Sequence[ca.Function]], depends: Sequence[object] | None = None
+        self,
+        names: Sequence[str],
+        make: Callable[[], Sequence[ca.Function]],
+        depends: Sequence[object] | None = None,
+        driven: Sequence[str] = (),
     ) -> None:
-        self.names, self._make, self._depends = names, make, depends
+        self.names, self._make, self._depends, self._driven = names, make, depends, driven
 
     @cached_property
     def functions(self) -> Sequence[ca.Function]:
@@ -65,7 +71,9 @@ class Library:
 
     @cached_property
     def _source(self) -> str:
-        return generate_source(self.names[0], self.functions) + "".join(map(loop_source, self.functions))
+        driven = (each for each in self.functions if each.name() in self._driven)
+        loops = [*map(loop_source, self.functions), *map(driver_source, driven)]
+        return generate_source(self.names[0], self.functions) + "".join(loops)
 
     def found(self) -> list[Runner] | None:
         """As machine code, if it is there already."""

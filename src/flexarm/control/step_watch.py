@@ -20,7 +20,7 @@ from flexarm.motion.ending import Ending, Status
 from flexarm.motion.events import OVERRUN, Watch
 from flexarm.motion.held_stepper import HeldStepper
 from flexarm.motion.inertia import InertiaWatch
-from flexarm.motion.step_size import ABSURD, Tolerance, Verdict
+from flexarm.motion.step_size import ABSURD, Tolerance
 
 ABSURD_SQUARE = ABSURD**2  # of a whole state
 WIDER = 1.25  # bounds of bending after a look at them, which found nothing
@@ -140,10 +140,8 @@ class StepWatch:
 
     def _look_at_contacts(self, times: Array, nodes: Array) -> None:
         """Warn where a joint went through a stop within a step."""
-        substeps = len(nodes) - 1
-        verdict = Verdict(substeps, substeps, 0.0, np.zeros(substeps))
-        judged = self._contacts.judged(verdict, times, nodes, self.stepper.layout.state, self.stepper.report)
-        if judged.good < substeps and not self.said.jumped:
+        missed = self._contacts.first_missed(times, nodes, self.stepper.layout.state, self.stepper.report)
+        if missed is not None and not self.said.jumped:
             self.said.jumped = True
             warnings.warn(
                 f"a joint runs into its stop at t = {times[0]:.4g} s so fast that {self._a_step} passes over it: the "

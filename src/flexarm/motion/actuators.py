@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
 from flexarm.motion.law_answers import require_links
+from flexarm.motion.segments import Segment
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,21 @@ class HeldTorques:
             for k in np.flatnonzero(self.start != self.target):
                 out[k] = self._moving(int(k), after)
         return out
+
+    def segments(self, t: float) -> list[Segment]:
+        """Return the coefficients of each torque from t until the next kink."""
+        found = [Segment(offset=float(each)) for each in self.target]
+        for k in map(int, np.flatnonzero(self.start != self.target)):
+            gap, lag, slew, ramp = self.target[k] - self.start[k], self.lag[k], self.slew[k], self._ramp(k)
+            sign = float(np.sign(gap))
+            if t < self.since + ramp:
+                found[k] = Segment(float(self.start[k]), sign * float(slew), shift=-self.since)
+            elif lag:
+                left = sign * min(abs(gap), slew * lag) if ramp else gap
+                found[k] = replace(
+                    found[k], decaying=-float(left), decay_rate=1 / float(lag), shift=-float(self.since + ramp)
+                )
+        return found
 
     def _moving(self, k: int, after: Array) -> Array:
         """As fast as it may, until the lag is slower."""

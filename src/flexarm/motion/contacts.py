@@ -7,8 +7,6 @@ energy of the impact is gone. So the energy of steps in contact is balanced.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +16,6 @@ from flexarm.motion.audit import leaks
 from flexarm.motion.report import Report
 from flexarm.motion.sampling import between
 from flexarm.motion.state import Layout
-from flexarm.motion.step_size import Verdict
 from flexarm.robot import MovingJoint
 
 INSIDE = np.array([0.25, 0.5, 0.75])  # of a step: where it is looked at
@@ -43,11 +40,12 @@ class Contacts:
         """Whether there are stops to be looked at."""
         return bool(self._stops)
 
-    def judged(self, verdict: Verdict, times: Array, states: Array, layout: Layout, report: Report) -> Verdict:
-        """The verdict on steps between these nodes, of which none counts from where a contact was jumped over."""
+    def first_missed(self, times: Array, states: Array, layout: Layout, report: Report) -> int | None:
+        """Return the first of the steps between these nodes that jumped over a contact, if one did."""
         rows = self._in_contact(times, states, layout)
-        if not rows.size or times[1] - times[0] < SHORT:
-            return verdict
+        rows = rows[np.diff(times)[rows] >= SHORT]
+        if not rows.size:
+            return None
         inside = times[rows, None] + np.diff(times)[rows, None] * INSIDE
         looked_at = between(times, states, inside.ravel(), layout).reshape(*inside.shape, -1)
         path = np.concatenate([states[rows, None], looked_at, states[rows + 1, None]], axis=1)
@@ -56,8 +54,8 @@ class Contacts:
         jumped = leaked > LEAK * most
         if not jumped.any():
             self._largest = float(most[-1])
-            return verdict
-        return replace(verdict, good=int(rows[jumped.argmax()]), peak=np.inf)
+            return None
+        return int(rows[jumped.argmax()])
 
     def _in_contact(self, times: Array, states: Array, layout: Layout) -> NDArray[np.intp]:
         """The steps in which a joint is, or may have been, in a stop."""

@@ -54,6 +54,8 @@ class HeldLayout:
 class Held(Method):
     """Another method, for steps between which torques jump."""
 
+    is_driven = False
+
     def __init__(self, method: Method) -> None:
         self.method, self.nodes = method, method.nodes
         self.order, self.estimate, self.explicit = method.order, method.estimate, method.explicit

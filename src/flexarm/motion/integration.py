@@ -1,4 +1,4 @@
-"""The loop over time: chunks of compiled steps between the times at which inputs may jump."""
+"""The loop over time: the compiled driver from breakpoint to breakpoint, and what happens there."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Protocol
 
 import numpy as np
 
+from flexarm.codegen.driver import SMALLEST_CHANGE, Status
 from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
 from flexarm.motion.divergence import divergence
-from flexarm.motion.ending import Ending, Status, sentence_about
+from flexarm.motion.ending import Ending, sentence_about
+from flexarm.motion.ending import Status as EndStatus
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.interrupts import Interrupts
@@ -29,7 +31,8 @@ KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want s
 QUICK = 100.0  # Hz
 LOOK = 1e-3  # of the duration: conditions are looked at so often
 JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
-FEW = 16  # steps that are planned where their size has changed: it may change again
+FEW, MANY = 16, 128  # steps of the first call of the driver; later ones take more
+NO_LIMIT = 2**62
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 
 
@@ -59,7 +62,7 @@ class Integration:
         self._quickest = np.inf if schedule.controller is None else schedule.controller.quickest
         self.inertia = InertiaWatch(schedule.system, stepper)
         self.reason: str = "completed"
-        self.status: Status = "completed"
+        self.status: EndStatus = "completed"
 
     @property
     def t(self) -> float:
@@ -73,7 +76,9 @@ class Integration:
     def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
         """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
         self._listeners, self.duration = listeners, duration
-        self._restrained, self._stable, self._ahead = q, np.inf, FEW
+        self._restrained, self._stable = q, np.inf
+        self._ahead = FEW if self.contacts.any or self.stepper.explicit else MANY
+        self._size = 0.0  # of the last step
         self._now = 0.0, self.layout.at_rest(q, v, self.schedule.law_start)
         try:
             self._listen()
@@ -89,6 +94,7 @@ class Integration:
                 self._jumped = True
                 self._brace()
                 for end in self._stretches(stop):
+                    self._inputs = self.schedule.over(self.t, self._held)
                     while self.t < end:
                         self._advance(end)
         except Ending as ending:
@@ -111,50 +117,60 @@ class Integration:
         yield stop
 
     def _advance(self, stop: float) -> None:
-        """One chunk: those of its steps that lie before `stop` and count."""
+        """Take steps, at the latest until `stop`, in one call of the driver."""
         if not self._jumped:
             self._restrain(self.state)
         longest = min(self.longest, self._stable, self._quickest)
-        if self.step_size.heeds_inputs:
+        if self.step_size.follows_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))
-        most = min(self._ahead, self.stepper.count)
-        size, steps = self.step_size.plan(stop - self.t, most, longest)
-        before = self._anew(size) if self._jumped else self._rescaled(size)
-        used = self._compute(before, size, stop, min(steps, most))
-        self._ahead = 2 * most if used == most else FEW
-        verdict = self.step_size.judge(self.stepper, used)
-        times = np.asarray(self.t + size * np.arange(verdict.good + 1), dtype=float)
-        if verdict.good == steps:
-            times[-1] = stop
-        nodes = np.vstack([before, self.stepper.states[: verdict.good]])
-        if verdict.good and not self.step_size.fixed:
-            verdict = self.contacts.judged(verdict, times, nodes, self.layout, self.stepper.report)
-        self.recorder.statistics.count(verdict, size)
-        if verdict.good:
-            nodes = nodes[: verdict.good + 1]
-            self._accept(times[: verdict.good + 1], nodes)
+        driver = self.stepper.driver
+        control = self.step_size.instruct(driver, self.t, stop, longest)
+        most = control.most_steps = min(self._ahead, driver.capacity)
+        control.most_attempts = 1 if self._jumped and self.stepper.softens else NO_LIMIT
+        control.previous = 0.0 if self._jumped else self._size
+        driver.path[0] = self._anew(control.next_size()[0]) if self._jumped else self.state
+        status = self._drive()
+        good = self._passed()
+        self.recorder.statistics.count(control, good)
+        self._ahead = min(2 * most, driver.capacity) if good == most else most
+        if good:
+            times, nodes = driver.times[: good + 1], driver.path[: good + 1]
+            self._size = float(times[-1] - times[-2]) if good < control.steps else control.previous
+            self._accept(times, nodes)
             self.inertia.require(self.t, nodes)
-            self._jumped, self._size = False, size
-        if not self.step_size.adapt(verdict, size, self.stepper.estimate):
-            raise Ending(self._failure(min(verdict.good, used - 1)))
+            self._jumped = False
+        if good < control.steps:
+            missed = float(driver.times[good + 1] - driver.times[good])
+            control.dt, self._ahead = SMALLEST_CHANGE * missed, FEW
+            status = Status.STEP_TOO_SMALL if control.dt < control.smallest else Status.RETURNED
+        self.step_size.learn(control)
+        if status == Status.STEP_TOO_SMALL:
+            raise Ending(self._failure(good + 1))
+        self.interrupts.check()
         if not self.step_size.fixed and self.recorder.statistics.steps > MOST_STEPS:
             raise Ending(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
 
-    def _compute(self, state: Array, dt: float, stop: float, steps: int) -> int:
-        nodes = np.array(self.stepper.nodes)
-        times = (self.t + dt * (np.arange(steps)[:, None] + nodes)).ravel()
-        inputs, failure = self.schedule.inputs_until_failure(np.minimum(times, np.nextafter(stop, -np.inf)), self._held)
-        if failure is not None:
-            steps = len(inputs) // len(nodes)
-            if not steps:
-                raise failure
-            inputs = inputs[: steps * len(nodes)]
+    def _drive(self) -> Status:
         start = clock.perf_counter()
-        taken = self.stepper(state, inputs, dt, steps, self.step_size.limits(dt, self.stepper))
-        self.recorder.statistics.loop_time += clock.perf_counter() - start
-        self.interrupts.check()
-        return taken
+        try:
+            return self.stepper.advance(self._inputs)
+        except (Ending, KeyboardInterrupt) as error:
+            if not self.stepper.driver.control.steps:
+                raise
+            self.interrupts.pressed |= isinstance(error, KeyboardInterrupt)
+            return Status.RETURNED  # what was computed is kept; it raises again before the steps that follow
+        finally:
+            self.recorder.statistics.loop_time += clock.perf_counter() - start
+
+    def _passed(self) -> int:
+        """How many of the driver's steps did not jump over a contact with a stop."""
+        driver, steps = self.stepper.driver, int(self.stepper.driver.control.steps)
+        if not steps or self.step_size.fixed or not self.contacts.any:
+            return steps
+        nodes = driver.times[: steps + 1], driver.path[: steps + 1]
+        missed = self.contacts.first_missed(*nodes, self.layout, self.stepper.report)
+        return steps if missed is None else missed
 
     def _accept(self, times: Array, states: Array) -> None:
         """Keep the samples of these steps; the run ends where something that is watched happens."""
@@ -203,14 +219,6 @@ class Integration:
     @property
     def _held(self) -> HeldTorques | None:
         return self.recorder.commands[-1][1] if self.recorder.commands else None
-
-    def _rescaled(self, size: float) -> Array:
-        """The state for a step of another size: auxiliary accelerations lead the others by a fraction of the step."""
-        if size == self._size:
-            return self.state
-        out, at = self.state.copy(), self.layout
-        out[at.every_aux] = out[at.every_a] + (out[at.every_aux] - out[at.every_a]) * (size / self._size)
-        return out
 
     def _restarted(self, dt: float) -> Array:
         """The state with accelerations and powers computed anew, since inputs may have jumped."""
@@ -283,18 +291,18 @@ class Integration:
         before, after = (state[self.layout.a] / self.system.sizes for state in (self.state, restarted))
         return bool(np.abs(after - before).max(initial=0.0) > KICK * np.abs(after).max(initial=0.0))
 
-    def _failure(self, step: int) -> str:
-        """Why there is no way on."""
+    def _failure(self, row: int) -> str:
+        """Why there is no way on from the node before this row of the driver's path."""
         fell = None if self.step_size.fixed else self.step_size.dt
-        tried, name = self.stepper.states[step], self._failing_state(step)
+        tried, name = self.stepper.driver.path[row], self._failing_state()
         return divergence(self.system, self.plant, self.t, self.state, tried, fell, name)
 
-    def _failing_state(self, step: int) -> str:
+    def _failing_state(self) -> str:
         """The state of the law whose error is the largest, if it is one of these."""
-        count, law = self.layout.states, self.schedule.law
-        if law is None or not count or self.stepper.errors.shape[1] <= count:
+        count, law, driver = self.layout.states, self.schedule.law, self.stepper.driver
+        if law is None or not count or len(driver.errors) <= count:
             return ""
-        errors = np.maximum(self.stepper.errors[step], self.stepper.left[step])
+        errors = np.maximum(driver.errors, driver.left)
         errors = np.where(np.isfinite(errors), errors, np.inf)
         own = errors[-count:]
         return f"the law's state '{law.states[int(own.argmax())]}'" if own.max() > errors[:-count].max() else ""

@@ -16,7 +16,7 @@ from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.stabilization import Baumgarte, Stabilization
 from flexarm.motion.stabilization import checked as checked_stabilization
-from flexarm.motion.step_size import AdaptiveStep, FixedStep, Intervals, StepSize, Tolerance
+from flexarm.motion.step_size import StepSize, Tolerance
 from flexarm.motion.stepper import CompiledStepper, Given, Stepper
 from flexarm.motion.sundials import SundialsStepper
 
@@ -53,7 +53,7 @@ class Compiled:
         return CompiledStepper(plant, self.method, count, native, given)
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
-        return AdaptiveStep(self.tolerance, duration) if dt is None else FixedStep(self.tolerance, dt)
+        return StepSize(self.tolerance, duration, dt, follows_inputs=dt is None)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Sundials:
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
         """From sample to sample: what lies between is its own affair."""
-        return Intervals(self.tolerance, sample)
+        return StepSize(self.tolerance, duration, sample)
 
 
 def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt: float | None) -> Solver:

@@ -34,6 +34,7 @@ class Method(ABC):
     adding_up: float = 1 / 3
     patience: int = 32
     explicit: bool = False
+    is_driven: bool = True  # its step has the arguments that the compiled loop gives it
     nodes: tuple[float, ...]
 
     def softening(self, dt: float) -> tuple[float, float]:

@@ -12,6 +12,7 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import EIGHTH, Outlook, calm, steady, together
 from flexarm.motion.probing import BLOCKS, LONGEST, block_scales, probed
+from flexarm.motion.segments import Segment, fit_segment
 from flexarm.motion.tracing import Channel, traced
 
 Function = Callable[[Any], Any]
@@ -32,6 +33,9 @@ class Piece(Protocol):
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Piece, Outlook]:
         """How fast it is between two times, up to this rate; and itself, fit for that."""
+
+    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+        """Return its coefficients between two times; None where it can only be called."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ class Wave:
         if not self.amplitude * self.frequency:
             return self, calm()
         return self, steady(begin, end, EIGHTH * 2 * np.pi / abs(self.frequency))
+
+    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+        offset, slope, curvature, *_ = (*(self.offset, self.slope, self.bend)[rate:], 0.0, 0.0, 0.0)
+        amplitude, phase = self.amplitude * self.frequency**rate, self.phase + rate * np.pi / 2
+        return Segment(offset, slope, curvature, amplitude, self.frequency, phase)
 
     def _at(self, t: Any, rate: int, sine: Function) -> Any:
         value, *slopes = (self.offset, self.slope, self.bend)[rate:]
@@ -86,6 +95,9 @@ class Formula:
     def look(self, begin: float, end: float, rate: int) -> tuple[Piece, Outlook]:
         inside = (each.look(begin, end) for each in self.channels)
         return self, together([_probed(self, begin, end, *range(rate + 1)), *inside])
+
+    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+        return fit_segment(lambda t: self.value(t, rate), begin, end)
 
     @cached_property
     def _rates(self) -> list[Any]:
@@ -129,6 +141,11 @@ class Sweep:
         stretches = np.column_stack([np.clip(both, begin, end), np.tile(EIGHTH / speeds[1:], 2)])
         return self, Outlook(stretches[stretches[:, 0] < stretches[:, 1]])
 
+    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+        if rate:
+            return fit_segment(lambda t: self.value(t, rate), begin, end)
+        return Segment(amplitude=self.amplitude, frequency=2 * np.pi * self.start, growth=np.pi * self.growth)
+
     def _at(self, t: Any, rate: int, sine: Function, cosine: Function) -> Any:
         angle = 2 * np.pi * (self.start * t + self.growth / 2 * t**2)
         speed = 2 * np.pi * (self.start + self.growth * t)
@@ -168,6 +185,11 @@ class Spline:
         stretches = np.column_stack([stretches[:, :2], np.maximum(stretches[:, 2], local)])
         unseen = (spacing < found.resolution) & (knots[1:] > begin) & (knots[:-1] < end)
         return self, Outlook(np.vstack([stretches, self._between_knots(rates)[unseen]]))
+
+    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+        curve = self.curve.derivative(rate) if rate else self.curve
+        knots = np.array(curve.x[:-1], dtype=float)
+        return Segment(knots=knots, rows=np.column_stack([knots, np.ones(len(knots)), np.asarray(curve.c).T]))
 
     def _between_knots(self, rates: tuple[int, ...]) -> Array:
         """Stretches between knots that probes may miss: how fast a wave is that has such derivatives."""
@@ -230,6 +252,10 @@ class Opaque:
             return self, values
         fit = replace(self, step=float(np.clip(values.longest / DIFFERENCES, SHORTEST_DIFFERENCE, self.step)))
         return fit, _probed(fit, begin, end, 0, rate, noise=4 * np.finfo(float).eps / fit.step**rate)
+
+    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+        """None: it is called at the times of steps and at no others."""
+        return None
 
 
 def looked(piece: Any, begin: float, end: float, rate: int) -> tuple[Piece, Outlook]:

@@ -24,8 +24,8 @@ from flexarm.motion.stepper import CompiledStepper, Stepper
 from flexarm.robot import Link, Robot
 from flexarm.robot.joints import Prismatic
 
-CHUNK = 250  # steps a call
-CHUNK_OF_CONTROLLER = 8  # a digital controller speaks after a few steps
+CAPACITY = 1024  # steps a call
+CAPACITY_OF_CONTROLLER = 64  # a digital controller speaks after a few steps
 NEXT_TO_NOTHING = 1e-6  # of the robot's mass
 TIGHTER = 10.0  # times a tolerance, to see how far off a run is; what else bounds steps is halved
 
@@ -82,8 +82,8 @@ class Plan:
         return self._stepper(Compiled(method, self.tolerance), schedule)
 
     def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
-        chunk = CHUNK if schedule.controller is None else CHUNK_OF_CONTROLLER
-        stepper = solver.stepper(schedule.plant(self.stabilization), chunk, self.native, schedule.given)
+        capacity = CAPACITY if schedule.controller is None else CAPACITY_OF_CONTROLLER
+        stepper = solver.stepper(schedule.plant(self.stabilization), capacity, self.native, schedule.given)
         if stepper.plant.constraint_solver is not None:
             stepper.plant.constraint_solver.prepare()
         return stepper

@@ -17,6 +17,7 @@ from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Piece, looked
+from flexarm.motion.segments import Segment
 from flexarm.motion.tracing import at_symbol, is_symbol
 
 
@@ -78,6 +79,13 @@ class Profile:
             here: Any = ... if first == last else which == k
             out[here] = self.pieces[k].value(times[here], rate)
         return out
+
+    def segment(self, t: float, end: float, rate: int = 0) -> Segment | None:
+        """Return the coefficients of the piece that holds from t until it ends, at the latest at `end`."""
+        k = int(self._breaks.searchsorted(t, side="right"))
+        piece, begin = self.pieces[k], self.breaks[k - 1] if k else 0.0
+        until = min(self.breaks[k], end) if k < len(self.breaks) else end
+        return piece.segment(begin, until, rate) if hasattr(piece, "segment") else None
 
     @cached_property
     def _breaks(self) -> Array:

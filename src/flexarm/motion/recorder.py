@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from flexarm.codegen.driver import Control
 from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.nodes import ROUNDING, Keeper
 from flexarm.motion.sampling import between
 from flexarm.motion.state import Layout
-from flexarm.motion.step_size import Verdict
 
-HOPELESS = 100  # times what is allowed: steps of fixed size whose iteration leaves this much are reported
+AT_ONCE = 4096  # nodes between which samples are computed together
 
 
 @dataclass
@@ -25,20 +25,20 @@ class Statistics:
     rejected: int = 0
     unsolved: int = 0  # steps of fixed size whose iteration did not converge
     computed: int = 0  # steps, those that were not accurate enough included
-    chunks: int = 0
+    chunks: int = 0  # calls of the compiled loop
     smallest_step: float = float("inf")
     largest_step: float = 0.0
     loop_time: float = 0.0
 
-    def count(self, verdict: Verdict, size: float) -> None:
+    def count(self, control: Control, good: int) -> None:
+        """Count what a driver did; only the first `good` of its steps are kept."""
         self.chunks += 1
-        self.computed += verdict.used
-        self.rejected += verdict.good < verdict.used
-        if verdict.good:
-            self.steps += verdict.good
-            self.smallest_step = min(self.smallest_step, size)
-            self.largest_step = max(self.largest_step, size)
-            self.unsolved += int((verdict.unsolved[: verdict.good] > HOPELESS).sum())
+        self.computed += control.attempts
+        self.rejected += control.rejected + (good < control.steps)
+        self.steps += good
+        self.unsolved += control.unsolved
+        self.smallest_step = min(self.smallest_step, control.shortest_taken)
+        self.largest_step = max(self.largest_step, control.longest_taken)
 
 
 @dataclass
@@ -56,6 +56,8 @@ class Recorder:
 
     def __post_init__(self) -> None:
         self.keeper = Keeper(self.layout, self.order)
+        self._waiting: list[tuple[Array, Array, float]] = []  # times and states of nodes, and until when they count
+        self._nodes = 0  # that wait
 
     @property
     def last(self) -> float:
@@ -71,17 +73,31 @@ class Recorder:
         that time is of the stretch that follows, or left to `finish`."""
         if jumped and times[0] > self.jumps[-1]:
             self.jumps.append(float(times[0]))
-        begin = 0 if jumped else 1  # the first node is the last of those before
+        begin = 0 if jumped or not self._waiting else 1  # the first node is the last of those before
         beyond = len(times) if end == times[-1] else int(np.searchsorted(times, end))
-        self.keeper.keep(times[begin:beyond], states[begin:beyond])
+        keep = 0 if jumped else 1
+        self.keeper.keep(times[keep:beyond], states[keep:beyond])
+        self._waiting.append((times[begin:].copy(), states[begin:].copy(), end))
+        self._nodes += len(times)
+        if self._nodes > AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Compute the samples between the nodes that wait for it."""
+        if not self._waiting:
+            return
+        end = self._waiting[-1][2]
         first = np.searchsorted(self.wanted, self.last, side="right")
         until = np.searchsorted(self.wanted, end - ROUNDING * self.wanted[-1])
         if until > first:
             here = self.wanted[first:until]
+            times, states = (np.concatenate(each) for each in list(zip(*self._waiting, strict=True))[:2])
             self.blocks.append((here, between(times, states, here, self.layout, self.order)))
+        self._waiting, self._nodes = [], 0
 
     def finish(self, t: float, state: Array) -> None:
         """Keep the state in which the run ended, if that was later than the last sample."""
+        self.flush()
         if t > self.keeper.last:
             self.keeper.keep(np.array([t]), state[None, :])
         if t > self.last:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -17,6 +18,7 @@ from flexarm.foundation.sentences import shown, suggestion
 from flexarm.mechanics.coordinates import Actuator
 from flexarm.mechanics.numbers import Numbers
 from flexarm.mechanics.system import System
+from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.controlled_plant import ControlledPlant
 from flexarm.motion.digital_law import Commands, DigitalLaw, Replay
 from flexarm.motion.ending import Ending, sentence_about
@@ -28,10 +30,12 @@ from flexarm.motion.loads import loads_of
 from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.profiles import Profile, require_data
+from flexarm.motion.segments import Segment, SegmentTable
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.state_errors import error_weights
 from flexarm.motion.stepper import Given
 from flexarm.motion.traced_law import TracedLaw
+from flexarm.motion.tracing import Channel
 
 SAME = 1e-12  # of the run: times that are nearer than this are one stop
 
@@ -56,11 +60,14 @@ class Schedule:
         self.outlooks: dict[str, Outlook] = {}
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
         self._late: list[tuple[float, float]] = []
+        self._duration = np.inf
+        self._table_of: tuple[int, SegmentTable | None] | None = None
 
     def look(self, duration: float, q: Array, v: Array) -> None:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
         t, in the state in which the run begins."""
         self.require_data(duration)
+        self._duration = duration
         seen: list[tuple[str, Outlook]] = []
 
         def known(name: str, each: Profile, rate: int) -> Profile:
@@ -256,6 +263,37 @@ class Schedule:
                 return self.inputs(t[:k], held), failure
         return self.inputs(t, held), None
 
+    def over(self, t: float, held: HeldTorques | None = None) -> StretchInputs:
+        """Return the inputs from t until the next stop (or kink of what is held), for a driver.
+
+        What can be a table of coefficients is one; otherwise functions are called at the times of the steps.
+        """
+        for stop, last in self._late:
+            t = last if stop <= t < last else t
+        stretch = bisect_right(self._jumps, t)
+        if self._table_of is None or self._table_of[0] != stretch:
+            segments = self._segments(t)
+            self._table_of = stretch, None if segments is None else SegmentTable(segments)
+        table = self._table_of[1]
+        if table is not None and held is not None:
+            table = table.replaced(1, held.segments(t))
+        return StretchInputs(self, held, table)
+
+    def _segments(self, t: float) -> list[Segment] | None:
+        """Return the coefficients of all inputs from t until the next stop; None where one can only be called."""
+        wanted: list[tuple[Profile | Channel, int]] = [(each, 0) for each in self.torques]
+        wanted += [(each, 0) for _, parts in self.loads for each in parts]
+        wanted += [(each, rate) for rate in range(3) for each in self.motions.values()]
+        wanted += [(each, 0) for each in (() if self.law is None else self.law.channels)]
+        found = [Segment(slope=1.0)]
+        for source, rate in wanted:
+            end = self._duration
+            one = source.segment(t, end) if isinstance(source, Channel) else source.segment(t, end, rate)
+            if one is None:
+                return None
+            found.append(one)
+        return found + [Segment(offset=float(each)) for each in (() if self.law is None else self.law.parameters)]
+
     def _failure(self, t: Array) -> Ending | None:
         for name, source in self._sources:
             try:
@@ -266,6 +304,25 @@ class Schedule:
             if not np.isfinite(values).all():
                 return Ending(f"{name} is not finite at t = {t[0]:.6g} s")
         return None
+
+
+class StretchInputs:
+    """Inputs of a plant over a stretch without jumps (`codegen.driver.Inputs`)."""
+
+    def __init__(self, schedule: Schedule, held: HeldTorques | None, table: SegmentTable | None) -> None:
+        self._schedule, self._held, self._table = schedule, held, table
+
+    @property
+    def segments(self) -> Any:
+        """Coefficients of all inputs, if all have them."""
+        return None if self._table is None else self._table.array
+
+    def __call__(self, times: Array) -> Array:
+        """Return rows of inputs at times (s); raise `Ending` where a function of the user fails."""
+        rows, failure = self._schedule.inputs_until_failure(times, self._held)
+        if failure is not None:
+            raise failure
+        return rows
 
 
 def _torques(system: System, torque: Any) -> list[Profile]:

@@ -12,6 +12,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Formula, Opaque, Piece, Wave, looked
 from flexarm.motion.profiles import Profile
+from flexarm.motion.segments import Segment, fit_segment
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Copies:
     def look(self, begin: float, end: float, rate: int) -> tuple[Piece, Outlook]:
         found, outlooks = zip(*(each.look(begin, end, rate) for each in self.copies), strict=True)
         return Copies(found), together(outlooks)
+
+    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+        if any(isinstance(each.piece, Opaque) for each in self.copies):
+            return None
+        return fit_segment(lambda t: self.value(t, rate), begin, end)
 
 
 def copied(profile: Profile, amplitudes: Sequence[float], delays: Sequence[float], name: str) -> Profile:

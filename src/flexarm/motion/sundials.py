@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
 
+from flexarm.codegen.driver import LARGEST_STATE, TIME_SLACK, Driver, Inputs, Status
 from flexarm.codegen.evaluator import Code, Evaluator
 from flexarm.codegen.lock import building
 from flexarm.codegen.loops import Runner
@@ -23,8 +24,9 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import Report, report
 from flexarm.motion.starts import Starts
-from flexarm.motion.stepper import Given, Limits
+from flexarm.motion.stepper import Given
 
+MOST_INTERVALS = 250  # in one call of CVODES
 REMEMBERED = 8  # integrators of different structures, tolerances, ...
 
 _made: OrderedDict[tuple[object, ...], tuple[Plant, ca.Function, Callable[[], ca.Function]]] = OrderedDict()
@@ -33,16 +35,18 @@ NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which
 
 
 class SundialsStepper:
-    """`count` intervals of CVODES; `kind` is "adams" or "bdf"."""
+    """Up to `capacity` intervals of CVODES in one call; `kind` is "adams" or "bdf". (A `Stepper`.)"""
 
     explicit = softens = False
-    order = estimate = patience = 1  # of the intervals: what happens inside is CVODES' own
+    order = 1  # of the intervals: what happens inside is CVODES' own
 
-    def __init__(self, plant: Plant, kind: str, count: int, rtol: float, atol: float, given: Given) -> None:
+    def __init__(self, plant: Plant, kind: str, capacity: int, rtol: float, atol: float, given: Given) -> None:
+        count = min(capacity, MOST_INTERVALS)
         self.plant, self.count, self.nodes = plant, count, NODES
         self.sizes, self._numbers = given.sizes, given.numbers
-        self.states = np.zeros((count, plant.layout.size))
-        self.errors, self.left = np.zeros((2, count, 1))
+        layout = plant.layout
+        parts = plant.input_count, NODES, given.numbers, layout.every_a, layout.every_aux
+        self.driver = Driver(layout.size, 1, *parts, estimate=1, capacity=count)
         nodes = np.array(NODES)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
         self._options = {
@@ -62,17 +66,42 @@ class SundialsStepper:
             self.starts = Starts(Runner(start), self._numbers)
         self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
-    def __call__(self, state: Array, inputs: Array, dt: float, steps: int, limits: Limits) -> int:
-        """CVODES keeps the limits itself."""
-        plant, n, free = self.plant, self.plant.n, self.plant.free
+    def advance(self, inputs: Inputs) -> Status:
+        """Go from interval to interval; CVODES keeps the tolerances itself."""
+        control, path = self.driver.control, self.driver.path
+        left, below = control.stop - control.t, np.nextafter(control.stop, -np.inf)
+        needed = max(1, math.ceil(left / control.dt - TIME_SLACK))
+        rows = []
+        for k in range(min(needed, self.count, control.most_steps)):
+            try:
+                rows.append(inputs(np.minimum(control.t + control.dt * (k + np.array(NODES)), below)))
+            except Exception:
+                if not rows:
+                    raise
+                break  # it raises again when that interval comes
+        path[1 : len(rows) + 1] = self._states(path[0], np.array(rows), control.dt)
+        sound = (np.abs(path[1 : len(rows) + 1]) < LARGEST_STATE).all(axis=1)
+        steps = len(rows) if sound.all() else int((~sound).argmax())
+        self.driver.times[: steps + 1] = control.t + control.dt * np.arange(steps + 1)
+        if steps == needed:
+            self.driver.times[steps] = control.stop
+        control.steps, control.attempts, control.t = steps, len(rows), self.driver.times[steps]
+        control.rejected, control.unsolved = steps < len(rows), 0
+        if steps:
+            control.shortest_taken = min(control.shortest_taken, control.dt)
+            control.longest_taken = max(control.longest_taken, control.dt)
+        return Status.RETURNED if sound.all() else Status.STEP_TOO_SMALL
+
+    def _states(self, state: Array, inputs: Array, dt: float) -> Array:
+        """Return the states after intervals of dt (s) with these inputs at their nodes."""
+        plant, n, free, steps = self.plant, self.plant.n, self.plant.free, len(inputs)
         scale = self.sizes[free]
         at = plant.layout
         x0 = np.concatenate(
             [state[at.every_q][free] / scale, state[at.every_v][free] / scale, state[[at.work, at.lost]]]
         )
         rows = np.empty((self.count, len(NODES), plant.input_count))
-        rows[:steps] = inputs.reshape(steps, len(NODES), plant.input_count)
-        rows[steps:] = inputs[-1]  # what lies beyond is not used
+        rows[:steps], rows[steps:] = inputs, inputs[-1, -1]  # what lies beyond is not used
         coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
         lasts = np.where(np.arange(self.count) < steps, dt, 0.0)
         u = np.column_stack([np.arange(self.count), lasts, coefficients.reshape(self.count, -1)])
@@ -85,8 +114,7 @@ class SundialsStepper:
             out[:, free], out[:, plant.driven] = values * scale, places
         none = np.zeros(1)
         a, given, drained, *forces = self._start(q, v, ends, none, none, self._numbers)
-        self.states[:] = np.column_stack([q, v, a, a, x[:, -2:], given, drained, *forces])
-        return steps
+        return np.column_stack([q, v, a, a, x[:, -2:], given, drained, *forces])[:steps]
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         return self._start(q, v, u, np.zeros(1), np.zeros(1), self._numbers)

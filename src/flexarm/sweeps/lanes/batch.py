@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from flexarm.codegen.driver import UNSOLVED_EXCESS
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import MOST_STEPS
@@ -17,7 +18,6 @@ from flexarm.motion.divergence import divergence
 from flexarm.motion.events import Watch
 from flexarm.motion.integration import FEW, KICK, NEAR
 from flexarm.motion.outlook import share
-from flexarm.motion.recorder import HOPELESS
 from flexarm.motion.sampling import between
 from flexarm.motion.step_size import SAFELY, Tolerance
 from flexarm.motion.validity import unsolved_steps
@@ -167,14 +167,14 @@ class Batch:
         if not used:
             return
         self._ahead = 2 * most if used == most else FEW
-        verdict = self.step_size.judge(self.stepper, used)  # type: ignore[arg-type]
+        verdict = self.step_size.judge(self.stepper, used)
         self.steps += verdict.good
         times = np.asarray(self._company.t + size * np.arange(verdict.good + 1), dtype=float)
         if verdict.good == steps:
             times[-1] = stop
         if verdict.good:
             if self.step_size.fixed:
-                self._unsolved += (self.stepper.excess(verdict.good)[1] > HOPELESS).sum(axis=1)
+                self._unsolved += (self.stepper.excess(verdict.good)[1] > UNSOLVED_EXCESS).sum(axis=1)
             self._accept(times, verdict.good)
             self._jumped, self._size = False, size
             self._longest = max(self._longest, size)

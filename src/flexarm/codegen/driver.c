@@ -1,0 +1,174 @@
+/* The integration loop between two breakpoints: inputs, step, error judgement, step size control, recorded nodes.
+
+   It follows the compiled step @STEP@ in its library. codegen/driver.py has the same loop in Python, with the
+   same names and the same rules; docs/design.md describes both. Arrays of a group of lanes have the lane as their last
+   index; a single robot is a group of one lane. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SAFETY @SAFETY@
+#define SMALLEST_CHANGE @SMALLEST_CHANGE@
+#define LARGEST_CHANGE @LARGEST_CHANGE@
+#define SMALLEST_EXCESS @SMALLEST_EXCESS@
+#define LARGEST_STATE @LARGEST_STATE@
+#define UNSOLVED_EXCESS @UNSOLVED_EXCESS@
+#define TIME_SLACK @TIME_SLACK@
+
+enum { REACHED_STOP, RETURNED, STEP_TOO_SMALL, INPUTS_FAILED, COULD_NOT_RUN };
+
+/* One input over a stretch without jumps, with s = scale t + shift: a parabola, a wave whose frequency may grow, a
+   decaying exponential and a piecewise polynomial in (s - row[0]) row[1], added up. */
+typedef struct {
+  double scale, shift, offset, slope, curvature;
+  double amplitude, frequency, phase, growth;
+  double decaying, decay_rate;
+  long long intervals, terms;
+  const double *knots, *rows;
+} flexarm_segment;
+
+typedef struct {
+  long long states, measures, columns, stages, lanes;
+  long long first_acceleration, first_auxiliary, accelerations;
+  long long is_fixed, most_steps, most_attempts;
+  long long steps, attempts, rejected, unsolved; /* of this call */
+  double t, stop, dt, longest, smallest, previous, patience, exponent;
+  double shortest_taken, longest_taken;
+  const double *nodes, *numbers, *horizon, *solved, *error_limit, *unsolved_limit;
+  const flexarm_segment *segments; /* columns x lanes; none: the callback fills the inputs */
+  double *stage_times, *inputs, *times, *path, *errors, *left, *start;
+  int (*fill_inputs)(void);
+} flexarm_control;
+
+static double flexarm_now(void) {
+  struct timespec now;
+  timespec_get(&now, TIME_UTC);
+  return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}
+
+static double flexarm_value(const flexarm_segment* g, double t) {
+  double s = g->scale * t + g->shift;
+  double out = g->offset + (g->slope * s + g->curvature * (s * s) / 2);
+  if (g->amplitude != 0) out += g->amplitude * sin(g->frequency * s + g->growth * (s * s) + g->phase);
+  if (g->decaying != 0) out += g->decaying * exp(-g->decay_rate * s);
+  if (g->intervals) {
+    long long low = 0, high = g->intervals - 1, k;
+    double x, sum = 0;
+    const double* row;
+    while (low < high) {
+      k = (low + high + 1) / 2;
+      if (s < g->knots[k]) high = k - 1; else low = k;
+    }
+    row = g->rows + low * (g->terms + 2);
+    x = (s - row[0]) * row[1];
+    for (k = 0; k < g->terms; ++k) sum = sum * x + row[2 + k];
+    out += sum;
+  }
+  return out;
+}
+
+/* The size of the next step, and whether it ends at the stop. */
+static double flexarm_size(const flexarm_control* c, int* lands) {
+  double remaining = c->stop - c->t, size = c->is_fixed || c->dt < c->longest ? c->dt : c->longest;
+  double count = ceil(remaining / size - TIME_SLACK);
+  *lands = count <= 1;
+  return c->is_fixed ? size : count <= 1 ? remaining : count == 2 ? remaining / 2 : size;
+}
+
+static int flexarm_fill(flexarm_control* c, double h) {
+  double below = nextafter(c->stop, -HUGE_VAL);
+  long long k, j, l;
+  for (k = 0; k < c->stages; ++k) {
+    double t = c->t + h * c->nodes[k];
+    c->stage_times[k] = t < below ? t : below;
+  }
+  if (!c->segments) return c->fill_inputs();
+  for (k = 0; k < c->stages; ++k)
+    for (j = 0; j < c->columns; ++j)
+      for (l = 0; l < c->lanes; ++l)
+        c->inputs[(k * c->columns + j) * c->lanes + l] =
+            flexarm_value(c->segments + j * c->lanes + l, c->stage_times[k]);
+  return 0;
+}
+
+/* The largest of errors and of what the iteration left, in units of what each lane may have; counts unsolved steps. */
+static double flexarm_excess(flexarm_control* c, const double* after) {
+  long long k, l;
+  double worst = 0, unsolved = 0;
+  for (k = 0; k < c->states * c->lanes; ++k)
+    if (!(fabs(after[k]) < LARGEST_STATE)) return HUGE_VAL;
+  for (k = 0; k < c->measures; ++k)
+    for (l = 0; l < c->lanes; ++l) {
+      double error = c->errors[k * c->lanes + l], left = c->left[k * c->lanes + l];
+      if (!isfinite(error) || !isfinite(left)) return HUGE_VAL;
+      if (error / c->error_limit[l] > worst) worst = error / c->error_limit[l];
+      if (left / c->unsolved_limit[l] > unsolved) unsolved = left / c->unsolved_limit[l];
+    }
+  if (c->is_fixed && unsolved > UNSOLVED_EXCESS) ++c->unsolved;
+  return worst > unsolved ? worst : unsolved;
+}
+
+CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
+  casadi_int sz_arg = 6, sz_res = 3, sz_iw = 0, sz_w = 0;
+  long long width = c->states * c->lanes, status = REACHED_STOP, i;
+  double began = flexarm_now(), h;
+  @STEP@_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
+  const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
+  casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
+  casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
+  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
+  c->steps = c->attempts = c->rejected = c->unsolved = 0;
+  c->times[0] = c->t;
+  if (!arg || !res || !iw || !w) status = COULD_NOT_RUN;
+  while (status == REACHED_STOP && c->t < c->stop) {
+    const double* before = c->path + c->steps * width;
+    double *after = c->path + (c->steps + 1) * width, excess, change, proposed;
+    int lands, is_short;
+    if (c->steps >= c->most_steps || c->attempts >= c->most_attempts ||
+        (c->attempts && flexarm_now() - began > c->patience)) {
+      status = RETURNED;
+      break;
+    }
+    h = flexarm_size(c, &lands);
+    is_short = h < c->dt;
+    if (flexarm_fill(c, h)) {
+      status = INPUTS_FAILED;
+      break;
+    }
+    if (c->previous > 0 && h != c->previous) { /* auxiliary accelerations lead the others by a share of the step */
+      const double* a = before + c->first_acceleration * c->lanes;
+      double* aux = c->start + c->first_auxiliary * c->lanes;
+      for (i = 0; i < width; ++i) c->start[i] = before[i];
+      for (i = 0; i < c->accelerations * c->lanes; ++i) aux[i] = a[i] + (aux[i] - a[i]) * (h / c->previous);
+      before = c->start;
+    }
+    arg[0] = before; arg[1] = c->inputs; arg[2] = &h; arg[3] = c->horizon; arg[4] = c->solved; arg[5] = c->numbers;
+    res[0] = after; res[1] = c->errors; res[2] = c->left;
+    if (@STEP@(arg, res, iw, w, 0)) {
+      status = COULD_NOT_RUN;
+      break;
+    }
+    ++c->attempts;
+    excess = flexarm_excess(c, after);
+    change = SMALLEST_CHANGE;
+    if (isfinite(excess)) change = SAFETY * pow(excess > SMALLEST_EXCESS ? excess : SMALLEST_EXCESS, c->exponent);
+    change = change < SMALLEST_CHANGE ? SMALLEST_CHANGE : change > LARGEST_CHANGE ? LARGEST_CHANGE : change;
+    proposed = h * change;
+    if (c->is_fixed ? isfinite(excess) : excess <= 1) {
+      ++c->steps;
+      c->t = lands ? c->stop : c->t + h;
+      c->times[c->steps] = c->t;
+      c->previous = h;
+      if (h < c->shortest_taken) c->shortest_taken = h;
+      if (h > c->longest_taken) c->longest_taken = h;
+      if (!c->is_fixed && !(is_short && proposed < c->dt)) c->dt = proposed;
+    } else {
+      ++c->rejected;
+      if (c->is_fixed || (proposed < c->smallest && !is_short)) status = STEP_TOO_SMALL;
+      if (!c->is_fixed) c->dt = proposed;
+    }
+  }
+  free(arg); free(res); free(iw); free(w);
+  return status;
+}
