@@ -31,9 +31,9 @@ typedef struct {
 typedef struct {
   long long states, measures, columns, stages, lanes;
   long long first_acceleration, first_auxiliary, accelerations;
-  long long is_fixed, most_steps, most_attempts;
+  long long is_fixed, was_rejected, most_steps, most_attempts;
   long long steps, attempts, rejected, unsolved; /* of this call */
-  double t, stop, dt, longest, smallest, previous, patience, exponent;
+  double t, stop, dt, longest, smallest, previous, previous_excess, patience, exponent;
   double shortest_taken, longest_taken;
   const double *nodes, *numbers, *horizon, *solved, *error_limit, *unsolved_limit;
   const flexarm_segment *segments; /* columns x lanes; none: the callback fills the inputs */
@@ -109,6 +109,20 @@ static double flexarm_excess(flexarm_control* c, const double* after) {
   return worst > unsolved ? worst : unsolved;
 }
 
+/* The factor from this step size to the next. In a vibration errors vanish twice a period: the larger one of two steps
+   decides. */
+static double flexarm_change(const flexarm_control* c, double excess, double h) {
+  double change, largest = excess > SMALLEST_EXCESS ? excess : SMALLEST_EXCESS;
+  if (!isfinite(excess)) return SMALLEST_CHANGE;
+  if (excess <= 1 && c->previous > 0) {
+    double before = c->previous_excess * pow(h / c->previous, -1 / c->exponent);
+    if (before > largest) largest = before;
+  }
+  change = SAFETY * pow(largest, c->exponent);
+  if (c->was_rejected && excess <= 1 && change > 1) change = 1;
+  return change < SMALLEST_CHANGE ? SMALLEST_CHANGE : change > LARGEST_CHANGE ? LARGEST_CHANGE : change;
+}
+
 CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
   casadi_int sz_arg = 6, sz_res = 3, sz_iw = 0, sz_w = 0;
   long long width = c->states * c->lanes, status = REACHED_STOP, i;
@@ -151,20 +165,21 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
     }
     ++c->attempts;
     excess = flexarm_excess(c, after);
-    change = SMALLEST_CHANGE;
-    if (isfinite(excess)) change = SAFETY * pow(excess > SMALLEST_EXCESS ? excess : SMALLEST_EXCESS, c->exponent);
-    change = change < SMALLEST_CHANGE ? SMALLEST_CHANGE : change > LARGEST_CHANGE ? LARGEST_CHANGE : change;
+    change = flexarm_change(c, excess, h);
     proposed = h * change;
     if (c->is_fixed ? isfinite(excess) : excess <= 1) {
       ++c->steps;
       c->t = lands ? c->stop : c->t + h;
       c->times[c->steps] = c->t;
       c->previous = h;
+      c->previous_excess = excess;
+      c->was_rejected = 0;
       if (h < c->shortest_taken) c->shortest_taken = h;
       if (h > c->longest_taken) c->longest_taken = h;
       if (!c->is_fixed && !(is_short && proposed < c->dt)) c->dt = proposed;
     } else {
       ++c->rejected;
+      c->was_rejected = 1;
       if (c->is_fixed || (proposed < c->smallest && !is_short)) status = STEP_TOO_SMALL;
       if (!c->is_fixed) c->dt = proposed;
     }

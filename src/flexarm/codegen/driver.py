@@ -73,10 +73,11 @@ class Control(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_longlong) for name in ("states", "measures", "columns", "stages", "lanes")),
         *((name, ctypes.c_longlong) for name in ("first_acceleration", "first_auxiliary", "accelerations")),
-        *((name, ctypes.c_longlong) for name in ("is_fixed", "most_steps", "most_attempts")),
+        *((name, ctypes.c_longlong) for name in ("is_fixed", "was_rejected", "most_steps", "most_attempts")),
         *((name, ctypes.c_longlong) for name in ("steps", "attempts", "rejected", "unsolved")),
-        *((name, ctypes.c_double) for name in ("t", "stop", "dt", "longest", "smallest", "previous", "patience")),
-        *((name, ctypes.c_double) for name in ("exponent", "shortest_taken", "longest_taken")),
+        *((name, ctypes.c_double) for name in ("t", "stop", "dt", "longest", "smallest")),
+        *((name, ctypes.c_double) for name in ("previous", "previous_excess", "patience", "exponent")),
+        *((name, ctypes.c_double) for name in ("shortest_taken", "longest_taken")),
         *((name, ctypes.c_void_p) for name in ("nodes", "numbers", "horizon", "solved")),
         *((name, ctypes.c_void_p) for name in ("error_limit", "unsolved_limit", "segments")),
         *((name, ctypes.c_void_p) for name in ("stage_times", "inputs", "times", "path", "errors", "left", "start")),
@@ -229,22 +230,37 @@ class Driver:
             self.path[c.steps + 1] = after
             c.attempts += 1
             excess = self._excess(after)
-            change = SAFETY * max(excess, SMALLEST_EXCESS) ** c.exponent if math.isfinite(excess) else SMALLEST_CHANGE
-            proposed = h * min(max(change, SMALLEST_CHANGE), LARGEST_CHANGE)
+            proposed = h * self._change(excess, h)
             if math.isfinite(excess) if c.is_fixed else excess <= 1:
                 c.steps += 1
                 c.t = self.times[c.steps] = c.stop if lands else c.t + h
-                c.previous = h
+                c.previous, c.previous_excess, c.was_rejected = h, excess, False
                 c.shortest_taken, c.longest_taken = min(c.shortest_taken, h), max(c.longest_taken, h)
                 if not c.is_fixed and not (is_short and proposed < c.dt):
                     c.dt = proposed
                 continue
             c.rejected += 1
+            c.was_rejected = True
             too_small = c.is_fixed or (proposed < c.smallest and not is_short)
             c.dt = c.dt if c.is_fixed else proposed
             if too_small:
                 return Status.STEP_TOO_SMALL
         return Status.REACHED_STOP
+
+    def _change(self, excess: float, h: float) -> float:
+        """Return the factor from this step size to the next.
+
+        In a vibration errors vanish twice a period: the larger one of two steps decides.
+        """
+        c, largest = self.control, max(excess, SMALLEST_EXCESS)
+        if not math.isfinite(excess):
+            return SMALLEST_CHANGE
+        if excess <= 1 and c.previous > 0:
+            largest = max(largest, c.previous_excess * (h / c.previous) ** (-1 / c.exponent))
+        change = SAFETY * largest**c.exponent
+        if c.was_rejected and excess <= 1:
+            change = min(change, 1.0)
+        return float(min(max(change, SMALLEST_CHANGE), LARGEST_CHANGE))
 
     def _excess(self, after: Array) -> float:
         """Return the largest error, or what the iteration left, in units of what is allowed."""

@@ -129,6 +129,7 @@ class Integration:
         most = control.most_steps = min(self._ahead, driver.capacity)
         control.most_attempts = 1 if self._jumped and self.stepper.softens else NO_LIMIT
         control.previous = 0.0 if self._jumped else self._size
+        control.was_rejected &= not self._jumped
         driver.path[0] = self._anew(control.next_size()[0]) if self._jumped else self.state
         status = self._drive()
         good = self._passed()

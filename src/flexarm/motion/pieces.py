@@ -189,7 +189,8 @@ class Spline:
     def segment(self, begin: float, end: float, rate: int) -> Segment | None:
         curve = self.curve.derivative(rate) if rate else self.curve
         knots = np.array(curve.x[:-1], dtype=float)
-        return Segment(knots=knots, rows=np.column_stack([knots, np.ones(len(knots)), np.asarray(curve.c).T]))
+        rows = np.column_stack([knots, np.ones(len(knots)), np.asarray(curve.c).T])
+        return Segment(knots=knots, rows=rows)
 
     def _between_knots(self, rates: tuple[int, ...]) -> Array:
         """Stretches between knots that probes may miss: how fast a wave is that has such derivatives."""

@@ -51,6 +51,11 @@ class Segment:
     scale: float = 1.0
     shift: float = 0.0
 
+    def __post_init__(self) -> None:
+        for name in ("knots", "rows"):
+            if getattr(self, name) is not None:  # C reads them row by row
+                object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
+
     @property
     def row(self) -> tuple[float, ...]:
         """The row of `SEGMENT`; its addresses are of arrays that live as long as this."""
@@ -87,8 +92,8 @@ def fit_segment(function: Callable[[Array], Array], begin: float, end: float) ->
         left = waiting[~well]
         if not len(left):
             table = np.concatenate(found)
-            table = np.ascontiguousarray(table[table[:, 0].argsort()])
-            return Segment(knots=table[:, 0].copy(), rows=table[:, 1:].copy())
+            table = table[table[:, 0].argsort()]
+            return Segment(knots=table[:, 0], rows=table[:, 1:])
         if count + 2 * len(left) > MOST_INTERVALS:
             return None
         middle = left.mean(axis=1)

@@ -7,7 +7,7 @@ from math import ceil
 
 from flexarm.codegen.driver import Control, Driver
 
-SHARE = 0.15  # of the tolerance for the largest error of a step, added up
+SHARE = 0.1  # of the tolerance for the largest error of a step, added up
 SOLVED = 0.1  # of that for what an iteration leaves: it costs little to leave less
 FIRST_STEP = 0.01  # s, and of the duration; a tenth of it where inputs kick the robot
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
