@@ -16,7 +16,7 @@
 #define UNSOLVED_EXCESS @UNSOLVED_EXCESS@
 #define TIME_SLACK @TIME_SLACK@
 
-enum { REACHED_STOP, RETURNED, STEP_TOO_SMALL, INPUTS_FAILED, COULD_NOT_RUN };
+enum { REACHED_STOP, ENOUGH_STEPS, TIME_IS_UP, STEP_TOO_SMALL, INPUTS_FAILED, COULD_NOT_RUN };
 
 /* One input over a stretch without jumps, with s = scale t + shift: a parabola, a wave whose frequency may grow, a
    decaying exponential and a piecewise polynomial in (s - row[0]) row[1], added up. */
@@ -31,9 +31,9 @@ typedef struct {
 typedef struct {
   long long states, measures, columns, stages, lanes;
   long long first_acceleration, first_auxiliary, accelerations;
-  long long is_fixed, was_rejected, most_steps, most_attempts;
+  long long block, block_steps, is_fixed, was_rejected, most_steps, most_attempts;
   long long steps, attempts, rejected, unsolved; /* of this call */
-  double t, stop, dt, longest, smallest, previous, previous_excess, patience, exponent;
+  double t, stop, dt, longest, smallest, previous, recent_excess, former_excess, patience, exponent;
   double shortest_taken, longest_taken;
   const double *nodes, *numbers, *horizon, *solved, *error_limit, *unsolved_limit;
   const flexarm_segment *segments; /* columns x lanes; none: the callback fills the inputs */
@@ -109,14 +109,23 @@ static double flexarm_excess(flexarm_control* c, const double* after) {
   return worst > unsolved ? worst : unsolved;
 }
 
-/* The factor from this step size to the next. In a vibration errors vanish twice a period: the larger one of two steps
-   decides. */
-static double flexarm_change(const flexarm_control* c, double excess, double h) {
+/* The factor from this step size to the next. In a vibration errors vanish twice a period: the largest one of some steps
+   decides, those of this block of steps and of the one before. */
+static double flexarm_change(flexarm_control* c, double excess, double h) {
   double change, largest = excess > SMALLEST_EXCESS ? excess : SMALLEST_EXCESS;
   if (!isfinite(excess)) return SMALLEST_CHANGE;
-  if (excess <= 1 && c->previous > 0) {
-    double before = c->previous_excess * pow(h / c->previous, -1 / c->exponent);
-    if (before > largest) largest = before;
+  if (excess <= 1) {
+    double scale = c->previous > 0 ? pow(h / c->previous, -1 / c->exponent) : 0;
+    c->recent_excess *= scale;
+    c->former_excess *= scale;
+    if (c->former_excess > largest) largest = c->former_excess;
+    if (c->recent_excess > largest) largest = c->recent_excess;
+    if (excess > c->recent_excess) c->recent_excess = excess;
+    if (++c->block_steps >= c->block) {
+      c->former_excess = c->recent_excess;
+      c->recent_excess = 0;
+      c->block_steps = 0;
+    }
   }
   change = SAFETY * pow(largest, c->exponent);
   if (c->was_rejected && excess <= 1 && change > 1) change = 1;
@@ -139,11 +148,9 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
     const double* before = c->path + c->steps * width;
     double *after = c->path + (c->steps + 1) * width, excess, change, proposed;
     int lands, is_short;
-    if (c->steps >= c->most_steps || c->attempts >= c->most_attempts ||
-        (c->attempts && flexarm_now() - began > c->patience)) {
-      status = RETURNED;
-      break;
-    }
+    if (c->steps >= c->most_steps || c->attempts >= c->most_attempts) status = ENOUGH_STEPS;
+    else if (c->attempts && flexarm_now() - began > c->patience) status = TIME_IS_UP;
+    if (status != REACHED_STOP) break;
     h = flexarm_size(c, &lands);
     is_short = h < c->dt;
     if (flexarm_fill(c, h)) {
@@ -172,7 +179,6 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
       c->t = lands ? c->stop : c->t + h;
       c->times[c->steps] = c->t;
       c->previous = h;
-      c->previous_excess = excess;
       c->was_rejected = 0;
       if (h < c->shortest_taken) c->shortest_taken = h;
       if (h > c->longest_taken) c->longest_taken = h;

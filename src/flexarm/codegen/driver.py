@@ -26,7 +26,7 @@ SMALLEST_EXCESS = 1e-10  # smaller errors count as this
 LARGEST_STATE = 1e100  # a state beyond this counts as not a number
 UNSOLVED_EXCESS = 100.0  # times what is allowed: steps of fixed size whose iteration leaves this much are counted
 TIME_SLACK = 1e-9  # of a step: a stop that is so little beyond it is reached by it
-PATIENCE = 2e-3  # s after which a driver returns, so that interrupts are seen
+LONGEST_CALL = 2e-3  # s after which a driver returns, so that interrupts are seen
 
 SEGMENT = np.dtype(
     [
@@ -42,10 +42,11 @@ class Status(IntEnum):
     """Why a driver returned."""
 
     REACHED_STOP = 0
-    RETURNED = 1  # its steps, attempts or time are used up
-    STEP_TOO_SMALL = 2
-    INPUTS_FAILED = 3
-    COULD_NOT_RUN = 4
+    ENOUGH_STEPS = 1  # or attempts
+    TIME_IS_UP = 2
+    STEP_TOO_SMALL = 3
+    INPUTS_FAILED = 4
+    COULD_NOT_RUN = 5
 
 
 class Inputs(Protocol):
@@ -73,10 +74,13 @@ class Control(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_longlong) for name in ("states", "measures", "columns", "stages", "lanes")),
         *((name, ctypes.c_longlong) for name in ("first_acceleration", "first_auxiliary", "accelerations")),
-        *((name, ctypes.c_longlong) for name in ("is_fixed", "was_rejected", "most_steps", "most_attempts")),
+        *(
+            (name, ctypes.c_longlong)
+            for name in ("block", "block_steps", "is_fixed", "was_rejected", "most_steps", "most_attempts")
+        ),
         *((name, ctypes.c_longlong) for name in ("steps", "attempts", "rejected", "unsolved")),
         *((name, ctypes.c_double) for name in ("t", "stop", "dt", "longest", "smallest")),
-        *((name, ctypes.c_double) for name in ("previous", "previous_excess", "patience", "exponent")),
+        *((name, ctypes.c_double) for name in ("previous", "recent_excess", "former_excess", "patience", "exponent")),
         *((name, ctypes.c_double) for name in ("shortest_taken", "longest_taken")),
         *((name, ctypes.c_void_p) for name in ("nodes", "numbers", "horizon", "solved")),
         *((name, ctypes.c_void_p) for name in ("error_limit", "unsolved_limit", "segments")),
@@ -106,8 +110,8 @@ class Driver:
         Of the robot.
     accelerations, auxiliary : slice
         Their places in a state.
-    estimate : int
-        Order of the error estimate.
+    estimate, patience : int
+        Order of the error estimate, and for how many steps an error counts in the choice of the next ones.
     capacity : int
         Steps that one call takes at most.
     """
@@ -122,6 +126,7 @@ class Driver:
         accelerations: slice,
         auxiliary: slice,
         estimate: int,
+        patience: int,
         capacity: int,
     ) -> None:
         self.capacity = capacity
@@ -155,7 +160,8 @@ class Driver:
             first_auxiliary=auxiliary.start,
             accelerations=accelerations.stop - accelerations.start,
             exponent=-1 / estimate,
-            patience=PATIENCE,
+            block=max(1, patience // 2),
+            patience=LONGEST_CALL,
             shortest_taken=math.inf,
             fill_inputs=_FILL(self._fill),
             **{name: each.ctypes.data for name, each in arrays.items()},
@@ -214,9 +220,10 @@ class Driver:
         c.steps = c.attempts = c.rejected = c.unsolved = 0
         self.times[0] = c.t
         while c.t < c.stop:
-            late = c.attempts and time.perf_counter() - began > c.patience
-            if c.steps >= c.most_steps or c.attempts >= c.most_attempts or late:
-                return Status.RETURNED
+            if c.steps >= c.most_steps or c.attempts >= c.most_attempts:
+                return Status.ENOUGH_STEPS
+            if c.attempts and time.perf_counter() - began > c.patience:
+                return Status.TIME_IS_UP
             h, lands = c.next_size()
             is_short = h < c.dt
             np.minimum(c.t + h * self._nodes, math.nextafter(c.stop, -math.inf), out=self._stage_times)
@@ -234,7 +241,7 @@ class Driver:
             if math.isfinite(excess) if c.is_fixed else excess <= 1:
                 c.steps += 1
                 c.t = self.times[c.steps] = c.stop if lands else c.t + h
-                c.previous, c.previous_excess, c.was_rejected = h, excess, False
+                c.previous, c.was_rejected = h, False
                 c.shortest_taken, c.longest_taken = min(c.shortest_taken, h), max(c.longest_taken, h)
                 if not c.is_fixed and not (is_short and proposed < c.dt):
                     c.dt = proposed
@@ -250,13 +257,20 @@ class Driver:
     def _change(self, excess: float, h: float) -> float:
         """Return the factor from this step size to the next.
 
-        In a vibration errors vanish twice a period: the larger one of two steps decides.
+        In a vibration errors vanish twice a period: the largest one of some steps decides, those of this block of steps
+        and of the one before.
         """
         c, largest = self.control, max(excess, SMALLEST_EXCESS)
         if not math.isfinite(excess):
             return SMALLEST_CHANGE
-        if excess <= 1 and c.previous > 0:
-            largest = max(largest, c.previous_excess * (h / c.previous) ** (-1 / c.exponent))
+        if excess <= 1:
+            scale = (h / c.previous) ** (-1 / c.exponent) if c.previous > 0 else 0.0
+            c.recent_excess, c.former_excess = c.recent_excess * scale, c.former_excess * scale
+            largest = max(largest, c.recent_excess, c.former_excess)
+            c.recent_excess = max(c.recent_excess, excess)
+            c.block_steps += 1
+            if c.block_steps >= c.block:
+                c.former_excess, c.recent_excess, c.block_steps = c.recent_excess, 0.0, 0
         change = SAFETY * largest**c.exponent
         if c.was_rejected and excess <= 1:
             change = min(change, 1.0)

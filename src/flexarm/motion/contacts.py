@@ -52,10 +52,9 @@ class Contacts:
         leaked, moving = _balance(path, layout, report)
         most = np.maximum.accumulate(np.maximum(moving, self._largest))
         jumped = leaked > LEAK * most
-        if not jumped.any():
-            self._largest = float(most[-1])
-            return None
-        return int(rows[jumped.argmax()])
+        passed = int(jumped.argmax()) if jumped.any() else len(rows)
+        self._largest = float(most[passed - 1]) if passed else self._largest
+        return int(rows[passed]) if passed < len(rows) else None
 
     def _in_contact(self, times: Array, states: Array, layout: Layout) -> NDArray[np.intp]:
         """The steps in which a joint is, or may have been, in a stop."""

@@ -144,7 +144,7 @@ class Dop853(RungeKutta):
     """Order 8, for smooth motions of which every mode is resolved; two embedded errors of orders 5 and 3 make one."""
 
     adding_up = 0.1  # 0.05 in small vibrations; links that whip keep their energy to rtol with twice that
-    patience = 4
+    patience = 2
 
     def __init__(self) -> None:
         *A, b = (_dense(row) for row in ROWS)

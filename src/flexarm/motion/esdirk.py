@@ -102,7 +102,7 @@ class Esdirk(Method):
 
     order = 5
     estimate = 5
-    patience = 4
+    patience = 2
     nodes = tuple(sorted(C.tolist()))
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:

@@ -126,43 +126,50 @@ class Integration:
             longest = min(longest, seen * share(self.stepper.nodes))
         driver = self.stepper.driver
         control = self.step_size.instruct(driver, self.t, stop, longest)
-        most = control.most_steps = min(self._ahead, driver.capacity)
+        most = min(self._ahead, driver.capacity)
         control.most_attempts = 1 if self._jumped and self.stepper.softens else NO_LIMIT
         control.previous = 0.0 if self._jumped else self._size
         control.was_rejected &= not self._jumped
         driver.path[0] = self._anew(control.next_size()[0]) if self._jumped else self.state
-        status = self._drive()
+        status, taken = Status.TIME_IS_UP, 0
+        while status == Status.TIME_IS_UP:  # when a driver returns to be interrupted changes no digit
+            control.most_steps = most - taken
+            status = self._drive()
+            taken += control.steps
+            if control.steps:
+                driver.path[0] = self.state
+        self._ahead = min(2 * most, driver.capacity) if taken == most else most
+        self.step_size.learn(control)
+        if status == Status.STEP_TOO_SMALL:
+            raise Ending(self._failure())
+        if not self.step_size.fixed and self.recorder.statistics.steps > MOST_STEPS:
+            raise Ending(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
+
+    def _drive(self) -> Status:
+        """Call the driver once and keep its steps, but for those that jump over a contact."""
+        driver, control, start = self.stepper.driver, self.stepper.driver.control, clock.perf_counter()
+        try:
+            status = self.stepper.advance(self._inputs)
+        except Ending:
+            if not control.steps:
+                raise
+            status = Status.ENOUGH_STEPS  # it raises again at the first of the steps that follow
+        self.recorder.statistics.loop_time += clock.perf_counter() - start
+        self.interrupts.check()
         good = self._passed()
         self.recorder.statistics.count(control, good)
-        self._ahead = min(2 * most, driver.capacity) if good == most else most
         if good:
             times, nodes = driver.times[: good + 1], driver.path[: good + 1]
             self._size = float(times[-1] - times[-2]) if good < control.steps else control.previous
             self._accept(times, nodes)
             self.inertia.require(self.t, nodes)
             self._jumped = False
-        if good < control.steps:
-            missed = float(driver.times[good + 1] - driver.times[good])
-            control.dt, self._ahead = SMALLEST_CHANGE * missed, FEW
-            status = Status.STEP_TOO_SMALL if control.dt < control.smallest else Status.RETURNED
-        self.step_size.learn(control)
-        if status == Status.STEP_TOO_SMALL:
-            raise Ending(self._failure(good + 1))
-        self.interrupts.check()
-        if not self.step_size.fixed and self.recorder.statistics.steps > MOST_STEPS:
-            raise Ending(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
-
-    def _drive(self) -> Status:
-        start = clock.perf_counter()
-        try:
-            return self.stepper.advance(self._inputs)
-        except (Ending, KeyboardInterrupt) as error:
-            if not self.stepper.driver.control.steps:
-                raise
-            self.interrupts.pressed |= isinstance(error, KeyboardInterrupt)
-            return Status.RETURNED  # what was computed is kept; it raises again before the steps that follow
-        finally:
-            self.recorder.statistics.loop_time += clock.perf_counter() - start
+        self._tried = driver.path[good + 1] if good < driver.capacity else driver.path[good]
+        if good == control.steps:
+            return status
+        control.dt = SMALLEST_CHANGE * float(driver.times[good + 1] - driver.times[good])
+        control.was_rejected = True
+        return Status.STEP_TOO_SMALL if control.dt < control.smallest else Status.ENOUGH_STEPS
 
     def _passed(self) -> int:
         """How many of the driver's steps did not jump over a contact with a stop."""
@@ -183,7 +190,7 @@ class Integration:
         for each in self._listeners:
             each.update(end)
         if event is None:
-            self._now = end, states[-1]
+            self._now = end, states[-1].copy()  # the driver's path is overwritten
             return
         found = between(times, states, np.array([end]), self.layout, self.recorder.order)
         self._now = end, event.settled(found[0])
@@ -292,10 +299,10 @@ class Integration:
         before, after = (state[self.layout.a] / self.system.sizes for state in (self.state, restarted))
         return bool(np.abs(after - before).max(initial=0.0) > KICK * np.abs(after).max(initial=0.0))
 
-    def _failure(self, row: int) -> str:
-        """Why there is no way on from the node before this row of the driver's path."""
+    def _failure(self) -> str:
+        """Why there is no way on."""
         fell = None if self.step_size.fixed else self.step_size.dt
-        tried, name = self.stepper.driver.path[row], self._failing_state()
+        tried, name = self._tried, self._failing_state()
         return divergence(self.system, self.plant, self.t, self.state, tried, fell, name)
 
     def _failing_state(self) -> str:

@@ -22,11 +22,10 @@ class Method(ABC):
     """A method that `simulate(method=...)` takes, ours or one of your own.
 
     `order` in dt; `nodes` are the stages at which inputs are needed, in fractions of the step, the last one 1.
-    The error that a step tells is of the order `estimate` in dt. When errors have been small in as many steps in a row
-    as `patience` says, longer steps are tried: some part of a period of what the steps follow. In an undamped vibration
-    errors add up to `adding_up` times the horizon times the estimated error of the rate, where the result is of one
-    order more than the estimate. (0.33 for Kennedy and Carpenter's pair, 0.36 for Dormand and Prince's, at 4 to 100
-    steps a period.)
+    The error that a step tells is of the order `estimate` in dt. In the choice of step sizes an error counts for some
+    `patience` steps: part of a period of what the steps follow. In an undamped vibration errors add up to `adding_up`
+    times the horizon times the estimated error of the rate, where the result is of one order more than the estimate.
+    (0.33 for Kennedy and Carpenter's pair, 0.36 for Dormand and Prince's, at 4 to 100 steps a period.)
     """
 
     order: int

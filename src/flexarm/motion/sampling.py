@@ -54,7 +54,8 @@ def motion(first: Array, last: Array, h: Array, s: Array, order: int) -> Array:
     scales = (h ** np.arange(3))[:, :, None]
     ends = np.concatenate([end.reshape(len(s), 3, -1) * scales for end in (first, last)], axis=1)
     _leave_out_unresolved(ends)
-    moved = ((s ** np.arange(6)) @ WITH_RATES).reshape(len(s), 3, 6) @ ends / scales
+    weights = np.einsum("ij,jk->ik", s ** np.arange(6), WITH_RATES)  # a product of matrices depends on their sizes
+    moved = weights.reshape(len(s), 3, 6) @ ends / scales
     if order <= LOW:
         a0, a1 = (end.reshape(len(s), 3, -1)[:, 2] for end in (first, last))
         moved[:, 2] = a0 + s * (a1 - a0)
@@ -76,4 +77,5 @@ def energies(first: Array, last: Array, h: Array, s: Array) -> Array:
     """(work, loss) in rows, from both and their rates at the nodes."""
     scales = (h ** np.arange(2))[:, :, None]
     ends = np.concatenate([end.reshape(len(s), 2, 2) * scales for end in (first, last)], axis=1)
-    return np.asarray((((s ** np.arange(4)) @ CUBIC)[:, None, :] @ ends)[:, 0])
+    weights = np.einsum("ij,jk->ik", s ** np.arange(4), CUBIC)
+    return np.asarray((weights[:, None, :] @ ends)[:, 0])

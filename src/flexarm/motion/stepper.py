@@ -78,6 +78,7 @@ class CompiledStepper:
             layout.every_a,
             layout.every_aux,
             method.estimate,
+            method.patience,
             max(LEAST_CAPACITY, min(capacity, int(MOST_NUMBERS / layout.size))),
         )
         self._connect(runners)

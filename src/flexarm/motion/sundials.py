@@ -46,7 +46,7 @@ class SundialsStepper:
         self.sizes, self._numbers = given.sizes, given.numbers
         layout = plant.layout
         parts = plant.input_count, NODES, given.numbers, layout.every_a, layout.every_aux
-        self.driver = Driver(layout.size, 1, *parts, estimate=1, capacity=count)
+        self.driver = Driver(layout.size, 1, *parts, estimate=1, patience=1, capacity=count)
         nodes = np.array(NODES)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
         self._options = {
@@ -90,7 +90,7 @@ class SundialsStepper:
         if steps:
             control.shortest_taken = min(control.shortest_taken, control.dt)
             control.longest_taken = max(control.longest_taken, control.dt)
-        return Status.RETURNED if sound.all() else Status.STEP_TOO_SMALL
+        return Status.ENOUGH_STEPS if sound.all() else Status.STEP_TOO_SMALL
 
     def _states(self, state: Array, inputs: Array, dt: float) -> Array:
         """Return the states after intervals of dt (s) with these inputs at their nodes."""
