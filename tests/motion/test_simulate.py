@@ -43,7 +43,7 @@ def test_all_methods_agree(soft, method):
 def test_a_single_joint_that_is_driven_leaves_nothing_to_solve_for():
     driven = run(ROD, 1.0, motion={"rod": fa.cycloid(0.0, 1.0, 1.0)})
     assert driven["rod.q"].values[-1] == 1.0
-    assert np.ptp(driven.energy["balance"].values) < 1e-3 * np.ptp(driven.energy["work"].values)
+    assert np.ptp(driven.energy["balance"].values) < 2e-3 * np.ptp(driven.energy["work"].values)
 
 
 def test_a_run_that_loses_its_energy_by_its_integration_says_so():

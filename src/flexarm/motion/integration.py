@@ -79,6 +79,7 @@ class Integration:
         self._restrained, self._stable = q, np.inf
         self._ahead = FEW if self.contacts.any or self.stepper.explicit else MANY
         self._size = 0.0  # of the last step
+        self._careful = np.inf  # the longest of the next steps, after some that have jumped over a contact
         self._now = 0.0, self.layout.at_rest(q, v, self.schedule.law_start)
         try:
             self._listen()
@@ -120,7 +121,7 @@ class Integration:
         """Take steps, at the latest until `stop`, in one call of the driver."""
         if not self._jumped:
             self._restrain(self.state)
-        longest = min(self.longest, self._stable, self._quickest)
+        longest, self._careful = min(self.longest, self._stable, self._quickest, self._careful), np.inf
         if self.step_size.follows_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))
@@ -139,6 +140,8 @@ class Integration:
             if control.steps:
                 driver.path[0] = self.state
         self._ahead = min(2 * most, driver.capacity) if taken == most else most
+        if np.isfinite(self._careful):
+            self._ahead = FEW
         self.step_size.learn(control)
         if status == Status.STEP_TOO_SMALL:
             raise Ending(self._failure())
@@ -167,8 +170,7 @@ class Integration:
         self._tried = driver.path[good + 1] if good < driver.capacity else driver.path[good]
         if good == control.steps:
             return status
-        control.dt = SMALLEST_CHANGE * float(driver.times[good + 1] - driver.times[good])
-        control.was_rejected = True
+        control.dt = self._careful = SMALLEST_CHANGE * float(driver.times[good + 1] - driver.times[good])
         return Status.STEP_TOO_SMALL if control.dt < control.smallest else Status.ENOUGH_STEPS
 
     def _passed(self) -> int:
