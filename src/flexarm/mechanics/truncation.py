@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,19 @@ class Comparison:
         self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         rigid = self.straight.rigid.values()
         self.actuated = [joint if motor is None else motor for joint, motor in rigid]
+
+    @cached_property
+    def static_deflections(self) -> tuple[Array, Array]:
+        """Static deflections of both under gravity, with joints and motors held by their actuators."""
+        own, fine = (self._static_deflection(basis) for basis in self.straight.bases)
+        return own, fine
+
+    def _static_deflection(self, basis: BasisMatrices) -> Array:
+        kept = np.setdiff1d(np.arange(len(basis.columns)), self.actuated)
+        found = np.zeros(len(self.straight.mass))
+        weight = self.straight.weight[basis.columns[kept]]
+        found[basis.columns[kept]] = np.linalg.solve(basis.stiffness[np.ix_(kept, kept)], weight)
+        return found
 
     def modes(self, held: Collection[int] = ()) -> tuple[NormalModes, NormalModes]:
         """Return the modes of both, with these columns of joints and motors held."""

@@ -17,7 +17,7 @@ from flexarm.motion.audit import words
 from flexarm.motion.dense import INPUTS_ARE_GONE, Dense
 from flexarm.motion.forces import Forces
 from flexarm.motion.netcdf import netcdf, read_netcdf, warn_of_version, with_nodes, without_nodes
-from flexarm.motion.records import ENERGIES, Arrays, Records
+from flexarm.motion.records import ENERGIES, Arrays, Records, joined
 from flexarm.motion.series import available, named
 from flexarm.robot import Robot
 
@@ -71,6 +71,10 @@ class Run:
     def statistics(self) -> dict[str, Any]:
         """What the solver did."""
         return dict(json.loads(self._records.attrs["statistics"]))
+
+    def _add_statistics(self, **more: Any) -> None:
+        text = json.dumps(more, default=float)
+        self._records.attrs["statistics"] = joined(self._records.attrs["statistics"], text)
 
     @property
     def error_estimate(self) -> float | None:

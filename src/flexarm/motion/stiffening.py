@@ -10,7 +10,6 @@ benchmarks/stiffening.py compares the estimate with exact runs.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,8 +104,7 @@ def record(run: Run, system: System, errors: list[LinkError], repeated: bool) ->
     """Store the models and the estimate in the statistics of a run."""
     models = {link.name: link.stiffening for link in system.robot.links if link.flexible is not None}
     estimate = {each.link: round(each.error, 6) for each in errors}
-    statistics = {**run.statistics, "stiffening": {"models": models, "estimated_error": estimate, "repeated": repeated}}
-    run._records.attrs["statistics"] = json.dumps(statistics, default=float)
+    run._add_statistics(stiffening={"models": models, "estimated_error": estimate, "repeated": repeated})
 
 
 def repeat_note(errors: list[LinkError], names: list[str]) -> str:

@@ -31,16 +31,22 @@ class Vibration(NamedTuple):
 
 def vibration(nodes: Nodes, coordinates: Sequence[Coordinate], sizes: Array, rtol: float) -> Vibration | None:
     """Of any coordinate, of which these sizes are large. A swing is the way from one turning point to the next."""
-    groups = np.array([f"{each.link}, {each.kind == 'elastic'}" for each in coordinates])
     q, v, _ = nodes.motions(len(coordinates))
+    turns = np.count_nonzero(v[:-1] * v[1:] < 0, axis=0)
+    often = np.flatnonzero(turns > OFTEN)
+    if not len(often):
+        return None
     q = q / sizes
-    ranges = np.ptp(q, axis=0)
+    groups = [(each.link, each.kind == "elastic") for each in coordinates]
+    ranges: dict[tuple[str, bool], float] = {}
+    for group, size in zip(groups, np.ptp(q, axis=0).tolist(), strict=True):
+        ranges[group] = max(size, ranges.get(group, 0.0))
     found = []
-    for place in range(len(coordinates)):
-        least = max(MINDED * float(ranges[groups == groups[place]].max()), ABOVE_ERRORS * rtol)
+    for place in often.tolist():
+        least = max(MINDED * ranges[groups[place]], ABOVE_ERRORS * rtol)
         found.append(Vibration(place, _frequency(nodes.times, q[:, place], v[:, place], least)))
-    fastest = max(found, key=lambda each: each.frequency, default=None)
-    return fastest if fastest is not None and fastest.frequency else None
+    fastest = max(found, key=lambda each: each.frequency)
+    return fastest if fastest.frequency else None
 
 
 def _frequency(times: Array, q: Array, v: Array, least: float) -> float:
