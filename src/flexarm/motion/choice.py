@@ -7,11 +7,11 @@ an implicit method follows only those that matter, an explicit one must follow a
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.motion.dop853 import Dop853
 from flexarm.motion.esdirk import Esdirk

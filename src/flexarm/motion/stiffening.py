@@ -10,13 +10,13 @@ benchmarks/stiffening.py compares the estimate with exact runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.coordinates import Coordinate
 from flexarm.mechanics.reach import LARGE_DEFLECTION, STATIONS, remedy

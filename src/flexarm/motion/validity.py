@@ -22,7 +22,7 @@ from flexarm.mechanics.reach import (
     twists_far,
 )
 from flexarm.mechanics.system import System
-from flexarm.mechanics.truncation import Truncation
+from flexarm.mechanics.truncation import MAX_ERROR, Truncation
 from flexarm.motion import truncation
 from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
@@ -97,7 +97,7 @@ def _unsolved(statistics: Plain, options: Plain) -> list[str]:
 
 def _too_few_shapes(statistics: Plain, options: Plain) -> list[str]:
     found = statistics.get("truncation")
-    if found is None or found["error"] is None or found["error"] <= truncation.MAX_ERROR:
+    if found is None or found["error"] is None or found["error"] <= MAX_ERROR:
         return []
     return truncation.warnings_of(Truncation.from_plain(found), options["duration"])
 
