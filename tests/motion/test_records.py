@@ -311,3 +311,14 @@ def test_runs_of_laws_and_constraints_have_their_torques_at_once(settled):
     expected = -2.0 * run.array("q") - run.array("v")
     np.testing.assert_allclose(run.array("torque"), expected, rtol=1e-9, atol=1e-12)
     assert len(settled) == before
+
+
+def test_a_first_simulation_does_not_import_what_it_does_not_need():
+    """Masked arrays of NumPy take 10 ms: `np.unique`, `np.median` and `np.quantile` import them."""
+    unneeded = ("numpy.ma", "flexarm.motion.netcdf", "flexarm.motion.forces", "flexarm.mechanics.derivatives")
+    code = f"""
+fa.simulate(arm, 1.0, torque={{"upper": fa.bang_bang(0.02, (0.3, 0.6))}}, native=False)
+print(*(name for name in {unneeded} if name in sys.modules))
+show()
+"""
+    assert loaded(code) == [set(), set()]

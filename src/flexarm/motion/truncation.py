@@ -136,7 +136,8 @@ class RunInputs:
         A run that would need too many points is followed from its start as long as they suffice.
         """
         figures = these.frequencies(self.held(these))
-        jumps = np.unique([0.0, self.duration, *(each for each in self.schedule.jumps if 0 < each < self.duration)])
+        inside = (each for each in self.schedule.jumps if 0 < each < self.duration)
+        jumps = np.array(sorted({0.0, self.duration, *inside}))  # np.unique imports numpy.ma
         fastest = min(
             1 / (POINTS_PER_PERIOD * max(figures.refined, default=1.0 / self.duration)),
             float(np.diff(jumps).min()) / 2,
