@@ -38,6 +38,7 @@ from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.start import initial_state
 from flexarm.motion.stiffening import estimated_errors, exact_instead, record, repeat_note
 from flexarm.motion.validity import warn_of_validity
+from flexarm.motion.verification import largest_distance
 from flexarm.robot import Robot
 
 SHORTEST = 1e-12  # s: less is a slip of the keyboard
@@ -227,8 +228,6 @@ def _verified(
     with loop.interrupts.noticed():
         tighter = finer.integration(again, q, v, loop.recorder.times, watch, loop.interrupts)
     _complete(tighter, q, v, loop.t, progress)
-    from flexarm.motion.verification import largest_distance
-
     found = largest_distance(loop.system, loop, tighter)
     if found is not None and plan.dt is not None:  # halved steps are not exact, either
         found /= 1 - 0.5**loop.stepper.order
