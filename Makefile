@@ -31,6 +31,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/equations.py
 	$(BIN)/python benchmarks/first_call.py
+	$(BIN)/python benchmarks/whole_call.py
 	$(BIN)/python benchmarks/simulate.py
 	$(BIN)/python benchmarks/constraints.py
 	$(BIN)/python benchmarks/formulation.py

@@ -26,7 +26,16 @@ Times = dict[str, float]  # s by what was done
 COLD = "first simulation, nothing compiled"
 WARM = "first simulation, compiled code in the cache"
 SUM = "whole program: imports and this simulation"
+ALONE = "numpy, CasADi and pydantic imported alone"
 LABELLED = "the same with a look at run.data (xarray, pandas)"
+
+
+IMPORTS = """
+import time
+start = time.perf_counter()
+import numpy, casadi, pydantic
+print(time.perf_counter() - start)
+"""
 
 
 # --- in a process of its own ---
@@ -76,7 +85,8 @@ def in_new_process(checkout: Path, cache: str, bytecode: str) -> Times:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT)
     if done.returncode:
         raise SystemExit(f"{checkout}: the program failed\n{done.stderr}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    alone = subprocess.run([sys.executable, "-c", IMPORTS], env=environment, capture_output=True, text=True, check=True)
+    return {ALONE: float(alone.stdout), **json.loads(done.stdout.splitlines()[-1])}
 
 
 def measured(checkouts: Sequence[Path], repeats: int, cold_repeats: int) -> list[Times]:

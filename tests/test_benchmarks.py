@@ -29,6 +29,7 @@ import search
 import shapes
 import stepping
 import verdicts
+import whole_call
 import work
 from control_set import costs, hub_and_tip, shaping, two_link_arm
 from control_set.part import Part, Row, below
@@ -171,6 +172,26 @@ def test_first_calls_are_measured_in_processes_of_their_own() -> None:
 def test_a_folder_without_the_package_is_not_measured(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="has no src/flexarm"):
         first_call.in_new_process(tmp_path, str(tmp_path / "cache"), str(tmp_path / "bytecode"))
+
+
+def test_parts_of_a_whole_call_add_up_to_it() -> None:
+    own = fa.simulate
+    clock = iter(range(10_000))
+
+    def work() -> fa.Run:
+        return fa.simulate(fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)]), 0.1, torque={"a": 1.0}, native=False)
+
+    with whole_call.measured_parts(lambda: float(next(clock))) as found:
+        run = work()
+    assert run.status == "completed"
+    assert list(found) == list(whole_call.PARTS)
+    assert all(value > 0 for value in found.values())
+    assert sum(found.values()) == next(clock) - 1
+    calls = whole_call.counted(work)
+    assert calls["loop"] > 100
+    assert all(value > 10 for value in calls.values())
+    assert fa.simulate is own
+    assert "but the loop" in whole_call.table("W1", whole_call.timed(work, 1), calls)
 
 
 def test_calls_of_a_run_are_counted() -> None:

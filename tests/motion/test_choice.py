@@ -55,3 +55,21 @@ def test_both_give_the_same():
     options = {"q0": {"arm.bend_y[1]": 0.01}, "rtol": 1e-6, "native": False}
     first, second = (fa.simulate(clamped(), 1.0, method=method, **options) for method in ("auto", "esdirk"))
     assert first.array("tip")[-1] == pytest.approx(second.array("tip")[-1], abs=1e-6)
+
+
+def test_the_same_run_is_compared_once(monkeypatch):
+    from flexarm.motion import choice
+
+    calls, own = [], choice._compared
+
+    def counted(*given):
+        calls.append(given)
+        return own(*given)
+
+    monkeypatch.setattr(choice, "_compared", counted)
+    assert [chosen(clamped(), 1.01, q0={"arm.bend_y[1]": 0.01}, rtol=1e-6) for _ in range(2)] == ["dop853"] * 2
+    assert len(calls) == 1
+    chosen(clamped(), 1.01, q0={"arm.bend_y[1]": 0.02}, rtol=1e-6)
+    chosen(clamped(), 1.01, q0={"arm.bend_y[1]": 0.01}, rtol=1e-5)
+    chosen(clamped(4), 1.01, q0={"arm.bend_y[1]": 0.01}, rtol=1e-6)
+    assert len(calls) == 4

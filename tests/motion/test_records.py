@@ -191,3 +191,134 @@ def test_saved_without_having_been_read(tmp_path):
 def test_records_of_a_dataset_hold_it():
     data = simulated().data
     assert Records(data).dataset is data
+
+
+# --- what is computed when it is read ---
+
+
+@pytest.fixture
+def settled(monkeypatch):
+    """Count the computations of accelerations at samples."""
+    from flexarm.motion.readings import Inputs
+
+    calls, own = [], Inputs.settled
+
+    def counted(self, *given):
+        calls.append(len(given[0]))
+        return own(self, *given)
+
+    monkeypatch.setattr(Inputs, "settled", counted)
+    return calls
+
+
+def driven(**options) -> fa.Run:
+    """A driven joint and a free one."""
+    links = [fa.Link("arm", 1.0, mass=1.0), fa.Link("fore", 0.5, fa.Revolute("z", viscous=0.01), mass=0.5)]
+    move = {"arm": fa.cycloid(0.0, 0.5, 0.2)}
+    return fa.simulate(fa.Robot(links=links), 0.2, motion=move, native=False, **options)
+
+
+def test_accelerations_and_torques_are_computed_when_they_are_read_and_once(settled):
+    run = driven()
+    for name in ("time", "q", "v", "tip", "deflection", "kinetic", "balance"):
+        run.array(name)
+    assert not settled
+    found = run.array("torque"), run.array("a")
+    assert np.shares_memory(run.array("a"), found[1])
+    assert settled == [len(run.array("time"))]
+    again = run.at(run.array("time"))
+    np.testing.assert_array_equal(again.array("a")[1:], found[1][1:])
+    np.testing.assert_allclose(again.array("torque"), found[0], rtol=1e-12, atol=1e-15)
+
+
+def test_torques_read_later_are_those_of_inverse_dynamics():
+    run = driven()
+    system = fa.System(run.robot)
+    tau = system.inverse_dynamics(run.array("q"), run.array("v"), run.array("a"))
+    np.testing.assert_allclose(run.array("torque")[:, 0], tau[:, 0], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["pickle", "deepcopy", "file", "copy", "data"])
+def test_what_was_not_read_is_in_copies_pickles_and_files(way, tmp_path):
+    expected, run = driven(), driven()
+    if way == "pickle":
+        run = pickle.loads(pickle.dumps(run))
+    elif way == "deepcopy":
+        run = copy.deepcopy(run)
+    elif way == "copy":
+        run = copy.copy(run)
+    elif way == "data":
+        run = fa.Run(run.data)
+    else:
+        run.save(tmp_path / "run.nc")
+        run = fa.Run.load(tmp_path / "run.nc")
+    for name in ("a", "torque"):
+        np.testing.assert_array_equal(run.array(name), expected.array(name))
+
+
+def test_threads_that_read_at_once_compute_once(settled):
+    run, barrier = driven(), Barrier(8)
+
+    def read(name):
+        barrier.wait()
+        return np.array(run.array(name)), run.at(0.1).array("torque")
+
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(read, ["a", "torque"] * 4)]
+    assert settled.count(len(run.array("time"))) == 1
+    expected = driven()
+    for name, (values, between) in zip(["a", "torque"] * 4, found, strict=True):
+        np.testing.assert_array_equal(values, expected.array(name))
+        np.testing.assert_array_equal(between, expected.at(0.1).array("torque"))
+
+
+def test_an_interrupted_computation_starts_again(monkeypatch):
+    from flexarm.motion.readings import Inputs
+
+    run, own = driven(), Inputs.settled
+
+    def pressed(self, *given):
+        monkeypatch.setattr(Inputs, "settled", own)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Inputs, "settled", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        run.array("a")
+    np.testing.assert_array_equal(run.array("a"), driven().array("a"))
+
+
+def test_functions_of_the_user_are_not_called_when_results_are_read():
+    """A function with a memory answers as the run went on, not as its results are read."""
+    state = {"size": 1.0, "calls": 0}
+
+    def torque(t):
+        state["calls"] += 1
+        return state["size"] if float(t) < 0.05 else -state["size"]
+
+    run = fa.simulate(ARM, 0.1, torque={"arm": torque}, native=False)
+    calls, state["size"] = state["calls"], 5.0
+    torques = run.array("torque")[:, 0]
+    assert state["calls"] == calls
+    np.testing.assert_allclose(np.abs(torques), 1.0)
+    np.testing.assert_allclose(run.array("a")[:, 0], torques / (1 / 3))
+
+
+def test_runs_of_laws_and_constraints_have_their_torques_at_once(settled):
+    law = fa.Feedback(lambda t, q, v: -2.0 * q - v)
+    run = fa.simulate(ARM, 0.1, torque=law, q0={"arm.q": 0.1}, native=False)
+    assert settled
+    before = len(settled)
+    expected = -2.0 * run.array("q") - run.array("v")
+    np.testing.assert_allclose(run.array("torque"), expected, rtol=1e-9, atol=1e-12)
+    assert len(settled) == before
+
+
+def test_a_first_simulation_does_not_import_what_it_does_not_need():
+    """Masked arrays of NumPy take 10 ms: `np.unique`, `np.median` and `np.quantile` import them."""
+    unneeded = ("numpy.ma", "flexarm.motion.netcdf", "flexarm.motion.forces", "flexarm.mechanics.derivatives")
+    code = f"""
+fa.simulate(arm, 1.0, torque={{"upper": fa.bang_bang(0.02, (0.3, 0.6))}}, native=False)
+print(*(name for name in {unneeded} if name in sys.modules))
+show()
+"""
+    assert loaded(code) == [set(), set()]

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import flexarm as fa
 from flexarm.motion import truncation
@@ -209,3 +210,66 @@ def test_twist_is_compared():
     )
     with pytest.warns(fa.ValidityWarning, match=r"too few shapes.*of 'shaft'"):
         fa.modes(fa.Robot(links=[shaft]))
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """Count how often inputs are sampled for an estimate."""
+    calls, own = [], truncation.RunInputs.sampled
+
+    def counted(self, these):
+        calls.append(self.duration)
+        return own(self, these)
+
+    monkeypatch.setattr(truncation.RunInputs, "sampled", counted)
+    return calls
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+def test_the_same_inputs_are_estimated_once(sampled):
+    arm = loaded_arm(2)
+    errors = [
+        fa.simulate(
+            arm, duration, torque={"upper": fa.bang_bang(size, (0.05, 0.1))}, native=False, progress=False
+        ).truncation.error
+        for size, duration in ((5.25, 0.2), (5.25, 0.2), (5.25, 0.21), (6.25, 0.2))
+    ]
+    assert sampled == [0.2, 0.21, 0.2]
+    assert errors[0] == errors[1]
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+@pytest.mark.parametrize("kind", ["formula", "function"])
+def test_a_function_that_has_changed_is_estimated_again(kind):
+    state = {"start": 0.0}
+
+    def formula(t):
+        return 5.0 * np.cos(40.0 * t + state["start"])
+
+    def function(t):
+        return float(formula(float(t)))
+
+    arm, torque = loaded_arm(2), {"upper": formula if kind == "formula" else function}
+    first, same = (fa.simulate(arm, 0.2, torque=torque, native=False, progress=False).truncation for _ in range(2))
+    state["start"] = 1.5
+    other = fa.simulate(arm, 0.2, torque=torque, native=False, progress=False).truncation
+    assert first.error == same.error
+    assert other.error != pytest.approx(first.error, rel=1e-3)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.02, 0.9])
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 3000])
+def test_responses_are_those_of_the_recurrence(decay, count):
+    """Every mode, step by step with the exact solution of x'' + 2 d x' + w^2 x = f for constant f."""
+    rng = np.random.default_rng(1)
+    omega, dt = np.array([1.0, 7.0, 30.0]), 0.05
+    pushes, values, start = rng.normal(size=(3, 2)), rng.normal(size=(2, count)), rng.normal(size=(2, 3))
+    found = truncation._responses(omega, decay * omega, pushes, values, start, dt)
+    for k, w in enumerate(omega):
+        system = np.array([[0.0, 1.0, 0.0], [-(w**2), -2 * decay * w, 1.0], [0.0, 0.0, 0.0]])
+        through = scipy.linalg.expm(system * dt)
+        x, expected = np.array([*start[:, k], 0.0]), []
+        for force in (pushes @ values)[k]:
+            expected.append(x[0])
+            x = through @ [*x[:2], force]
+        np.testing.assert_allclose(found[k], expected, rtol=1e-8, atol=1e-8)

@@ -194,3 +194,21 @@ def test_importing_the_room_is_light():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_units_of_ready_made_parts_are_looked_at_once(monkeypatch):
+    looked, own = [], fa.Material.unit_warnings
+
+    def counted(self):
+        looked.append(self)
+        return own(self)
+
+    monkeypatch.setattr(fa.Material, "unit_warnings", counted)
+    with pytest.warns(fa.UnitsWarning) as caught:
+        steel = fa.Material(E=210.0, rho=7850.0)
+    bar = fa.Section.rectangle(0.01, 0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        links = [fa.Link(name, 1.0, section=bar, material=steel) for name in ("upper", "fore")]
+        fa.Robot(links=links)
+    assert len(looked) == len(caught) == 1

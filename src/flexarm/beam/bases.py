@@ -7,7 +7,6 @@ A family of deformation needs functions that vanish at the clamped root: bending
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -17,6 +16,7 @@ from flexarm.beam.loads import Loadable, Loads, Lump, lumped
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merged
 from flexarm.beam.shear import ShearedShapes, element_functions, rotation, with_shear
 from flexarm.beam.splines import splines
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Elements, Link, Modes, Reduced, Splines

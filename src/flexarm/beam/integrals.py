@@ -8,7 +8,6 @@ is of second order in the shapes is in second_order.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,7 @@ from flexarm.beam.loads import Loads
 from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials
 from flexarm.beam.properties import LinkProperties
 from flexarm.beam.shear import rotation
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Link

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from flexarm.beam.polynomials import PiecewisePolynomials
 from flexarm.beam.shear import rotation
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.robot.carried import Load
 

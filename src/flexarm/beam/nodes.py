@@ -12,7 +12,6 @@ It is a sum of squares whatever the nodes are, so the mass matrix of a link is d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +21,7 @@ from flexarm.beam.bases import quadrature
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
 from flexarm.beam.shear import rotation
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.robot import Reduced, Splines
 

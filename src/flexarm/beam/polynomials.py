@@ -7,7 +7,6 @@ The coefficients are Legendre's on each piece: unlike powers of x they stay well
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.beam import legendre
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 
 Indices = NDArray[np.intp]

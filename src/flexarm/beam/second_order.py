@@ -9,7 +9,6 @@ Each is a sum of products of two families, integrated once or twice from the roo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -19,6 +18,7 @@ from flexarm.beam.bases import weighted
 from flexarm.beam.integrals import LinkIntegrals, clean
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
 from flexarm.beam.shear import rotation, shear_strain
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 
 Often = Literal["once", "twice"]

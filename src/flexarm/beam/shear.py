@@ -6,11 +6,10 @@ Modes find their gamma as they find their psi. An element has that of statics, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 
 POINTS = 8  # in an element, for the mean of its shear strain

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.sentences import shown
 
 Array = NDArray[np.float64]

@@ -12,10 +12,12 @@ proportional to the number of links; Featherstone 2008, chapters 6 and 7, with e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
+
+from flexarm.foundation.dataclass import dataclass
 
 
 @dataclass(frozen=True)

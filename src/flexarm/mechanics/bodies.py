@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.families import FAMILIES
 from flexarm.mechanics.coordinates import Local
 from flexarm.mechanics.symbols import SymbolsUnder

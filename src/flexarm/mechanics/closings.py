@@ -7,10 +7,10 @@ is askew to the axes, the rows are turned into it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.coordinates import Coordinates
 from flexarm.mechanics.numbers import Numbers

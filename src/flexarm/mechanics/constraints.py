@@ -8,12 +8,12 @@ second, so that -lambda is the force or moment on the first side.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.closings import Block, Closing, Key, turn_name
 from flexarm.mechanics.constraint_numbers import AXES
 from flexarm.mechanics.jets import Jet

@@ -8,13 +8,14 @@ elastic coordinates `upper.bend_y[1]`, ..., and those of a part behind a joint t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array, real_array, real_number
 from flexarm.foundation.sentences import suggestion
 from flexarm.robot import Drive, Link, MovingJoint, Robot

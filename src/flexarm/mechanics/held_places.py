@@ -7,11 +7,11 @@ that goes with a unit force of each row. So any kind of row is known without bei
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.closings import Closing, Key
 from flexarm.mechanics.constraints import Constraints
 from flexarm.mechanics.symbols import SymbolsUnder

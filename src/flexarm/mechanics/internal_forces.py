@@ -8,7 +8,6 @@ mass, so that the sum over the whole link is what its joint gives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ import numpy as np
 from flexarm.beam.nodes import LinkNodes
 from flexarm.beam.outboard import Outboard
 from flexarm.beam.polynomials import merged
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.link_numbers import lumps

@@ -7,12 +7,12 @@ processor; written out link by link it would not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any
 
 import casadi as ca
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics import energies
 from flexarm.mechanics.articulated import Eliminated, Form, LocalInertia, eliminate, handed_over, packed, unpacked
 from flexarm.mechanics.bodies import SymbolicBody

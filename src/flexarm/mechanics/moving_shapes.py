@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import factorial
 from typing import Any
 
@@ -12,6 +11,7 @@ import casadi as ca
 
 from flexarm.beam.patterns import NEAR
 from flexarm.beam.second_order import Product
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.bodies import Shapes
 from flexarm.mechanics.symbols import SymbolsUnder
 from flexarm.robot.joints import Contact

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.codegen.lock import building
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.wrenches import force_first, turned

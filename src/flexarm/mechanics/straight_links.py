@@ -7,13 +7,13 @@ treated at once: their shapes are evaluated at the same points, so that the mass
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.beam.integrals import LinkIntegrals
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.chain import Chain

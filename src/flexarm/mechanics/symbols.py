@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.numbers import Numbers
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -22,22 +22,22 @@ from flexarm.mechanics.bodies import Body
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.constraints import Row
 from flexarm.mechanics.coordinates import Actuator, Coordinate
-from flexarm.mechanics.derivatives import Derivative
 from flexarm.mechanics.equations import Equations
 from flexarm.mechanics.functions import BoundFunctions, Functions
-from flexarm.mechanics.internal_forces import LinkCuts
 from flexarm.mechanics.link_models.gripped import gripped
 from flexarm.mechanics.numbers import Numbers
-from flexarm.mechanics.rates import Rates
 from flexarm.mechanics.reach import node_turns, warn_of_furthest
-from flexarm.mechanics.reactions import Balance
 from flexarm.mechanics.singularity import idle_coordinates, idle_motions, without_inertia
 from flexarm.mechanics.size import require_size, size_estimate
 from flexarm.mechanics.strains import RIGID, point_of_section, require_in_section, strain, strain_rows, surface_point
 from flexarm.mechanics.structure import Structure, numbers_of, structure_of
 from flexarm.robot import Robot
 from flexarm.robot.joints import Joint
-from flexarm.robot.picking import Pick, picks
+
+if TYPE_CHECKING:
+    from flexarm.mechanics.derivatives import Derivative
+    from flexarm.mechanics.rates import Rates
+    from flexarm.robot.picking import Pick
 
 Mask = NDArray[np.bool_]
 
@@ -87,6 +87,8 @@ class System:
     @property
     def picks(self) -> dict[str, Pick]:
         """By link, what was picked where its description leaves numbers of shapes open."""
+        from flexarm.robot.picking import picks
+
         return picks(self._given)
 
     @property
@@ -170,10 +172,14 @@ class System:
         >>> rod.derivative("mass_matrix", by=["links.rod.payload.mass", "links.rod.length"])().round(9)  # of m l^2
         array([[[ 9., 12.]]])
         """
+        from flexarm.mechanics.derivatives import Derivative
+
         return Derivative(self, self._chain, self._rates, function, by)
 
     @cached_property
     def _rates(self) -> Rates:
+        from flexarm.mechanics.rates import Rates
+
         return Rates(self._chain)
 
     # --- coordinates ---
@@ -470,6 +476,8 @@ class System:
         if axes not in ("joint", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'joint' or 'world'")
         number, _ = self.place(link)
+        from flexarm.mechanics.reactions import Balance
+
         return Balance(self, q, v, a, loads, constraint_forces).reaction(number, axes)
 
     def section_forces(
@@ -497,6 +505,9 @@ class System:
                [-20., -20.]])
         """
         number, places = self._arguments.places(link, x)
+        from flexarm.mechanics.internal_forces import LinkCuts
+        from flexarm.mechanics.reactions import Balance
+
         found = LinkCuts(Balance(self, q, v, a, loads, constraint_forces), number).forces(places)
         return found[..., 0, :] if np.ndim(x) == 0 else found
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from dataclasses import asdict, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.chain import Chain
 from flexarm.mechanics.reach import ValidityWarning
@@ -144,6 +146,19 @@ class Comparison:
         self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         rigid = self.straight.rigid.values()
         self.actuated = [joint if motor is None else motor for joint, motor in rigid]
+
+    @cached_property
+    def static_deflections(self) -> tuple[Array, Array]:
+        """Static deflections of both under gravity, with joints and motors held by their actuators."""
+        own, fine = (self._static_deflection(basis) for basis in self.straight.bases)
+        return own, fine
+
+    def _static_deflection(self, basis: BasisMatrices) -> Array:
+        kept = _others(len(basis.columns), self.actuated)
+        found = np.zeros(len(self.straight.mass))
+        weight = self.straight.weight[basis.columns[kept]]
+        found[basis.columns[kept]] = np.linalg.solve(basis.stiffness[np.ix_(kept, kept)], weight)
+        return found
 
     def modes(self, held: Collection[int] = ()) -> tuple[NormalModes, NormalModes]:
         """Return the modes of both, with these columns of joints and motors held."""
@@ -354,8 +369,13 @@ def expected_accuracy(robot: Robot) -> str:
     return f"frequencies of strong modes are off by {', '.join(parts)}" if parts else ""
 
 
+def _others(count: int, places: Collection[int]) -> NDArray[np.intp]:
+    """Return the places below a count that are not among those given (`np.setdiff1d` imports `numpy.ma`)."""
+    return np.array([k for k in range(count) if k not in places], dtype=np.intp)
+
+
 def _modes(robot: StraightRobot, basis: BasisMatrices, held: Sequence[int]) -> NormalModes:
-    kept = np.setdiff1d(np.arange(len(basis.columns)), held)
+    kept = _others(len(basis.columns), held)
     if not len(kept):
         return NormalModes(np.zeros(0), np.zeros((len(robot.mass), 0)), np.zeros(0))
     M, K, D = (each[np.ix_(kept, kept)] for each in (basis.mass, basis.stiffness, basis.damping))

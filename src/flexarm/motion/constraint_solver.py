@@ -6,12 +6,12 @@ free coordinates; what driven ones do enters through Phi and its rates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.articulated import substitute, unpacked
 from flexarm.motion.stabilization import Stabilization
 

@@ -13,7 +13,7 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.system import System
 from flexarm.motion.nodes import Nodes
 from flexarm.motion.readings import Points, Readings
-from flexarm.motion.records import Arrays
+from flexarm.motion.records import Arrays, Variable
 from flexarm.robot import Robot
 
 NEAR = 1e-9  # of a run's length: so far beyond its end, a time is the end's
@@ -66,5 +66,5 @@ class Dense:
 
 def without_first(arrays: Arrays) -> Arrays:
     return arrays._replace(
-        variables={name: each._replace(values=each.values[1:]) for name, each in arrays.variables.items()}
+        variables={name: Variable(each.dims, each.values[1:], each.attrs) for name, each in arrays.variables.items()}
     )

@@ -7,11 +7,11 @@ What follows is one function, so that a step by hand is one call of machine code
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.state import Layout, State

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from math import isclose
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.sentences import shown
 from flexarm.motion.gains import Gains
 from flexarm.motion.law_answers import parted

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from flexarm.codegen.evaluator import Native
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 from flexarm.motion import dop853, runge_kutta

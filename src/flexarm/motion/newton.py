@@ -6,11 +6,12 @@ Which of them are taken is decided by the step itself, so the code is the same f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.motion.constraint_solver import ConstraintsAt
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 
 EIGHTH = 0.125  # of a period: steps of this length see a wave at all its phases, and its power, which is twice as fast
@@ -105,7 +106,7 @@ class Pace:
         lengths = finest * 2.0**levels
         begins = np.clip(fast[:, 0] - MARGIN * lengths, 0.0, duration)
         ends = np.clip(fast[:, 1] + MARGIN * lengths, 0.0, duration)
-        edges = np.unique([0.0, duration, *begins, *ends])
+        edges = np.array(sorted({0.0, float(duration), *begins.tolist(), *ends.tolist()}))  # np.unique imports numpy.ma
         longest = np.full(len(edges) - 1, np.inf)
         for level in sorted(set(levels.tolist()), reverse=True):
             here = levels == level

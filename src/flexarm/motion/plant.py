@@ -11,7 +11,7 @@ integrates).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics import energies, stops
 from flexarm.mechanics.articulated import packed, substitute, unpacked
 from flexarm.mechanics.numbers import Numbers

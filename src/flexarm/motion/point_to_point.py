@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb
 from typing import Any
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array, real_number, whole_number
 from flexarm.motion.adjustable import adjustable
 from flexarm.motion.outlook import EIGHTH, Outlook, calm, steady

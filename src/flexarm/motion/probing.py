@@ -9,11 +9,11 @@ round and leaves no trace in them is not seen: the resolution.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook, calm
 

@@ -7,12 +7,13 @@ motions of driven joints, for which their two rates are known.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
 from flexarm.motion.outlook import Outlook, calm, together

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import threading
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from flexarm.codegen.lock import building
 from flexarm.codegen.loops import Runner
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.digital_law import Commands, held_at
 from flexarm.motion.nodes import ROUNDING, snapped
-from flexarm.motion.records import Arrays, arrays
+from flexarm.motion.records import Arrays, Deferred, arrays
 from flexarm.motion.report import Report, report
 from flexarm.motion.sampling import LOW
 from flexarm.motion.schedule import Schedule
@@ -93,6 +94,7 @@ class Readings:
 
     def __init__(self, system: System, points: Points, inputs: Inputs | None = None) -> None:
         self.system, self.points, self.inputs = system, points, inputs
+        self._lock = threading.Lock()  # the functions work on arrays of their own
 
     @cached_property
     def _report(self) -> Report:
@@ -102,23 +104,49 @@ class Readings:
             idle = Schedule(self.system, None, None, ())
             return Report(Runner(report(idle.plant())), idle.given.numbers)
 
-    def __call__(self, times: Array, rows: Array, attributes: dict[str, str]) -> Arrays:
+    def __call__(
+        self, times: Array, rows: Array, attributes: dict[str, str], *, accelerations_later: bool = False
+    ) -> Arrays:
         """From rows of (q, v, a, work, lost), the first three with a law's states behind them; the first row is the
-        start, against which energies are balanced."""
+        start, against which energies are balanced.
+
+        accelerations_later: compute accelerations, and torques of driven joints, when they are read. Inputs are
+        evaluated now, since functions of the user may have a memory.
+        """
+        with self._lock:
+            return self._read(times, rows, attributes, accelerations_later and self._may_defer)
+
+    @property
+    def _may_defer(self) -> bool:
+        """True if accelerations follow from q, v and inputs alone, and nothing else from accelerations."""
+        return self.inputs is not None and self.inputs.schedule.law is None and not self.system.constraints
+
+    def _forces(self, moments: Array, q: Array, v: Array, a: Array, given: Array) -> dict[str, Array]:
+        """Return accelerations and torques at samples of a robot without constraints."""
+        assert self.inputs is not None
+        with self._lock:
+            q, v, a, _ = self.inputs.settled(moments, q, v, a, given)
+            driving = self._report(q, v, a, given)[3] if self.inputs.schedule.driven else np.zeros((len(q), 0))
+            return {"a": a, "torque": _torques(self.inputs, given, q, v, driving, None)}
+
+    def _read(self, times: Array, rows: Array, attributes: dict[str, str], deferred: bool) -> Arrays:
         system, n = self.system, self.system.nq
         work, lost = rows[:, -2], rows[:, -1]
         q, v, a = every = np.split(rows[:, :-2], 3, axis=1)
         forces, given, parts = None, np.zeros((len(times), 1 + system.nu)), dict[str, Any]()
+        later: Deferred | None = None
         if self.inputs is None:
             every = [each[:, :n] for each in every]
         else:
             moments = self.inputs.moment(times)
             given = self.inputs.at(moments)
-            *every, forces = self.inputs.settled(moments, q, v, a, given)
+            if not deferred:
+                *every, forces = self.inputs.settled(moments, q, v, a, given)
         energies, tip_rotation, tip, driving, deflection = self._report(*every, given)
         total = energies.sum(axis=1)
         if self.inputs is not None:
-            parts["torque"] = _torques(self.inputs, given, every[0], every[1], driving, forces)
+            later = Deferred(partial(self._forces, moments, q, v, a, given)) if deferred else None
+            parts["torque"] = later or _torques(self.inputs, given, every[0], every[1], driving, forces)
             parts["loads"] = _loads(self.inputs, given)
             parts["law_states"] = _law_states(self.inputs, every[1])
         q, v, a = (each[:, :n] for each in every)
@@ -137,7 +165,7 @@ class Readings:
             time=times,
             q=q,
             v=v,
-            a=a,
+            a=later or a,
             tip=tip,
             tip_rotation=tip_rotation,
             deflection=deflection,

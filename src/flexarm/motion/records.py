@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,17 +44,51 @@ class Variable(NamedTuple):
     attrs: dict[str, str]
 
 
+class Deferred:
+    """Arrays by name that are computed together when the first of them is read.
+
+    Of two threads that read at once one computes them and the other waits. If computing is interrupted, the next reader
+    starts it again.
+    """
+
+    def __init__(self, compute: Callable[[], Mapping[str, Array]]) -> None:
+        self._compute: Callable[[], Mapping[str, Array]] | None = compute
+        self._arrays: Mapping[str, Array] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, name: str) -> Array:
+        with self._lock:
+            if self._compute is not None:
+                self._arrays = self._compute()
+                self._compute = None  # and what it refers to
+        return self._arrays[name]
+
+
+class DeferredVariable:
+    """A `Variable` whose values are computed when they are read. Copies and pickles have the values."""
+
+    def __init__(self, dims: tuple[str, ...], name: str, arrays: Deferred, attrs: dict[str, str]) -> None:
+        self.dims, self.attrs, self._name, self._arrays = dims, attrs, name, arrays
+
+    @property
+    def values(self) -> Array:
+        return self._arrays[self._name]
+
+    def __reduce__(self) -> tuple[type[Variable], tuple[Any, ...]]:
+        return Variable, (self.dims, self.values, self.attrs)
+
+
 class Arrays(NamedTuple):
     """A run's variables (`time` among them), labels and attributes; they are read as those of a Dataset."""
 
-    variables: Mapping[str, Variable]
+    variables: Mapping[str, Variable | DeferredVariable]
     labels: Labels
     attrs: dict[str, str]
 
     def labelled(self) -> xr.Dataset:
         import xarray as xr
 
-        variables = dict(self.variables)
+        variables = {name: (each.dims, each.values, each.attrs) for name, each in self.variables.items()}
         time = xr.Coordinates({"time": variables.pop("time")})
         return xr.Dataset(variables, _coordinates(self.labels).merge(time).coords, self.attrs)
 
@@ -98,8 +132,13 @@ def _coordinates(labels: Labels) -> xr.Coordinates:
     return xr.Coordinates({name: (dimension, list(places)) for name, dimension, places in labels})
 
 
+def joined(statistics: str, more: str) -> str:
+    """Return a JSON object with the members of two, which have no name in common."""
+    return f"{statistics[:-1]}, {more[1:]}"
+
+
 def arrays(**parts: Any) -> Arrays:
-    """The arrays of a run with their labels (`simulate` knows them)."""
+    """The arrays of a run with their labels (`simulate` knows them); parts that are `Deferred` are computed later."""
     labels = [
         ("coordinate", "coordinate", parts["names"]),
         ("axis", "axis", AXES),
@@ -142,10 +181,14 @@ def arrays(**parts: Any) -> Arrays:
             "",
             "force (N) or moment (N m) of each constraint row on its first side or link",
         )
-    variables = {
-        name: Variable(("time", *dims), parts[name], {"long_name": meaning} | ({"units": unit} if unit else {}))
-        for name, (dims, unit, meaning) in layout.items()
-    }
+    variables: dict[str, Variable | DeferredVariable] = {}
+    for name, (dims, unit, meaning) in layout.items():
+        attributes = {"long_name": meaning} | ({"units": unit} if unit else {})
+        given = parts[name]
+        if isinstance(given, Deferred):
+            variables[name] = DeferredVariable(("time", *dims), name, given, attributes)
+        else:
+            variables[name] = Variable(("time", *dims), given, attributes)
     variables["time"] = Variable(("time",), parts["time"], {"units": "s"})
     # copies: whoever gave the lists may change them before the labels are needed
     fixed = tuple((name, dimension, tuple(places)) for name, dimension, places in labels)

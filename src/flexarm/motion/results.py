@@ -48,7 +48,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
         "version": __version__,
         "python": platform.python_version(),
     }
-    found = readings(times, rows, attributes)
+    found = readings(times, rows, attributes, accelerations_later=isinstance(nodes, Nodes))
     if isinstance(nodes, Nodes):
         audited, energies = nodes.times, _energies(loop, nodes)
     else:

@@ -15,9 +15,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown, suggestion
 from flexarm.motion.audit import words
 from flexarm.motion.dense import INPUTS_ARE_GONE, Dense
-from flexarm.motion.forces import Forces
-from flexarm.motion.netcdf import netcdf, read_netcdf, warn_of_version, with_nodes, without_nodes
-from flexarm.motion.records import ENERGIES, Arrays, Records
+from flexarm.motion.records import ENERGIES, Arrays, Records, joined
 from flexarm.motion.series import available, named
 from flexarm.robot import Robot
 
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from flexarm.analysis.measured import FrequencyResponse
     from flexarm.analysis.spectra import Scaling, Spectrum, Trend, Window
     from flexarm.mechanics.truncation import Truncation
+    from flexarm.motion.forces import Forces
     from flexarm.show.animate import Animation
     from flexarm.studio.server import Studio
 
@@ -71,6 +70,10 @@ class Run:
     def statistics(self) -> dict[str, Any]:
         """What the solver did."""
         return dict(json.loads(self._records.attrs["statistics"]))
+
+    def _add_statistics(self, **more: Any) -> None:
+        text = json.dumps(more, default=float)
+        self._records.attrs["statistics"] = joined(self._records.attrs["statistics"], text)
 
     @property
     def error_estimate(self) -> float | None:
@@ -239,6 +242,8 @@ class Run:
 
     @property
     def _forces(self) -> Forces:
+        from flexarm.motion.forces import Forces
+
         return Forces(self._records, self._dense)
 
     def compare(self, other: Run) -> xr.Dataset:
@@ -416,6 +421,8 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write NetCDF4 at `path`, readable by xarray alone; an earlier file stays until the new one is whole."""
+        from flexarm.motion.netcdf import netcdf, with_nodes
+
         others = "to_csv writes a table, to_dataframe() gives one to pandas"
         target = _file(path, ".nc", f"results are NetCDF; {others}")
         data = self.data if isinstance(self._dense, str) else with_nodes(self.data, self._dense.nodes)
@@ -452,6 +459,8 @@ class Run:
         """
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path = {shown(path)}: must be the path of a file that run.save wrote")
+        from flexarm.motion.netcdf import read_netcdf, warn_of_version, without_nodes
+
         data = read_netcdf(path)
         missing = {"model", "options", "statistics", "version", "reason", "status"} - set(data.attrs)
         if missing:

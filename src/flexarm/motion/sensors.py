@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.reach import ValidityWarning

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Formula, Opaque, Piece, Wave, looked

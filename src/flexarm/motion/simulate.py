@@ -166,7 +166,7 @@ def simulate(
             return again
     with interrupts.noticed(), interrupts.held():  # the run is there: Ctrl-C must not lose it
         truncation.record(run, truncation.estimate(system, schedule, run))
-    warn_of_validity(run, system)
+    warn_of_validity(run, system, errors)
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
         warn_of_unread_sensors(schedule.controller.unread)
     return run

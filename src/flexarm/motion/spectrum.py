@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.motion.plant import Plant
 

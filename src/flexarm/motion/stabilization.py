@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import real_number
 from flexarm.foundation.sentences import shown
 

@@ -10,8 +10,6 @@ import numpy as np
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import ROUNDING, Vector
-from flexarm.mechanics.assembly import Assembly
-from flexarm.mechanics.equilibrium import equilibrium
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.mechanics.system import System
 from flexarm.motion.schedule import Schedule
@@ -46,6 +44,8 @@ def _initial(system: System, schedule: Schedule, q0: Vector | str) -> Array:
     if isinstance(q0, str):
         if q0 != "equilibrium":
             raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
+        from flexarm.mechanics.equilibrium import equilibrium
+
         return equilibrium(system, _started(system, schedule, np.zeros(system.nq), ()))
     _one(system, q0, "q0")
     mentioned = system.names if q0 is not None and not isinstance(q0, Mapping) else q0 or ()
@@ -91,6 +91,8 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
     q, v = q.copy(), v.copy()
     for k, each in schedule.motions.items():
         q[k], v[k] = each(0.0), each(0.0, 1)
+    from flexarm.mechanics.assembly import Assembly
+
     found = Assembly(system, schedule.driven).state(q, v)
     sizes = system.sizes
     for what, old, new, per, heard in (("q0", q, found[0], "", True), ("v0", v, found[1], "/s", v_given)):

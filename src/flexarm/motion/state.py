@@ -8,13 +8,13 @@ multipliers. The states of a law stand behind the robot's own coordinates in eac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 
 

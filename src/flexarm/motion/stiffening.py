@@ -10,13 +10,13 @@ benchmarks/stiffening.py compares the estimate with exact runs.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.coordinates import Coordinate
 from flexarm.mechanics.reach import LARGE_DEFLECTION, STATIONS, remedy
@@ -34,6 +34,8 @@ HIGHER_MODES = 3.0
 MODAL_MASS = 0.24  # of a clamped bar in its first mode, as a share of its mass
 MAX_ERROR = 0.01
 """Estimated error, as a share of the peak deflection, up to which the second-order model is kept."""
+MAX_POSTURES = 64  # whose frequencies are stored
+_frequencies: WeakKeyDictionary[System, dict[tuple[object, ...], Array]] = WeakKeyDictionary()
 MIN_SWING = 0.01  # of the peak deflection: smaller swings are no vibration
 
 
@@ -105,8 +107,7 @@ def record(run: Run, system: System, errors: list[LinkError], repeated: bool) ->
     """Store the models and the estimate in the statistics of a run."""
     models = {link.name: link.stiffening for link in system.robot.links if link.flexible is not None}
     estimate = {each.link: round(each.error, 6) for each in errors}
-    statistics = {**run.statistics, "stiffening": {"models": models, "estimated_error": estimate, "repeated": repeated}}
-    run._records.attrs["statistics"] = json.dumps(statistics, default=float)
+    run._add_statistics(stiffening={"models": models, "estimated_error": estimate, "repeated": repeated})
 
 
 def repeat_note(errors: list[LinkError], names: list[str]) -> str:
@@ -166,8 +167,21 @@ def _frequency_error(run: Run, system: System, link: Link) -> float:
 def _first_frequencies(run: Run, system: System, link: Link, q: Array) -> Array:
     """Return the first frequency of a link (Hz) in bend_y and bend_z; infinite if it has no second one."""
     q = np.where(system.elastic, 0.0, q)
+    free = [] if system.constraints else [each.index for each in _free_joints(run, system)]
+    known = _frequencies.setdefault(system, {})
+    key = (link.name, q.tobytes(), *free)
+    found = known.get(key)
+    if found is None:
+        found = _computed_frequencies(system, link, q, free)
+        if len(known) > MAX_POSTURES:
+            known.clear()
+        known[key] = found
+    return found
+
+
+def _computed_frequencies(system: System, link: Link, q: Array, free: list[int]) -> Array:
     M, K = system.mass_matrix(q), system.stiffness_matrix(q)
-    if not system.constraints and (free := [each.index for each in _free_joints(run, system)]):
+    if free:
         M = M - M[:, free] @ np.linalg.lstsq(M[np.ix_(free, free)], M[free, :], rcond=None)[0]
     found = np.full(2, np.inf)
     for axis, family in enumerate(("bend_y", "bend_z")):

@@ -7,16 +7,15 @@ distance between their tips is the estimate (benchmarks/truncation.py compares i
 
 from __future__ import annotations
 
-import json
 import threading
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.straight_links import BasisMatrices
 from flexarm.mechanics.system import System
 from flexarm.mechanics.truncation import (
     MAX_ERROR,
@@ -29,7 +28,7 @@ from flexarm.mechanics.truncation import (
     joint_posture,
     listed_shapes,
 )
-from flexarm.motion.pieces import Opaque
+from flexarm.motion.pieces import Opaque, Piece, Spline, Sweep, Wave
 from flexarm.motion.profiles import Profile
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
@@ -40,12 +39,15 @@ SAMPLES_PER_POINT = 3  # of inputs, whose mean counts
 MIN_POINTS, MAX_POINTS = 200, 6000
 MIN_SHARE = 1e-3  # of the largest response: weaker modes are taken as static
 MAX_GROWTH = 30.0  # exponent within a block of the recurrence
+BLOCK = 256  # points of a block, at most
+POINTS_AT_ONCE = 1024  # so that arrays stay in the cache, and products too small for BLAS to start threads
 REMEMBERED = 32  # estimates
 AT_REST = 0.1  # distance from the linear static deflection, as a share of it, of links at rest in equilibrium
 ROUNDING = 1e-12  # of the robot's length: smaller deflections are none
+DATA = (Wave, Sweep, Spline)  # pieces whose values are given by their numbers
 LARGE_ERROR = 0.2  # beyond it the size of the estimate means nothing
 
-_known: dict[tuple[object, ...], tuple[Comparison, Truncation]] = {}
+_known: dict[tuple[object, ...], Truncation] = {}
 _lock = threading.Lock()
 
 
@@ -62,11 +64,6 @@ class Excitation:
     forces: Array
     values: Array
     start: Array
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """All that decides the response of a robot."""
-        return self.dt, self.held, self.forces.tobytes(), self.values.tobytes(), self.start.tobytes()
 
 
 @dataclass(frozen=True)
@@ -103,11 +100,27 @@ class RunInputs:
         self.start, self.rates, self.torques = start, rates, torques
         self.controlled = schedule.feedback is not None
 
+    def key(self, these: Comparison) -> tuple[object, ...] | None:
+        """Return what decides the estimate; None if recorded motions or torques do.
+
+        Profiles are compared by value, splines by identity. Functions of the user are not compared: they may give
+        other values in the next run.
+        """
+        loads = [(load.link, load.x, *parts) for load, parts in self.schedule.loads]
+        profiles = [*self.schedule.torques, *self.schedule.motions.values()]
+        profiles += [part for _, parts in self.schedule.loads for part in parts]
+        if self.controlled or not all(isinstance(each, DATA) for profile in profiles for each in _pieces(profile)):
+            return None
+        inputs = (*self.schedule.torques, None, *self.schedule.motions.items(), None, *loads)
+        return these, self.duration, inputs, self.start.tobytes()
+
     @classmethod
     def of_run(cls, system: System, schedule: Schedule, run: Run) -> RunInputs:
         """Return the inputs of a run that was computed."""
         times, start = run.array("time"), np.array([run.array("q")[0], run.array("v")[0]])
-        return cls(system, schedule, float(times[-1]), start, _rates(system, run), (times, run.array("torque")))
+        calls = any(_is_function(each) for each in schedule.torques)
+        torques = (times, run.array("torque")) if calls else None
+        return cls(system, schedule, float(times[-1]), start, _rates(system, run), torques)
 
     def held(self, these: Comparison) -> tuple[int, ...]:
         """Return the columns of joints and motors whose motion is given."""
@@ -123,7 +136,8 @@ class RunInputs:
         A run that would need too many points is followed from its start as long as they suffice.
         """
         figures = these.frequencies(self.held(these))
-        jumps = np.unique([0.0, self.duration, *(each for each in self.schedule.jumps if 0 < each < self.duration)])
+        inside = (each for each in self.schedule.jumps if 0 < each < self.duration)
+        jumps = np.array(sorted({0.0, self.duration, *inside}))  # np.unique imports numpy.ma
         fastest = min(
             1 / (POINTS_PER_PERIOD * max(figures.refined, default=1.0 / self.duration)),
             float(np.diff(jumps).min()) / 2,
@@ -194,11 +208,11 @@ class RunInputs:
         A robot at rest in static equilibrium is so in both bases, each with its own deflections; else the start is that
         of the run, projected on the shapes.
         """
-        own, fine = these.straight.bases
+        own = these.straight.bases[0]
         start = np.zeros((2, 2, len(these.straight.mass)))
         loose = [k for k, each in enumerate(self.system.coordinates) if each.kind == "elastic"]
         columns = own.columns[-len(loose) :]
-        sags = [self._sag(these, basis) for basis in (own, fine)]
+        sags = these.static_deflections
         bent = self.start[0][loose]
         settled = np.linalg.norm(bent - sags[0][columns]) <= AT_REST * np.linalg.norm(bent)
         if settled and not np.any(self.start[1][loose]):
@@ -206,15 +220,6 @@ class RunInputs:
         else:
             start[:, :, columns] = self.start[:, loose]
         return start
-
-    @staticmethod
-    def _sag(these: Comparison, basis: BasisMatrices) -> Array:
-        """Return static deflections under gravity, with joints and motors held by their actuators."""
-        kept = np.setdiff1d(np.arange(len(basis.columns)), these.actuated)
-        found = np.zeros(len(these.straight.mass))
-        weight = these.straight.weight[basis.columns[kept]]
-        found[basis.columns[kept]] = np.linalg.solve(basis.stiffness[np.ix_(kept, kept)], weight)
-        return found
 
 
 def estimate(system: System, schedule: Schedule, run: Run) -> Truncation:
@@ -254,13 +259,13 @@ def estimate_of(inputs: RunInputs, shapes: dict[str, dict[str, int]] | None = No
 
 
 def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str, int]] | None) -> Truncation:
+    key = inputs.key(these)
+    if key is not None and key in _known:
+        with _lock:
+            if (known := _known.get(key)) is not None:
+                return known
     sampled = inputs.sampled(these)
     excitation = inputs.excitation(these, sampled)
-    key = (id(these), *excitation.key)
-    with _lock:
-        known = _known.get(key)
-    if known is not None and known[0] is these:
-        return known[1]
     error, enough = _error(these, excitation), shapes or {}
     free, held = these.frequencies(), these.frequencies(these.actuated)
     if error > MAX_ERROR and shapes is None:
@@ -272,27 +277,34 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
         enough = enough_shapes(these.robot, error_of)
     joints = "held" if set(excitation.held) == set(these.actuated) else "free"
     found = Truncation(error, free, held, enough if error > MAX_ERROR else {}, joints=joints)
-    with _lock:
-        _known[key] = (these, found)
-        while len(_known) > REMEMBERED:
-            _known.pop(next(iter(_known)))
+    if key is not None:
+        with _lock:
+            _known[key] = found
+            while len(_known) > REMEMBERED:
+                _known.pop(next(iter(_known)))
     return found
 
 
 def _is_function(profile: Profile) -> bool:
     """Return True if a profile calls a function of the user."""
+    return any(isinstance(each, Opaque) for each in _pieces(profile))
+
+
+def _pieces(profile: Profile) -> Iterator[Piece]:
+    """Yield the pieces of a profile; of sums of copies, those that are copied."""
     pieces = [*profile.pieces]
     while pieces:
         piece = pieces.pop()
-        if isinstance(piece, Opaque):
-            return True
-        pieces += [each.piece for each in getattr(piece, "copies", ())]
-    return False
+        copies = getattr(piece, "copies", None)
+        if copies is None:
+            yield piece
+        else:
+            pieces += [each.piece for each in copies]
 
 
 def record(run: Run, found: Truncation) -> None:
     """Store the figures in the statistics of a run."""
-    run._records.attrs["statistics"] = json.dumps({**run.statistics, "truncation": found.plain()}, default=float)
+    run._add_statistics(truncation=found.plain())
 
 
 def warnings_of(found: Truncation, duration: float) -> list[str]:
@@ -318,67 +330,103 @@ def _rates(system: System, run: Run) -> tuple[Array, Array]:
 
 def _error(these: Comparison, excitation: Excitation) -> float:
     """Return the largest distance between tips of links, as a share of the peak deflection."""
-    straight = these.straight
-    own, fine = these.modes(excitation.held)
-    small, large = (_amplitudes(these, modes, excitation, k) for k, modes in enumerate((own, fine)))
-    tips = np.tensordot(straight.tips @ own.shapes, small, axes=1) - np.tensordot(
-        straight.tips @ fine.shapes, large, axes=1
-    )
-    deflections = np.tensordot(straight.deflections @ fine.shapes, large, axes=1)
-    peak = float(np.linalg.norm(deflections, axis=1).max(initial=0.0))
+    straight, values = these.straight, excitation.values
+    inputs = len(values)
+    coordinates, rows = [], [values]
+    for basis, modes in enumerate(these.modes(excitation.held)):
+        followed, amplitudes, static = _amplitudes(these, modes, excitation, basis)
+        coordinates.append(np.hstack([static, modes.shapes[:, followed]]))
+        rows.append(amplitudes)
+    own, fine = coordinates
+    tips, deflections = (each.reshape(-1, len(straight.mass)) for each in (straight.tips, straight.deflections))
+    moved = np.hstack([tips @ (own[:, :inputs] - fine[:, :inputs]), tips @ own[:, inputs:], -tips @ fine[:, inputs:]])
+    bent = deflections @ fine
+    distance = peak = 0.0
+    for begin in range(0, values.shape[1], POINTS_AT_ONCE):
+        some = [each[:, begin : begin + POINTS_AT_ONCE] for each in rows]
+        distance = max(distance, _largest_norm(moved @ np.concatenate(some)))
+        peak = max(peak, _largest_norm(bent @ np.concatenate(some[::2])))
     if peak <= ROUNDING * sum(link.length for link in these.robot.links):
         return 0.0
-    return float(np.linalg.norm(tips, axis=1).max(initial=0.0)) / peak
+    return distance / peak
 
 
-def _amplitudes(these: Comparison, modes: NormalModes, excitation: Excitation, basis: int) -> Array:
-    """Return the coordinates of modes (modes, times) of the linear robot with one of the bases."""
-    force = modes.shapes.T @ excitation.forces @ excitation.values
+def _largest_norm(points: Array) -> float:
+    """Return the largest norm of displacements of links (4 links, times)."""
+    squares = (points * points).reshape(-1, 4, points.shape[1]).sum(axis=1)
+    return float(np.sqrt(squares.max(initial=0.0)))
+
+
+def _amplitudes(
+    these: Comparison, modes: NormalModes, excitation: Excitation, basis: int
+) -> tuple[NDArray[np.bool_], Array, Array]:
+    """Return the modes of a basis that are followed, their coordinates (modes, times), and the static response (n,
+    inputs) of the others.
+    """
+    pushes = modes.shapes.T @ excitation.forces  # (modes, inputs)
     start = excitation.start[basis] @ these.straight.mass @ modes.shapes  # (2, modes)
-    amplitude = force / modes.omega[:, None] ** 2  # static, of modes that the grid does not follow
     moved = np.linalg.norm(these.straight.tips @ modes.shapes, axis=1).max(axis=0, initial=0.0)
-    pushed = np.abs(force)
-    impulse = pushed.sum(axis=1) * excitation.dt / modes.omega  # what a short pulse leaves
-    driven = np.minimum(pushed.max(axis=1, initial=0.0) / modes.omega**2, impulse)
+    peak, total = _sizes(pushes, excitation.values)
+    impulse = total * excitation.dt / modes.omega  # what a short pulse leaves
+    driven = np.minimum(peak / modes.omega**2, impulse)
     largest = moved * (driven + np.abs(start[0]) + np.abs(start[1]) / modes.omega)
     followed = (modes.omega * excitation.dt < np.pi / 2) & (modes.decay < modes.omega)
     followed &= largest > MIN_SHARE * largest.max(initial=0.0)
-    amplitude[followed] = _responses(
-        modes.omega[followed], modes.decay[followed], force[followed], start[:, followed], excitation.dt
+    amplitudes = _responses(
+        modes.omega[followed],
+        modes.decay[followed],
+        pushes[followed],
+        excitation.values,
+        start[:, followed],
+        excitation.dt,
     )
-    return np.asarray(amplitude)
+    static = (modes.shapes[:, ~followed] / modes.omega[~followed] ** 2) @ pushes[~followed]
+    return followed, amplitudes, static
 
 
-def _responses(omega: Array, decay: Array, force: Array, start: Array, dt: float) -> Array:
+def _sizes(pushes: Array, values: Array) -> tuple[Array, Array]:
+    """Return the peak of the force on each mode, and the sum of its magnitude over all times."""
+    peak, total = np.zeros((2, len(pushes)))
+    for begin in range(0, values.shape[1], POINTS_AT_ONCE):
+        force = np.abs(pushes @ values[:, begin : begin + POINTS_AT_ONCE])
+        np.maximum(peak, force.max(axis=1, initial=0.0), out=peak)
+        total += force.sum(axis=1)
+    return peak, total
+
+
+def _responses(omega: Array, decay: Array, pushes: Array, values: Array, start: Array, dt: float) -> Array:
     """Return the coordinates of modes (modes, times) under forces that are constant from one time to the next.
 
-    With the pole p of a mode and w = x' - conj(p) x, its equation is w' = p w + f.
+    With the pole p of a mode and w = x' - conj(p) x, its equation is w' = p w + f. It is solved in blocks: in each of
+    them as a sum from rest, to which the motion at the end of the block before is added.
     """
-    if not len(omega):
-        return np.zeros((0, force.shape[1]))
+    modes, count = len(omega), values.shape[1]
+    if not modes:
+        return np.zeros((0, count))
     turning = np.sqrt(omega**2 - decay**2)
-    pole = (-decay + 1j * turning)[:, None]
-    step, count = np.exp(pole * dt), force.shape[1]
-    gain = (1 - 1 / step) / pole
-    w = start[1][:, None] - np.conj(pole) * start[0][:, None]
-    out = np.empty((len(omega), count))
+    pole = -decay + 1j * turning
     fastest = float(decay.max(initial=0.0)) * dt
-    block = count if fastest * count <= MAX_GROWTH else max(int(MAX_GROWTH / fastest), 1)
-    for begin in range(0, count, block):
-        here = force[:, begin : begin + block]
-        grown = _powers(pole * dt, here.shape[1])
-        added = np.cumsum(here * gain / grown, axis=1)
-        w_here = w + added
-        w_here[:, 1:] = w_here[:, :-1]
-        w_here[:, :1] = w
-        out[:, begin : begin + block] = (grown * w_here).imag / turning[:, None]
-        w = grown[:, -1:] * step * (w + added[:, -1:])
+    block = int(max(min(BLOCK, count, MAX_GROWTH / fastest if fastest else np.inf), 1))
+    step, powers = np.exp(pole * dt), np.exp((pole * dt)[:, None] * np.arange(block))
+    weights = ((1 - 1 / step) / pole)[:, None] / powers
+    through = powers[:, -1] * step
+    w = start[1] - np.conj(pole) * start[0]
+    out, powers = np.empty((modes, count)), powers / turning[:, None]
+    blocks = max(POINTS_AT_ONCE // block, 1)
+    for begin in range(0, count, blocks * block):
+        force = pushes @ values[:, begin : begin + blocks * block]
+        here = force.shape[1]
+        many = -(-here // block)
+        padded = np.zeros((modes, many * block))
+        padded[:, :here] = force
+        added = np.cumsum(padded.reshape(modes, many, block) * weights[:, None, :], axis=2)
+        before = np.empty((modes, many), dtype=complex)
+        for k in range(many):
+            before[:, k] = w
+            w = through * (w + added[:, k, -1])
+        motion = np.empty_like(added)
+        motion[:, :, 0] = 0.0
+        motion[:, :, 1:] = added[:, :, :-1]
+        motion += before[:, :, None]
+        out[:, begin : begin + here] = (powers[:, None, :] * motion).imag.reshape(modes, -1)[:, :here]
     return out
-
-
-def _powers(exponent: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
-    """Return exp(k exponent) for k = 0 ... count - 1, with few calls of exp."""
-    inner = 64
-    small = np.exp(exponent * np.arange(inner))
-    large = np.exp(exponent * (inner * np.arange(-(-count // inner))))
-    return (large[:, :, None] * small[:, None, :]).reshape(len(exponent), -1)[:, :count]

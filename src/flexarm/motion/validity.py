@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -20,37 +22,43 @@ from flexarm.mechanics.reach import (
     twists_far,
 )
 from flexarm.mechanics.system import System
+from flexarm.mechanics.truncation import MAX_ERROR, Truncation
 from flexarm.motion import truncation
 from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
-from flexarm.motion.stiffening import estimated_errors, warnings_of
+from flexarm.motion.stiffening import LinkError, estimated_errors, warnings_of
 from flexarm.motion.vibration import A_PERIOD, ALIASED
 from flexarm.robot import Riding, Robot
+
+Plain = Mapping[str, Any]  # statistics and options
 
 LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
 
 
-def warn_of_validity(run: Run, system: System) -> None:
-    """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration."""
-    for sentence in (*_early_end(run, system.robot), *doubts(run, system)):
+def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = None) -> None:
+    """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration.
+
+    errors: those of second-order links, if they are known.
+    """
+    for sentence in (*_early_end(run, system.robot), *doubts(run, system, errors)):
         warnings.warn(sentence, ValidityWarning, stacklevel=3)
 
 
-def doubts(run: Run, system: System) -> list[str]:
+def doubts(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
     """What to say of a run, as far as it came."""
-    robot = system.robot
+    robot, statistics, options = system.robot, run.statistics, run.options
     found = (
-        _unsolved(run),
-        _inaccurate(run, robot),
-        _leak(run),
+        _unsolved(statistics, options),
+        _inaccurate(run, robot, statistics, options),
+        _leak(run, statistics, options),
         smoothed_steps(system),
         _large_deflections(run, system),
-        warnings_of(estimated_errors(run, system), system),
+        warnings_of(estimated_errors(run, system) if errors is None else errors, system),
         _large_twists(run, system),
         _coarse_nodes(run, system),
-        _aliases(run),
-        truncation.warnings_of(run.truncation, run.options["duration"]),
+        _aliases(statistics, options),
+        _too_few_shapes(statistics, options),
     )
     return [*chain.from_iterable(found)]
 
@@ -81,11 +89,17 @@ def _hint(run: Run, robot: Robot) -> str:
     return ""
 
 
-def _unsolved(run: Run) -> list[str]:
-    statistics = run.statistics
+def _unsolved(statistics: Plain, options: Plain) -> list[str]:
     if not statistics["unsolved"]:
         return []
-    return [unsolved_steps(statistics["unsolved"], statistics["steps"], run.options["dt"])]
+    return [unsolved_steps(statistics["unsolved"], statistics["steps"], options["dt"])]
+
+
+def _too_few_shapes(statistics: Plain, options: Plain) -> list[str]:
+    found = statistics.get("truncation")
+    if found is None or found["error"] is None or found["error"] <= MAX_ERROR:
+        return []
+    return truncation.warnings_of(Truncation.from_plain(found), options["duration"])
 
 
 def unsolved_steps(count: int, steps: int, dt: float) -> str:
@@ -96,16 +110,15 @@ def unsolved_steps(count: int, steps: int, dt: float) -> str:
     )
 
 
-def _inaccurate(run: Run, robot: Robot) -> list[str]:
-    allowed = run.options["rtol"] * sum(link.length for link in robot.links) + run.options["atol"]
-    if run.status == "failed" or run.error_estimate is None or run.error_estimate <= allowed:
+def _inaccurate(run: Run, robot: Robot, statistics: Plain, options: Plain) -> list[str]:
+    estimate = statistics.get("error_estimate")
+    allowed = options["rtol"] * sum(link.length for link in robot.links) + options["atol"]
+    if run.status == "failed" or estimate is None or estimate <= allowed:
         return []
-    smaller = "dt" if run.options["dt"] else "rtol"
-    replayed = (
-        "; in that run the controller was not asked, but its words were said again" if "rate" in run.options else ""
-    )
+    smaller = "dt" if options["dt"] else "rtol"
+    replayed = "; in that run the controller was not asked, but its words were said again" if "rate" in options else ""
     return [
-        f"links are up to {run.error_estimate:.3g} m from where a more accurate run has them, and "
+        f"links are up to {estimate:.3g} m from where a more accurate run has them, and "
         f"{allowed:.3g} m are allowed; take a smaller {smaller}{replayed}"
     ]
 
@@ -126,9 +139,8 @@ def smoothed_steps(system: System) -> list[str]:
     ]
 
 
-def _leak(run: Run) -> list[str]:
+def _leak(run: Run, statistics: Plain, options: Plain) -> list[str]:
     """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
-    statistics = run.statistics
     share = statistics.get("energy_share", 0.0)
     if run.status != "completed" or abs(share) <= LEAK:
         return []
@@ -142,7 +154,7 @@ def _leak(run: Run) -> list[str]:
     return [
         f"the integration itself {did} {statistics['energy_balance']:.3g} J until t = "
         f"{statistics['energy_worst_at']:.4g} s, where no more than {statistics['energy_moved']:.3g} J moved: do not "
-        f"trust this run; take a smaller {'dt' if run.options['dt'] else 'rtol'}, or another method"
+        f"trust this run; take a smaller {'dt' if options['dt'] else 'rtol'}, or another method"
     ]
 
 
@@ -184,9 +196,9 @@ def _coarse_nodes(run: Run, system: System) -> list[str]:
     return found
 
 
-def _aliases(run: Run) -> list[str]:
-    found = run.statistics.get("vibration", {}).items()
-    return [sentence for name, frequency in found for sentence in aliases(name, frequency, run.options["sample"])]
+def _aliases(statistics: Plain, options: Plain) -> list[str]:
+    found = statistics.get("vibration", {}).items()
+    return [sentence for name, frequency in found for sentence in aliases(name, frequency, options["sample"])]
 
 
 def aliases(name: str, frequency: float, sample: float) -> list[str]:

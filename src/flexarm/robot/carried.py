@@ -8,13 +8,14 @@ are, and its first moment, which turns with the hinge, is none. A slide stands i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 
 from .flexibility import Modes

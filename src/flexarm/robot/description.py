@@ -143,14 +143,19 @@ def warn_of_units(message: str) -> None:
 def warn_of_new_units(description: Description, given: Mapping[str, object], known: Collection[Problem] = ()) -> None:
     """Warn about this description and the parts made for it from plain data, but for what is `known`.
 
-    Ready-made parts have warned already.
+    Ready-made parts have warned already, and so have theirs.
     """
+    doubts = [
+        (part, doubt.under(path))
+        for path, part in _new_parts(description, given.values())
+        for doubt in _unit_warnings_of(part)
+    ]
+    if not doubts:
+        return
     ready = set(_ids_of_descriptions(given.values()))
-    for path, part in description.parts():
-        if id(part) not in ready:
-            for doubt in (each.under(path) for each in _unit_warnings_of(part)):
-                if doubt not in known:
-                    warn_of_units(str(doubt))
+    for part, doubt in doubts:
+        if id(part) not in ready and doubt not in known:
+            warn_of_units(str(doubt))
 
 
 def _unit_warnings_of(part: Description) -> Iterator[Problem]:
@@ -168,6 +173,29 @@ def _parts_of(value: object, path: str) -> Iterator[tuple[str, Description]]:
     elif isinstance(value, tuple):
         for index, item in enumerate(value):
             yield from _parts_of(item, f"{path}[{index}]")
+
+
+def _new_parts(description: Description, given: Iterable[object]) -> Iterator[tuple[str, Description]]:
+    """Yield this description and what is inside it with paths, but for ready-made parts in what was given."""
+    ready = set[int]()
+    lists = [*given]
+    while lists:
+        value = lists.pop()
+        if isinstance(value, Description):
+            ready.add(id(value))
+        elif isinstance(value, Mapping):
+            lists += value.values()
+        elif isinstance(value, (list, tuple)):
+            lists += value
+    waiting: list[tuple[str, Any]] = [("", description)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, tuple):
+            waiting += [(f"{path}[{k}]", each) for k, each in enumerate(value) if type(each) not in PLAIN][::-1]
+        elif isinstance(value, Description) and id(value) not in ready:
+            yield path, value
+            fields = [(join(path, name), each) for name, each in vars(value).items() if type(each) not in PLAIN]
+            waiting += fields[::-1]
 
 
 def _kinds_of(value: object) -> frozenset[type[Description]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.sentences import cut, printable, shown
 
 TOLD = 20  # problems that a message tells before it says how many more there are

@@ -7,12 +7,12 @@ up to a bound (from the number of waves that fit into the link).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, floor, isfinite, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.families import FAMILIES
 from flexarm.foundation.numbers import Array
 

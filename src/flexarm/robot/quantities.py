@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Bounds, real
 
 Vector3 = tuple[float, float, float]

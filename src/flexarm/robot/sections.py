@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import pairwise
 from math import exp, hypot, pi
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import real
 from flexarm.foundation.sentences import short, shown
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.files import read_bytes
 from flexarm.foundation.sentences import shown
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.nodes import LinkNodes
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.rotations import Step
 from flexarm.mechanics.symbols import SymbolsUnder

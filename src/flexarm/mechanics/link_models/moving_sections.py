@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
 from flexarm.beam.second_order import MOVES, TURNS
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.jets import Jet, followed
 from flexarm.mechanics.moving_shapes import RailShapes
 

@@ -6,7 +6,6 @@ Slopes and strains grow as it gets shorter, and material flows through the shape
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -14,6 +13,7 @@ import numpy as np
 
 from flexarm.beam.patterns import Patterns
 from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.families import FAMILIES
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.symbols import SymbolsUnder

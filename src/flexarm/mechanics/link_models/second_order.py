@@ -7,7 +7,7 @@ times x. With stiffening "none" all but what is linear is left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loads import Loads
 from flexarm.beam.second_order import MOVES, SecondOrder
+from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.beams import add_once, add_shape_integrals, add_strain, beam_integrals

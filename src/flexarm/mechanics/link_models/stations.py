@@ -8,7 +8,6 @@ The axes of a section are turned by its angles about z, then y, then x.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.patterns import NEAR, Patterns
 from flexarm.beam.second_order import MOVES, TURNS, Product, SecondOrder
+from flexarm.foundation.dataclass import dataclass
 from flexarm.mechanics.jets import Jet
 from flexarm.mechanics.link_models.products import summed
 from flexarm.mechanics.rotations import Shift, Step, Turn, X, Y, Z
