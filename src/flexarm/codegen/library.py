@@ -20,7 +20,7 @@ import casadi as ca
 
 from flexarm._version import __version__
 from flexarm.codegen.cache import fingerprint, kept_library, present_library, say_once
-from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.loops import Runner, loop_source
 from flexarm.codegen.source import generate_source
 
@@ -83,7 +83,7 @@ class Library:
         says why)."""
         compiler = find_compiler()
         if compiler is None:
-            say_once(f"no C compiler found (tried {tried()}); {SLOWER}")
+            say_once(missing_compiler_note())
             return self.runners
         try:
             key = self._key(compiler)

@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.codegen.cache import kept_library, say_once
-from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.library import CODE, key_of
 from flexarm.codegen.simd import in_lanes
 from flexarm.codegen.simd_loops import COMMON, NODE_LOOPS, loop
@@ -85,7 +85,7 @@ class LaneLibrary:
         """The library, compiled if need be; None where it cannot be had (one line says why)."""
         compiler = find_compiler()
         if compiler is None:
-            say_once(f"no C compiler found (tried {tried()}); {ONE_BY_ONE}")
+            say_once(missing_compiler_note())
             return None
         try:
             key = self._key(compiler)
