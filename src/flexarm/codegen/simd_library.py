@@ -21,7 +21,7 @@ import numpy as np
 from flexarm.codegen.cache import kept_library, say_once
 from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.library import CODE, key_of
-from flexarm.codegen.simd import in_lanes
+from flexarm.codegen.simd import UnexpectedSource, vectorize
 from flexarm.codegen.simd_loops import COMMON, NODE_LOOPS, loop
 from flexarm.codegen.source import generate_source
 from flexarm.foundation.numbers import Array
@@ -77,7 +77,7 @@ class LaneLibrary:
     @cached_property
     def _source(self) -> str:
         loops = (loop(each.name(), each.n_in(), each.n_out()) for each in self.functions)
-        vectorized = in_lanes(generate_source(self.names[0], self.functions), self.width.lanes)
+        vectorized = vectorize(generate_source(self.names[0], self.functions), self.width.lanes)
         return vectorized + COMMON + NODE_LOOPS + "".join(loops) + self._more
 
     @cached_property
@@ -92,6 +92,9 @@ class LaneLibrary:
             library = kept_library(f"lanes{self.width.lanes}", key, partial(self._build, compiler))
             return ctypes.CDLL(str(library))
         except Unwanted:
+            return None
+        except UnexpectedSource as error:
+            say_once(f"{error}; {ONE_BY_ONE}")
             return None
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or next(iter(str(error).strip().splitlines()), "")
