@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 from flexarm.codegen.cache import usable_directory
@@ -67,6 +68,34 @@ def _find_zig() -> tuple[str, ...] | None:
 def is_zig(compiler: tuple[str, ...]) -> bool:
     """Return True if the command calls Zig's compiler."""
     return compiler[1:2] == ("cc",) and Path(compiler[0]).stem == "zig"
+
+
+@dataclass(frozen=True)
+class Build:
+    """How code was made: recorded in `run.statistics`.
+
+    Parameters
+    ----------
+    compiler : str or None
+        Program that compiled it; None for CasADi's virtual machine.
+    compiler_flags : str
+        Its options.
+    lanes : int
+        Robots that one call of the code computes.
+    vector_math : str
+        Functions that are computed in vectors by flexarm; all others are those of the C library.
+    """
+
+    compiler: str | None = None
+    compiler_flags: str = ""
+    lanes: int = 1
+    vector_math: str = ""
+
+    @classmethod
+    def of(cls, command: tuple[str, ...], flags: tuple[str, ...], lanes: int = 1, vector_math: str = "") -> Build:
+        """Return the build that a compiler's command and flags make."""
+        words = 2 if is_zig(command) else 1
+        return cls(shlex.join(command[:words]), shlex.join((*command[words:], *flags)), lanes, vector_math)
 
 
 def missing_compiler_note() -> str:

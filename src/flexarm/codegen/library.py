@@ -20,7 +20,7 @@ import casadi as ca
 
 from flexarm._version import __version__
 from flexarm.codegen.cache import fingerprint, kept_library, present_library, say_once
-from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, missing_compiler_note
+from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.loops import Runner, loop_source
 from flexarm.codegen.source import generate_source
 
@@ -74,7 +74,7 @@ class Library:
             return None
         try:
             library = present_library(self.names[0], self._key(compiler))
-            return None if library is None else self._loaded(library)
+            return None if library is None else self._loaded(library, compiler)
         except (OSError, RuntimeError):
             return None
 
@@ -89,10 +89,11 @@ class Library:
             key = self._key(compiler)
             library = kept_library(self.names[0], key, partial(self._build, compiler))
             try:
-                return self._loaded(library)
+                return self._loaded(library, compiler)
             except (OSError, RuntimeError):  # it was built for a computer that shares the cache but not its libraries
                 library.unlink(missing_ok=True)
-                return self._loaded(kept_library(self.names[0], key, partial(self._build, compiler)), lost=True)
+                library = kept_library(self.names[0], key, partial(self._build, compiler))
+                return self._loaded(library, compiler, lost=True)
         except Unwanted:
             return self.runners
         except (OSError, RuntimeError) as error:
@@ -112,10 +113,11 @@ class Library:
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
         return compile_library(compiler, self._source, folder / f"{self.names[0]}.c")
 
-    def _loaded(self, library: Path, lost: bool = False) -> list[Runner]:
-        """`lost`: a library that cannot be loaded is of no use to anybody."""
+    def _loaded(self, library: Path, compiler: tuple[str, ...], lost: bool = False) -> list[Runner]:
+        """Load a library; with `lost`, one that cannot be loaded is deleted."""
         try:
-            return [Runner(ca.external(name, str(library)), library) for name in self.names]
+            build = Build.of(compiler, FLAGS)
+            return [Runner(ca.external(name, str(library)), library, build) for name in self.names]
         except (OSError, RuntimeError):
             if lost:
                 library.unlink(missing_ok=True)

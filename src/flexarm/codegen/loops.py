@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.compiler import Build
 from flexarm.foundation.numbers import Array
 
 _LOOP = """
@@ -64,10 +65,11 @@ def tied(function: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array
 
 @dataclass(frozen=True)
 class Runner:
-    """A function and, if it is machine code, the library that has its loop."""
+    """A function and, if it is machine code, the library that has its loop, and how that was compiled."""
 
     function: ca.Function
     library: Path | None = None
+    build: Build = field(default_factory=Build)
 
 
 class Many:

@@ -23,6 +23,7 @@ FUNCTIONS = (
     "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log",
     "sqrt", "floor", "ceil", "fabs", "log1p", "expm1", "erf",
 )  # fmt: skip
+VECTOR_MATH = "sin, cos"  # what is computed in vectors; the others lane by lane
 OF_TWO = ("pow", "atan2", "fmod", "hypot", "copysign")
 
 PARTS = (1.570796325802803, 9.920935791635221e-10, 5.170182981794105e-19)  # of pi / 2

@@ -19,9 +19,9 @@ import casadi as ca
 import numpy as np
 
 from flexarm.codegen.cache import kept_library, say_once
-from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, missing_compiler_note
+from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.library import CODE, key_of
-from flexarm.codegen.simd import UnexpectedSource, vectorize
+from flexarm.codegen.simd import VECTOR_MATH, UnexpectedSource, vectorize
 from flexarm.codegen.simd_loops import COMMON, NODE_LOOPS, loop
 from flexarm.codegen.source import generate_source
 from flexarm.foundation.numbers import Array
@@ -69,6 +69,7 @@ class LaneLibrary:
         more: str = "",
     ) -> None:
         self.names, self._make, self._depends, self.width, self._more = names, make, depends, width or widest(), more
+        self.build = Build()  # how it was compiled, once it is loaded
 
     @cached_property
     def functions(self) -> Sequence[ca.Function]:
@@ -90,7 +91,9 @@ class LaneLibrary:
         try:
             key = self._key(compiler)
             library = kept_library(f"lanes{self.width.lanes}", key, partial(self._build, compiler))
-            return ctypes.CDLL(str(library))
+            loaded = ctypes.CDLL(str(library))
+            self.build = Build.of(compiler, self._flags, self.width.lanes, VECTOR_MATH)
+            return loaded
         except Unwanted:
             return None
         except UnexpectedSource as error:
@@ -106,8 +109,11 @@ class LaneLibrary:
         return key_of([*identity, "lanes", *self.width], compiler)
 
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
-        flags = ("-O3", *FLAGS[1:], *self.width.flags)
-        return compile_library(compiler, self._source, folder / "lanes.c", flags)
+        return compile_library(compiler, self._source, folder / "lanes.c", self._flags)
+
+    @property
+    def _flags(self) -> tuple[str, ...]:
+        return ("-O3", *FLAGS[1:], *self.width.flags)
 
 
 class LaneFunction:
