@@ -45,6 +45,16 @@ def constants() -> ca.Function:
     return ca.Function("constants", [x], [ca.DM(range(1, 21)) * x, ca.DM([1, *[0] * 19]) + x, ca.DM([3, 4]) * x[:2]])
 
 
+def matrices() -> ca.Function:
+    """Functions of CasADi's own that steps, laws and constraints may need."""
+    sparse, dense = ca.MX.sym("sparse", ca.Sparsity.upper(3)), ca.MX.sym("dense", 3, 3)
+    replaced = ca.MX(dense)
+    replaced[1, :] = sparse[0, :]
+    out = [sparse, ca.project(dense, ca.Sparsity.lower(3)), sparse.T, sparse @ sparse, dense @ sparse, replaced]
+    out += [ca.cross(dense[:, 0], dense[:, 1]), ca.diag(dense[:, 2])]
+    return ca.Function("matrices", [sparse, dense], [ca.densify(each) for each in out])
+
+
 def turns() -> ca.Function:
     a, b = ca.SX.sym("a"), ca.SX.sym("b")
     return ca.Function("turns", [a, b], [ca.sin(a), ca.cos(a), ca.cos(b), ca.sin(b)])
@@ -60,7 +70,7 @@ def halved() -> ca.Function:
     return ca.Function("halved", [x], [here])
 
 
-MAKE = (arithmetic, vectors, turns, halved, constants)
+MAKE = (arithmetic, vectors, turns, halved, constants, matrices)
 
 
 @pytest.fixture(scope="module", params=WIDTHS, ids=lambda width: f"{width.lanes} lanes")
@@ -112,6 +122,14 @@ def test_constants_are_the_same_in_all_lanes(library):
     x = RANDOM.normal(size=(11, 20))
     for found, expected in zip(evaluated(library, "constants", x), alone(library.functions[4], x), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_matrices_are_those_of_one(library):
+    upper, dense = RANDOM.normal(size=(11, 6)), RANDOM.normal(size=(11, 9))
+    function, sparsity = library.functions[5], library.functions[5].sparsity_in(0)
+    rows = [function(ca.DM(sparsity, each), ca.reshape(ca.DM(other), 3, 3)) for each, other in zip(upper, dense)]
+    for k, found in enumerate(evaluated(library, "matrices", upper, dense)):
+        np.testing.assert_array_equal(found, [row[k].full().ravel(order="F") for row in rows])
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 100.0, 1e5, 9.9e5, 1e8, 1e300])

@@ -113,6 +113,7 @@ _REWRITTEN = [
     ),
     (re.compile(r"(casadi_real \w+ ?= ?)0;"), r"\1lane_all(0.);"),
     (re.compile(r"casadi_real (\w+_default_in)"), r"double \1"),
+    (re.compile(r"CASADI_CAST\(casadi_real, (\*x\+\+|x\[[^()]*\])\)"), r"\1"),  # of an array of them already
 ]
 _UNKNOWN = re.compile(r"casadi_to_int\(\*")  # a choice between more than two, which lanes cannot share
 _CALL = re.compile(rf"(?<=[=(,*+/ -])({'|'.join(('sin', 'cos', *FUNCTIONS, *OF_TWO))})\(")
