@@ -1,4 +1,4 @@
-"""Where compiled libraries are kept, and which of them may be loaded.
+"""Keep compiled libraries on disk: where they are, which of them may be loaded, and which are evicted.
 
 To load a library is to run it. Only files that the user alone can have written are loaded, from a folder that nobody
 else can write to; and each ends with a checksum of its key and content, so that a damaged one, which could take the

@@ -1,9 +1,8 @@
-"""CasADi functions as machine code: C source -> shared object, kept in the user's cache directory.
+"""Compile CasADi functions to shared libraries in the user's cache directory, and load them.
 
-The file's name is a hash of the source (or of all that decides it), the flags and the compiler, so nothing stale is
-ever loaded; it is written beside its place and moved there in one step, so several processes may compile the same
-function at once.
-Without a compiler the same functions run in CasADi's virtual machine, about ten times slower.
+The name of a library contains a hash of its source (or of all that decides it), the flags and the compiler, so nothing
+stale is loaded. It is written to a temporary file that is then renamed, so several processes may compile the same
+function at once. Without a compiler the same functions run in CasADi's virtual machine, about ten times slower.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ SLOWER = "computing in CasADi's virtual machine, ~10x slower"
 
 
 def compiled(function: ca.Function) -> ca.Function:
-    """The same function as machine code, or the function itself where that cannot be had (one line says why)."""
+    """Return the function as machine code, or the function itself if it cannot be compiled (one line says why)."""
     return Library([function.name()], lambda: [function]).built()[0].function
 
 

@@ -1,4 +1,4 @@
-"""A function evaluated many times in one call, over rows of arrays that stay in place."""
+"""Evaluate a function for many rows in one call, in compiled code or in CasADi's virtual machine."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** 
 
 
 def loop_source(function: ca.Function) -> str:
-    """C that evaluates a function again and again."""
+    """Return C source of a loop that evaluates a function for many rows."""
     return _LOOP.format(name=function.name(), inputs=function.n_in(), outputs=function.n_out())
 
 
 def tied(function: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], None]:
-    """The function tied to arrays that stay in place: far cheaper than handing it new ones at each call."""
+    """Bind a function to arrays that stay in place, and return a call without arguments: it is far cheaper."""
     buffer: Any
     buffer, evaluate = function.buffer()
     for k, slot in enumerate(inputs):

@@ -1,7 +1,7 @@
-"""Functions as machine code of several robots at once: how wide, compiled, kept in the cache, and called.
+"""Compile functions for several robots at once, and call them on arrays.
 
-How many lanes there are is decided by the processor that runs them, and part of the library's key: a cache that several
-computers share has one for each width.
+The number of lanes is that of the processor on which they run, and part of a library's key: a cache that several
+computers share has one library for each width.
 """
 
 from __future__ import annotations
