@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import casadi as ca
@@ -140,8 +141,13 @@ def test_without_any_compiler_one_line_says_how_to_get_one(bare, caplog):
     (record,) = caplog.records
     message = record.getMessage()
     assert "no C compiler found (tried cc, gcc, clang, the Python package ziglang)" in message
-    assert 'pip install "flexarm[compiler]"' in message
+    assert f"pip install '{compiler.ZIG_REQUIREMENT}'" in message
     assert "\n" not in message
+
+
+def test_the_package_in_the_message_is_that_of_the_extra():
+    declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert declared["optional-dependencies"]["compiler"] == [compiler.ZIG_REQUIREMENT]
 
 
 def test_without_any_compiler_runs_give_the_same_numbers(bare):

@@ -1,7 +1,7 @@
 """Find a C compiler and call it.
 
 The compiler is `$CC` if that is set (and only that), else the first of cc, gcc and clang on the path, else the one of
-the Python package `ziglang` (`pip install "flexarm[compiler]"`). Without any, CasADi's virtual machine is used.
+the Python package `ziglang` (the extra `compiler`). Without any, CasADi's virtual machine is used.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from flexarm.codegen.cache import usable_directory
 # multiply-add, so that compiled code gives the virtual machine's digits.
 FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
 COMPILERS = ("cc", "gcc", "clang")
+ZIG_REQUIREMENT = "ziglang>=0.16"  # as in pyproject.toml
 # Zig compiles for the processor at hand unless told otherwise; a cache may be shared by computers with different ones.
 ZIG_FLAGS = ("-mcpu=baseline", "-fno-sanitize=undefined")
 
@@ -103,7 +104,7 @@ def missing_compiler_note() -> str:
     named = os.environ.get("CC")
     if named is None:
         tried = ", ".join((*COMPILERS, "the Python package ziglang"))
-        remedy = 'pip install "flexarm[compiler]" installs one'
+        remedy = f"pip install '{ZIG_REQUIREMENT}' (flexarm's extra 'compiler') installs one"
     else:
         tried, remedy = f"$CC = {named!r}", "set CC to a compiler, or unset it"
     return (
