@@ -19,8 +19,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# programs of the system: scripts/install-ci-tools installs them where it may
-MAY_LACK = ("no Octave", "no LaTeX", "no ffmpeg", "no Chromium")
+# programs of the system: scripts/install-ci-tools installs them where it may; ziglang takes 400 MB
+MAY_LACK = ("no Octave", "no LaTeX", "no ffmpeg", "no Chromium", "no ziglang")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -177,13 +177,6 @@ def test_an_unbalanced_quote_names_no_compiler(monkeypatch, caplog):
     assert """no C compiler found (tried $CC = '"')""" in caplog.text
 
 
-def test_without_cc_the_usual_names_are_tried(monkeypatch, caplog):
-    monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setenv("PATH", "")
-    compile_and_call(1.0)
-    assert "(tried cc, gcc, clang)" in caplog.text
-
-
 @pytest.mark.skipif(not Path("/bin/sh").exists(), reason="the compilers here are shell scripts")
 @pytest.mark.parametrize(("script", "said"), [("exit 1", "exit status 1"), ('echo "$6: bad" >&2; exit 1', "f.c: bad")])
 def test_many_threads_report_a_failing_compiler_once(tmp_path, monkeypatch, caplog, script, said):

@@ -1,15 +1,20 @@
 """Generated C with a vector for each number: every construct gives the digits that it gives alone."""
 
 import ctypes
+import re
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
 import pytest
 
+import flexarm as fa
 from flexarm.codegen import cache, simd_library
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.simd import in_lanes
+from flexarm.codegen.simd import TESTED_CASADI, UnexpectedSource, vectorize
 from flexarm.codegen.simd_library import AVX2, AVX512, PAIRS, LaneFunction, LaneLibrary, Width, widest
+from flexarm.codegen.source import generate_source
+from flexarm.sweeps.lanes import lane_code
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -34,6 +39,22 @@ def vectors() -> ca.Function:
     return ca.Function("vectors", [m, n], out)
 
 
+def constants() -> ca.Function:
+    """CasADi writes arrays of more than eight constants on several lines."""
+    x = ca.MX.sym("x", 20)
+    return ca.Function("constants", [x], [ca.DM(range(1, 21)) * x, ca.DM([1, *[0] * 19]) + x, ca.DM([3, 4]) * x[:2]])
+
+
+def matrices() -> ca.Function:
+    """Functions of CasADi's own that steps, laws and constraints may need."""
+    sparse, dense = ca.MX.sym("sparse", ca.Sparsity.upper(3)), ca.MX.sym("dense", 3, 3)
+    replaced = ca.MX(dense)
+    replaced[1, :] = sparse[0, :]
+    out = [sparse, ca.project(dense, ca.Sparsity.lower(3)), sparse.T, sparse @ sparse, dense @ sparse, replaced]
+    out += [ca.cross(dense[:, 0], dense[:, 1]), ca.diag(dense[:, 2])]
+    return ca.Function("matrices", [sparse, dense], [ca.densify(each) for each in out])
+
+
 def turns() -> ca.Function:
     a, b = ca.SX.sym("a"), ca.SX.sym("b")
     return ca.Function("turns", [a, b], [ca.sin(a), ca.cos(a), ca.cos(b), ca.sin(b)])
@@ -49,7 +70,7 @@ def halved() -> ca.Function:
     return ca.Function("halved", [x], [here])
 
 
-MAKE = (arithmetic, vectors, turns, halved)
+MAKE = (arithmetic, vectors, turns, halved, constants, matrices)
 
 
 @pytest.fixture(scope="module", params=WIDTHS, ids=lambda width: f"{width.lanes} lanes")
@@ -97,6 +118,20 @@ def test_loops_over_entries_are_those_of_one(library):
         np.testing.assert_array_equal(found, expected)
 
 
+def test_constants_are_the_same_in_all_lanes(library):
+    x = RANDOM.normal(size=(11, 20))
+    for found, expected in zip(evaluated(library, "constants", x), alone(library.functions[4], x), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_matrices_are_those_of_one(library):
+    upper, dense = RANDOM.normal(size=(11, 6)), RANDOM.normal(size=(11, 9))
+    function, sparsity = library.functions[5], library.functions[5].sparsity_in(0)
+    rows = [function(ca.DM(sparsity, each), ca.reshape(ca.DM(other), 3, 3)) for each, other in zip(upper, dense)]
+    for k, found in enumerate(evaluated(library, "matrices", upper, dense)):
+        np.testing.assert_array_equal(found, [row[k].full().ravel(order="F") for row in rows])
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 100.0, 1e5, 9.9e5, 1e8, 1e300])
 def test_sine_and_cosine_to_a_unit_in_the_last_place(library, scale):
     mpmath = pytest.importorskip("mpmath")
@@ -134,9 +169,64 @@ def test_what_cannot_be_shared_is_refused():
     generator = ca.CodeGenerator("three")
     generator.add(three)
     with pytest.raises(ValueError, match="choice between several"):
-        in_lanes(generator.dump(), 2)
-    with pytest.raises(ValueError, match="not written by a CasADi"):
-        in_lanes("int main(void) { return 0; }", 2)
+        vectorize(generator.dump(), 2)
+
+
+# --- source that is not as expected ---
+
+
+def generated() -> str:
+    return generate_source("all", [make() for make in MAKE])
+
+
+DOCTORED = {
+    "numbers in braces": [
+        (r"\bcasadi_c(\d)", r"casadi_k\1"),
+        (r"static const (casadi_real casadi_c\d)", r"const static \1"),
+    ],
+    "a type beside casadi_real": [(r"casadi_real r ?= ?0;", "double r=0;")],
+    "a cast": [(r"= \(w(\d+)<", r"= ((casadi_real) w\1<"), (r"a(\d+)=\(a(\d+)<", r"a\1=(casadi_real)(a\2<")],
+    "a choice between numbers": [(r"\((a\d+)\?(a\d+):0\)", r"(\1 ? \2 : a0)")],
+    "a comparison of numbers": [(r"\((a\d+)<(a\d+)\)", r"(\1 < \2)"), (r"\((a\d+)&&(a\d+)\)", r"(\1 && \2)")],
+    "a call of log2()": [(r"= ?exp\(", "=log2(")],
+    "no definition of casadi_real": [("#define casadi_real double", "typedef double casadi_real;")],
+}
+DOCTORINGS = [(reason, *each) for reason, changes in DOCTORED.items() for each in changes]
+
+
+@pytest.mark.parametrize(("reason", "pattern", "words"), DOCTORINGS)
+def test_source_that_is_not_as_expected_is_refused(reason, pattern, words):
+    source = generated()
+    doctored = re.sub(pattern, words, source)
+    assert doctored != source
+    vectorize(source, 2)
+    with pytest.raises(UnexpectedSource, match=re.escape(f"CasADi {ca.CasadiMeta.version()} has {reason}, which")):
+        vectorize(doctored, 2)
+
+
+def test_versions_in_the_message_are_those_that_are_declared():
+    declared = re.search(r'"casadi>=([\d.]+)"', (Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert TESTED_CASADI[0] == declared[1]
+    with pytest.raises(UnexpectedSource, match=f"{TESTED_CASADI[0]} to {TESTED_CASADI[1]}"):
+        vectorize("int main(void) { return 0; }", 2)
+
+
+def test_without_vectors_members_run_one_by_one_and_one_line_says_why(monkeypatch, tmp_path, caplog):
+    robot, over = fa.library.two_masses(), {"links.mass.mass": [0.9, 1.0, 1.1]}
+    expected = fa.sweep(robot, over, 1.0, torque={"mass": 1.0})
+    monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
+    monkeypatch.setattr(cache, "_said", set())
+    monkeypatch.setattr(lane_code, "_codes", type(lane_code._codes)())
+    make = simd_library.generate_source
+    monkeypatch.setattr(
+        simd_library, "generate_source", lambda *given: make(*given).replace("#define casadi_real", "//")
+    )
+    for _ in range(2):
+        found = fa.sweep(robot, over, 1.0, torque={"mass": 1.0})
+    np.testing.assert_allclose(found["tip"], expected["tip"], rtol=1e-3, atol=1e-12)
+    (record,) = caplog.records
+    assert "has no definition of casadi_real, which flexarm cannot vectorize" in record.getMessage()
+    assert record.getMessage().endswith("robots are computed one by one")
 
 
 # --- libraries ---

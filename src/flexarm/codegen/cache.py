@@ -1,4 +1,4 @@
-"""Where compiled libraries are kept, and which of them may be loaded.
+"""Keep compiled libraries on disk: where they are, which of them may be loaded, and which are evicted.
 
 To load a library is to run it. Only files that the user alone can have written are loaded, from a folder that nobody
 else can write to; and each ends with a checksum of its key and content, so that a damaged one, which could take the
@@ -42,7 +42,7 @@ _said: set[str] = set()
 
 def present_library(name: str, key: str) -> Path | None:
     """The library of a key if it is there and may be loaded."""
-    library = _usable_directory() / f"{name}-{key}.so"
+    library = usable_directory() / f"{name}-{key}.so"
     if not _sound(library, key):
         return None
     touch(library)
@@ -54,7 +54,7 @@ def kept_library(name: str, key: str, build: Callable[[Path], Path]) -> Path:
     present = present_library(name, key)
     if present is not None:
         return present
-    directory = _usable_directory()
+    directory = usable_directory()
     library = directory / f"{name}-{key}.so"
     try:
         workplace = tempfile.mkdtemp(prefix=DRAFT, dir=directory)
@@ -83,6 +83,19 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flexarm"
 
 
+def usable_directory() -> Path:
+    """Return the cache directory, created if need be, or a temporary one if it cannot be used."""
+    directory = cache_directory()
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if why := _not_private(os.stat(directory)):
+            return _throwaway_for(f"the cache {directory} is not used, since it {why}")
+    except OSError as error:
+        return _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})")
+    sweep(directory, DRAFT)
+    return directory
+
+
 def sources(package: Path) -> list[str]:
     """The files of a package's code. (As text: a `Path` for each would take longer than to read them.)"""
     found = (os.path.join(folder, name) for folder, _, names in os.walk(package) for name in names)
@@ -105,19 +118,6 @@ def say_once(sentence: str) -> None:
         if sentence not in _said:
             _said.add(sentence)
             log.warning("flexarm: %s", sentence)
-
-
-def _usable_directory() -> Path:
-    """The cache, made if need be, or a folder that goes when the program ends."""
-    directory = cache_directory()
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if why := _not_private(os.stat(directory)):
-            return _throwaway_for(f"the cache {directory} is not used, since it {why}")
-    except OSError as error:
-        return _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})")
-    sweep(directory, DRAFT)
-    return directory
 
 
 def _most_bytes() -> float:

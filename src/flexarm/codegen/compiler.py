@@ -1,27 +1,42 @@
-"""The C compiler: which one, and a call of it that ends."""
+"""Find a C compiler and call it.
+
+The compiler is `$CC` if that is set (and only that), else the first of cc, gcc and clang on the path, else the one of
+the Python package `ziglang` (the extra `compiler`). Without any, CasADi's virtual machine is used.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
 import shutil
 import signal
 import subprocess
 import threading
+from dataclasses import dataclass
 from pathlib import Path
+
+from flexarm.codegen.cache import usable_directory
 
 # -O1 compiles about ten times faster than -O3 and runs within a factor of two of it; no contraction to fused
 # multiply-add, so that compiled code gives the virtual machine's digits.
 FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
 COMPILERS = ("cc", "gcc", "clang")
+ZIG_REQUIREMENT = "ziglang>=0.16"  # as in pyproject.toml
+# Zig compiles for the processor at hand unless told otherwise; a cache may be shared by computers with different ones.
+ZIG_FLAGS = ("-mcpu=baseline", "-fno-sanitize=undefined")
 
 PATIENCE = 20.0  # s that a compiler may take for any source,
 PATIENCE_PER_BYTE = 1e-4  # and for each byte of it: five times what one takes on a busy machine
 MOST_PATIENCE = 1800.0
+ZIG_PATIENCE = 120.0  # s more: its first call for a kind of processor builds its own libraries, which takes 4 to 9 s
 
 
 def find_compiler() -> tuple[str, ...] | None:
-    """Command of the C compiler: $CC if it is set (and only that), else the first of cc, gcc, clang."""
+    """Return the command of the C compiler, or None if there is none.
+
+    $CC if it is set (and only that), else the first of cc, gcc and clang, else the compiler of the package ziglang.
+    """
     named = os.environ.get("CC")
     for candidate in COMPILERS if named is None else [named]:
         try:
@@ -31,13 +46,71 @@ def find_compiler() -> tuple[str, ...] | None:
         path = shutil.which(words[0]) if words else None
         if path is not None:
             return (path, *words[1:])
+    return _find_zig() if named is None else None
+
+
+def _find_zig() -> tuple[str, ...] | None:
+    """Return the command of the compiler in the Python package ziglang, or None if it is not installed.
+
+    Its program is called directly, not by `python -m ziglang`: it starts sooner, and its own file is part of the key of
+    compiled code.
+    """
+    try:
+        found = importlib.util.find_spec("ziglang")
+    except (ImportError, ValueError):
+        return None
+    for folder in (found and found.submodule_search_locations) or ():
+        path = shutil.which(os.path.join(folder, "zig"))
+        if path is not None:
+            return (path, "cc", *ZIG_FLAGS)
     return None
 
 
-def tried() -> str:
-    """Where a compiler was looked for."""
+def is_zig(compiler: tuple[str, ...]) -> bool:
+    """Return True if the command calls Zig's compiler."""
+    return compiler[1:2] == ("cc",) and Path(compiler[0]).stem == "zig"
+
+
+@dataclass(frozen=True)
+class Build:
+    """How code was made: recorded in `run.statistics`.
+
+    Parameters
+    ----------
+    compiler : str or None
+        Program that compiled it; None for CasADi's virtual machine.
+    compiler_flags : str
+        Its options.
+    lanes : int
+        Robots that one call of the code computes.
+    vector_math : str
+        Functions that are computed in vectors by flexarm; all others are those of the C library.
+    """
+
+    compiler: str | None = None
+    compiler_flags: str = ""
+    lanes: int = 1
+    vector_math: str = ""
+
+    @classmethod
+    def of(cls, command: tuple[str, ...], flags: tuple[str, ...], lanes: int = 1, vector_math: str = "") -> Build:
+        """Return the build that a compiler's command and flags make."""
+        words = 2 if is_zig(command) else 1
+        return cls(shlex.join(command[:words]), shlex.join((*command[words:], *flags)), lanes, vector_math)
+
+
+def missing_compiler_note() -> str:
+    """Return one line that says where a compiler was looked for, what follows, and how to get one."""
     named = os.environ.get("CC")
-    return ", ".join(COMPILERS) if named is None else f"$CC = {named!r}"
+    if named is None:
+        tried = ", ".join((*COMPILERS, "the Python package ziglang"))
+        remedy = f"pip install '{ZIG_REQUIREMENT}' (flexarm's extra 'compiler') installs one"
+    else:
+        tried, remedy = f"$CC = {named!r}", "set CC to a compiler, or unset it"
+    return (
+        f"no C compiler found (tried {tried}); computing in CasADi's virtual machine, ~10x slower, "
+        f"and members of sweeps one by one; {remedy}"
+    )
 
 
 class Unwanted(RuntimeError):
@@ -84,6 +157,10 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
         raise RuntimeError(_running.hung[identity])
     c_file.write_text(source)
     patience = min(PATIENCE + PATIENCE_PER_BYTE * len(source), MOST_PATIENCE)
+    environment = None
+    if is_zig(compiler):
+        patience += ZIG_PATIENCE
+        environment = _zig_environment(c_file.parent)
     built, messages = c_file.with_suffix(".so"), c_file.with_suffix(".log")
     # a file takes the messages: a pipe would stay open as long as any child of the compiler lives
     with open(messages, "wb") as log, _running.lock:
@@ -95,6 +172,7 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
             stdout=subprocess.DEVNULL,
             stderr=log,
             start_new_session=True,
+            env=environment,
         )
         _running.processes.add(process)
     try:
@@ -113,6 +191,16 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
         said = messages.read_text(errors="replace").strip().replace(f"{c_file.parent}{os.sep}", "")
         raise RuntimeError(next(iter(said.splitlines()), "") or f"exit status {status}")
     return built
+
+
+def _zig_environment(folder: Path) -> dict[str, str]:
+    """Return the environment for Zig: what it keeps of a source goes with the folder in which it is compiled.
+
+    The libraries that it builds at its first call stay beside compiled code, unless $ZIG_GLOBAL_CACHE_DIR says where.
+    """
+    environment = {**os.environ, "ZIG_LOCAL_CACHE_DIR": str(folder / "zig")}
+    environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(usable_directory() / "zig"))
+    return environment
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""NumPy in, NumPy out, for CasADi functions; batches along leading dimensions."""
+"""Evaluate CasADi functions on NumPy arrays, with batches along leading dimensions."""
 
 from __future__ import annotations
 

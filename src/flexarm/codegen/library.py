@@ -1,9 +1,8 @@
-"""CasADi functions as machine code: C source -> shared object, kept in the user's cache directory.
+"""Compile CasADi functions to shared libraries in the user's cache directory, and load them.
 
-The file's name is a hash of the source (or of all that decides it), the flags and the compiler, so nothing stale is
-ever loaded; it is written beside its place and moved there in one step, so several processes may compile the same
-function at once.
-Without a compiler the same functions run in CasADi's virtual machine, about ten times slower.
+The name of a library contains a hash of its source (or of all that decides it), the flags and the compiler, so nothing
+stale is loaded. It is written to a temporary file that is then renamed, so several processes may compile the same
+function at once. Without a compiler the same functions run in CasADi's virtual machine, about ten times slower.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import casadi as ca
 
 from flexarm._version import __version__
 from flexarm.codegen.cache import fingerprint, kept_library, present_library, say_once
-from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.driver import driver_source
 from flexarm.codegen.loops import Runner, loop_source
 from flexarm.codegen.source import generate_source
@@ -32,7 +31,7 @@ SLOWER = "computing in CasADi's virtual machine, ~10x slower"
 
 
 def compiled(function: ca.Function) -> ca.Function:
-    """The same function as machine code, or the function itself where that cannot be had (one line says why)."""
+    """Return the function as machine code, or the function itself if it cannot be compiled (one line says why)."""
     return Library([function.name()], lambda: [function]).built()[0].function
 
 
@@ -82,7 +81,7 @@ class Library:
             return None
         try:
             library = present_library(self.names[0], self._key(compiler))
-            return None if library is None else self._loaded(library)
+            return None if library is None else self._loaded(library, compiler)
         except (OSError, RuntimeError):
             return None
 
@@ -91,16 +90,17 @@ class Library:
         says why)."""
         compiler = find_compiler()
         if compiler is None:
-            say_once(f"no C compiler found (tried {tried()}); {SLOWER}")
+            say_once(missing_compiler_note())
             return self.runners
         try:
             key = self._key(compiler)
             library = kept_library(self.names[0], key, partial(self._build, compiler))
             try:
-                return self._loaded(library)
+                return self._loaded(library, compiler)
             except (OSError, RuntimeError):  # it was built for a computer that shares the cache but not its libraries
                 library.unlink(missing_ok=True)
-                return self._loaded(kept_library(self.names[0], key, partial(self._build, compiler)), lost=True)
+                library = kept_library(self.names[0], key, partial(self._build, compiler))
+                return self._loaded(library, compiler, lost=True)
         except Unwanted:
             return self.runners
         except (OSError, RuntimeError) as error:
@@ -120,10 +120,11 @@ class Library:
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
         return compile_library(compiler, self._source, folder / f"{self.names[0]}.c")
 
-    def _loaded(self, library: Path, lost: bool = False) -> list[Runner]:
-        """`lost`: a library that cannot be loaded is of no use to anybody."""
+    def _loaded(self, library: Path, compiler: tuple[str, ...], lost: bool = False) -> list[Runner]:
+        """Load a library; with `lost`, one that cannot be loaded is deleted."""
         try:
-            return [Runner(ca.external(name, str(library)), library) for name in self.names]
+            build = Build.of(compiler, FLAGS)
+            return [Runner(ca.external(name, str(library)), library, build) for name in self.names]
         except (OSError, RuntimeError):
             if lost:
                 library.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Expressions are built by one thread at a time: what a system has built so far is shared by all that use it."""
+"""The lock under which CasADi expressions are built: what a system has built is shared by all threads."""
 
 from __future__ import annotations
 

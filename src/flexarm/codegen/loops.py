@@ -1,10 +1,10 @@
-"""A function evaluated many times in one call, over rows of arrays that stay in place."""
+"""Evaluate a function for many rows in one call, in compiled code or in CasADi's virtual machine."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.codegen.compiler import Build
 from flexarm.foundation.numbers import Array
 
 _LOOP = """
@@ -43,12 +44,12 @@ CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** 
 
 
 def loop_source(function: ca.Function) -> str:
-    """C that evaluates a function again and again."""
+    """Return C source of a loop that evaluates a function for many rows."""
     return _LOOP.format(name=function.name(), inputs=function.n_in(), outputs=function.n_out())
 
 
 def tied(function: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], None]:
-    """The function tied to arrays that stay in place: far cheaper than handing it new ones at each call."""
+    """Bind a function to arrays that stay in place, and return a call without arguments: it is far cheaper."""
     buffer: Any
     buffer, evaluate = function.buffer()
     for k, slot in enumerate(inputs):
@@ -64,10 +65,11 @@ def tied(function: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array
 
 @dataclass(frozen=True)
 class Runner:
-    """A function and, if it is machine code, the library that has its loop."""
+    """A function and, if it is machine code, the library that has its loop, and how that was compiled."""
 
     function: ca.Function
     library: Path | None = None
+    build: Build = field(default_factory=Build)
 
 
 class Many:

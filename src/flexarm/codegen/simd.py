@@ -1,9 +1,15 @@
-"""Generated C that computes several robots at once: each number becomes a vector of the processor, a lane a robot.
+"""Vectorize C source that CasADi generates: each number becomes a SIMD vector, with one robot in each lane.
 
-CasADi's C does arithmetic on `casadi_real`. Where that is a vector type of the compiler, sums and products need no
-other words; what C says of numbers only (a constant, a comparison, a function of the library) is rewritten here, so
-that each lane has the digits that it would have alone. Where a step asks whether to go on (an iteration, new factors),
-it goes on if any lane wants to: that costs the others time, not accuracy.
+CasADi's C does arithmetic on `casadi_real`. If that is a vector type of the compiler, sums and products need no change.
+What C defines for numbers only (a constant, a comparison, a function of the library) is rewritten here, so that each
+lane has the digits that it would have alone. Comparisons give ones and zeros, as in C. Sine and cosine are computed in
+vectors, to about one unit in the last place; other functions of the library are called lane by lane. Where a step
+decides whether to go on (an iteration, new factors), it goes on if any lane needs it: that costs the others time, not
+accuracy.
+
+The rewriting knows the C that tested versions of CasADi generate. What it does not recognize could be compiled to
+something else (a list of numbers in braces fills the lanes of one vector), so the result is checked, and refused with
+`UnexpectedSource`.
 """
 
 from __future__ import annotations
@@ -11,10 +17,13 @@ from __future__ import annotations
 import re
 from math import factorial, pi
 
+import casadi as ca
+
 FUNCTIONS = (
     "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log",
     "sqrt", "floor", "ceil", "fabs", "log1p", "expm1", "erf",
 )  # fmt: skip
+VECTOR_MATH = "sin, cos"  # what is computed in vectors; the others lane by lane
 OF_TWO = ("pow", "atan2", "fmod", "hypot", "copysign")
 
 PARTS = (1.570796325802803, 9.920935791635221e-10, 5.170182981794105e-19)  # of pi / 2
@@ -104,29 +113,85 @@ _REWRITTEN = [
     ),
     (re.compile(r"(casadi_real \w+ ?= ?)0;"), r"\1lane_all(0.);"),
     (re.compile(r"casadi_real (\w+_default_in)"), r"double \1"),
+    (re.compile(r"CASADI_CAST\(casadi_real, (\*x\+\+|x\[[^()]*\])\)"), r"\1"),  # of an array of them already
 ]
 _UNKNOWN = re.compile(r"casadi_to_int\(\*")  # a choice between more than two, which lanes cannot share
 _CALL = re.compile(rf"(?<=[=(,*+/ -])({'|'.join(('sin', 'cos', *FUNCTIONS, *OF_TWO))})\(")
-_CONSTANT = re.compile(r"^static const casadi_real (casadi_c\d+)\[(\d+)\] = \{([^}]*)\};", re.M)
+_CONSTANT = re.compile(r"^static const casadi_real (casadi_c\d+)\[(\d+)\] =\s*\{([^}]*)\};", re.M)
 _ASSIGNED = re.compile(r"^  (a\d+)=([^;]*);$")
 _TURN = re.compile(r"^lane_(sin|cos)\((a\d+)\)$")
 _HELPERS = {"fabs": "lane_fabs", "fmax": "lane_larger", "fmin": "lane_smaller", "sign": "lane_sign"}
 _HELPER = re.compile(r"^casadi_real casadi_(\w+)\([^)]*\) \{(?:[^\n]*\}\n|\n.*?^\}\n)", re.M | re.S)
 
 
-def in_lanes(source: str, lanes: int) -> str:
-    """A program of CasADi's with a vector of so many numbers for each number; a ValueError where that cannot be."""
+TESTED_CASADI = ("3.6.5", "3.8.2")
+"""The oldest and the newest version of CasADi whose C was tested (`scripts/test-casadi`)."""
+
+_PLAIN = "#ifndef casadi_real\n#define casadi_real double\n#endif\n"
+_IGNORED = re.compile(r'/\*.*?\*/|"[^"\n]*"|^[ \t]*#[^\n]*$', re.S | re.M)  # comments, strings, preprocessor
+# Choices of an array, or of zeros where there is none; of one entry; of a branch
+_POINTER = re.compile(
+    r"\b(arg|res)\[\d+\] ?\? \1\[\d+\] : (?:none|nowhere|casadi_zeros|0);"
+    r"|\barg\[\d+\] ?\? (?:arg\[\d+\]\[\d+\] : lane_all\(0\.\);|lane_any\(\*arg\[\d+\]\) : 0\))"
+)
+_UNEXPECTED = {
+    "numbers in braces": re.compile(r"\bcasadi_real\b[^;(){}]*=\s*\{(?!LANE_ALL\(|0\.?\};)"),
+    "a type beside casadi_real": re.compile(r"\b(?:float|double)\b(?! alpha\)| \w+_default_in\()"),
+    "a cast": re.compile(r"(?<!sizeof)\((?:const )?(?:casadi_real|casadi_int|int|long long|long)\s*\**\)(?! sizeof)"),
+    "a choice between numbers": re.compile(r"\?"),
+    "a comparison of numbers": re.compile(r"^\s*(?:[\w()*+\[\]]+\s*)[-+*/]?=(?!=)[^=;\n]*(?:[<>]|[=!]=|&&|\|\|)", re.M),
+}
+_LOOP_HEAD = re.compile(r"\bfor \([^;]*;[^;]*;[^;)]*\)")
+_DEFINED = re.compile(r"^(?!return\b)(?:\w+[ *]+)+(\w+)\(", re.M)
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
+_STATEMENTS = {"if", "for", "while", "switch", "return", "sizeof", "LANE_ALL"}
+
+
+class UnexpectedSource(ValueError):
+    """C source does not look like that of a tested version of CasADi."""
+
+    def __init__(self, reason: str) -> None:
+        oldest, newest = TESTED_CASADI
+        super().__init__(
+            f"the C of CasADi {ca.CasadiMeta.version()} has {reason}, which flexarm cannot vectorize; "
+            f"it is tested with CasADi {oldest} to {newest}"
+        )
+
+
+def vectorize(source: str, lanes: int) -> str:
+    """Return C source of CasADi with a vector of `lanes` numbers in place of each number.
+
+    Raises
+    ------
+    UnexpectedSource
+        If the source has a construct that is not known to give the same numbers in vectors.
+    ValueError
+        If lanes cannot share a choice that the source makes.
+    """
+    if source.count(_PLAIN) != 1:
+        raise UnexpectedSource("no definition of casadi_real")
     source = _HELPER.sub(_helper, source)
     source = _CONSTANT.sub(_constant, source)
     for pattern, words in _REWRITTEN:
         source = pattern.sub(words, source)
     source = _paired(_CALL.sub(r"lane_\1(", source))
-    plain = "#ifndef casadi_real\n#define casadi_real double\n#endif\n"
     if _UNKNOWN.search(source):
         raise ValueError("lanes cannot share a choice between several functions")
-    if plain not in source:
-        raise ValueError("this C was not written by a CasADi that is known")
-    return source.replace(plain, arithmetic(lanes))
+    _check(source)
+    return source.replace(_PLAIN, arithmetic(lanes))
+
+
+def _check(source: str) -> None:
+    """Raise UnexpectedSource if vectorized source has something that was written for numbers."""
+    source = _IGNORED.sub("", source)
+    defined = set(_DEFINED.findall(source)) | _STATEMENTS
+    for name in _CALLED.findall(source):
+        if name not in defined and not name.startswith("lane_"):
+            raise UnexpectedSource(f"a call of {name}()")
+    source = _LOOP_HEAD.sub("for ()", _POINTER.sub("choice;", source))
+    for reason, pattern in _UNEXPECTED.items():
+        if pattern.search(source):
+            raise UnexpectedSource(reason)
 
 
 def _paired(source: str) -> str:

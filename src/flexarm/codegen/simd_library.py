@@ -1,7 +1,7 @@
-"""Functions as machine code of several robots at once: how wide, compiled, kept in the cache, and called.
+"""Compile functions for several robots at once, and call them on arrays.
 
-How many lanes there are is decided by the processor that runs them, and part of the library's key: a cache that several
-computers share has one for each width.
+The number of lanes is that of the processor on which they run, and part of a library's key: a cache that several
+computers share has one library for each width.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import casadi as ca
 import numpy as np
 
 from flexarm.codegen.cache import kept_library, say_once
-from flexarm.codegen.compiler import FLAGS, Unwanted, compile_library, find_compiler, tried
+from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.library import CODE, key_of
-from flexarm.codegen.simd import in_lanes
+from flexarm.codegen.simd import VECTOR_MATH, UnexpectedSource, vectorize
 from flexarm.codegen.simd_loops import COMMON, NODE_LOOPS, loop
 from flexarm.codegen.source import generate_source
 from flexarm.foundation.numbers import Array
@@ -69,6 +69,7 @@ class LaneLibrary:
         more: str = "",
     ) -> None:
         self.names, self._make, self._depends, self.width, self._more = names, make, depends, width or widest(), more
+        self.build = Build()  # how it was compiled, once it is loaded
 
     @cached_property
     def functions(self) -> Sequence[ca.Function]:
@@ -77,7 +78,7 @@ class LaneLibrary:
     @cached_property
     def _source(self) -> str:
         loops = (loop(each.name(), each.n_in(), each.n_out()) for each in self.functions)
-        vectorized = in_lanes(generate_source(self.names[0], self.functions), self.width.lanes)
+        vectorized = vectorize(generate_source(self.names[0], self.functions), self.width.lanes)
         return vectorized + COMMON + NODE_LOOPS + "".join(loops) + self._more
 
     @cached_property
@@ -85,13 +86,18 @@ class LaneLibrary:
         """The library, compiled if need be; None where it cannot be had (one line says why)."""
         compiler = find_compiler()
         if compiler is None:
-            say_once(f"no C compiler found (tried {tried()}); {ONE_BY_ONE}")
+            say_once(missing_compiler_note())
             return None
         try:
             key = self._key(compiler)
             library = kept_library(f"lanes{self.width.lanes}", key, partial(self._build, compiler))
-            return ctypes.CDLL(str(library))
+            loaded = ctypes.CDLL(str(library))
+            self.build = Build.of(compiler, self._flags, self.width.lanes, VECTOR_MATH)
+            return loaded
         except Unwanted:
+            return None
+        except UnexpectedSource as error:
+            say_once(f"{error}; {ONE_BY_ONE}")
             return None
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or next(iter(str(error).strip().splitlines()), "")
@@ -103,8 +109,11 @@ class LaneLibrary:
         return key_of([*identity, "lanes", *self.width], compiler)
 
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
-        flags = ("-O3", *FLAGS[1:], *self.width.flags)
-        return compile_library(compiler, self._source, folder / "lanes.c", flags)
+        return compile_library(compiler, self._source, folder / "lanes.c", self._flags)
+
+    @property
+    def _flags(self) -> tuple[str, ...]:
+        return ("-O3", *FLAGS[1:], *self.width.flags)
 
 
 class LaneFunction:

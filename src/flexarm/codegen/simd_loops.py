@@ -1,5 +1,9 @@
-"""Loops in C over the nodes of a chunk of steps: what is read of states, on them and between, how far coordinates went,
-how often they swung."""
+"""Loops in C over vectors: a function over rows of several groups of lanes, and loops over the nodes of steps.
+
+Rows of all groups are computed one after the other, so that a chunk of steps ends for all where one lane needs it.
+Loops over nodes evaluate states at nodes and between them, the range of coordinates, and the number of their
+oscillations. All are called without Python's lock.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Report:
     """A report of many samples."""
 
     def __init__(self, runner: Runner, numbers: Array) -> None:
-        function = runner.function
+        function, self.build = runner.function, runner.build
         self.inputs = int(function.numel_in(3))  # of the plant
         self._inputs = [np.zeros((REPORTED, function.numel_in(k))) for k in range(4)]
         self._outputs = [np.zeros((REPORTED, function.numel_out(k))) for k in range(function.n_out())]

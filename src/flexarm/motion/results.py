@@ -57,6 +57,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
     statistics = {
         **vars(recorder.statistics),
         **loop.schedule.statistics(loop.stepper.nodes),
+        **vars(loop.stepper.report.build),
         **more,
         "energy_balance": abs(seen.balance),
         "energy_share": seen.share,

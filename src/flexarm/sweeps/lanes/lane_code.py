@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 
+from flexarm.codegen.compiler import Build
 from flexarm.codegen.lock import building
 from flexarm.codegen.simd_library import LaneLibrary, Width, widest
 from flexarm.codegen.simd_loops import reading
@@ -42,6 +43,11 @@ class LaneCode:
         """None where there is no compiler, or it failed (one line says why)."""
         with building:
             return self._library.loaded
+
+    @property
+    def build(self) -> Build:
+        """How the library was compiled."""
+        return self._library.build
 
     @cached_property
     def measures(self) -> int:

@@ -58,6 +58,6 @@ def _gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
     loop.reason, loop.status = end.reason, end.status
     options: dict[str, Any] = asked(schedule, case.loads, plan, settings.method, settings.sample)
     points = recorded_points(system, settings.points)
-    run = results(loop, points, {**options, "verify": False}, {"wall_time": 0.0})
+    run = results(loop, points, {**options, "verify": False}, {"wall_time": 0.0, **vars(batch.stepper.code.build)})
     truncation.record(run, truncation.estimate(system, schedule, run))
     return run
