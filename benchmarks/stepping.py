@@ -22,7 +22,7 @@ import flexarm as fa
 from flexarm.motion.method_names import METHODS
 from flexarm.motion.plan import CHUNK, tolerance_of
 from flexarm.motion.schedule import Schedule
-from flexarm.motion.step_size import FixedStep
+from flexarm.motion.step_size import StepSize
 from flexarm.motion.stepper import CompiledStepper
 from robots import planar_chain
 
@@ -59,16 +59,19 @@ def of_simulate(system: fa.System, method: str) -> Callable[[], float]:
     schedule, tolerance = Schedule(system, None, None, ()), tolerance_of(system.robot, 1e-4, 0.0, 1.0)
     stepper = CompiledStepper(schedule.plant(), METHODS[method](), CHUNK, True, schedule.given)
     state = stepper.plant.layout.at_rest(np.zeros(system.nq), np.zeros(system.nq))
-    inputs = np.zeros((CHUNK * len(stepper.nodes), stepper.plant.input_count))
-    inputs[:, stepper.plant.input_places[1]] = TORQUE
+    schedule = Schedule(system, [TORQUE] * system.nu, None, ())
     at, rest = stepper.plant.layout, np.zeros(system.nq)
-    state[at.a] = state[at.aux] = stepper.start(rest, rest, inputs[0], DT)[0]
-    limits = FixedStep(tolerance, DT).limits(DT, stepper)
+    state[at.a] = state[at.aux] = stepper.start(rest, rest, schedule.inputs(np.zeros(1))[0], DT)[0]
+    size, inputs = StepSize(tolerance, 1.0, DT), schedule.over(0.0)
 
     def one_round() -> float:
+        control = size.instruct(stepper.driver, 0.0, CHUNK * DT, np.inf)
+        control.most_steps = control.most_attempts = CHUNK
+        control.patience, control.previous = np.inf, 0.0
+        stepper.driver.path[0] = state
         start = time.thread_time()
-        taken = stepper(state, inputs, DT, CHUNK, limits)
-        return (time.thread_time() - start) / taken
+        stepper.advance(inputs)
+        return (time.thread_time() - start) / control.steps
 
     return one_round
 

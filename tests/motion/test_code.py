@@ -52,7 +52,7 @@ def digits(run):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_change_over_in_the_middle_of_a_run_changes_no_digit(compiled, changed_over, name, monkeypatch):
-    monkeypatch.setattr("flexarm.motion.plan.CHUNK", 20)
+    monkeypatch.setattr("flexarm.motion.integration.MANY", 4)
     robot, options = CASES[name]
     mixed = simulated(robot, **options)
     assert len(changed_over) == 1  # one call of the virtual machine,
@@ -107,7 +107,7 @@ def test_more_iterations_are_the_same_code(compiled, changed_over):
 
 def test_many_runs_at_once_start_one_compiler(compiled, monkeypatch):
     monkeypatch.setattr(code, "SHARE", 0.0)
-    monkeypatch.setattr("flexarm.motion.plan.CHUNK", 20)
+    monkeypatch.setattr("flexarm.motion.integration.MANY", 4)
     count, found = 6, {}
     go = threading.Barrier(count)
 
@@ -144,7 +144,7 @@ def script(tmp_path, monkeypatch):
 @needs_shell
 def test_a_compiler_that_fails_is_tried_once(compiled, changed_over, script, caplog, monkeypatch):
     script("echo broken >&2; exit 1")
-    monkeypatch.setattr("flexarm.motion.plan.CHUNK", 20)
+    monkeypatch.setattr("flexarm.motion.integration.MANY", 4)
     with caplog.at_level(logging.WARNING, logger="flexarm"):
         runs = [simulated(ARM, native=native, **PUSH) for native in ("auto", "auto", True)]
     assert len(compiled) == 1

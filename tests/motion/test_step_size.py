@@ -1,125 +1,50 @@
+"""Tolerances, and what a driver is told of step sizes."""
+
 import numpy as np
 import pytest
 
-from flexarm.motion.step_size import (
-    AFTER_JUMP,
-    GROW,
-    SHARE,
-    SHRINK,
-    SMALLEST_STEP,
-    AdaptiveStep,
-    FixedStep,
-    Tolerance,
-    Verdict,
-)
+from flexarm.codegen.driver import Driver
+from flexarm.motion.step_size import AFTER_JUMP, FIRST_STEP, SHARE, SMALLEST_STEP, StepSize, Tolerance
+
+TOLERANCE = Tolerance(rtol=1e-4, atol=0.0, length=1.0, horizon=1.0, mass=2.0)
 
 
-class Stepped:
-    """Steps that were taken, with these errors in units of what is allowed."""
-
-    order, estimate, patience, count = 2, 3, 2, 10
-
-    def __init__(self, step_size, errors, left=None, states=None):
-        self.errors = np.array(errors)[:, None] * step_size.tolerance.share
-        self.left = np.array(left or [0.0] * len(errors))[:, None] * step_size.tolerance.allowed
-        self.states = np.zeros((len(errors), 3)) if states is None else np.array(states)
+def driver():
+    return Driver(3, 1, 1, (0.5, 1.0), np.zeros(1), slice(1, 2), slice(2, 3), estimate=3, patience=2, capacity=4)
 
 
-@pytest.fixture
-def adaptive():
-    return AdaptiveStep(Tolerance(rtol=1e-4, atol=0.0, length=1.0, horizon=1.0, mass=2.0), duration=1.0)
+def test_fixed_steps_are_equal_and_reach_a_stop():
+    control = StepSize(TOLERANCE, 1.0, fixed=0.03).instruct(driver(), 0.2, 0.3, longest=np.inf)
+    assert control.dt == pytest.approx(0.1 / 4)
+    assert control.is_fixed
+    control = StepSize(TOLERANCE, 1.0, fixed=0.03).instruct(driver(), 0.0, 0.09, longest=0.01)
+    assert control.dt == pytest.approx(0.01)
 
 
-def test_steps_reach_a_stop_exactly(adaptive):
-    adaptive.dt = 0.03
-    size, steps = adaptive.plan(0.1, most=250)
-    assert steps * size == pytest.approx(0.1)
-    assert size <= 0.03
-    assert adaptive.plan(100.0, most=250) == (0.03, 3334)  # far away: as long as errors want
-    assert FixedStep(adaptive.tolerance, 0.03).plan(100.0, most=250) == (100.0 / 3334, 3334)
+def test_what_a_driver_wants_next_is_kept_unless_steps_are_fixed():
+    for fixed, kept in ((None, 0.5), (0.03, 0.03)):
+        size, own = StepSize(TOLERANCE, 1.0, fixed), driver()
+        size.instruct(own, 0.0, 1.0, np.inf)
+        own.control.dt = 0.5
+        size.learn(own.control)
+        assert size.dt == kept
 
 
-def test_steps_count_up_to_the_first_that_is_not_accurate_enough(adaptive):
-    verdict = adaptive.judge(Stepped(adaptive, [0.5, 0.9, 1.1]), 3)
-    assert (verdict.good, verdict.used) == (2, 3)
-    assert verdict.peak == pytest.approx(1.1)
-    assert adaptive.judge(Stepped(adaptive, [0.5, 0.9, 0.2]), 3).good == 3
-    assert adaptive.judge(Stepped(adaptive, [0.5, np.nan]), 2).good == 1
-    assert adaptive.judge(Stepped(adaptive, [0.5, 0.5], states=[[0] * 3, [1e200] * 3]), 2).good == 1
-
-
-def test_errors_may_have_been_large_long_ago(adaptive):
-    assert adaptive.judge(Stepped(adaptive, [0.9, 0.2, 0.1]), 3).peak == pytest.approx(0.2)
-
-
-def test_what_the_iteration_left_counts_too(adaptive):
-    verdict = adaptive.judge(Stepped(adaptive, [0.5, 0.5], left=[0.1, 2.0]), 2)
-    assert (verdict.good, verdict.peak) == (1, pytest.approx(2.0))
-    assert verdict.unsolved == pytest.approx([0.1, 2.0])
-
-
-def test_fixed_steps_count_whatever_their_error_as_long_as_they_are_numbers(adaptive):
-    fixed = FixedStep(adaptive.tolerance, 0.1)
-    verdict = fixed.judge(Stepped(fixed, [5.0, 5.0], left=[0.1, 2.0]), 2)
-    assert verdict.good == 2
-    assert verdict.unsolved == pytest.approx([0.1, 2.0])  # and is told
-    assert fixed.judge(Stepped(fixed, [5.0, np.inf]), 2).good == 1
-    assert not fixed.adapt(fixed.judge(Stepped(fixed, [np.nan]), 1), 0.1, estimate=3)
-
-
-def test_steps_are_no_longer_than_inputs_and_stability_allow(adaptive):
-    adaptive.dt = 0.03
-    assert adaptive.plan(0.1, most=250, longest=0.01) == (pytest.approx(0.01), 10)
-    assert adaptive.plan(100.0, most=250, longest=0.01) == (0.01, 10_000)
-    assert FixedStep(adaptive.tolerance, 0.03).plan(0.09, most=250, longest=0.01) == (pytest.approx(0.01), 9)
-
-
-def test_steps_are_short_after_a_jump_unless_they_are_fixed(adaptive):
+def test_steps_are_short_after_a_jump_unless_they_are_fixed():
+    adaptive, fixed = StepSize(TOLERANCE, 1.0), StepSize(TOLERANCE, 1.0, fixed=1e-3)
     adaptive.dt = 1e-3
-    fixed = FixedStep(adaptive.tolerance, 1e-3)
     for each in (adaptive, fixed):
         each.restart()
     assert (adaptive.dt, fixed.dt) == (pytest.approx(AFTER_JUMP * 1e-3), 1e-3)
-    first = AdaptiveStep(adaptive.tolerance, duration=1.0).dt
-    adaptive.dt = 100 * first
+    adaptive.dt = 100.0
     adaptive.restart()
-    assert adaptive.dt <= first  # however long they were
+    assert adaptive.dt == pytest.approx(AFTER_JUMP * FIRST_STEP)  # however long they were
 
 
-def test_a_chunk_ends_for_longer_steps_only_where_they_would_be_longer_than_those_wanted(adaptive):
-    adaptive.dt = 0.01
-    stepper = Stepped(adaptive, [0.5])
-    limits = adaptive.limits(0.01, stepper)
-    assert (limits.error, limits.left) == (adaptive.tolerance.share, adaptive.tolerance.allowed)
-    assert (limits.patience, limits.horizon, limits.solved) == (2, 1.0, adaptive.tolerance.solved)
-    assert 0 < limits.least < limits.error
-    assert adaptive.limits(0.002, stepper).least == 0  # a stop cut it short
-
-
-def changed(step_size, peak, size, good=3, used=3):
-    step_size.dt = size
-    went_on = step_size.adapt(Verdict(used, good, peak, np.zeros(used)), size, estimate=3)
-    return went_on, step_size.dt / size
-
-
-def test_the_next_step_makes_the_error_that_is_allowed(adaptive):
-    assert changed(adaptive, 0.5, 0.01)[1] == pytest.approx(0.9 * 0.5 ** (-1 / 3))
-    assert changed(adaptive, 8.0, 0.01, good=0)[1] == pytest.approx(0.9 / 2)
-    assert changed(adaptive, 1e-9, 0.01)[1] == GROW
-    assert changed(adaptive, np.inf, 0.01, good=0)[1] == pytest.approx(SHRINK)
-
-
-def test_a_stop_that_cuts_a_step_short_does_not_shorten_the_next(adaptive):
-    adaptive.dt = 0.01
-    adaptive.adapt(Verdict(1, 1, 0.5, np.zeros(1)), 0.002, estimate=3)
-    assert adaptive.dt == 0.01
-    adaptive.adapt(Verdict(1, 1, 1e-9, np.zeros(1)), 0.004, estimate=3)
-    assert adaptive.dt == pytest.approx(GROW * 0.004)  # but what it tells of longer ones is heard
-
-
-def test_a_step_that_vanishes_ends_the_run(adaptive):
-    assert not changed(adaptive, np.inf, 2 * SMALLEST_STEP, good=0)[0]
-    assert changed(adaptive, np.inf, 20 * SMALLEST_STEP, good=0)[0]
+def test_the_smallest_step_follows_the_duration():
+    for duration in (1e-6, 1.0, 1e3):
+        control = StepSize(TOLERANCE, duration).instruct(driver(), 0.0, duration, np.inf)
+        assert control.smallest == pytest.approx(SMALLEST_STEP * min(1.0, duration))
 
 
 def test_tolerance_is_a_length_of_which_steps_get_a_share():

@@ -12,7 +12,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook
 from flexarm.motion.pieces import Opaque, Piece, Spline, looked
 from flexarm.motion.profiles import Profile
-from flexarm.motion.segments import Segment, fit_segment
+from flexarm.motion.segments import Segment, Stretch, fit_segment
 from flexarm.motion.shaped import Copies
 
 
@@ -34,8 +34,8 @@ class SecondRate:
         """A wave and its rates are equally fast; so is, nearly, what is as smooth as a profile of this kind."""
         return self, looked(self.of, begin, end, 2)[1]
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
-        return fit_segment(lambda t: self.value(t, rate), begin, end)
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
+        return fit_segment(lambda t: self.value(t, rate), stretch)
 
     @cached_property
     def _rates(self) -> list[Any]:

@@ -12,6 +12,7 @@ from flexarm.foundation.numbers import Array
 
 EIGHTH = 0.125  # of a period: steps of this length see a wave at all its phases, and its power, which is twice as fast
 MARGIN = 2.0  # steps by which a fast stretch is widened on both sides: stretches that are near each other become one
+FEWEST_EDGES, MOST_EDGES = 8, 4096
 SAME = 1e-9  # of the run: times that are nearer than this are the same
 
 
@@ -123,6 +124,18 @@ class Pace:
         k = int(np.searchsorted(self.edges[1:-1], t + near, side="right"))
         until = float(self.edges[k + 1])
         return float(self.longest[k]), until if until < stop - near else stop
+
+    def edges_between(self, begin: float, end: float) -> Array | None:
+        """Return both and times between them, so near to each other that inputs hardly turn; None where that are too
+        many."""
+        within = (self.edges[:-1] < end) & (self.edges[1:] > begin)
+        starts, ends = np.maximum(self.edges[:-1][within], begin), np.minimum(self.edges[1:][within], end)
+        most = np.minimum(self.longest[within], (end - begin) / FEWEST_EDGES)
+        if ((ends - starts) / most).sum() > MOST_EDGES:
+            return None
+        counts = np.ceil((ends - starts) / most).astype(int).tolist()
+        parts = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(starts.tolist(), ends.tolist(), counts)]
+        return np.append(np.concatenate(parts), end)
 
     @property
     def steps(self) -> float:

@@ -13,7 +13,7 @@ from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import EIGHTH, Outlook, calm, steady, together
 from flexarm.motion.probing import BLOCKS, LONGEST, block_scales, probed
-from flexarm.motion.segments import Segment, fit_segment
+from flexarm.motion.segments import Segment, Stretch, fit_segment
 from flexarm.motion.tracing import Channel, traced
 
 Function = Callable[[Any], Any]
@@ -35,8 +35,8 @@ class Piece(Protocol):
     def look(self, begin: float, end: float, rate: int) -> tuple[Piece, Outlook]:
         """How fast it is between two times, up to this rate; and itself, fit for that."""
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
-        """Return its coefficients between two times; None where it can only be called."""
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
+        """Return its coefficients over a stretch; None where it can only be called."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Wave:
             return self, calm()
         return self, steady(begin, end, EIGHTH * 2 * np.pi / abs(self.frequency))
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
         offset, slope, curvature, *_ = (*(self.offset, self.slope, self.bend)[rate:], 0.0, 0.0, 0.0)
         amplitude, phase = self.amplitude * self.frequency**rate, self.phase + rate * np.pi / 2
         return Segment(offset, slope, curvature, amplitude, self.frequency, phase)
@@ -97,8 +97,8 @@ class Formula:
         inside = (each.look(begin, end) for each in self.channels)
         return self, together([_probed(self, begin, end, *range(rate + 1)), *inside])
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
-        return fit_segment(lambda t: self.value(t, rate), begin, end)
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
+        return fit_segment(lambda t: self.value(t, rate), stretch)
 
     @cached_property
     def _rates(self) -> list[Any]:
@@ -142,9 +142,9 @@ class Sweep:
         stretches = np.column_stack([np.clip(both, begin, end), np.tile(EIGHTH / speeds[1:], 2)])
         return self, Outlook(stretches[stretches[:, 0] < stretches[:, 1]])
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
         if rate:
-            return fit_segment(lambda t: self.value(t, rate), begin, end)
+            return fit_segment(lambda t: self.value(t, rate), stretch)
         return Segment(amplitude=self.amplitude, frequency=2 * np.pi * self.start, growth=np.pi * self.growth)
 
     def _at(self, t: Any, rate: int, sine: Function, cosine: Function) -> Any:
@@ -187,7 +187,7 @@ class Spline:
         unseen = (spacing < found.resolution) & (knots[1:] > begin) & (knots[:-1] < end)
         return self, Outlook(np.vstack([stretches, self._between_knots(rates)[unseen]]))
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
         curve = self.curve.derivative(rate) if rate else self.curve
         knots = np.array(curve.x[:-1], dtype=float)
         rows = np.column_stack([knots, np.ones(len(knots)), np.asarray(curve.c).T])
@@ -255,7 +255,7 @@ class Opaque:
         fit = replace(self, step=float(np.clip(values.longest / DIFFERENCES, SHORTEST_DIFFERENCE, self.step)))
         return fit, _probed(fit, begin, end, 0, rate, noise=4 * np.finfo(float).eps / fit.step**rate)
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
         """None: it is called at the times of steps and at no others."""
         return None
 

@@ -14,7 +14,7 @@ from flexarm.motion.adjustable import adjustable
 from flexarm.motion.outlook import EIGHTH, Outlook, calm, steady
 from flexarm.motion.pieces import Piece, Wave
 from flexarm.motion.profiles import Profile
-from flexarm.motion.segments import Segment
+from flexarm.motion.segments import Segment, Stretch
 
 MOST_SMOOTH = 6  # derivatives that vanish at the ends: polynomials of degree 15 and more are ill-conditioned
 
@@ -39,7 +39,7 @@ class Polynomial:
             return self, calm()
         return self, steady(begin, end, 2 * EIGHTH * (end - begin) / turns)
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
         derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), rate)
         return Segment(knots=np.array([self.start]), rows=np.array([[self.start, 1.0, *derived[::-1]]]))
 

@@ -18,7 +18,7 @@ from flexarm.foundation.numbers import Array, real_array
 from flexarm.foundation.sentences import shown
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Piece, looked
-from flexarm.motion.segments import Segment
+from flexarm.motion.segments import Segment, Stretch
 from flexarm.motion.tracing import at_symbol, is_symbol
 
 
@@ -81,12 +81,12 @@ class Profile:
             out[here] = self.pieces[k].value(times[here], rate)
         return out
 
-    def segment(self, t: float, end: float, rate: int = 0) -> Segment | None:
-        """Return the coefficients of the piece that holds from t until it ends, at the latest at `end`."""
+    def segment(self, t: float, run: Stretch, rate: int = 0) -> Segment | None:
+        """Return the coefficients of the piece that holds at a time t of a run."""
         k = int(self._breaks.searchsorted(t, side="right"))
-        piece, begin = self.pieces[k], self.breaks[k - 1] if k else 0.0
-        until = min(self.breaks[k], end) if k < len(self.breaks) else end
-        return piece.segment(begin, until, rate) if hasattr(piece, "segment") else None
+        piece, begin = self.pieces[k], self.breaks[k - 1] if k else -np.inf
+        until = self.breaks[k] if k < len(self.breaks) else np.inf
+        return piece.segment(run.within(begin, until), rate) if hasattr(piece, "segment") else None
 
     @cached_property
     def _breaks(self) -> Array:

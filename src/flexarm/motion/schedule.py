@@ -30,7 +30,7 @@ from flexarm.motion.loads import loads_of
 from flexarm.motion.outlook import Outlook, Pace, share, together
 from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.profiles import Profile, require_data
-from flexarm.motion.segments import Segment, SegmentTable
+from flexarm.motion.segments import Segment, SegmentTable, Stretch
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.state_errors import error_weights
 from flexarm.motion.stepper import Given
@@ -60,14 +60,12 @@ class Schedule:
         self.outlooks: dict[str, Outlook] = {}
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
         self._late: list[tuple[float, float]] = []
-        self._duration = np.inf
         self._table_of: tuple[int, SegmentTable | None] | None = None
 
     def look(self, duration: float, q: Array, v: Array) -> None:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
         t, in the state in which the run begins."""
         self.require_data(duration)
-        self._duration = duration
         seen: list[tuple[str, Outlook]] = []
 
         def known(name: str, each: Profile, rate: int) -> Profile:
@@ -285,10 +283,10 @@ class Schedule:
         wanted += [(each, 0) for _, parts in self.loads for each in parts]
         wanted += [(each, rate) for rate in range(3) for each in self.motions.values()]
         wanted += [(each, 0) for each in (() if self.law is None else self.law.channels)]
+        run = Stretch(0.0, float(self.pace.edges[-1]), self.pace.edges_between)
         found = [Segment(slope=1.0)]
         for source, rate in wanted:
-            end = self._duration
-            one = source.segment(t, end) if isinstance(source, Channel) else source.segment(t, end, rate)
+            one = source.segment(t, run) if isinstance(source, Channel) else source.segment(t, run, rate)
             if one is None:
                 return None
             found.append(one)

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.polynomial import chebyshev
 
 from flexarm.codegen.driver import SEGMENT
 from flexarm.foundation.numbers import Array
@@ -15,13 +16,15 @@ TERMS = 12  # of the polynomials that stand for a formula
 TOLERANCE = 1e-13  # of a formula's largest value, between it and these polynomials
 MOST_INTERVALS = 4096
 MOST_HALVINGS = 16  # of the first interval: what is still not smooth then has a kink
-FIRST_INTERVALS = 8
 
-# Chebyshev points on [-1, 1], and the coefficients of powers (highest first) of the polynomial through values there
-POINTS = np.cos(np.pi * (np.arange(TERMS) + 0.5) / TERMS)
-TO_POWERS = np.linalg.inv(np.vander(POINTS))
-BETWEEN = np.cos(np.pi * np.arange(1, TERMS) / TERMS)  # where polynomials are farthest from what they stand for
-TO_BETWEEN = np.vander(BETWEEN, TERMS) @ TO_POWERS
+# From values at Chebyshev points on [-1, 1] to coefficients of Chebyshev polynomials; from these to values between the
+# points, where they are farthest from what they stand for; and to coefficients of powers, the highest first
+ANGLES = np.pi * (np.arange(TERMS) + 0.5) / TERMS
+TO_CHEBYSHEV = 2 / TERMS * np.cos(np.outer(np.arange(TERMS), ANGLES))
+TO_CHEBYSHEV[0] /= 2
+BETWEEN = np.pi * np.arange(1, TERMS) / TERMS
+TO_BETWEEN = np.cos(np.outer(BETWEEN, np.arange(TERMS)))
+TO_POWERS = np.array([np.pad(chebyshev.cheb2poly(row), (0, TERMS))[:TERMS] for row in np.eye(TERMS)])[:, ::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +73,50 @@ class Segment:
         return replace(self, scale=self.scale * scale, shift=self.scale * shift + self.shift)
 
 
-def fit_segment(function: Callable[[Array], Array], begin: float, end: float) -> Segment | None:
-    """Return a piecewise polynomial that equals a function to rounding; None where it is not smooth enough for that."""
-    edges = np.linspace(begin, end, FIRST_INTERVALS + 1)
+@dataclass(frozen=True)
+class Stretch:
+    """A time without jumps; `edges_between` two times gives these and times between them, so near to each other that
+    they see all that happens, or None where these would be too many."""
+
+    begin: float
+    end: float
+    edges_between: Callable[[float, float], Array | None]
+
+    def within(self, begin: float, end: float) -> Stretch:
+        """Return the part of it between two times."""
+        return Stretch(max(begin, self.begin), min(end, self.end), self.edges_between)
+
+    def at(self, scale: float, shift: float) -> Stretch:
+        """Return it on the clock scale t + shift."""
+
+        def edges(begin: float, end: float) -> Array | None:
+            own = self.edges_between(*sorted((each - shift) / scale for each in (begin, end)))
+            return None if own is None else np.sort(scale * own + shift)
+
+        begin, end = sorted(scale * each + shift for each in (self.begin, self.end))
+        return Stretch(begin, end, edges)
+
+
+def fit_segment(function: Callable[[Array], Array], stretch: Stretch) -> Segment | None:
+    """Return a piecewise polynomial that equals a function of times (s) to rounding; None where it is not smooth enough
+    for that."""
+    edges = stretch.edges_between(stretch.begin, stretch.end)
+    if edges is None:
+        return None
     waiting = np.column_stack([edges[:-1], edges[1:]])
     found: list[Array] = []
     largest, count = 0.0, 0
     for _ in range(MOST_HALVINGS):
         middle, half = waiting.mean(axis=1), np.diff(waiting, axis=1)[:, 0] / 2
-        times = middle[:, None] + half[:, None] * np.append(POINTS, BETWEEN)
+        times = middle[:, None] + half[:, None] * np.cos(np.append(ANGLES, BETWEEN))
         with np.errstate(all="ignore"):
             values = np.asarray(function(times.ravel()), dtype=float).reshape(times.shape)
         if not np.isfinite(values).all():
             return None
         largest = max(largest, float(np.abs(values).max()))
-        through, between = values[:, :TERMS], values[:, TERMS:]
-        well = np.abs(through @ TO_BETWEEN.T - between).max(axis=1) <= TOLERANCE * largest
-        kept = np.column_stack([waiting[well, 0], middle[well], 1 / half[well], (through @ TO_POWERS.T)[well]])
+        coefficients, between = values[:, :TERMS] @ TO_CHEBYSHEV.T, values[:, TERMS:]
+        well = np.abs(coefficients @ TO_BETWEEN.T - between).max(axis=1) <= TOLERANCE * largest
+        kept = np.column_stack([waiting[well, 0], middle[well], 1 / half[well], (coefficients @ TO_POWERS)[well]])
         found.append(kept)
         count += len(kept)
         left = waiting[~well]

@@ -12,7 +12,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook, calm, together
 from flexarm.motion.pieces import Formula, Opaque, Piece, Wave, looked
 from flexarm.motion.profiles import Profile
-from flexarm.motion.segments import Segment, fit_segment
+from flexarm.motion.segments import Segment, Stretch, fit_segment
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Copies:
         found, outlooks = zip(*(each.look(begin, end, rate) for each in self.copies), strict=True)
         return Copies(found), together(outlooks)
 
-    def segment(self, begin: float, end: float, rate: int) -> Segment | None:
+    def segment(self, stretch: Stretch, rate: int) -> Segment | None:
         if any(isinstance(each.piece, Opaque) for each in self.copies):
             return None
-        return fit_segment(lambda t: self.value(t, rate), begin, end)
+        return fit_segment(lambda t: self.value(t, rate), stretch)
 
 
 def copied(profile: Profile, amplitudes: Sequence[float], delays: Sequence[float], name: str) -> Profile:

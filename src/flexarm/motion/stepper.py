@@ -94,10 +94,10 @@ class CompiledStepper:
         self.report = Report(report, self._given.numbers)
 
     def advance(self, inputs: Inputs) -> Status:
+        if not self._is_compiled and self._native == "auto" and self._code.compiled is not None:
+            self._connect(self._code.compiled)
         if self._is_compiled or self._native is False:
             return self.driver.advance(inputs)
-        if self._native == "auto" and self._code.compiled is not None:
-            self._connect(self._code.compiled)
         begin = clock.perf_counter()
         status = self.driver.advance(inputs)
         self._code.spend(clock.perf_counter() - begin)

@@ -22,7 +22,7 @@ from flexarm.codegen.lock import building
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook
-from flexarm.motion.segments import Segment
+from flexarm.motion.segments import Segment, Stretch
 
 if TYPE_CHECKING:
     from flexarm.motion.profiles import Profile
@@ -56,13 +56,13 @@ class Channel:
             out[here] = piece.value(self.scale * times[here] + self.shift, self.rate)
         return out
 
-    def segment(self, t: float, end: float) -> Segment | None:
-        """Return the coefficients of the piece that holds from t until it ends, at the latest at `end`."""
+    def segment(self, t: float, run: Stretch) -> Segment | None:
+        """Return the coefficients of the piece that holds at a time t of a run."""
         k, pieces = int(np.searchsorted(np.array(self.breaks), t, side="right")), self.profile.pieces
         piece = pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
-        begin, until = self.breaks[k - 1] if k else 0.0, min(end, self.breaks[k]) if k < len(self.breaks) else end
-        first, last = sorted(self.scale * each + self.shift for each in (begin, until))
-        found = piece.segment(first, last, self.rate) if hasattr(piece, "segment") else None
+        begin, until = self.breaks[k - 1] if k else -np.inf, self.breaks[k] if k < len(self.breaks) else np.inf
+        own = run.within(begin, until).at(self.scale, self.shift)
+        found = piece.segment(own, self.rate) if hasattr(piece, "segment") else None
         return None if found is None else found.at(self.scale, self.shift)
 
     def look(self, begin: float, end: float) -> Outlook:
