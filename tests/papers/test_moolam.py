@@ -174,6 +174,7 @@ def test_the_papers_model_has_six_coordinates_a_node_and_no_foreshortening():
     assert {link.flexible.stiffening for link in arm.links} == {"none"}
 
 
+@pytest.mark.slow
 def test_statements_are_judged_with_the_papers_model():
     """It deviates from the rigid arm as ours does, to 3 %: the difference of the models is small beside the effect."""
     papers = moolam.tried(paper=True)["motors of 5 kg m^2"]

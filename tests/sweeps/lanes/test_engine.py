@@ -282,8 +282,7 @@ def test_links_that_bend_too_far():
     soft = Case(ARM.with_({"links.upper.flexible": shapes}), 0.3, torque={"upper": 0.5}, options=CASE.options)
     these = [Member(k, {"links.upper.material.E": E}) for k, E in enumerate((2e9, 2e10, 2e12))]
     found, _ = ran(soft, these)
-    assert [bool(found[k].doubts) for k in range(3)] == [True, True, False]
-    assert "link 'upper' bends by" in found[0].doubts[0]
+    assert [any("link 'upper' bends by" in each for each in found[k].doubts) for k in range(3)] == [True, True, False]
     assert "stiffening 'shortening' is meant for less than" in found[0].doubts[0]
     longer = [Member(0, {"links.0.length": 2.0}), Member(1, {"links.upper.length": 2.0})]
     by_place, by_name = ran(soft, longer)[0].values()
