@@ -68,7 +68,7 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
         rows.append(("estimated error", f"{1000 * run.error_estimate:.2g} mm"))
     steps = f"{statistics['steps']} of {statistics['smallest_step']:.2g} to {statistics['largest_step']:.2g} s"
     steps += f" by {statistics['method']}" if statistics.get("method") else ""
-    rows.append(("steps", f"{steps}, {statistics['rejected']} chunks repeated in part"))
+    rows.append(("steps", f"{steps}, {statistics['rejected']} repeated"))
     pace = run.time.values[-1] / statistics["wall_time"]
     rows.append(
         (
