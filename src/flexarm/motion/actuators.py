@@ -99,6 +99,8 @@ class HeldTorques:
     @cached_property
     def kinks(self) -> tuple[float, ...]:
         """Times at which torques no longer change as fast as they may, ascending."""
+        if self.still:
+            return ()
         ends = {
             self.since + self._ramp(int(k)) for k in np.flatnonzero((self.slew < np.inf) & (self.start != self.target))
         }

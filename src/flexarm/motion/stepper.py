@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from flexarm.codegen.driver import Driver, Inputs, Status
-from flexarm.codegen.evaluator import Code, Evaluator, Native
-from flexarm.codegen.loops import Runner
+from flexarm.codegen.evaluator import Native
+from flexarm.codegen.loops import Runner, tied
 from flexarm.foundation.numbers import Array
 from flexarm.motion.code import code_of
 from flexarm.motion.methods import Method
@@ -89,7 +89,10 @@ class CompiledStepper:
         step, start, report, small_motions = runners
         self.driver.connect(step)
         self.starts = Starts(start, self._given.numbers)
-        self._start = Evaluator(Code(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
+        sizes = start.function
+        self._started = [np.zeros(sizes.numel_out(k)) for k in range(sizes.n_out())]
+        self._start_inputs = [np.zeros(sizes.numel_in(k)) for k in range(sizes.n_in() - 1)]
+        self._start = tied(start.function, [*self._start_inputs, self._given.numbers], self._started)
         self._small_motions = small_motions.function
         self.report = Report(report, self._given.numbers)
 
@@ -104,8 +107,12 @@ class CompiledStepper:
         return status
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
-        softening = (np.array([float(each)]) for each in self.method.softening(dt))
-        return self._start(q, v, u, *softening, self._given.numbers)
+        given_now: list[Any] = [q, v, u, *self.method.softening(dt)]
+        for slot, value in zip(self._start_inputs, given_now, strict=True):
+            slot[:] = value
+        self._start()
+        a, given, drained, *forces = (each.copy() for each in self._started)
+        return [a, given[0], drained[0], *forces]
 
     def spectrum(self, q: Array, v: Array, u: Array) -> Spectrum:
         return Spectrum.of(*(each.full() for each in self._small_motions(q, v, u, self._given.numbers)))
