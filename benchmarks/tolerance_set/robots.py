@@ -83,13 +83,13 @@ def steel_pair(draw: Draw) -> fa.Robot:
 def spatial_rod(draw: Draw) -> fa.Robot:
     """One link that bends both ways and twists, with a payload beside its axis."""
     mass = fa.PointMass(draw.between(0.02, 0.1), offset=(0, draw.between(0.01, 0.03), 0), inertia=1e-4)
-    shapes = fa.Flexible(bend_y=2, bend_z=2, twist=1)
+    shapes = fa.Flexible(bend_y=2, bend_z=2, twist=1, stiffening="shortening")  # that of the references
     return fa.Robot(links=[rod(draw, "upper", shapes, hub=hub(draw), payload=mass)], gravity=(0, 0, -1.0))
 
 
 def spatial_arm(draw: Draw) -> fa.Robot:
     """A rigid column and two soft links whose axes are not parallel."""
-    shapes = fa.Flexible(bend_y=1, bend_z=1, twist=1)
+    shapes = fa.Flexible(bend_y=1, bend_z=1, twist=1, stiffening="shortening")
     up = (0.0, -pi / 2, 0.0)
     return fa.Robot(
         links=[
