@@ -8,7 +8,7 @@ from math import ceil
 from flexarm.codegen.driver import Control, Driver
 
 SHARE = 0.1  # of the tolerance for the largest error of a step, added up
-SOLVED = 0.1  # of that for what an iteration leaves: it costs little to leave less
+SOLVED = 0.015  # of the tolerance for what iterations leave, added up: it costs little to leave less
 FIRST_STEP = 0.01  # s, and of the duration; a tenth of it where inputs kick the robot
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
 SAFELY = 0.9  # of the longest step with which an explicit method is stable
@@ -46,7 +46,7 @@ class Tolerance:
     @property
     def solved(self) -> float:
         """Energy (J, twice) of rates that the iteration may miss."""
-        rate = SOLVED * self.share / self.horizon
+        rate = SOLVED * self.allowed / self.horizon
         return self.mass * rate * rate  # infinite at most: ** would raise
 
 

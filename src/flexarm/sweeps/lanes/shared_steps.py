@@ -13,6 +13,7 @@ from flexarm.codegen.driver import LARGEST_CHANGE, SAFETY, SMALLEST_CHANGE
 from flexarm.foundation.numbers import Array
 from flexarm.motion.step_size import AFTER_JUMP, FIRST_STEP, SMALLEST_STEP, Tolerance
 
+SHARE_OF_CHUNKS = 0.15  # of the tolerance for the largest error of equal steps: the others are smaller
 WORTH_IT = 1.5  # a chunk ends for steps that are this much longer
 NO_LIMIT = float(np.finfo(float).max)
 
