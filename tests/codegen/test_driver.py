@@ -8,7 +8,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.driver import LARGEST_CHANGE, SAFETY, Driver, Status
+from flexarm.codegen.driver import LARGEST_CHANGE, SAFETY, Driver, DriverStatus
 from flexarm.codegen.library import Library
 from flexarm.codegen.loops import Runner
 
@@ -63,7 +63,7 @@ def test_it_reaches_the_stop_exactly_and_no_input_is_read_there(compiled):
             seen.extend(times)
             return super().__call__(times)
 
-    assert own.advance(Watched()) == Status.REACHED_STOP
+    assert own.advance(Watched()) == DriverStatus.REACHED_STOP
     assert own.control.t == own.times[own.control.steps] == 1.0
     assert max(seen) < 1.0
     sizes = np.diff(own.times[: own.control.steps + 1])
@@ -102,10 +102,10 @@ def test_the_larger_error_of_two_steps_decides(compiled):
 @both
 def test_without_a_way_on_it_says_so(compiled):
     own = driven(toy(lambda x, u, dt: 1.0 + dt), compiled)
-    assert own.advance(Line()) == Status.STEP_TOO_SMALL
+    assert own.advance(Line()) == DriverStatus.STEP_TOO_SMALL
     assert own.control.steps == 0
     own = driven(toy(lambda x, u, dt: ca.if_else(x > 0.1, math.nan, 0.0)), compiled, is_fixed=True)
-    assert own.advance(Line()) == Status.STEP_TOO_SMALL
+    assert own.advance(Line()) == DriverStatus.STEP_TOO_SMALL
     assert 0 < own.control.t < 1
 
 
@@ -130,11 +130,11 @@ def test_when_it_returns_changes_no_digit(compiled):
     whole, parts = driven(toy(), compiled), driven(toy(), compiled, patience=0.0)
     whole.advance(Line())
     nodes = [parts.path[0].copy()]
-    while (status := parts.advance(Line())) == Status.TIME_IS_UP:
+    while (status := parts.advance(Line())) == DriverStatus.TIME_IS_UP:
         nodes += list(parts.path[1 : parts.control.steps + 1].copy())
         parts.path[0] = nodes[-1]
     nodes += list(parts.path[1 : parts.control.steps + 1].copy())
-    assert status == Status.REACHED_STOP
+    assert status == DriverStatus.REACHED_STOP
     assert np.array_equal(nodes, whole.path[: whole.control.steps + 1])
 
 

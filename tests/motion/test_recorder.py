@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from flexarm.codegen.driver import Control
+from flexarm.codegen.driver import DriverControl
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.state import Layout
 
@@ -79,9 +79,9 @@ def test_nodes_are_kept_once_but_twice_where_inputs_jump():
 def test_statistics_count_what_was_done():
     statistics = recorder(0.0, 1.0).statistics
     done = {"shortest_taken": 0.05, "longest_taken": 0.1}
-    statistics.count(Control(steps=2, attempts=3, rejected=1, unsolved=1, **done), 2)
-    statistics.count(Control(steps=4, attempts=4, **done), 4)
-    statistics.count(Control(steps=3, attempts=3, **done), 0)  # they jumped over a contact
+    statistics.count(DriverControl(steps=2, attempts=3, rejected=1, unsolved=1, **done), 2)
+    statistics.count(DriverControl(steps=4, attempts=4, **done), 4)
+    statistics.count(DriverControl(steps=3, attempts=3, **done), 0)  # they jumped over a contact
     told = (statistics.steps, statistics.rejected, statistics.computed, statistics.chunks, statistics.unsolved)
     assert told == (6, 2, 10, 3, 1)
     assert (statistics.smallest_step, statistics.largest_step) == (0.05, 0.1)

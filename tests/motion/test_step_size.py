@@ -1,4 +1,4 @@
-"""Tolerances, and what a driver is told of step sizes."""
+"""Tolerances, and instructions to a driver about step sizes."""
 
 import numpy as np
 import pytest

@@ -38,7 +38,7 @@ SEGMENT = np.dtype(
 """An input over a stretch without jumps, as `driver.c` describes it; the last two are addresses of arrays."""
 
 
-class Status(IntEnum):
+class DriverStatus(IntEnum):
     """Why a driver returned."""
 
     REACHED_STOP = 0
@@ -49,7 +49,7 @@ class Status(IntEnum):
     COULD_NOT_RUN = 5
 
 
-class Inputs(Protocol):
+class DriverInputs(Protocol):
     """Inputs of a plant over a stretch without jumps.
 
     Attributes
@@ -68,8 +68,8 @@ class Inputs(Protocol):
 _FILL = ctypes.CFUNCTYPE(ctypes.c_int)
 
 
-class Control(ctypes.Structure):
-    """What a driver is told, and what it tells; the same structure as `flexarm_control` in `driver.c`."""
+class DriverControl(ctypes.Structure):
+    """Instructions to a driver, and its results; the same structure as `flexarm_control` in `driver.c`."""
 
     _fields_ = (
         *((name, ctypes.c_longlong) for name in ("states", "measures", "columns", "stages", "lanes")),
@@ -150,7 +150,7 @@ class Driver:
             "start": self._start,
             **self._bounds,
         }
-        self.control = Control(
+        self.control = DriverControl(
             states=states,
             measures=measures,
             columns=columns,
@@ -187,7 +187,7 @@ class Driver:
         reference = ctypes.byref(self.control)
         self._run = lambda: int(drive(reference))
 
-    def advance(self, inputs: Inputs) -> Status:
+    def advance(self, inputs: DriverInputs) -> DriverStatus:
         """Take steps from the state in `path[0]` at `control.t` until the stop, or until something else ends them.
 
         Afterwards `times` and `path` hold the nodes, `control.steps` of them beyond the first. What was tried last is
@@ -196,11 +196,11 @@ class Driver:
         segments = inputs.segments
         self.control.segments = None if segments is None else segments.ctypes.data
         self._callable, self._failure = inputs, None
-        status = Status(self._run())
+        status = DriverStatus(self._run())
         self._callable = None
         if self._failure is not None:
             raise self._failure
-        if status == Status.COULD_NOT_RUN:
+        if status == DriverStatus.COULD_NOT_RUN:
             raise RuntimeError("the machine code of the steps could not be run; native=False does without it")
         return status
 
@@ -221,14 +221,14 @@ class Driver:
         self.times[0] = c.t
         while c.t < c.stop:
             if c.steps >= c.most_steps or c.attempts >= c.most_attempts:
-                return Status.ENOUGH_STEPS
+                return DriverStatus.ENOUGH_STEPS
             if c.attempts and time.perf_counter() - began > c.patience:
-                return Status.TIME_IS_UP
+                return DriverStatus.TIME_IS_UP
             h, lands = c.next_size()
             is_short = h < c.dt
             np.minimum(c.t + h * self._nodes, math.nextafter(c.stop, -math.inf), out=self._stage_times)
             if self._fill():
-                return Status.INPUTS_FAILED
+                return DriverStatus.INPUTS_FAILED
             self._start[:], dt[:] = self.path[c.steps], h
             if 0 < c.previous != h:  # auxiliary accelerations lead the others by a share of the step
                 a, aux = self._start[self._accelerations], self._start[self._auxiliary]
@@ -251,8 +251,8 @@ class Driver:
             too_small = c.is_fixed or (proposed < c.smallest and not is_short)
             c.dt = c.dt if c.is_fixed else proposed
             if too_small:
-                return Status.STEP_TOO_SMALL
-        return Status.REACHED_STOP
+                return DriverStatus.STEP_TOO_SMALL
+        return DriverStatus.REACHED_STOP
 
     def _change(self, excess: float, h: float) -> float:
         """Return the factor from this step size to the next.

@@ -8,14 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
-from flexarm.codegen.driver import SMALLEST_CHANGE, Status
+from flexarm.codegen.driver import SMALLEST_CHANGE, DriverStatus
 from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
 from flexarm.motion.divergence import divergence
-from flexarm.motion.ending import Ending, sentence_about
-from flexarm.motion.ending import Status as EndStatus
+from flexarm.motion.ending import Ending, Status, sentence_about
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.interrupts import Interrupts
@@ -62,7 +61,7 @@ class Integration:
         self._quickest = np.inf if schedule.controller is None else schedule.controller.quickest
         self.inertia = InertiaWatch(schedule.system, stepper)
         self.reason: str = "completed"
-        self.status: EndStatus = "completed"
+        self.status: Status = "completed"
 
     @property
     def t(self) -> float:
@@ -132,8 +131,8 @@ class Integration:
         control.previous = 0.0 if self._jumped else self._size
         control.was_rejected &= not self._jumped
         driver.path[0] = self._anew(control.next_size()[0]) if self._jumped else self.state
-        status, taken = Status.TIME_IS_UP, 0
-        while status == Status.TIME_IS_UP:  # when a driver returns to be interrupted changes no digit
+        status, taken = DriverStatus.TIME_IS_UP, 0
+        while status == DriverStatus.TIME_IS_UP:  # when a driver returns to be interrupted changes no digit
             control.most_steps = most - taken
             status = self._drive()
             taken += control.steps
@@ -143,12 +142,12 @@ class Integration:
         if np.isfinite(self._careful):
             self._ahead = FEW
         self.step_size.learn(control)
-        if status == Status.STEP_TOO_SMALL:
+        if status == DriverStatus.STEP_TOO_SMALL:
             raise Ending(self._failure())
         if not self.step_size.fixed and self.recorder.statistics.steps > MOST_STEPS:
             raise Ending(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
 
-    def _drive(self) -> Status:
+    def _drive(self) -> DriverStatus:
         """Call the driver once and keep its steps, but for those that jump over a contact."""
         driver, control, start = self.stepper.driver, self.stepper.driver.control, clock.perf_counter()
         try:
@@ -156,7 +155,7 @@ class Integration:
         except Ending:
             if not control.steps:
                 raise
-            status = Status.ENOUGH_STEPS  # it raises again at the first of the steps that follow
+            status = DriverStatus.ENOUGH_STEPS  # it raises again at the first of the steps that follow
         self.recorder.statistics.loop_time += clock.perf_counter() - start
         self.interrupts.check()
         good = self._passed()
@@ -171,7 +170,7 @@ class Integration:
         if good == control.steps:
             return status
         control.dt = self._careful = SMALLEST_CHANGE * float(driver.times[good + 1] - driver.times[good])
-        return Status.STEP_TOO_SMALL if control.dt < control.smallest else Status.ENOUGH_STEPS
+        return DriverStatus.STEP_TOO_SMALL if control.dt < control.smallest else DriverStatus.ENOUGH_STEPS
 
     def _passed(self) -> int:
         """How many of the driver's steps did not jump over a contact with a stop."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flexarm.codegen.driver import Control
+from flexarm.codegen.driver import DriverControl
 from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.nodes import ROUNDING, Keeper
@@ -30,7 +30,7 @@ class Statistics:
     largest_step: float = 0.0
     loop_time: float = 0.0
 
-    def count(self, control: Control, good: int) -> None:
+    def count(self, control: DriverControl, good: int) -> None:
         """Count what a driver did; only the first `good` of its steps are kept."""
         self.chunks += 1
         self.computed += control.attempts

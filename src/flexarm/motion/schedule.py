@@ -305,7 +305,7 @@ class Schedule:
 
 
 class StretchInputs:
-    """Inputs of a plant over a stretch without jumps (`codegen.driver.Inputs`)."""
+    """Inputs of a plant over a stretch without jumps (`codegen.driver.DriverInputs`)."""
 
     def __init__(self, schedule: Schedule, held: HeldTorques | None, table: SegmentTable | None) -> None:
         self._schedule, self._held, self._table = schedule, held, table

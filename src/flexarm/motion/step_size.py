@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil
 
-from flexarm.codegen.driver import Control, Driver
+from flexarm.codegen.driver import Driver, DriverControl
 
 SHARE = 0.1  # of the tolerance for the largest error of a step, added up
 SOLVED = 0.015  # of the tolerance for what iterations leave, added up: it costs little to leave less
@@ -76,7 +76,7 @@ class StepSize:
         if not self.fixed:
             self.dt = AFTER_JUMP * min(self.dt, FIRST_STEP * min(1.0, self.duration))
 
-    def instruct(self, driver: Driver, t: float, stop: float, longest: float) -> Control:
+    def instruct(self, driver: Driver, t: float, stop: float, longest: float) -> DriverControl:
         """Tell a driver how long steps from t to a stop may be; inputs and stability allow the `longest`."""
         tolerance, control = self.tolerance, driver.control
         driver.set_bounds(
@@ -92,7 +92,7 @@ class StepSize:
             control.dt = (stop - t) / max(1, ceil((stop - t) / min(self.dt, longest) - 1e-9))
         return control
 
-    def learn(self, control: Control) -> None:
+    def learn(self, control: DriverControl) -> None:
         """Take the step that a driver wants next."""
         if not self.fixed:
             self.dt = control.dt

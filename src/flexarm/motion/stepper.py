@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flexarm.codegen.driver import Driver, Inputs, Status
+from flexarm.codegen.driver import Driver, DriverInputs, DriverStatus
 from flexarm.codegen.evaluator import Native
 from flexarm.codegen.loops import Runner, tied
 from flexarm.foundation.numbers import Array
@@ -47,7 +47,7 @@ class Stepper(Protocol):
     report: Report
     starts: Starts
 
-    def advance(self, inputs: Inputs) -> Status:
+    def advance(self, inputs: DriverInputs) -> DriverStatus:
         """Take steps as the driver was instructed; its `times` and `path` hold them."""
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
@@ -96,7 +96,7 @@ class CompiledStepper:
         self._small_motions = small_motions.function
         self.report = Report(report, self._given.numbers)
 
-    def advance(self, inputs: Inputs) -> Status:
+    def advance(self, inputs: DriverInputs) -> DriverStatus:
         if not self._is_compiled and self._native == "auto" and self._code.compiled is not None:
             self._connect(self._code.compiled)
         if self._is_compiled or self._native is False:

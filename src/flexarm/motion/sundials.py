@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
 
-from flexarm.codegen.driver import LARGEST_STATE, TIME_SLACK, Driver, Inputs, Status
+from flexarm.codegen.driver import LARGEST_STATE, TIME_SLACK, Driver, DriverInputs, DriverStatus
 from flexarm.codegen.evaluator import Code, Evaluator
 from flexarm.codegen.lock import building
 from flexarm.codegen.loops import Runner
@@ -66,7 +66,7 @@ class SundialsStepper:
             self.starts = Starts(Runner(start), self._numbers)
         self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
-    def advance(self, inputs: Inputs) -> Status:
+    def advance(self, inputs: DriverInputs) -> DriverStatus:
         """Go from interval to interval; CVODES keeps the tolerances itself."""
         control, path = self.driver.control, self.driver.path
         left, below = control.stop - control.t, np.nextafter(control.stop, -np.inf)
@@ -90,7 +90,7 @@ class SundialsStepper:
         if steps:
             control.shortest_taken = min(control.shortest_taken, control.dt)
             control.longest_taken = max(control.longest_taken, control.dt)
-        return Status.ENOUGH_STEPS if sound.all() else Status.STEP_TOO_SMALL
+        return DriverStatus.ENOUGH_STEPS if sound.all() else DriverStatus.STEP_TOO_SMALL
 
     def _states(self, state: Array, inputs: Array, dt: float) -> Array:
         """Return the states after intervals of dt (s) with these inputs at their nodes."""

@@ -30,7 +30,7 @@ class Verdict:
     unsolved: Array
 
 
-class StepSize(ABC):
+class SharedStepSize(ABC):
     """`dt` is the step that is wanted next; a stop may cut it short."""
 
     fixed: bool
@@ -64,7 +64,7 @@ class StepSize(ABC):
         return error, left
 
 
-class FixedStep(StepSize):
+class FixedStep(SharedStepSize):
     """Steps of one size (as nearly as stops allow), whatever their error."""
 
     fixed = True
@@ -101,7 +101,7 @@ class FixedStep(StepSize):
         """Its steps stay as they are."""
 
 
-class AdaptiveStep(StepSize):
+class AdaptiveStep(SharedStepSize):
     """Steps whose errors are as large as allowed, and not larger."""
 
     fixed = False
