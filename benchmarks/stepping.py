@@ -20,14 +20,14 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.motion.method_names import METHODS
-from flexarm.motion.plan import CHUNK, tolerance_of
+from flexarm.motion.plan import tolerance_of
 from flexarm.motion.schedule import Schedule
 from flexarm.motion.step_size import StepSize
 from flexarm.motion.stepper import CompiledStepper
 from robots import planar_chain
 
 DT = 1e-3  # s
-STEPS = CHUNK  # a round
+STEPS = CHUNK = 250  # a round
 TORQUE = 1e-3  # N m
 MOST = 5.0  # microseconds that Python may add
 ROBOTS = {

@@ -18,7 +18,7 @@ def arm(basis: object = "modes", count: int = 2) -> fa.Robot:
 
 @pytest.fixture(scope="module")
 def found() -> fa.Convergence:
-    return fa.convergence(arm(), 0.6, torque=TORQUE, q0={"fore.q": 0.5}, more=2, native=False)
+    return fa.convergence(arm(), 0.6, torque=TORQUE, q0={"fore.q": 0.5}, more=2, rtol=1e-6, native=False)
 
 
 def test_differences_are_those_of_the_runs(found):

@@ -161,7 +161,7 @@ def test_robots_without_a_free_coordinate():
     still = fa.Robot(links=[fa.Link("a", 1.0, fa.Weld(), mass=1.0)], gravity=(0, -9.81, 0))
     assert compared(Case(still, 0.1, options=OPTIONS), {"links.a.length": [0.5, 1.0, 2.0]}).attrs["notes"] == ""
     driven = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", limits=(-1, 1)), mass=1.0)])
-    case = Case(driven, 0.5, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)
+    case = Case(driven, 0.3, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)  # until it has energy
     assert compared(case, {"motion.a.end": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
 
 
@@ -184,6 +184,6 @@ def test_vibration_that_lanes_count_a_swing_too_few_of():
     links = [link(payload=None), link("b", length=0.5)]
     two = fa.Robot(links=links)
     law = fa.pd(two, kp=20, kd=2, references={"a": 0.5, "b": 0.0})
-    case = Case(two, 0.5, torque=law, options={"rtol": RTOL, "sample": 0.005})
+    case = Case(two, 0.5, torque=law, options={"rtol": RTOL / 10, "sample": 0.005})
     found = compared(case, {"gains.kp.a": [2e4], "links.b.payload.mass": [0.1]})
     assert "vibrates at about" in str(found["doubts"].values.item())

@@ -21,7 +21,7 @@ from flexarm.codegen.loops import Runner, tied
 from flexarm.foundation.numbers import Array
 
 SAFETY = 0.9  # of the step size that would just meet the tolerance
-SMALLEST_CHANGE, LARGEST_CHANGE = 0.1, 8.0  # factors from one step size to the next
+SMALLEST_CHANGE, LARGEST_CHANGE = 0.1, 4.0  # factors from one step size to the next
 SMALLEST_EXCESS = 1e-10  # smaller errors count as this
 LARGEST_STATE = 1e100  # a state beyond this counts as not a number
 UNSOLVED_EXCESS = 100.0  # times what is allowed: steps of fixed size whose iteration leaves this much are counted

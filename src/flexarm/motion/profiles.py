@@ -82,7 +82,7 @@ class Profile:
         return out
 
     def segment(self, t: float, run: Stretch, rate: int = 0) -> Segment | None:
-        """Return the coefficients of the piece that holds at a time t of a run."""
+        """Return the coefficients of the piece (or its first or second `rate`) that holds at a time t of a `run`."""
         k = int(self._breaks.searchsorted(t, side="right"))
         piece, begin = self.pieces[k], self.breaks[k - 1] if k else -np.inf
         until = self.breaks[k] if k < len(self.breaks) else np.inf
