@@ -110,6 +110,12 @@ def test_without_a_way_on_it_says_so(compiled):
 
 
 @both
+def test_steps_that_do_not_change_the_time_end_it(compiled):
+    own = driven(toy(lambda x, u, dt: 1.0 + dt), compiled, t=1e9, stop=2e9, smallest=0.0)
+    assert own.advance(Line()) == DriverStatus.STEP_TOO_SMALL
+
+
+@both
 def test_a_function_that_fails_ends_it_and_keeps_the_steps_before(compiled):
     own = driven(toy(), compiled, is_fixed=True, dt=0.1)
 

@@ -62,6 +62,7 @@ def test_a_function_that_can_only_be_called_has_none():
 def test_what_has_a_kink_or_is_not_finite_has_none():
     assert fit_segment(lambda t: np.abs(t - np.pi / 10), RUN) is None
     assert fit_segment(lambda t: np.log(t - 0.5), RUN) is None
+    assert fit_segment(lambda t: 1 / 0, RUN) is None  # an error of the user's function is left to the run
 
 
 def test_a_short_pulse_is_seen_and_takes_intervals_only_where_it_is():

@@ -186,7 +186,7 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
     } else {
       ++c->rejected;
       c->was_rejected = 1;
-      if (c->is_fixed || (proposed < c->smallest && !is_short)) status = STEP_TOO_SMALL;
+      if (c->is_fixed || c->t + proposed == c->t || (proposed < c->smallest && !is_short)) status = STEP_TOO_SMALL;
       if (!c->is_fixed) c->dt = proposed;
     }
   }

@@ -248,7 +248,7 @@ class Driver:
                 continue
             c.rejected += 1
             c.was_rejected = True
-            too_small = c.is_fixed or (proposed < c.smallest and not is_short)
+            too_small = c.is_fixed or c.t + proposed == c.t or (proposed < c.smallest and not is_short)
             c.dt = c.dt if c.is_fixed else proposed
             if too_small:
                 return DriverStatus.STEP_TOO_SMALL

@@ -109,8 +109,11 @@ def fit_segment(function: Callable[[Array], Array], stretch: Stretch) -> Segment
     for _ in range(MOST_HALVINGS):
         middle, half = waiting.mean(axis=1), np.diff(waiting, axis=1)[:, 0] / 2
         times = middle[:, None] + half[:, None] * np.cos(np.append(ANGLES, BETWEEN))
-        with np.errstate(all="ignore"):
-            values = np.asarray(function(times.ravel()), dtype=float).reshape(times.shape)
+        try:
+            with np.errstate(all="ignore"):
+                values = np.asarray(function(times.ravel()), dtype=float).reshape(times.shape)
+        except Exception:  # the run meets it when it comes there
+            return None
         if not np.isfinite(values).all():
             return None
         largest = max(largest, float(np.abs(values).max()))
