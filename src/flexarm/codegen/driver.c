@@ -2,11 +2,15 @@
 
    It follows the compiled step @STEP@ in its library. codegen/driver.py has the same loop in Python, with the
    same names and the same rules; docs/design.md describes both. Arrays of a group of lanes have the lane as their last
-   index; a single robot is a group of one lane. */
+   index; a single robot is a group of one lane. The lanes of a group share their steps: the largest error decides. */
 
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
+
+#ifndef LANES
+#define LANES 1
+#endif
 
 #define SAFETY @SAFETY@
 #define SMALLEST_CHANGE @SMALLEST_CHANGE@
@@ -29,17 +33,25 @@ typedef struct {
 } flexarm_segment;
 
 typedef struct {
-  long long states, measures, columns, stages, lanes;
+  long long states, measures, columns, stages, input_lanes;
   long long first_acceleration, first_auxiliary, accelerations;
   long long block, block_steps, is_fixed, was_rejected, most_steps, most_attempts;
   long long steps, attempts, rejected, unsolved; /* of this call */
   double t, stop, dt, longest, smallest, previous, recent_excess, former_excess, patience, exponent;
   double shortest_taken, longest_taken;
   const double *nodes, *numbers, *horizon, *solved, *error_limit, *unsolved_limit;
-  const flexarm_segment *segments; /* columns x lanes; none: the callback fills the inputs */
+  const flexarm_segment *segments; /* columns x input_lanes (LANES, or 1 for all); none: the callback fills the inputs */
   double *stage_times, *inputs, *times, *path, *errors, *left, *start;
   int (*fill_inputs)(void);
+  long long *unsolved_by_lane; /* added up over calls; may be none */
 } flexarm_control;
+
+/* Memory on whole cache lines for `count` values; `memory` is to be freed. */
+static casadi_real* flexarm_workspace(long long count, void** memory) {
+  const size_t line = 64;
+  *memory = malloc((size_t) (count + 1) * sizeof(casadi_real) + line);
+  return (casadi_real*) (((size_t) *memory + line - 1) / line * line);
+}
 
 static double flexarm_now(void) {
   struct timespec now;
@@ -68,6 +80,18 @@ static double flexarm_value(const flexarm_segment* g, double t) {
   return out;
 }
 
+/* All inputs of all lanes at a time. */
+static void flexarm_evaluate(const flexarm_control* c, double t, double* inputs) {
+  long long j, l;
+  for (j = 0; j < c->columns; ++j)
+    if (c->input_lanes == 1) {
+      double value = flexarm_value(c->segments + j, t);
+      for (l = 0; l < LANES; ++l) inputs[j * LANES + l] = value;
+    } else {
+      for (l = 0; l < LANES; ++l) inputs[j * LANES + l] = flexarm_value(c->segments + j * LANES + l, t);
+    }
+}
+
 /* The size of the next step, and whether it ends at the stop. */
 static double flexarm_size(const flexarm_control* c, int* lands) {
   double remaining = c->stop - c->t, size = c->is_fixed || c->dt < c->longest ? c->dt : c->longest;
@@ -78,35 +102,42 @@ static double flexarm_size(const flexarm_control* c, int* lands) {
 
 static int flexarm_fill(flexarm_control* c, double h) {
   double below = nextafter(c->stop, -HUGE_VAL);
-  long long k, j, l;
+  long long k;
   for (k = 0; k < c->stages; ++k) {
     double t = c->t + h * c->nodes[k];
     c->stage_times[k] = t < below ? t : below;
   }
   if (!c->segments) return c->fill_inputs();
-  for (k = 0; k < c->stages; ++k)
-    for (j = 0; j < c->columns; ++j)
-      for (l = 0; l < c->lanes; ++l)
-        c->inputs[(k * c->columns + j) * c->lanes + l] =
-            flexarm_value(c->segments + j * c->lanes + l, c->stage_times[k]);
+  for (k = 0; k < c->stages; ++k) flexarm_evaluate(c, c->stage_times[k], c->inputs + k * c->columns * LANES);
   return 0;
 }
 
 /* The largest of errors and of what the iteration left, in units of what each lane may have; counts unsolved steps. */
 static double flexarm_excess(flexarm_control* c, const double* after) {
   long long k, l;
-  double worst = 0, unsolved = 0;
-  for (k = 0; k < c->states * c->lanes; ++k)
-    if (!(fabs(after[k]) < LARGEST_STATE)) return HUGE_VAL;
+  int is_sound = 1, any_unsolved = 0;
+  double error[LANES] = {0}, left[LANES] = {0}, worst = 0;
+  for (k = 0; k < c->states * LANES; ++k) is_sound &= fabs(after[k]) < LARGEST_STATE;
   for (k = 0; k < c->measures; ++k)
-    for (l = 0; l < c->lanes; ++l) {
-      double error = c->errors[k * c->lanes + l], left = c->left[k * c->lanes + l];
-      if (!isfinite(error) || !isfinite(left)) return HUGE_VAL;
-      if (error / c->error_limit[l] > worst) worst = error / c->error_limit[l];
-      if (left / c->unsolved_limit[l] > unsolved) unsolved = left / c->unsolved_limit[l];
+    for (l = 0; l < LANES; ++l) {
+      double e = c->errors[k * LANES + l], r = c->left[k * LANES + l];
+      is_sound &= isfinite(e) && isfinite(r);
+      error[l] = e > error[l] ? e : error[l];
+      left[l] = r > left[l] ? r : left[l];
     }
-  if (c->is_fixed && unsolved > UNSOLVED_EXCESS) ++c->unsolved;
-  return worst > unsolved ? worst : unsolved;
+  if (!is_sound) return HUGE_VAL;
+  for (l = 0; l < LANES; ++l) {
+    double unsolved = left[l] / c->unsolved_limit[l];
+    error[l] /= c->error_limit[l];
+    if (error[l] > worst) worst = error[l];
+    if (unsolved > worst) worst = unsolved;
+    if (c->is_fixed && unsolved > UNSOLVED_EXCESS) {
+      any_unsolved = 1;
+      if (c->unsolved_by_lane) ++c->unsolved_by_lane[l];
+    }
+  }
+  c->unsolved += any_unsolved;
+  return worst;
 }
 
 /* The factor from this step size to the next. In a vibration errors vanish twice a period: the largest one of some steps
@@ -134,16 +165,17 @@ static double flexarm_change(flexarm_control* c, double excess, double h) {
 
 CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
   casadi_int sz_arg = 6, sz_res = 3, sz_iw = 0, sz_w = 0;
-  long long width = c->states * c->lanes, status = REACHED_STOP, i;
-  double began = flexarm_now(), h;
+  long long width = c->states * LANES, status = REACHED_STOP, i;
+  double began = flexarm_now(), h, sizes[LANES];
+  void* memory;
   @STEP@_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
   const casadi_real** arg = (const casadi_real**) malloc((sz_arg + 1) * sizeof(casadi_real*));
   casadi_real** res = (casadi_real**) malloc((sz_res + 1) * sizeof(casadi_real*));
   casadi_int* iw = (casadi_int*) malloc((sz_iw + 1) * sizeof(casadi_int));
-  casadi_real* w = (casadi_real*) malloc((sz_w + 1) * sizeof(casadi_real));
+  casadi_real* w = flexarm_workspace(sz_w, &memory);
   c->steps = c->attempts = c->rejected = c->unsolved = 0;
   c->times[0] = c->t;
-  if (!arg || !res || !iw || !w) status = COULD_NOT_RUN;
+  if (!arg || !res || !iw || !memory) status = COULD_NOT_RUN;
   while (status == REACHED_STOP && c->t < c->stop) {
     const double* before = c->path + c->steps * width;
     double *after = c->path + (c->steps + 1) * width, excess, change, proposed;
@@ -158,14 +190,17 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
       break;
     }
     if (c->previous > 0 && h != c->previous) { /* auxiliary accelerations lead the others by a share of the step */
-      const double* a = before + c->first_acceleration * c->lanes;
-      double* aux = c->start + c->first_auxiliary * c->lanes;
+      const double* a = before + c->first_acceleration * LANES;
+      double* aux = c->start + c->first_auxiliary * LANES;
       for (i = 0; i < width; ++i) c->start[i] = before[i];
-      for (i = 0; i < c->accelerations * c->lanes; ++i) aux[i] = a[i] + (aux[i] - a[i]) * (h / c->previous);
+      for (i = 0; i < c->accelerations * LANES; ++i) aux[i] = a[i] + (aux[i] - a[i]) * (h / c->previous);
       before = c->start;
     }
-    arg[0] = before; arg[1] = c->inputs; arg[2] = &h; arg[3] = c->horizon; arg[4] = c->solved; arg[5] = c->numbers;
-    res[0] = after; res[1] = c->errors; res[2] = c->left;
+    for (i = 0; i < LANES; ++i) sizes[i] = h;
+    const double* given[6] = {before, c->inputs, sizes, c->horizon, c->solved, c->numbers};
+    double* found[3] = {after, c->errors, c->left};
+    for (i = 0; i < 6; ++i) arg[i] = (const casadi_real*) given[i];
+    for (i = 0; i < 3; ++i) res[i] = (casadi_real*) found[i];
     if (@STEP@(arg, res, iw, w, 0)) {
       status = COULD_NOT_RUN;
       break;
@@ -190,6 +225,6 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive(flexarm_control* c) {
       if (!c->is_fixed) c->dt = proposed;
     }
   }
-  free(arg); free(res); free(iw); free(w);
+  free(arg); free(res); free(iw); free(memory);
   return status;
 }

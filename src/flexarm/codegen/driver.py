@@ -14,7 +14,6 @@ from enum import IntEnum
 from importlib.resources import files
 from typing import Any, Protocol
 
-import casadi as ca
 import numpy as np
 
 from flexarm.codegen.loops import Runner, tied
@@ -72,7 +71,7 @@ class DriverControl(ctypes.Structure):
     """Instructions to a driver, and its results; the same structure as `flexarm_control` in `driver.c`."""
 
     _fields_ = (
-        *((name, ctypes.c_longlong) for name in ("states", "measures", "columns", "stages", "lanes")),
+        *((name, ctypes.c_longlong) for name in ("states", "measures", "columns", "stages", "input_lanes")),
         *((name, ctypes.c_longlong) for name in ("first_acceleration", "first_auxiliary", "accelerations")),
         *(
             (name, ctypes.c_longlong)
@@ -86,6 +85,7 @@ class DriverControl(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("error_limit", "unsolved_limit", "segments")),
         *((name, ctypes.c_void_p) for name in ("stage_times", "inputs", "times", "path", "errors", "left", "start")),
         ("fill_inputs", _FILL),
+        ("unsolved_by_lane", ctypes.c_void_p),
     )
 
     def next_size(self) -> tuple[float, bool]:
@@ -155,7 +155,7 @@ class Driver:
             measures=measures,
             columns=columns,
             stages=len(nodes),
-            lanes=1,
+            input_lanes=1,
             first_acceleration=accelerations.start,
             first_auxiliary=auxiliary.start,
             accelerations=accelerations.stop - accelerations.start,
@@ -288,8 +288,8 @@ class Driver:
         return float(max(error / self._bounds["error_limit"][0], unsolved))
 
 
-def driver_source(function: ca.Function) -> str:
-    """Return C that drives a step with this name."""
+def driver_source(step: str) -> str:
+    """Return C that drives a step of this name."""
     text = files("flexarm.codegen").joinpath("driver.c").read_text()
     constants: dict[str, Any] = {
         name: globals()[name]
@@ -305,4 +305,4 @@ def driver_source(function: ca.Function) -> str:
     }
     for name, value in constants.items():
         text = text.replace(f"@{name}@", repr(value))
-    return text.replace("@STEP@", function.name())
+    return text.replace("@STEP@", step)

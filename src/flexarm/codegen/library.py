@@ -70,7 +70,7 @@ class Library:
 
     @cached_property
     def _source(self) -> str:
-        driven = (each for each in self.functions if each.name() in self._driven)
+        driven = (each.name() for each in self.functions if each.name() in self._driven)
         loops = [*map(loop_source, self.functions), *map(driver_source, driven)]
         return generate_source(self.names[0], self.functions) + "".join(loops)
 

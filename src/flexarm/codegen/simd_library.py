@@ -9,26 +9,23 @@ from __future__ import annotations
 import ctypes
 import platform
 import re
-import time as clock
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import casadi as ca
-import numpy as np
 
 from flexarm.codegen.cache import kept_library, say_once
 from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.library import CODE, key_of
 from flexarm.codegen.simd import VECTOR_MATH, UnexpectedSource, vectorize
-from flexarm.codegen.simd_loops import COMMON, NODE_LOOPS, loop
+from flexarm.codegen.simd_loops import loop
 from flexarm.codegen.source import generate_source
 from flexarm.foundation.numbers import Array
 
 CPU_INFO = Path("/proc/cpuinfo")
 ONE_BY_ONE = "robots are computed one by one"
-KINDS: dict[type, Any] = {int: ctypes.c_longlong, float: ctypes.c_double, np.ndarray: ctypes.c_void_p}
 
 
 class Width(NamedTuple):
@@ -79,7 +76,7 @@ class LaneLibrary:
     def _source(self) -> str:
         loops = (loop(each.name(), each.n_in(), each.n_out()) for each in self.functions)
         vectorized = vectorize(generate_source(self.names[0], self.functions), self.width.lanes)
-        return vectorized + COMMON + NODE_LOOPS + "".join(loops) + self._more
+        return vectorized + "".join(loops) + self._more
 
     @cached_property
     def loaded(self) -> ctypes.CDLL | None:
@@ -113,7 +110,7 @@ class LaneLibrary:
 
     @property
     def _flags(self) -> tuple[str, ...]:
-        return ("-O3", *FLAGS[1:], *self.width.flags)
+        return ("-O3", "-fno-strict-aliasing", *FLAGS[1:], *self.width.flags)
 
 
 class LaneFunction:
@@ -129,27 +126,9 @@ class LaneFunction:
 
     def __call__(self, rows: int) -> None:
         """Evaluate the first `rows`."""
-        self._run(rows, (None,) * 3, 0, 0, 0)
-
-    def steps(self, rows: int, limits: Array, ranges: Array, worst: Array, patience: int) -> int:
-        """The same for rows that are steps, as far as they are good in all lanes, and how many were taken.
-
-        limits: (groups, 5, lanes), the largest error, what may be left, the error below which longer steps would do
-            if it is met for as many steps as `patience` says; and what errors, and what is left, are shares of.
-        ranges: (groups, 2, entries, lanes), filled with the least and the largest of each entry of the first output.
-        worst: (rows, 2), filled with the largest shares of all lanes.
-        """
-        entries, checked = ranges.shape[2], self._kept[1][1].shape[2]
-        return self._run(rows, (limits, ranges, worst), entries, checked, patience)
-
-    def _run(self, rows: int, arrays: Sequence[Array | None], entries: int, checked: int, patience: int) -> int:
-        places = (None if each is None else ctypes.c_void_p(each.ctypes.data) for each in arrays)
-        numbers = map(ctypes.c_longlong, (entries, checked, patience))
         counts = map(ctypes.c_longlong, (rows, self._groups))
-        done = int(self._loop(*counts, *self._places, *places, *numbers))
-        if done < 0:
+        if self._loop(*counts, *self._places) < 0:
             raise RuntimeError(f"{self._name}: its machine code for lanes could not be run")
-        return done
 
 
 def _places(arrays: Sequence[Array]) -> list[Any]:
@@ -160,27 +139,3 @@ def _places(arrays: Sequence[Array]) -> list[Any]:
         vectors = (each.strides[axis] // (8 * each.shape[3]) if each.shape[axis] > 1 else 0 for each in arrays)
         strides.append((ctypes.c_longlong * len(arrays))(*vectors))
     return [pointers, *strides]
-
-
-class LaneLoop:
-    """One of the loops of `simd_loops.py`. What a call gives comes first, of these kinds (of an array its address,
-    or None); then what stays as it is, whose addresses are asked for once. `seconds` tell how long it ran."""
-
-    def __init__(self, library: ctypes.CDLL, name: str, given: tuple[type, ...], *stays: Any):
-        self._loop = library[name]  # one of our own, whose types nobody else changes
-        self._loop.argtypes = [KINDS[each] for each in (*given, *map(type, stays))]
-        self._loop.restype = ctypes.c_longlong
-        self._stays = [each.ctypes.data if isinstance(each, np.ndarray) else each for each in stays]
-        self._kept = stays  # the addresses point at these
-        self.seconds = 0.0
-
-    def __call__(self, *given: Any) -> int:
-        begin = clock.perf_counter()
-        found = int(self._loop(*given, *self._stays))
-        self.seconds += clock.perf_counter() - begin
-        return found
-
-
-def vectors(array: Array, axis: int) -> int:
-    """How many vectors the next entry along an axis is away in an array (..., lanes)."""
-    return int(array.strides[axis] // (8 * array.shape[-1]))

@@ -9,8 +9,7 @@ import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.simd_library import PAIRS
 from flexarm.sweeps.kept import measured, usual_measures
-from flexarm.sweeps.lanes import engine, samples
-from flexarm.sweeps.lanes.lane_inputs import LaneInputs
+from flexarm.sweeps.lanes import engine
 from flexarm.sweeps.member import Case, Member
 from tests.motion.test_constraints import at, beam, four_bar
 from tests.sliders import pair
@@ -69,21 +68,6 @@ def test_members_are_what_they_are_alone(method):
     case = Case(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "sample": 0.01, "method": method})
     for member, found in zip(PAYLOADS, outcomes(case, PAYLOADS), strict=True):
         compared(found, alone(case, member), 1.5, RTOL)
-
-
-@pytest.mark.parametrize("sample", [0.001, None])
-def test_many_samples_are_read_in_portions(monkeypatch, sample):
-    """Of members with inputs of their own, which are in memory for a portion at a time."""
-    case = Case(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "sample": sample})
-    these = members(torque__upper__amplitude=[0.01, 0.02, 0.03])
-    expected, read, rows = outcomes(case, these), LaneInputs.padded, []
-    monkeypatch.setattr(samples, "ROOM", 2000)
-    monkeypatch.setattr(LaneInputs, "padded", lambda self, times: rows.append(len(times)) or read(self, times))
-    for one, other in zip(outcomes(case, these), expected, strict=True):
-        for name, value in one.values.items():
-            np.testing.assert_array_equal(value, other.values[name], err_msg=name)
-    assert len(rows) > 20
-    assert max(rows) <= 2000 / (8 * 4)  # bytes of an input of four lanes
 
 
 def test_who_runs_beside_a_member_does_not_matter():

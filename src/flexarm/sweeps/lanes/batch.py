@@ -1,75 +1,83 @@
-"""A batch of members that run together: chunks of steps that all of them share, each member ending where it would
-alone."""
+"""A batch of members that run at once, in groups of SIMD lanes with step sizes of their own.
+
+The loop is that of a single run (`motion/integration.py`): compiled steps from breakpoint to breakpoint, and Python at
+breakpoints, where it restarts the accelerations of all members together. Each member ends where it would alone.
+"""
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from math import ceil
 
 import numpy as np
 
-from flexarm.codegen.driver import UNSOLVED_EXCESS
+from flexarm.codegen.driver import LARGEST_STATE, TIME_SLACK, DriverStatus
+from flexarm.codegen.groups import PassStatus, next_sizes
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.divergence import divergence
-from flexarm.motion.events import Watch
-from flexarm.motion.integration import FEW, KICK, NEAR
+from flexarm.motion.ending import Ending
+from flexarm.motion.events import Event, Watch
+from flexarm.motion.integration import FEW, KICK, NEAR, NO_LIMIT
 from flexarm.motion.outlook import share
 from flexarm.motion.sampling import between
-from flexarm.motion.step_size import SAFELY, Tolerance
+from flexarm.motion.step_size import AFTER_JUMP, FIRST_STEP, SAFELY, Tolerance
 from flexarm.motion.validity import unsolved_steps
-from flexarm.sweeps.lanes.bounds import Bounds
-from flexarm.sweeps.lanes.company import Company, End
+from flexarm.sweeps.lanes.batch_state import BatchState, End, initial_states
 from flexarm.sweeps.lanes.crew import Crew
+from flexarm.sweeps.lanes.group_arrays import GroupArrays
 from flexarm.sweeps.lanes.lane_code import LaneCode
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
-from flexarm.sweeps.lanes.samples import Samples
-from flexarm.sweeps.lanes.shared_steps import shared_steps
-from flexarm.sweeps.lanes.swings import Swings
-from flexarm.sweeps.lanes.watching import Watching
+from flexarm.sweeps.lanes.terminations import Terminations
 
-CHUNK = 64  # steps a call
-STRAGGLING = 1e-4  # of the longest step so far: members that want shorter ones are run by themselves
+UNSTABLE_SHARE = 1e-4  # of the longest stable step of all members: one that needs shorter steps is run by itself
 
 
 class Cancelled(Exception):
-    """Whoever waits for a batch does not want it any more."""
+    """The result of a batch is no longer wanted."""
 
 
 @dataclass
-class Nodes:
-    """The steps of all members, where they are kept: times, states (groups, nodes, entries, lanes), whether
-    accelerations were computed anew before the first."""
+class StoredNodes:
+    """Nodes of the groups of a batch: by group blocks of times, states (nodes, entries, lanes), and whether the inputs
+    jump before the first."""
 
-    blocks: list[tuple[Array, Array, bool]] = field(default_factory=list)
+    blocks: dict[int, list[tuple[Array, Array, bool]]] = field(default_factory=dict)
 
-    @cached_property
-    def stretches(self) -> list[tuple[Array, Array]]:
-        """The same in stretches between jumps of the inputs, once all are there."""
+    def stretches(self, group: int) -> list[tuple[Array, Array]]:
+        """Return the nodes of a group between jumps of the inputs."""
         found: list[list[tuple[Array, Array]]] = []
-        for times, states, jumped in self.blocks:
-            if jumped or not found:
+        for times, states, is_first in self.blocks.get(group, ()):
+            if is_first or not found:
                 found.append([(times, states)])
             else:
-                found[-1].append((times[1:], states[:, 1:]))  # the first node is the last of those before
-        return [
-            (np.concatenate([times for times, _ in each]), np.concatenate([states for _, states in each], axis=1))
-            for each in found
-        ]
+                found[-1].append((times[1:], states[1:]))  # the first node is the last of the block before
+        return [tuple(map(np.concatenate, zip(*each, strict=True))) for each in found]  # type: ignore[misc]
 
 
 class Batch:
-    """One batch. `run` computes it; then `ends` tell how members ended that did so early, `measures` what came of all.
-    `stragglers` must be run by themselves.
+    """Members that run at once.
 
-    wanted: times of samples (s); with_steps: whether what happens at the ends of steps is measured, too.
-    system_of, watch_of: of a member's place, made only where something happens to it.
-    watched: whether members have conditions that must be looked at all the time.
-    keep: whether steps are kept.
+    After `run`, `ends` has the members that ended early, `measures` the values of all. `unstable` members must be run
+    by themselves.
+
+    Parameters
+    ----------
+    wanted : ndarray
+        Times of samples (s).
+    reads_nodes : bool
+        Whether nodes count as samples.
+    system_of, watch_of : callable
+        Return the system and the events of a member, by its place; called where they are needed.
+    checks_all : bool
+        Whether members have conditions that must be evaluated on all steps.
+    keep : bool
+        Whether nodes are stored.
+    is_cancelled : callable
+        Returns True once the result is no longer wanted.
     """
 
     def __init__(
@@ -80,239 +88,287 @@ class Batch:
         tolerance: Tolerance,
         dt: float | None,
         wanted: Array,
-        with_steps: bool,
+        reads_nodes: bool,
         system_of: Callable[[int], System],
         watch_of: Callable[[int], Watch],
-        watched: bool,
+        checks_all: bool,
         keep: bool = False,
-        cancelled: Callable[[], bool] = lambda: False,
-        own_inputs: bool = True,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.crew, self.duration = crew, tolerance.horizon
-        self.stepper = stepper = LaneStepper(
-            code, CHUNK, crew.numbers, crew.share, crew.allowed, crew.solved, self.duration, own_inputs
+        self.crew, self.duration, self.dt, self.system_of = crew, tolerance.horizon, dt, system_of
+        self.stepper = stepper = LaneStepper(code, crew.numbers)
+        self.arrays, self.layout, self.inputs = stepper.arrays, stepper.layout, inputs(stepper)
+        states = initial_states(stepper, crew)
+        self.groups = GroupArrays(
+            stepper,
+            crew,
+            states,
+            tolerance,
+            dt is not None,
+            wanted,
+            reads_nodes,
+            checks_all or keep,
+            self._fill_inputs,
+            self._fill_readings,
         )
-        self.inputs, self.layout, self.arrays = inputs(stepper), stepper.layout, stepper.arrays
-        self.step_size = shared_steps(tolerance, self.duration, dt)
-        self.bounds, self.samples = Bounds(crew, stepper), Samples(stepper, self.inputs, wanted, with_steps)
-        coordinates = stepper.plant.structure.equations.chain.coordinates.all
-        rtol, sample = tolerance.rtol, float(wanted[1] - wanted[0])
-        self.swings = None if with_steps else Swings(stepper, coordinates, self.bounds, rtol, sample)
-        self.system_of, self._cancelled = system_of, cancelled
-        self._company = Company(crew, stepper, self.inputs, self.samples, self.bounds, system_of)
-        self._watching = Watching(self._company, watch_of, watched, self.duration)
-        self.nodes = Nodes() if keep else None
-        self.steps, self.loop_time = 0, 0.0  # s in steps
-        self.stragglers: set[int] = set()  # members that were left out
-        self._seen = share(stepper.nodes)  # of the time in which inputs turn, a step that sees it
-        self._size, self._longest = 1.0, 0.0  # of the last steps, and the longest so far (s)
-        self._unsolved = np.zeros((self.arrays.groups, self.arrays.lanes), dtype=int)  # steps of fixed size
+        self._state = BatchState(crew, stepper, self.inputs, self.groups, system_of)
+        self._terminations = Terminations(self._state, watch_of, checks_all, self.duration)
+        self.nodes = StoredNodes() if keep else None
+        self.unstable: set[int] = set()
+        self._is_cancelled = is_cancelled
+        self._failures: dict[int, Ending] = {}  # of inputs of the present group, by the place of their schedule
+        self._error: BaseException | None = None
+        self._softens = any(stepper.method.softening(1.0))
+        self._stable = np.full(self.arrays.groups, np.inf)  # the longest stable step of explicit methods (s)
+        self._restrained = states[:, self.layout.q].copy()  # coordinates at which it was computed
+        self._last_jumps = self.arrays.packed(self.inputs.last_jumps[:, None])[:, 0]
+
+    # --- results ---
 
     @property
     def ends(self) -> dict[int, End]:
         """Of members that ended early."""
-        return self._company.ends
+        return self._state.ends
 
     def end_of(self, member: int) -> End:
-        """Of any, once all have run."""
-        company = self._company
-        return self.ends.get(member) or End(company.t, self.arrays.of(company.state, member).copy())
+        """Return the end of a member once all have run."""
+        state = self._state
+        return self.ends.get(member) or End(state.time_of(member), self.arrays.of(state.states, member).copy())
 
     @property
-    def doubts(self) -> dict[int, tuple[str, ...]]:
-        """What should be known of members that did not end early, of those that took bad steps."""
-        bad = self._company.those(self._unsolved > 0)
-        counts = {member: int(self._unsolved[self.arrays.place(member)]) for member in bad}
-        return {member: (unsolved_steps(count, self.steps, self.step_size.dt),) for member, count in counts.items()}
+    def warnings(self) -> dict[int, tuple[str, ...]]:
+        """By member, warnings of steps that were not solved."""
+        unsolved = self.arrays.rows(self.groups.unsolved[:, None])[:, 0]
+        found: dict[int, tuple[str, ...]] = {}
+        for member in np.flatnonzero(self._state.is_running & (unsolved > 0)).tolist():
+            steps = int(self.groups.steps[self.arrays.place(member)[0]])
+            found[member] = (unsolved_steps(int(unsolved[member]), steps, float(self.dt or 0.0)),)
+        return found
+
+    @property
+    def loop_time(self) -> float:
+        """Time in compiled steps (s)."""
+        return float(self.groups.driver.batch["step_seconds"])
 
     @property
     def node_time(self) -> float:
-        """How long loops over the nodes of steps took (s); what begins steps is part of `loop_time`."""
-        loops = [self.bounds.loop, self.samples.loop]
-        if self.swings is not None:
-            loops.append(self.swings.loop)
-        return sum(each.seconds for each in loops)
-
-    # --- the loop ---
-
-    def run(self) -> None:
-        company = self._company
-        self._stable, self._ahead = np.inf, FEW
-        known = self._watching.require_start()
-        for stop in self.inputs.stops(self.duration):
-            self._jumped = True
-            if company.alive.any() and company.t < stop:
-                self._brace(known)
-                known = None
-            while company.alive.any() and company.t < stop:
-                if self._cancelled():
-                    raise Cancelled
-                self._advance(stop)
-
-    def _advance(self, stop: float) -> None:
-        """One chunk: those of its steps that lie before `stop` and count."""
-        if not self._jumped:
-            self._restrain(self._company.state)
-        longest = self._stable
-        if self.step_size.heeds_inputs:
-            seen, stop = self.inputs.ahead(self._company.t, stop)
-            longest = min(longest, seen * self._seen)
-        most = min(self._ahead, self.stepper.count)
-        size, steps = self.step_size.plan(stop - self._company.t, most, longest)
-        before = self._anew(size) if self._jumped else self._company.state
-        if before is None:
-            return
-        longer = 1.0 if self._jumped else size / self._size
-        used = self._compute(before, longer, size, stop, min(steps, most))
-        if not used:
-            return
-        self._ahead = 2 * most if used == most else FEW
-        verdict = self.step_size.judge(self.stepper, used)
-        self.steps += verdict.good
-        times = np.asarray(self._company.t + size * np.arange(verdict.good + 1), dtype=float)
-        if verdict.good == steps:
-            times[-1] = stop
-        if verdict.good:
-            if self.step_size.fixed:
-                self._unsolved += (self.stepper.excess(verdict.good)[1] > UNSOLVED_EXCESS).sum(axis=1)
-            self._accept(times, verdict.good)
-            self._jumped, self._size = False, size
-            self._longest = max(self._longest, size)
-        if not self.step_size.adapt(verdict, size, self.stepper.method.estimate):
-            self._end_guilty(min(verdict.good, used - 1))
-        elif verdict.good < used and self.step_size.dt < STRAGGLING * self._longest:
-            self._leave_out(verdict.good)
-        elif not self.step_size.fixed and self.steps > MOST_STEPS:
-            sentence = f"gave up at t = {self._company.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol"
-            for member in self._company.living:
-                self._company.end_here(member, sentence)
-
-    def _compute(self, states: Array, longer: float, dt: float, stop: float, steps: int) -> int:
-        """Steps of size dt from states of steps that these are so many times longer than, and how many were taken."""
-        nodes = np.array(self.stepper.nodes)
-        times = (self._company.t + dt * (np.arange(steps)[:, None] + nodes)).ravel()
-        inputs = self._company.given(np.minimum(times, np.nextafter(stop, -np.inf)), len(nodes))
-        if inputs is None:
-            return 0
-        steps = inputs.shape[1] // len(nodes)
-        inputs = inputs[:, : steps * len(nodes)].reshape(len(inputs), steps, -1, self.arrays.lanes)
-        least, begin = self.step_size.least(dt, self.stepper.method.estimate), clock.perf_counter()
-        taken = self.stepper(states, longer, inputs, dt, steps, self.step_size.most, least)
-        self.loop_time += clock.perf_counter() - begin
-        return taken
-
-    # --- what these steps tell ---
-
-    def _accept(self, times: Array, good: int) -> None:
-        """Take what these steps tell; members end where something that is watched happens to them."""
-        ended = self._watching.events(times, good)
-        states = {}
-        for member, event in ended.items():
-            own = self.arrays.of(self.stepper.path[:, : good + 1], member)
-            found = between(times, own, np.array([event.time]), self.layout, self.stepper.method.order)[0]
-            states[member] = event.settled(found)
-        if self.swings is not None:
-            self.swings.take(good, float(times[1] - times[0]))
-        self.samples.take(times, {member: event.time for member, event in ended.items()})
-        if self.nodes is not None:
-            self.nodes.blocks.append((times, self.stepper.path[:, : good + 1].copy(), self._jumped))
-        self._company.t, self._company.state[:] = float(times[-1]), self.stepper.path[:, good]
-        for member, event in ended.items():
-            self._company.end(member, event.time, states[member], event.sentence, event.status)
-        self._watching.require_inertia()
-
-    def _end_guilty(self, step: int) -> None:
-        """End the members for which there is no way on, so that the others find one."""
-        company, fell = self._company, None if self.step_size.fixed else self.step_size.dt
-        for member in self._guilty(step):
-            last, tried = (self.arrays.of(each, member) for each in (company.state, self.stepper.path[:, step + 1]))
-            sentence = divergence(self.system_of(member), self.stepper.plant, company.t, last, tried, fell)
-            company.end_here(member, sentence)
-        self._go_on()
-
-    def _guilty(self, step: int) -> list[int]:
-        """Members for which a step of the last call is not good enough."""
-        error, left = self.stepper.excess(step + 1)
-        excess = np.maximum(error, left)[:, step]
-        bad = ~np.isfinite(excess) if self.step_size.fixed else ~(excess <= 1)
-        if not bad.any():
-            bad = excess >= excess.max()
-        return self._company.those(bad)
-
-    def _go_on(self) -> None:
-        """Without those that have just ended."""
-        self.step_size.begin_anew()
-        self._jumped = True
-        if self._company.alive.any():
-            self._brace()
-
-    def _leave_out(self, step: int) -> None:
-        """Leave out members that want steps far shorter than all took so far: nobody should wait for them."""
-        for member in self._guilty(step):
-            self.stragglers.add(member)
-            self._company.end_here(member, "")
-        self._go_on()
-
-    # --- where inputs jump ---
-
-    def _brace(self, known: Array | None = None) -> None:
-        """Take shorter steps where inputs have jumped so that accelerations did; states after the jump may be known."""
-        company, at = self._company, self.layout
-        here = company.restarted(0.0) if known is None else known
-        while here is None and company.alive.any():
-            here = company.restarted(0.0)
-        if here is None:
-            return
-        company.jump = here
-        old, new = (each[:, at.a] / company.bounds.sizes for each in (company.state, here))
-        kick, largest = (np.abs(each).max(axis=1, initial=0.0) for each in (new - old, new))
-        if (kick > KICK * largest).any():
-            self.step_size.restart()
-        self._restrain(here)
-
-    def _anew(self, size: float) -> Array | None:
-        """States after a jump, for a step of this size."""
-        return self._company.restarted(size) if any(self.stepper.method.softening(1.0)) else self._company.jump
-
-    def _restrain(self, states: Array) -> None:
-        """Keep steps that an explicit method may choose stable, in these postures and those that are near."""
-        company, q = self._company, states[:, self.layout.q]
-        if self.step_size.fixed or not self.stepper.method.explicit:
-            return
-        if not self._jumped and (np.abs((q - company.restrained) / company.bounds.sizes) < NEAR).all():
-            return
-        company.restrained = q.copy()
-        given = company.given(np.array([company.t]))
-        if given is None:
-            return
-        free = self.stepper.plant.free
-        v, a = (self.arrays.rows(states[:, part]) for part in (self.layout.every_v, self.layout.every_a))
-        spectra = self.stepper.spectra(states, given[:, 0])
-        longest = {
-            k: self.stepper.method.longest_step(spectra[k].moving(v[k, free], a[k, free]).rates, self.duration)
-            for k in company.living
-        }
-        least = STRAGGLING * min(self.duration, max(longest.values(), default=np.inf))
-        for member in (member for member, each in longest.items() if each < least):
-            self.stragglers.add(member)
-            company.end_here(member, "")
-        self._stable = SAFELY * min((each for each in longest.values() if each >= least), default=np.inf)
-
-    # --- what comes of it ---
+        """Time in the evaluation of their nodes (s)."""
+        return float(self.groups.driver.batch["node_seconds"])
 
     def measures(self) -> dict[str, Array]:
-        """By name, values of the usual measures, a row for each member; none where nobody could begin. Lanes of members
-        that ended are theirs again."""
-        company = self._company
-        if self.samples.extremes.first is None:
+        """Return values of the usual measures by name, a row for each member; none if no member could begin."""
+        state, extremes = self._state, self.groups.extremes
+        if not self.groups.samples.any():
             return {}
-        self.stepper.restore(self.crew.numbers)
+        self.stepper.numbers[:] = self.arrays.packed(self.crew.numbers)[:, None]
         self.inputs.restore()
-        self.samples.extremes.thaw()
-        own, times = self.arrays.rows(company.state).copy(), np.full(len(self.crew), company.t)
+        extremes.thaw()
+        own = self.arrays.rows(state.states).copy()
+        times = np.repeat(self.groups.controls["t"], self.arrays.lanes)[: len(self.crew)]
         for member, end in self.ends.items():
             own[member], times[member] = end.state, end.time
         states = self.arrays.packed(own)
         asked = np.where(times > 0, np.nextafter(times, -np.inf), times)
         last = self.stepper.read(states, self.inputs.at_own_times(asked))
-        return self.samples.extremes.values(last, self.arrays.packed(times[:, None])[:, 0], self.duration)
+        return extremes.values(last, self.arrays.packed(times[:, None])[:, 0], self.duration)
+
+    # --- the loop ---
+
+    def run(self) -> None:
+        """Integrate all members to the end of the run, or to their own."""
+        known, t = self._terminations.require_start(), 0.0
+        self.groups.controls["dt"] = FIRST_STEP * min(1.0, self.duration) if self.dt is None else self.dt
+        for stop in self.inputs.stops(self.duration):
+            if t < stop and self._state.is_running.any():
+                self._begin_stretch(t, known)
+                known = None
+                for until, longest in self._pieces(t, stop):
+                    self._advance(t, until, longest)
+                    t = until
+
+    def _pieces(self, t: float, stop: float) -> Iterator[tuple[float, float]]:
+        """Yield parts of a stretch, and the longest step that resolves the inputs there."""
+        if self.dt is not None:
+            yield stop, np.inf
+            return
+        seen = share(self.stepper.nodes)
+        while t < stop:
+            longest, t = self.inputs.ahead(t, stop)
+            yield t, longest * seen
+
+    def _begin_stretch(self, t: float, known: Array | None) -> None:
+        """Restart accelerations where inputs may have jumped, and take shorter steps in groups that are kicked."""
+        state, controls, at = self._state, self.groups.controls, self.layout
+        self._stretch_begin, here = t, known
+        while here is None and state.is_running.any():
+            here = state.restarted(t, np.zeros(len(controls)))
+        self.groups.extremes.separate((self._last_jumps > 0) & (np.abs(self._last_jumps - t) <= 1e-12 * self.duration))
+        if here is None:
+            return
+        old, new = (each[:, at.a] / self.groups.sizes for each in (state.states, here))
+        kick, largest = (np.abs(each).max(axis=1, initial=0.0) for each in (new - old, new))
+        state.states[:] = here
+        if self.dt is None:
+            self._shorten((kick > KICK * largest).any(axis=1))
+        controls["previous"], controls["was_rejected"] = 0.0, 0
+        self.groups.connect_inputs(*self.inputs.tables(t))
+        self._ahead = FEW if self.stepper.method.explicit else self.groups.capacity
+
+    def _shorten(self, groups: Array) -> None:
+        """Take short steps next in some groups."""
+        dt = self.groups.controls["dt"]
+        dt[groups] = AFTER_JUMP * np.minimum(dt[groups], FIRST_STEP * min(1.0, self.duration))
+
+    def _advance(self, t: float, stop: float, longest: float) -> None:
+        """Integrate all groups from t to a time until which no input jumps."""
+        groups, controls, driver = self.groups, self.groups.controls, self.groups.driver
+        controls["stop"] = stop
+        if self.dt is not None:
+            controls["dt"] = (stop - t) / max(1, ceil((stop - t) / self.dt - TIME_SLACK))
+        while ((groups.is_active != 0) & (controls["t"] < stop)).any():
+            self._restrain()
+            controls["longest"] = np.minimum(longest, self._stable)
+            controls["most_steps"] = self._ahead
+            controls["most_attempts"] = NO_LIMIT
+            if self._softens:
+                self._restart_softly(t)
+            driver.group = 0
+            while driver.group < self.arrays.groups:
+                if self._is_cancelled():
+                    raise Cancelled
+                if (status := driver.advance()) != PassStatus.ALL_ADVANCED:
+                    self._attend(driver.group, status)
+                    driver.group += 1
+            self._end_endless()
+            self._ahead = min(2 * self._ahead, groups.capacity)
+
+    def _restart_softly(self, t: float) -> None:
+        """Restart groups that have not moved since the inputs jumped for a first step of its size."""
+        controls = self.groups.controls
+        first = (controls["previous"] == 0) & (controls["t"] == t) & (self.groups.is_active != 0)
+        if first.any():
+            controls["most_attempts"][first] = 1
+            restarted = self._state.restarted(t, next_sizes(controls))
+            if restarted is not None:
+                self._state.states[first] = restarted[first]
+
+    def _end_endless(self) -> None:
+        """End members of groups that have taken too many steps."""
+        for group in np.flatnonzero((self.groups.steps > MOST_STEPS) & (self.dt is None)).tolist():
+            for member in self._state.running_in(group):
+                t = self._state.time_of(member)
+                self._state.end_here(member, f"gave up at t = {t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
+
+    # --- inputs that are functions of the user ---
+
+    def _fill_inputs(self) -> int:
+        try:
+            groups = self.groups
+            self._failures = self.inputs.fill_group(groups.driver.group, groups.stage_times, groups.inputs)
+        except BaseException as error:
+            self._error = error
+            return 1
+        return bool(self._failures)
+
+    def _fill_readings(self) -> int:
+        try:
+            groups = self.groups
+            self.inputs.fill_group(groups.driver.group, groups.stage_times, groups.inputs)
+        except Exception:
+            self.groups.inputs[:] = np.nan
+        return 0
+
+    # --- groups that need attention ---
+
+    def _attend(self, group: int, status: PassStatus) -> None:
+        """Look for events on the last nodes of a group, evaluate these, and end members that cannot go on."""
+        groups, state, driver = self.groups, self._state, self.groups.driver
+        steps, ended = int(groups.controls["steps"][group]), {}
+        if status == PassStatus.BEFORE_EVALUATION and steps:
+            times, path = groups.times[: steps + 1], groups.path[: steps + 1]
+            ended = self._terminations.events(group, times, path)
+            if self.nodes is not None:
+                is_first = times[0] == self._stretch_begin
+                self.nodes.blocks.setdefault(group, []).append((times.copy(), path.copy(), is_first))
+            found = {member: self._state_at(member, each, times, path) for member, each in ended.items()}
+            for member, event in sorted(ended.items(), key=lambda each: each[1].time):
+                driver.read_until(event.time)
+                groups.extremes.freeze(member)
+            driver.finish()
+            for member, event in ended.items():
+                state.end(member, event.time, found[member], event.sentence, event.status)
+        self._terminations.require_inertia(group)
+        if status == PassStatus.BEFORE_EVALUATION:
+            self._end_failed(group, DriverStatus(int(driver.batch["status"])), steps)
+
+    def _state_at(self, member: int, event: Event, times: Array, path: Array) -> Array:
+        """Return the state of a member at an event between nodes of its group."""
+        own = path[..., self.arrays.place(member)[1]]
+        found = between(times, own, np.array([event.time]), self.layout, self.stepper.method.order)[0]
+        return event.settled(found)
+
+    def _end_failed(self, group: int, status: DriverStatus, steps: int) -> None:
+        """End the members of a group for which its driver found no way on."""
+        state = self._state
+        if self._error is not None:
+            raise self._error
+        if status == DriverStatus.COULD_NOT_RUN:
+            raise RuntimeError("the machine code of the steps could not be run; native=False does without it")
+        if status == DriverStatus.INPUTS_FAILED and not steps:  # else they fail again at the first of the next steps
+            state.end_failed_inputs(self._failures, group)
+        if status == DriverStatus.STEP_TOO_SMALL:
+            controls = self.groups.controls
+            last_size = None if self.dt is not None else float(controls["dt"][group])
+            for member in self._diverging(group, steps):
+                last, lane = self.arrays.of(state.states, member), self.arrays.place(member)[1]
+                tried, t = self.groups.path[steps + 1, :, lane], state.time_of(member)
+                reason = divergence(self.system_of(member), self.stepper.plant, t, last, tried, last_size)
+                state.end_here(member, reason)
+            if self.dt is None:
+                controls["dt"][group] = AFTER_JUMP * FIRST_STEP * min(1.0, self.duration)
+                controls["was_rejected"][group] = 0
+
+    def _diverging(self, group: int, steps: int) -> list[int]:
+        """Return the members of a group whose last attempt was not accurate enough."""
+        groups = self.groups
+        tried = np.abs(groups.path[steps + 1]).max(axis=0)
+        limits = (groups.share[group], groups.allowed[group])
+        each = (one.max(axis=0, initial=0.0) / limit for one, limit in zip((groups.errors, groups.left), limits))
+        excess = np.where(tried < LARGEST_STATE, np.maximum(*each), np.inf)
+        excess = np.where(np.isnan(excess), np.inf, excess)
+        bad = ~np.isfinite(excess) if self.dt is not None else excess > 1
+        if not bad.any():
+            bad = excess >= excess.max()
+        return [member for member in self._state.running_in(group) if bad[self.arrays.place(member)[1]]]
+
+    # --- stability ---
+
+    def _restrain(self) -> None:
+        """Keep steps of an explicit method stable in the present postures."""
+        state, q, method = self._state, self._state.states[:, self.layout.q], self.stepper.method
+        if self.dt is not None or not method.explicit:
+            return
+        is_near = (np.abs((q - self._restrained) / self.groups.sizes) < NEAR).all()
+        if is_near and (self.groups.controls["previous"] > 0).all():
+            return
+        self._restrained = q.copy()
+        times = np.repeat(self.groups.controls["t"], self.arrays.lanes)[: len(self.crew)]
+        inputs = self.inputs.at_own_times(times)
+        if not np.isfinite(inputs).all():
+            return
+        free = self.stepper.plant.free
+        v, a = (self.arrays.rows(state.states[:, part]) for part in (self.layout.every_v, self.layout.every_a))
+        spectra = self.stepper.spectra(state.states, inputs)
+        longest = {
+            k: method.longest_step(spectra[k].moving(v[k, free], a[k, free]).rates, self.duration)
+            for k in state.running
+        }
+        least = UNSTABLE_SHARE * min(self.duration, max(longest.values(), default=np.inf))
+        self._stable[:] = np.inf
+        for member, each in longest.items():
+            if each < least:
+                self.unstable.add(member)
+                state.end_here(member, "")
+            else:
+                group = self.arrays.place(member)[0]
+                self._stable[group] = min(self._stable[group], SAFELY * each)

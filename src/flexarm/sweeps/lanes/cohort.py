@@ -31,7 +31,6 @@ from flexarm.robot import MovingJoint, Robot
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.candidates import Candidate, Candidates
-from flexarm.sweeps.lanes.crew import Crew
 from flexarm.sweeps.lanes.lane_code import LaneCode, lane_code_of
 from flexarm.sweeps.lanes.lane_inputs import LaneInputs
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
@@ -66,7 +65,7 @@ class Looker:
         return self.stepper.spectra(self._packed(q, v), self.stepper.arrays.packed(u[None]))[0]
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
-        found = self.stepper.start(self._packed(q, v), self.stepper.arrays.packed(u[None]), dt)
+        found = self.stepper.start(self._packed(q, v), self.stepper.arrays.packed(u[None]), np.array([dt]))
         return [self.stepper.arrays.rows(each)[0] for each in found]
 
 
@@ -153,18 +152,14 @@ class Cohort:
             return solver.method
         method, row = usual(self.system.robot), self.sampler.row(one.smooth)[None]
         crew = self.sampler.crew(row, self.plan.tolerance)
-        looker = Looker(self._stepper(self._code(method), crew))
+        looker = Looker(LaneStepper(self._code(method), crew.numbers))
         return better(looker, self.schedule, crew.q[0], crew.v[0], self.plan.tolerance) or method
-
-    def _stepper(self, code: LaneCode, crew: Crew) -> LaneStepper:
-        tolerances = (crew.share, crew.allowed, crew.solved)
-        return LaneStepper(code, 1, crew.numbers, *tolerances, self.case.duration, False)
 
     def speeds(self, rows: Array) -> Array:
         """By row, the logarithm of the frequency of the slowest vibration (of which there may be none): members that
         are alike in it want steps of the same size."""
         crew = self.sampler.crew(rows, self.plan.tolerance)
-        stepper = self._stepper(self.code, crew)
+        stepper = LaneStepper(self.code, crew.numbers)
         at = stepper.layout
         states = np.zeros((len(rows), at.size))
         states[:, at.q], states[:, at.v], states[:, at.law_states] = crew.q, crew.v, crew.law_states
@@ -235,7 +230,6 @@ class Cohort:
             self.settings.stop is not None or self.sampler.watched,
             keep,
             cancelled,
-            len(schedules) > 1 or parameters is not None,
         )
 
 

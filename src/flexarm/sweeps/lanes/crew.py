@@ -15,7 +15,7 @@ class Crew:
 
     numbers: what the functions of the plant take; sizes: what is large for each coordinate.
     q, v, law_states: where a run begins.
-    allowed, share, solved: of errors (m, m, J), see `Tolerance`.
+    allowed, solved: of errors (m, J), see `Tolerance`.
     push: a torque that turns the robot as a whole by about 1 rad/s2.
     lower, upper: limits of the joints `limited`; turns: what each coordinate alone turns nodes of exact links by;
     slideways: lengths along which the joints `sliding` go. far: deflections beyond reason, in sizes.
@@ -27,7 +27,6 @@ class Crew:
     v: Array
     law_states: Array
     allowed: Array
-    share: Array
     solved: Array
     push: Array
     lower: Array

@@ -118,13 +118,13 @@ class Job:
             said[place] = (*said.get(place, ()), *sentences)
         made = Outcomes(portion.numbers, values, endings, said)
         # where nobody could begin, those that ended at once and did not fail have values all the same
-        again = {place: alone(place) for place in sorted(batch.stragglers | (set() if found else _at_once(batch)))}
+        again = {place: alone(place) for place in sorted(batch.unstable | (set() if found else _at_once(batch)))}
         again |= second_looks(made.failed, suspicion(batch, cohort.system), alone)
         return made.with_single(again)
 
     def _of_runs(self, cohort: Cohort, batch: Batch, portion: Portion, alone: Callable[[int], Outcome]) -> Outcomes:
-        again = batch.stragglers | _at_once(batch)
-        unsolved, out = batch.doubts, []
+        again = batch.unstable | _at_once(batch)
+        unsolved, out = batch.warnings, []
         for place, number in enumerate(portion.numbers.tolist()):
             end = batch.end_of(place)
             if place in again:
@@ -184,7 +184,7 @@ def _doubts(cohort: Cohort, batch: Batch, these: Candidates, values: Mapping[str
     good = np.ones(len(these), dtype=bool)
     good[[place for place, end in batch.ends.items() if end.status == "failed"]] = False
     found = dict.fromkeys(np.flatnonzero(good).tolist(), cohort.doubts) if cohort.doubts else {}
-    for place, said in batch.doubts.items():
+    for place, said in batch.warnings.items():
         found[place] = (*found.get(place, ()), *said)
     for k, link in enumerate(cohort.system.robot.links) if values else ():
         if (most := reach(link)) < 1:

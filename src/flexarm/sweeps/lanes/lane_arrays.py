@@ -1,4 +1,4 @@
-"""Members in lanes: from rows, one for each member, to vectors of the processor, and back."""
+"""Pack rows, one for each member, into groups of SIMD lanes, and unpack them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flexarm.foundation.numbers import Array
 
 @dataclass(frozen=True)
 class LaneArrays:
-    """Of so many members in groups of so many lanes. Lanes that are left over hold copies of the first member."""
+    """Of so many members in groups of so many lanes. Lanes that are left over hold copies of the last member."""
 
     members: int
     lanes: int
@@ -26,7 +26,7 @@ class LaneArrays:
         rows = np.asarray(rows, dtype=float)
         more = self.groups * self.lanes - self.members
         if more:
-            rows = np.concatenate([rows, np.repeat(rows[:1], more, axis=0)])
+            rows = np.concatenate([rows, np.repeat(rows[-1:], more, axis=0)])
         return np.ascontiguousarray(rows.reshape(self.groups, self.lanes, -1).swapaxes(1, 2))
 
     def rows(self, packed: Any) -> Any:
@@ -42,8 +42,3 @@ class LaneArrays:
         """(..., entries) of one member."""
         group, lane = self.place(member)
         return packed[group, ..., lane]
-
-    def copy(self, packed: Array, source: int, target: int) -> None:
-        """Put what one member has into the lane of another."""
-        group, lane = self.place(target)
-        packed[group, ..., lane] = self.of(packed, source)

@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 
 from flexarm.codegen.compiler import Build
+from flexarm.codegen.groups import group_source
 from flexarm.codegen.lock import building
 from flexarm.codegen.simd_library import LaneLibrary, Width, widest
-from flexarm.codegen.simd_loops import reading
 from flexarm.motion.methods import Method
 from flexarm.motion.plant import Plant
 from flexarm.motion.report import report
@@ -36,7 +36,7 @@ class LaneCode:
             made = (method.step(plant), plant.start, read(plant, method.order), small_motions(plant))
             return [_named(name, each) for name, each in zip(NAMES, made, strict=True)]
 
-        self._library = LaneLibrary(NAMES, make, decides, width, reading(READ))
+        self._library = LaneLibrary(NAMES, make, decides, width, group_source(STEP, READ))
 
     @cached_property
     def library(self) -> ctypes.CDLL | None:

@@ -41,10 +41,11 @@ def _gathered(cohort: Cohort, batch: Batch, place: int, one: Candidate) -> Run:
     loop = plan.integration_with(stepper, schedule, wanted, Watch(system, None), Interrupts())
     end, recorder = batch.end_of(place), loop.recorder
     assert batch.nodes is not None
-    for times, path in batch.nodes.stretches:
+    group, lane = batch.arrays.place(place)
+    for times, path in batch.nodes.stretches(group):
         if times[0] >= end.time:
             break
-        states = batch.arrays.of(path, place)
+        states = path[..., lane]
         if not recorder.blocks:
             recorder.start(states[0])
         recorder.record(times, states, min(end.time, float(times[-1])))

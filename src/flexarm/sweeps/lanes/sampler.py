@@ -24,7 +24,6 @@ from flexarm.robot import Robot
 from flexarm.sweeps.applied import applied, changed_robot
 from flexarm.sweeps.lanes.candidates import parted
 from flexarm.sweeps.lanes.crew import ROUGH, Crew
-from flexarm.sweeps.lanes.shared_steps import SHARE_OF_CHUNKS
 from flexarm.sweeps.lanes.surrogate import Scale
 from flexarm.sweeps.member import Case
 
@@ -154,7 +153,6 @@ class Sampler:
             v,
             law,
             allowed=np.asarray(tolerance.allowed),
-            share=np.asarray(SHARE_OF_CHUNKS * tolerance.allowed),
             solved=np.asarray(tolerance.solved),
             push=mass * length**2,
             lower=lower,

@@ -17,7 +17,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.audit import appears
 from flexarm.motion.stiffening import FREE_FREQUENCY_ERROR, HIGHER_FREQUENCY_ERROR, MAX_ERROR, lever
 from flexarm.motion.validity import LEAK
-from flexarm.motion.vibration import OFTEN
+from flexarm.motion.vibration import FAST, OFTEN
 from flexarm.sweeps.lanes.batch import Batch
 from flexarm.sweeps.lanes.crew import ROUGH
 from flexarm.sweeps.member import Outcome
@@ -33,15 +33,21 @@ def suspicion(batch: Batch, system: System) -> Array:
         [largest(models[each.link], each.family) if each.family else np.inf for each in system.coordinates]
     )
     arrays, crew = batch.arrays, batch.crew
-    furthest = arrays.rows(batch.bounds.furthest)
+    furthest = arrays.rows(batch.groups.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     vibrating = _phase_errors(batch, system, furthest / crew.sizes)
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
-    leaked = batch.samples.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
+    leaked = batch.groups.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
     found = np.maximum(np.maximum(bent, vibrating), turned) / (1 - ROUGH)
-    if batch.swings is not None:
-        found = np.maximum(found, arrays.rows(batch.swings.counts).max(axis=1, initial=0) / (SEEN * OFTEN))
+    found = np.maximum(found, _aliasing(arrays.rows(batch.groups.swings), arrays.rows(batch.groups.fast_swings)))
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
+
+
+def _aliasing(swings: Array, fast: Array) -> Array:
+    """Return how far the oscillations of each member, (members, coordinates), are beyond those that samples show: of
+    at least `OFTEN`, a share of `FAST` is faster than a sample (`motion/vibration.py`)."""
+    share = fast / np.maximum(swings, 1) / (SEEN * FAST)
+    return np.asarray(np.minimum(share, swings / (SEEN * OFTEN)).max(axis=1, initial=0.0))
 
 
 def _phase_errors(batch: Batch, system: System, shares: Array) -> Array:

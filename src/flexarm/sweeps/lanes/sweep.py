@@ -11,7 +11,6 @@ import numpy as np
 from flexarm.codegen.simd_library import widest
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.kept import Measures, are_usual
-from flexarm.sweeps.lanes.batch import CHUNK
 from flexarm.sweeps.lanes.candidates import Candidates
 from flexarm.sweeps.lanes.cohort import Cohort
 from flexarm.sweeps.lanes.job import Job, Portion
@@ -21,8 +20,7 @@ from flexarm.sweeps.lanes.surrogate import Surrogate
 from flexarm.sweeps.member import Case
 from flexarm.sweeps.outcomes import Outcomes
 
-LARGEST = 512  # members of a batch: more of them share the time that Python takes,
-ROOM = 16e6  # unless their steps between two looks take more bytes than these
+LARGEST = 512  # members of a batch: they share the time in Python
 BLOCK_TASKS = 2  # for each thread, in a block of members that are sorted by speed
 OF_RUNS = 64  # where steps are kept: they take memory
 
@@ -81,8 +79,7 @@ class Sweep:
         ranks = {each: rank for rank, each in enumerate(sorted({*jumps}))}
         together = np.array([ranks[each] for each in jumps])[which]
         runs = self.keep_runs or not are_usual(self.measures)
-        largest = max(lanes, min(LARGEST, int(ROOM / (8 * CHUNK * cohort.code.plant.layout.size)) // lanes * lanes))
-        size = min(each, OF_RUNS if runs else largest)
+        size = min(each, OF_RUNS if runs else LARGEST)
         # Blocks run in the order of their members, so that a study that is interrupted has the first of its draws, not
         # those of one speed. Inside a block the fastest run first, with others as fast: their steps are alike.
         block = np.arange(len(these)) // (BLOCK_TASKS * threads * size)

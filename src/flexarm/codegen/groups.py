@@ -1,0 +1,163 @@
+"""Drive many groups of SIMD lanes, each with its own step sizes, and evaluate their nodes (`groups.c`)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from enum import IntEnum
+from functools import partial
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from flexarm.codegen.driver import TIME_SLACK, DriverControl, driver_source
+from flexarm.foundation.numbers import Array
+
+NODE_STRIDE = 16  # nodes: energies are evaluated at every so many, and at the last of a call
+LONGEST_PASS_S = 0.02  # after which a pass over groups returns, so that interrupts are seen
+
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int)
+
+
+def _numpy_kind(kind: Any) -> Any:
+    return {ctypes.c_longlong: np.int64, ctypes.c_double: np.float64}.get(kind, np.uintp)
+
+
+CONTROL = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverControl._fields_])
+"""`DriverControl` as a record: an array of these has one for each group."""
+
+_INTEGERS = (
+    *("groups", "group", "every", "coordinates", "bounded", "readings"),
+    *("wanted_count", "reads_nodes", "is_low_order", "checks_all", "status", "left", "node"),
+)
+_REALS = (
+    *("close", "sample", "smallest_share", "error_level", "largest_turn", "unresolved", "patience"),
+    *("step_seconds", "node_seconds"),
+)
+_ARRAYS = (
+    *("controls", "states", "buffer", "is_active", "places", "kinds", "wanted", "quintic", "cubic", "reaching"),
+    *(
+        "taken",
+        "samples",
+        "steps",
+        "sizes",
+        "far",
+        "turns",
+        "lower",
+        "upper",
+        "unusual",
+        "living",
+        "furthest",
+        "fastest",
+    ),
+    *("beyond", "turned_at", "turning_times", "swings", "fast_swings", "range", "node_range", "first"),
+)
+BATCH = np.dtype(
+    [
+        *((name, np.int64) for name in _INTEGERS),
+        *((name, np.float64) for name in _REALS),
+        *((name, np.uintp) for name in _ARRAYS),
+        ("fill_readings", np.uintp),
+    ]
+)
+"""`flexarm_batch` of `groups.c`; addresses of arrays are integers."""
+
+
+def next_sizes(controls: Any) -> Array:
+    """Return the size of the next step of each group (s), as `DriverControl.next_size` has it."""
+    remaining = controls["stop"] - controls["t"]
+    size = np.where(controls["is_fixed"] != 0, controls["dt"], np.minimum(controls["dt"], controls["longest"]))
+    count = np.maximum(1, np.ceil(remaining / size - TIME_SLACK))
+    return np.asarray(np.where((controls["is_fixed"] != 0) | (count > 2), size, remaining / count))
+
+
+class PassStatus(IntEnum):
+    """Why a pass over the groups returned."""
+
+    ALL_ADVANCED = 0  # or time is up
+    BEFORE_EVALUATION = 1  # the present group has reached a limit or failed, or its nodes are wanted
+    AFTER_EVALUATION = 2  # its accelerations are unusual
+    NO_MEMORY = 3
+
+
+class GroupDriver:
+    """Groups of lanes that are driven to a common stop, each with step sizes of its own.
+
+    Parameters
+    ----------
+    library : ctypes.CDLL
+        With the loops of `group_source`.
+    controls : ndarray of CONTROL
+        One record for each group; `times`, `path` and other arrays may be shared by all.
+    fill_inputs, fill_readings : callable
+        Called without arguments where inputs of the present group are functions of the user: they fill the inputs at
+        its stage times. The first returns 1 where that failed.
+    arrays : ndarray
+        By the names of the fields of `BATCH`, arrays with the group first and the lane last. They stay in place.
+    numbers : int or float
+        Other fields of `BATCH`.
+    """
+
+    def __init__(
+        self,
+        library: ctypes.CDLL,
+        controls: Any,
+        fill_inputs: Callable[[], int],
+        fill_readings: Callable[[], int],
+        arrays: dict[str, Any],
+        **numbers: float,
+    ) -> None:
+        self.controls = controls
+        self._kept = arrays, _CALLBACK(fill_inputs), _CALLBACK(fill_readings)  # addresses below are of these
+        self._record = np.zeros(1, BATCH)
+        self.batch = batch = self._record[0]
+        for name, value in {"groups": len(controls), "patience": LONGEST_PASS_S, **numbers}.items():
+            batch[name] = value
+        for name, each in {"controls": controls, **arrays}.items():
+            if not each.flags.c_contiguous:
+                raise ValueError(f"{name}: must be contiguous")
+            batch[name] = each.ctypes.data
+        batch["fill_readings"] = ctypes.cast(self._kept[2], ctypes.c_void_p).value
+        controls["fill_inputs"] = ctypes.cast(self._kept[1], ctypes.c_void_p).value
+        address = ctypes.c_void_p(self._record.ctypes.data)
+        advance, evaluate = library["flexarm_advance"], library["flexarm_evaluate_group"]
+        advance.argtypes = [ctypes.c_void_p]
+        evaluate.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_longlong]
+        self._advance: Callable[[], int] = partial(advance, address)
+        self._evaluate: Callable[[float, int], int] = partial(evaluate, address)
+
+    @property
+    def group(self) -> int:
+        """The present group."""
+        return int(self.batch["group"])
+
+    @group.setter
+    def group(self, value: int) -> None:
+        self.batch["group"] = value
+
+    def advance(self) -> PassStatus:
+        """Drive groups from the present one on, with one call of the driver each, until one needs Python."""
+        return self._checked(self._advance())
+
+    def read_until(self, limit: float) -> None:
+        """Evaluate samples of the present group up to a time (s)."""
+        self._checked(self._evaluate(limit, 0))
+
+    def finish(self) -> None:
+        """Evaluate the remaining nodes of the present group; its state is then that of the last one."""
+        self._checked(self._evaluate(np.inf, 1))
+
+    @staticmethod
+    def _checked(found: int) -> PassStatus:
+        if found == PassStatus.NO_MEMORY:
+            raise MemoryError("there is no memory for the steps of a group of robots")
+        return PassStatus(found)
+
+
+def group_source(step: str, read: str) -> str:
+    """Return C that drives groups of lanes by a step and evaluates their nodes by a function, given by name."""
+    text = files("flexarm.codegen").joinpath("groups.c").read_text()
+    for name, value in {"STEP": step, "READ": read, "NODE_STRIDE": NODE_STRIDE}.items():
+        text = text.replace(f"@{name}@", str(value))
+    return driver_source(step) + text
