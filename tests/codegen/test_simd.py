@@ -1,6 +1,5 @@
 """Generated C with a vector for each number: every construct gives the digits that it gives alone."""
 
-import ctypes
 import re
 from pathlib import Path
 
@@ -261,40 +260,3 @@ def test_a_compiler_that_fails_says_so_once(caplog, monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "no-such-compiler")
     assert LaneLibrary(["halved"], lambda: [halved()], None).loaded is None
     assert "no C compiler found" in caplog.text
-
-
-def test_steps_end_where_a_lane_needs_it(library):
-    """x grows by u; its error is |x|, and what is left nothing."""
-    x, u = ca.SX.sym("x"), ca.SX.sym("u")
-    step = ca.Function("grow", [x, u], [x + u, ca.fabs(x + u), 0 * x])
-    made = LaneLibrary(["grow"], lambda: [step], None, library.width)
-    lanes, steps = library.width.lanes, 20
-    path = np.zeros((2, steps + 1, 1, lanes))
-    u = np.ones((2, 1, 1, lanes))
-    u[1, 0, 0, -1] = 2.0  # twice as fast
-    errors, left = np.zeros((2, 2, steps, 1, lanes))
-    function = LaneFunction(made.loaded, "grow", [path[:, :-1], u], [path[:, 1:], errors, left])
-    limits, ranges, worst = np.zeros((2, 5, lanes)), np.zeros((2, 2, 1, lanes)), np.full((steps, 2), -1.0)
-    limits[:, :2] = 10.0
-    limits[:, 3:] = 10.0
-    limits[1, 3, -1] = 4.0
-
-    def taken() -> int:
-        return function.steps(steps, limits, ranges, worst, 4)
-
-    assert taken() == 6  # the sixth has an error of 12
-    assert ranges[1, 1, 0, -1] == 10.0  # of those that are good
-    assert ranges[0, 1, 0, 0] == 5.0
-    assert (ranges[:, 0] == 0).all()
-    assert worst[:7, 0].tolist() == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, -1.0]  # shares, of the fastest lane
-    assert (worst[:6, 1] == 0).all()
-    limits[:, 2] = 100.0  # all of them could be longer
-    limits[:, :2] = 1e3
-    assert taken() == 4
-    limits[0, 2, 0] = 0.0  # but for one lane
-    assert taken() == steps
-    path[1, 0, 0, 0] = np.nan
-    assert taken() == 1
-    assert np.isinf(errors[1, 0, 0, 0])
-    assert np.isinf(worst[0, 0])
-    assert isinstance(made.loaded, ctypes.CDLL)

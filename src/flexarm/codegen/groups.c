@@ -22,7 +22,7 @@ typedef struct {
   const lane_bits *living;
   casadi_real *furthest, *fastest;
   lane_bits *beyond;
-  casadi_real *turned_at, *turning_times; /* none: oscillations are not counted */
+  casadi_real *turned_at, *turning_times, *largest_swings;
   lane_bits *swings, *fast_swings;
   casadi_real *range, *node_range, *first;
   int (*fill_readings)(void);
@@ -206,19 +206,22 @@ static void flexarm_count_swings(flexarm_batch* b) {
   for (j = 0; j < n; ++j) {
     long long own = g * n + j;
     casadi_real least = lane_larger(b->smallest_share * most[b->kinds[j]], lane_all(b->error_level)) * b->sizes[own];
-    casadi_real where = b->turned_at[own], when = b->turning_times[own];
+    casadi_real where = b->turned_at[own], when = b->turning_times[own], largest = b->largest_swings[own];
     lane_bits count = lane_none(), fast = count;
     for (k = 0; k < c->steps; ++k) {
       const casadi_real *q = (const casadi_real*) c->path + k * width + j, *v = q + b->every;
-      lane_bits turned = v[0] * v[width] < 0., large = turned & (lane_fabs(q[0] - where) > least);
+      casadi_real swing = lane_fabs(q[0] - where);
+      lane_bits turned = v[0] * v[width] < 0., large = turned & (swing > least);
       casadi_real time = c->times[k] + v[0] / (v[0] - v[width]) * (c->times[k + 1] - c->times[k]);
       count -= large;
       fast -= large & (time - when < lane_all(b->sample));
+      largest = lane_select(large & b->living[g], lane_larger(largest, swing), largest);
       where = lane_select(turned, q[0], where);
       when = lane_select(turned, time, when);
     }
     b->turned_at[own] = where;
     b->turning_times[own] = when;
+    b->largest_swings[own] = largest;
     b->swings[own] += count & b->living[g];
     b->fast_swings[own] += fast & b->living[g];
   }
@@ -233,7 +236,7 @@ static void flexarm_finish(flexarm_batch* b, flexarm_reader* r) {
   b->steps[b->group] += c->steps;
   flexarm_read_until(b, r, HUGE_VAL);
   flexarm_read_times(b, r, 1, 0, 0);
-  if (b->turned_at) flexarm_count_swings(b);
+  flexarm_count_swings(b);
   for (i = 0; i < c->states * LANES; ++i) state[i] = c->path[c->steps * c->states * LANES + i];
 }
 
@@ -255,7 +258,7 @@ CASADI_SYMBOL_EXPORT long long flexarm_evaluate_group(flexarm_batch* b, double l
 /* Drive groups from `group` on, each with one call of the driver; return early for one that needs Python. */
 CASADI_SYMBOL_EXPORT long long flexarm_advance(flexarm_batch* b) {
   flexarm_reader r;
-  long long found = ALL_ADVANCED;
+  long long found = ALL_ADVANCED, driven_groups = 0;
   double began = flexarm_now();
   if (!flexarm_open_reader(b, &r)) {
     flexarm_close_reader(&r);
@@ -268,7 +271,7 @@ CASADI_SYMBOL_EXPORT long long flexarm_advance(flexarm_batch* b) {
     long long i, status;
     int attention;
     if (!b->is_active[b->group] || c->t >= c->stop) continue;
-    if (start - began > b->patience) break;
+    if (driven_groups++ && start - began > b->patience) break;
     for (i = 0; i < c->states * LANES; ++i) c->path[i] = state[i];
     status = @STEP@_drive(c);
     driven = flexarm_now();

@@ -51,7 +51,17 @@ _ARRAYS = (
         "furthest",
         "fastest",
     ),
-    *("beyond", "turned_at", "turning_times", "swings", "fast_swings", "range", "node_range", "first"),
+    *(
+        "beyond",
+        "turned_at",
+        "turning_times",
+        "largest_swings",
+        "swings",
+        "fast_swings",
+        "range",
+        "node_range",
+        "first",
+    ),
 )
 BATCH = np.dtype(
     [

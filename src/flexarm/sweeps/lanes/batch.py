@@ -96,6 +96,7 @@ class Batch:
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.crew, self.duration, self.dt, self.system_of = crew, tolerance.horizon, dt, system_of
+        self.reads_nodes = reads_nodes
         self.stepper = stepper = LaneStepper(code, crew.numbers)
         self.arrays, self.layout, self.inputs = stepper.arrays, stepper.layout, inputs(stepper)
         states = initial_states(stepper, crew)

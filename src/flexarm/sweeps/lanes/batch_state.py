@@ -116,7 +116,7 @@ class BatchState:
     def inputs_at(self, t: float) -> Array | None:
         """Return the inputs at a time, (groups or 1, entries, lanes); None if a function failed: its members have
         ended."""
-        found, failures = self.inputs.at(np.array([t]))
+        found, failures = self.inputs.at(np.array([self.inputs.after(t)]))
         if found.shape[1]:
             return found[:, 0]
         self.end_failed_inputs(failures)

@@ -45,7 +45,8 @@ class GroupArrays:
     living : ndarray of int, shape (groups, lanes)
         All bits of lanes whose member has not ended; `is_active` of groups with such lanes.
     swings, fast_swings : ndarray of int, shape (groups, coordinates, lanes)
-        Number of oscillations, and of those that are faster than a sample; zero if all nodes are read.
+        Number of swings from one turning point to the next, and of those that are faster than a sample;
+        `largest_swings` has how far they go.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class GroupArrays:
         self.furthest, self.fastest = np.zeros(self.sizes.shape), np.zeros(by_lane)
         self.beyond = np.zeros(by_lane, dtype=np.int64)
         self.swings, self.fast_swings = np.zeros((2, *self.sizes.shape), dtype=np.int64)
+        self.largest_swings = np.zeros(self.sizes.shape)
 
         self._nodes, self._start = np.array(stepper.nodes), np.zeros((at.size, lanes))
         self._horizon = np.full(lanes, self.duration)
@@ -117,12 +119,13 @@ class GroupArrays:
             "range": self.extremes.since,
             "node_range": self.extremes.nodes,
             "first": self.extremes.first,
+            "turned_at": np.ascontiguousarray(states[:, at.q]),
+            "turning_times": np.full(self.sizes.shape, -np.inf),
+            "largest_swings": self.largest_swings,
+            "swings": self.swings,
+            "fast_swings": self.fast_swings,
             **{name: self._packed[name] for name in ("sizes", "far", "turns", "lower", "upper", "unusual")},
         }
-        if not reads_nodes:
-            never = np.full(self.sizes.shape, -np.inf)
-            loop_arrays |= {"turned_at": np.zeros(self.sizes.shape), "turning_times": never}
-            loop_arrays |= {"swings": self.swings, "fast_swings": self.fast_swings}
         self.driver = GroupDriver(
             stepper.library,
             self.controls,

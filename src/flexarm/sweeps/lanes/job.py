@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +29,7 @@ from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.one_by_one import outcome, told
 from flexarm.sweeps.outcomes import Outcomes
 
-CHECKED_SHAPES = 3  # members of a portion for which the error by too few shapes is estimated,
-CHECKED_CLOSELY = 64  # and so many if one of them is near the bound
+CHECKED_CLOSELY = 16  # members of a portion whose number of shapes is checked if that of one was too small
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,14 @@ class Job:
 
     measures: by name functions of a Run; None: the usual ones.
     keep_runs: whether outcomes have their Run.
+    checked: numbers of members for which the error by too few shapes is estimated.
     """
 
     case: Case
     measures: Measures | None
     keep_runs: bool
     cohort: Cohort | None = None
+    checked: frozenset[int] = frozenset()
 
     @property
     def wants_runs(self) -> bool:
@@ -114,7 +115,7 @@ class Job:
         endings = {place: (end.status, end.reason) for place, end in batch.ends.items()}
         values = {name: found[name] for name in self._measures} if found else {}
         said = _doubts(cohort, batch, portion.members, found)
-        for place, sentences in _too_few_shapes(cohort, batch, portion).items():
+        for place, sentences in _too_few_shapes(cohort, batch, portion, self.checked).items():
             said[place] = (*said.get(place, ()), *sentences)
         made = Outcomes(portion.numbers, values, endings, said)
         # where nobody could begin, those that ended at once and did not fail have values all the same
@@ -143,20 +144,22 @@ class Job:
         return Outcomes.of(out)
 
 
-def _too_few_shapes(cohort: Cohort, batch: Batch, portion: Portion) -> dict[int, list[str]]:
-    """Return warnings of too few shapes by place, of members that are checked."""
+def _too_few_shapes(cohort: Cohort, batch: Batch, portion: Portion, checked: Collection[int]) -> dict[int, list[str]]:
+    """Return warnings of too few shapes by place, of members that are checked: those whose numbers are given, and more
+    if one of these has too few."""
     if cohort.schedule.feedback is not None:  # it takes the motion of joints, which is not stored
         return {}
     ends = {place: batch.end_of(place) for place in range(len(portion))}
     moved = [place for place, end in ends.items() if end.time and end.status != "failed"]
     found: dict[int, Truncation] = {}
-    shapes = None
-    for count in (CHECKED_SHAPES, CHECKED_CLOSELY):
-        places = [moved[k] for k in np.unique(np.linspace(0, len(moved) - 1, count).astype(int))] if moved else []
+    shapes, first = None, [place for place in moved if int(portion.numbers[place]) in checked]
+    evenly = np.unique(np.linspace(0, len(moved) - 1, CHECKED_CLOSELY).astype(int)) if moved else ()
+    closely = [moved[k] for k in evenly]
+    for places in (first, closely):
         for place in (each for each in places if each not in found):
             found[place] = _truncation(cohort, batch, portion, place, shapes)
             shapes = found[place].shapes or shapes
-        if all((each.error or 0.0) < MAX_ERROR / 2 for each in found.values()):
+        if all((each.error or 0.0) <= MAX_ERROR for each in found.values()):
             break
     told = {place: truncation.warnings_of(each, ends[place].time) for place, each in found.items()}
     return {place: sentences for place, sentences in told.items() if sentences}

@@ -11,7 +11,7 @@ from flexarm.codegen.driver import SEGMENT
 from flexarm.foundation.numbers import Array
 from flexarm.motion.ending import Ending
 from flexarm.motion.plant import Plant
-from flexarm.motion.schedule import Schedule
+from flexarm.motion.schedule import SAME, Schedule
 from flexarm.sweeps.lanes.lane_arrays import LaneArrays
 
 
@@ -39,6 +39,7 @@ class LaneInputs:
         self._before = self.which.copy(), None if parameters is None else parameters.copy()
         self._of_law, self.count = plant.input_places[7], plant.input_count
         self._table: np.ndarray | None = None
+        self._same = 0.0
 
     @property
     def differ(self) -> bool:
@@ -128,7 +129,7 @@ class LaneInputs:
     # --- tables ---
 
     def tables(self, t: float) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return coefficients of the inputs from t until the next stop, and the groups that have them.
+        """Return coefficients of the inputs from a stop t until the next one, and the groups that have them.
 
         Returns
         -------
@@ -137,7 +138,7 @@ class LaneInputs:
             False where an input of a member can only be called.
         """
         groups, lanes = self._arrays.groups, self._arrays.lanes
-        self._kept = [each.over(t) for each in self.schedules]  # segments contain addresses of their arrays
+        self._kept = [each.over(self.after(t)) for each in self.schedules]  # they own arrays that segments refer to
         found = [each.segments for each in self._kept]
         if not self.differ:
             self._table = None if found[0] is None else found[0][None, :, None]
@@ -157,11 +158,16 @@ class LaneInputs:
         """Return times that must be step boundaries: where inputs of any member jump, and the end."""
         every = sorted({time for each in self.schedules for time in each.stops(duration)})
         out: list[float] = []
+        self._same = SAME * duration
         for time in every:
-            if not out or time > out[-1] + 1e-12 * duration:
+            if not out or time > out[-1] + self._same:
                 out.append(time)
         out[-1] = duration
         return out
+
+    def after(self, t: float) -> float:
+        """Return a time just after the jumps of all members that are at the stop t but for rounding."""
+        return t + 2 * self._same if t > 0 and len(self.schedules) > 1 else t
 
     def ahead(self, t: float, stop: float) -> tuple[float, float]:
         """Return the longest step that resolves the inputs of all members at time t, and until when."""

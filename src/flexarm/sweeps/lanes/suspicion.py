@@ -39,7 +39,8 @@ def suspicion(batch: Batch, system: System) -> Array:
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
     leaked = batch.groups.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
     found = np.maximum(np.maximum(bent, vibrating), turned) / (1 - ROUGH)
-    found = np.maximum(found, _aliasing(arrays.rows(batch.groups.swings), arrays.rows(batch.groups.fast_swings)))
+    if not batch.reads_nodes:
+        found = np.maximum(found, _aliasing(arrays.rows(batch.groups.swings), arrays.rows(batch.groups.fast_swings)))
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
 
 
@@ -53,23 +54,24 @@ def _aliasing(swings: Array, fast: Array) -> Array:
 def _phase_errors(batch: Batch, system: System, shares: Array) -> Array:
     """Return an upper estimate of the error of second-order links, divided by the error that is allowed.
 
-    Batches do not store the vibration: all of the largest deflection is taken as vibrating at the frequencies of the
-    link's shapes over the whole run (motion/stiffening.py has the estimate of a single run).
+    Every swing of a coordinate counts as if it were as large as the largest and at the largest deflection of its link
+    (`motion/stiffening.py` has the estimate of a single run).
     """
     second_order = {link.name for link in system.robot.links if link.stiffening == "shortening"}
-    found = np.zeros(len(shares))
-    rates = np.sqrt(np.abs(np.diag(system.stiffness) / np.diag(system.mass_matrix())))
+    found, rows, groups = np.zeros(len(shares)), batch.arrays.rows, batch.groups
+    swings, halves = rows(groups.swings), rows(groups.largest_swings) / (2 * batch.crew.sizes)
     for name in second_order:
         bends = [each for each in system.coordinates if each.link == name and each.family in ("bend_y", "bend_z")]
         bent = shares[:, [each.index for each in bends]].max(axis=1, initial=0.0)
         first = {each.family: each.index for each in reversed(bends)}.values()
+        off = np.zeros(len(shares))
         for each in bends:
             error = FREE_FREQUENCY_ERROR if each.index in first else HIGHER_FREQUENCY_ERROR
-            phase = rates[each.index] * batch.duration * error * bent**2
-            amplitude = np.divide(shares[:, each.index], bent, out=np.zeros_like(bent), where=bent > 0)
-            off = lever(system, system.robot.link(name)) * amplitude * np.minimum(2.0, phase)
-            found = np.maximum(found, off)
-    return np.asarray(found / MAX_ERROR)
+            phase = np.pi * error * bent**2 * swings[:, each.index]
+            amplitude = np.divide(halves[:, each.index], bent, out=np.zeros_like(bent), where=bent > 0)
+            off += amplitude * np.minimum(2.0, phase)
+        found = np.maximum(found, lever(system, system.robot.link(name)) * off)
+    return np.asarray(found / (SEEN * MAX_ERROR))
 
 
 def second_looks(failed: Collection[int], suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:

@@ -22,6 +22,7 @@ from flexarm.sweeps.outcomes import Outcomes
 
 LARGEST = 512  # members of a batch: they share the time in Python
 BLOCK_TASKS = 2  # for each thread, in a block of members that are sorted by speed
+CHECKED_SHAPES = 6  # members of a cohort, and the slowest and the fastest: their number of shapes is checked
 OF_RUNS = 64  # where steps are kept: they take memory
 
 
@@ -83,14 +84,23 @@ class Sweep:
         # Blocks run in the order of their members, so that a study that is interrupted has the first of its draws, not
         # those of one speed. Inside a block the fastest run first, with others as fast: their steps are alike.
         block = np.arange(len(these)) // (BLOCK_TASKS * threads * size)
-        order = np.lexsort((-rows.speeds(cohort, these), together, block)).tolist()
-        self._add(cohort, these, rows, order, size)
+        speeds = rows.speeds(cohort, these)
+        order = np.lexsort((-speeds, together, block)).tolist()
+        evenly = np.linspace(0, len(these) - 1, CHECKED_SHAPES).astype(int).tolist()
+        places = {int(speeds.argmin()), int(speeds.argmax()), *evenly}
+        self._add(cohort, these, rows, order, size, frozenset(these.members.numbers[[*places]].tolist()))
 
     def _add(
-        self, cohort: Cohort | None, these: Candidates, rows: Rows | None, order: Sequence[int], size: int
+        self,
+        cohort: Cohort | None,
+        these: Candidates,
+        rows: Rows | None,
+        order: Sequence[int],
+        size: int,
+        checked: frozenset[int] = frozenset(),
     ) -> None:
         number = len(self.jobs)
-        self.jobs.append(Job(self.case, self.measures, self.keep_runs, cohort))
+        self.jobs.append(Job(self.case, self.measures, self.keep_runs, cohort, checked))
         self._members.append((these, rows))
         self.tasks += [Task(number, tuple(order[k : k + size])) for k in range(0, len(order), size)]
 
