@@ -84,8 +84,57 @@ def test_no_more_second_looks_than_tell_anything():
         return Outcome(place, {}, "completed", doubts=("odd",) if place in (19, 18) else ())
 
     suspicious = np.linspace(0.5, 3, 20)
-    found = second_looks([], suspicious, look)
+    found = second_looks(suspicious, look)
     assert looked == list(range(19, 19 - 2 * AT_ONCE, -1))  # the first four tell something, the next do not
     assert found[19].doubts == ("odd",)
-    assert second_looks([], np.full(20, 0.9), look) == {}
-    assert second_looks(range(20), suspicious, look) == {}
+    assert second_looks(np.full(20, 0.9), look) == {}
+
+
+def test_warnings_of_fast_vibration_are_those_of_single_runs():
+    """Of arms of which some vibrate too fast for their samples."""
+    case = Case(
+        fa.library.two_link_arm(1e-4),
+        3.0,
+        torque={"upper": fa.bang_bang(0.02, (0.5, 1.0)), "fore": fa.bang_bang(0.005, (0.5, 1.0))},
+        options={"rtol": 1e-3, "sample": 0.05},
+    )
+    values = [(mass, E) for mass in (0.02, 0.15, 0.4) for E in (5e9, 1.3e10, 3e10, 8e10, 2e11)]
+    fields = ("links.fore.payload.mass", "links.upper.material.E")
+    these = [Member(k, dict(zip(fields, each, strict=True))) for k, each in enumerate(values)]
+    found = {each.number: each for each in engine.run(engine.prepare(case, these, threads=1), threads=1)}
+
+    def warns(outcome):
+        return any("vibrates at about" in sentence for sentence in outcome.doubts)
+
+    expected = [warns(outcome(case, member, usual_measures())) for member in these]
+    assert 2 < sum(expected) < len(these)
+    assert [warns(found[member.number]) for member in these] == expected
+
+
+def test_members_that_fail_have_the_warnings_of_their_runs():
+    """A link that bends beyond its model before its run diverges."""
+    case = Case(
+        fa.Robot(
+            links=[
+                fa.Link(
+                    "a",
+                    1.0,
+                    **BAR,
+                    flexible=fa.Flexible(bend_y=1, stiffening="none"),
+                    joint=fa.Weld(),
+                    payload=fa.PointMass(0.1),
+                )
+            ]
+        ),
+        2.0,
+        loads=[fa.PointLoad("a", force=(0, 0.0, 0))],
+        options={"rtol": 1e-3, "method": "esdirk", "sample": 0.01},
+    )
+    these = [Member(0, {"loads.0.force.1": 0.001}), Member(1, {"loads.0.force.1": 300.0})]
+    sweep = engine.prepare(case, these, threads=1)
+    assert sweep.notes == []
+    found = {each.number: each for each in engine.run(sweep, threads=1)}
+    alone = outcome(case, these[1], usual_measures())
+    assert found[1].status == alone.status == "failed"
+    assert alone.doubts
+    assert found[1].doubts == alone.doubts

@@ -120,7 +120,7 @@ class Job:
         made = Outcomes(portion.numbers, values, endings, said)
         # where nobody could begin, those that ended at once and did not fail have values all the same
         again = {place: alone(place) for place in sorted(batch.unstable | (set() if found else _at_once(batch)))}
-        again |= second_looks(made.failed, suspicion(batch, cohort.system), alone)
+        again |= second_looks(suspicion(batch, cohort.system), alone)
         return made.with_single(again)
 
     def _of_runs(self, cohort: Cohort, batch: Batch, portion: Portion, alone: Callable[[int], Outcome]) -> Outcomes:
@@ -183,15 +183,14 @@ def _at_once(batch: Batch) -> set[int]:
 
 
 def _doubts(cohort: Cohort, batch: Batch, these: Candidates, values: Mapping[str, Array]) -> dict[int, tuple[str, ...]]:
-    """By place, what should be known of members that did not fail."""
-    good = np.ones(len(these), dtype=bool)
-    good[[place for place, end in batch.ends.items() if end.status == "failed"]] = False
-    found = dict.fromkeys(np.flatnonzero(good).tolist(), cohort.doubts) if cohort.doubts else {}
+    """Return warnings of members by place."""
+    moved = np.array([place not in batch.ends or batch.ends[place].time > 0 for place in range(len(these))], dtype=bool)
+    found = dict.fromkeys(np.flatnonzero(moved).tolist(), cohort.doubts) if cohort.doubts else {}
     for place, said in batch.warnings.items():
         found[place] = (*found.get(place, ()), *said)
     for k, link in enumerate(cohort.system.robot.links) if values else ():
         if (most := reach(link)) < 1:
             bent = values["peak_deflection"][:, k] / these.lengths(k, link)
-            for place in np.flatnonzero(good & (bent > most)).tolist():
+            for place in np.flatnonzero(moved & (bent > most)).tolist():
                 found[place] = (*found.get(place, ()), *bends_far(cohort.system.robot, link, float(bent[place])))
     return found

@@ -7,7 +7,7 @@ tells (`motion/validity.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 import numpy as np
 
@@ -74,11 +74,11 @@ def _phase_errors(batch: Batch, system: System, shares: Array) -> Array:
     return np.asarray(found / (SEEN * MAX_ERROR))
 
 
-def second_looks(failed: Collection[int], suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:
-    """By place, what came of those that were looked at again, the most suspicious first, as long as some of them have
-    anything to tell. Runs that `failed` say so already."""
+def second_looks(suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:
+    """Return outcomes of members that were run again by themselves, by place: the most suspicious first, as long as
+    some of them have warnings."""
     beyond = np.count_nonzero(suspicious > 1)
-    order = [place for place in np.argsort(-suspicious, kind="stable")[:beyond].tolist() if place not in failed]
+    order = np.argsort(-suspicious, kind="stable")[:beyond].tolist()
     found: dict[int, Outcome] = {}
     for first in range(0, len(order), AT_ONCE):
         some = {place: look(place) for place in order[first : first + AT_ONCE]}
