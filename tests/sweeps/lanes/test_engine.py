@@ -287,3 +287,10 @@ def test_links_that_bend_too_far():
     longer = [Member(0, {"links.0.length": 2.0}), Member(1, {"links.upper.length": 2.0})]
     by_place, by_name = ran(soft, longer)[0].values()
     assert by_place.doubts == by_name.doubts
+
+
+def test_a_few_members_run_one_by_one(monkeypatch):
+    """They are done before their code for lanes would be compiled."""
+    monkeypatch.setattr(engine, "FEWEST_IN_LANES", 4)
+    notes = {count: engine.prepare(CASE, payloads(np.linspace(0.1, 0.2, count))).notes for count in (3, 4)}
+    assert notes == {3: ["3 members run one by one: fewer than 4 do not pay for lanes"], 4: []}

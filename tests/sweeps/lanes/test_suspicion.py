@@ -131,7 +131,7 @@ def test_members_that_fail_have_the_warnings_of_their_runs():
         options={"rtol": 1e-3, "method": "esdirk", "sample": 0.01},
     )
     these = [Member(0, {"loads.0.force.1": 0.001}), Member(1, {"loads.0.force.1": 300.0})]
-    sweep = engine.prepare(case, these, threads=1)
+    sweep = engine.prepare(case, these, threads=1, width=PAIRS)
     assert sweep.notes == []
     found = {each.number: each for each in engine.run(sweep, threads=1)}
     alone = outcome(case, these[1], usual_measures())

@@ -29,6 +29,7 @@ from flexarm.sweeps.member import Case, Member, Outcome
 from flexarm.sweeps.outcomes import Outcomes
 
 PROMPT = 2.0  # s that a task should take, where outcomes are kept as they come
+FEWEST_IN_LANES = 4  # members of a cohort: fewer are run before their code for lanes would be compiled
 FIRST, FEWEST = 64, 8  # members of a task of which nothing is known yet, and of any
 
 
@@ -132,6 +133,8 @@ def _add_group(sweep: Sweep, these: Candidates, threads: int) -> None:
         cohort = Cohort(case, robot, typical, sweep.settings)
         try:
             cohort.look(first)
+            if len(these) < FEWEST_IN_LANES and sweep.settings.width is None:
+                raise Alone(f"fewer than {FEWEST_IN_LANES} do not pay for lanes")
             cohort.require_lanes(first)
         except ArithmeticError as why:
             sweep.add_alone(these[:1], told(why))

@@ -1,0 +1,9 @@
+import pytest
+
+from flexarm.sweeps.lanes import engine
+
+
+@pytest.fixture(autouse=True)
+def few_members_in_lanes(monkeypatch):
+    """Run members in lanes however few they are: that is what most of these tests are about."""
+    monkeypatch.setattr(engine, "FEWEST_IN_LANES", 1)
