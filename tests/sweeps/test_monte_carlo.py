@@ -91,16 +91,14 @@ def test_an_interrupted_study_has_statistics_of_its_first_draws(tmp_path, monkey
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 def test_members_run_in_blocks_in_the_order_of_their_draws(monkeypatch):
-    monkeypatch.setattr(sweep_module, "LARGEST", 8)
+    monkeypatch.setattr(sweep_module, "BLOCK", 16)
     masses = np.random.default_rng(1).uniform(1.0, 4.0, 200).tolist()
     members = [Member(k, {MASS: mass}) for k, mass in enumerate(masses)]
     prepared = engine.prepare(Case(BAR, 1.0, torque={"bar": 1.0}), members, threads=1)
     order = [place for task in prepared.tasks for place in task.places]
     assert sorted(order) == list(range(200))
-    block = sweep_module.BLOCK_TASKS * len(prepared.tasks[0])
-    assert block < 100
-    for begin in range(0, 200, block):
-        assert sorted(order[begin : begin + block]) == list(range(200))[begin : begin + block]
+    for begin in range(0, 200, 16):
+        assert sorted(order[begin : begin + 16]) == list(range(200))[begin : begin + 16]
 
 
 def test_a_draw_that_makes_no_robot_is_told_before_anything_runs():

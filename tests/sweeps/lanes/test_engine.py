@@ -294,3 +294,14 @@ def test_a_few_members_run_one_by_one(monkeypatch):
     monkeypatch.setattr(engine, "FEWEST_IN_LANES", 4)
     notes = {count: engine.prepare(CASE, payloads(np.linspace(0.1, 0.2, count))).notes for count in (3, 4)}
     assert notes == {3: ["3 members run one by one: fewer than 4 do not pay for lanes"], 4: []}
+
+
+def test_digits_do_not_depend_on_threads_nor_on_how_tasks_are_cut(monkeypatch):
+    these = payloads(np.linspace(0.05, 0.5, 100))
+    expected = {each.number: each.values for each in engine.run(engine.prepare(CASE, these, threads=1), threads=1)}
+    monkeypatch.setattr(engine, "FIRST", 16)
+    for threads, prompt in ((3, False), (2, True)):
+        sweep = engine.prepare(CASE, these, threads=threads)
+        for each in engine.run(sweep, threads=threads, prompt=prompt):
+            for name, value in each.values.items():
+                np.testing.assert_array_equal(value, expected[each.number][name], err_msg=name)

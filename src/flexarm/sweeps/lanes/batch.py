@@ -349,10 +349,11 @@ class Batch:
         state, q, method = self._state, self._state.states[:, self.layout.q], self.stepper.method
         if self.dt is not None or not method.explicit:
             return
-        is_near = (np.abs((q - self._restrained) / self.groups.sizes) < NEAR).all()
-        if is_near and (self.groups.controls["previous"] > 0).all():
+        is_near = (np.abs((q - self._restrained) / self.groups.sizes) < NEAR).all(axis=(1, 2))
+        moved = ~is_near | (self.groups.controls["previous"] == 0)
+        if not moved.any():
             return
-        self._restrained = q.copy()
+        self._restrained[moved] = q[moved]
         times = np.repeat(self.groups.controls["t"], self.arrays.lanes)[: len(self.crew)]
         inputs = self.inputs.at_own_times(times)
         if not np.isfinite(inputs).all():
@@ -365,11 +366,10 @@ class Batch:
             for k in state.running
         }
         least = UNSTABLE_SHARE * min(self.duration, max(longest.values(), default=np.inf))
-        self._stable[:] = np.inf
+        self._stable[moved] = np.inf
         for member, each in longest.items():
             if each < least:
                 self.unstable.add(member)
                 state.end_here(member, "")
-            else:
-                group = self.arrays.place(member)[0]
+            elif moved[group := self.arrays.place(member)[0]]:
                 self._stable[group] = min(self._stable[group], SAFELY * each)

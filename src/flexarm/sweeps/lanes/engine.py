@@ -30,7 +30,7 @@ from flexarm.sweeps.outcomes import Outcomes
 
 PROMPT = 2.0  # s that a task should take, where outcomes are kept as they come
 FEWEST_IN_LANES = 4  # members of a cohort: fewer are run before their code for lanes would be compiled
-FIRST, FEWEST = 64, 8  # members of a task of which nothing is known yet, and of any
+FIRST, GROUP = 64, 8  # members of a task of which nothing is known yet; the most lanes, of which tasks are multiples
 
 
 def prepare(
@@ -105,7 +105,9 @@ class Waiting:
         if not self._tasks:
             return None
         task = self._tasks.popleft()
-        most = FIRST if task.job not in self._paces else max(FEWEST, int(PROMPT / self._paces[task.job]))
+        most = (
+            FIRST if task.job not in self._paces else max(GROUP, int(PROMPT / self._paces[task.job]) // GROUP * GROUP)
+        )
         if not self._prompt or len(task) <= most:
             return task
         self._tasks.appendleft(Task(task.job, task.places[most:]))

@@ -21,7 +21,7 @@ from flexarm.sweeps.member import Case
 from flexarm.sweeps.outcomes import Outcomes
 
 LARGEST = 512  # members of a batch: they share the time in Python
-BLOCK_TASKS = 2  # for each thread, in a block of members that are sorted by speed
+BLOCK = 1024  # members that are sorted by speed
 CHECKED_SHAPES = 6  # members of a cohort, and the slowest and the fastest: their number of shapes is checked
 OF_RUNS = 64  # where steps are kept: they take memory
 
@@ -82,8 +82,9 @@ class Sweep:
         runs = self.keep_runs or not are_usual(self.measures)
         size = min(each, OF_RUNS if runs else LARGEST)
         # Blocks run in the order of their members, so that a study that is interrupted has the first of its draws, not
-        # those of one speed. Inside a block the fastest run first, with others as fast: their steps are alike.
-        block = np.arange(len(these)) // (BLOCK_TASKS * threads * size)
+        # those of one speed. Inside a block the fastest run first, with others as fast: their steps are alike. Blocks,
+        # and so the groups of lanes and the digits of their members, do not depend on the number of threads.
+        block = np.arange(len(these)) // BLOCK
         speeds = rows.speeds(cohort, these)
         order = np.lexsort((-speeds, together, block)).tolist()
         evenly = np.linspace(0, len(these) - 1, CHECKED_SHAPES).astype(int).tolist()
