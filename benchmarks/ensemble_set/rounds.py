@@ -65,11 +65,6 @@ class Timed:
         return self.swept[0] / sum(self.swept[1:])
 
     @property
-    def beyond_steps(self) -> float:
-        """The same against its steps alone."""
-        return self.swept[0] / self.swept[1]
-
-    @property
     def beyond_all(self) -> float:
         """On all cores: the time of all of them against loops."""
         return self.threads * self.swept_all[0] / sum(self.swept_all[1:])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from flexarm.codegen.groups import CONTROL, GroupDriver
+from flexarm.codegen.groups import CONTROL, LONGEST_PASS_S, GroupDriver
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.arguments import ROUNDING
 from flexarm.mechanics.coordinates import Coordinate
@@ -164,7 +164,7 @@ class GroupArrays:
             "is_fixed": is_fixed,
             "exponent": -1 / method.estimate,
             "smallest": SMALLEST_STEP * min(1.0, self.duration),
-            "patience": np.inf,  # a pass over all groups returns soon enough
+            "patience": np.inf if method.explicit else LONGEST_PASS_S,  # the size of explicit steps is limited between calls
             "shortest_taken": np.inf,
         }
         shared = {
