@@ -1,7 +1,8 @@
 """Groups of lanes that are driven one after the other: the steps of single robots, and what is found on their nodes."""
 
-import ctypes
 import math
+import re
+from importlib.resources import files
 
 import casadi as ca
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.driver import SEGMENT, Driver
-from flexarm.codegen.groups import CONTROL, NODE_STRIDE, GroupDriver, PassStatus, group_source, next_sizes
+from flexarm.codegen.groups import BATCH, CONTROL, NODE_STRIDE, GroupDriver, PassStatus, group_source, next_sizes
 from flexarm.codegen.loops import Runner
 from flexarm.codegen.simd_library import PAIRS, LaneLibrary, widest
 from flexarm.motion.sampling import CUBIC, LOW, UNRESOLVED, WITH_RATES, between
@@ -116,7 +117,9 @@ class Toy:
             "beyond": np.zeros(by_lane, dtype=np.int64),
             "turned_at": np.ascontiguousarray(self.states[:, LAYOUT.q]),
             "turning_times": np.full(by_coordinate, -np.inf),
-            "largest_swings": np.zeros(by_coordinate),
+            "phases": np.zeros(by_coordinate),
+            "fast_limits": np.full(by_lane, 0.1),
+            "weighted_swings": np.zeros(by_coordinate),
             "range": extremes.copy(),
             "node_range": extremes.copy(),
             "first": np.full((GROUPS, READINGS, lanes), np.nan),
@@ -126,7 +129,7 @@ class Toy:
         usual = {"every": n, "coordinates": n, "bounded": 1, "readings": READINGS, "wanted_count": len(wanted)}
         usual |= {"reads_nodes": 0, "is_low_order": 0, "checks_all": 0, "close": 1e-12, "sample": 0.05}
         usual |= {"smallest_share": 0.01, "error_level": 0.0, "largest_turn": 10.0, "unresolved": UNRESOLVED}
-        usual |= {"patience": math.inf}
+        usual |= {"patience": math.inf, "slow_error": 0.5, "fast_error": 4.0}
         self.driver = GroupDriver(
             library.loaded, self.controls, self.fill, self.fill, self.arrays, **{**usual, **numbers}
         )
@@ -238,7 +241,8 @@ def test_how_far_coordinates_go_and_how_often_they_turn(library):
         when = times[turns] + v[turns] / (v[turns] - v[turns + 1]) * np.diff(times)[turns]
         assert toy.arrays["fast_swings"][group, 0, -1] == np.count_nonzero(np.diff(when) < 0.08)
         swung = np.abs(np.diff(np.append(START[0], path[turns, 0, -1])))
-        assert toy.arrays["largest_swings"][group, 0, -1] == pytest.approx(swung.max())
+        errors = np.cumsum(np.where(np.diff(np.append(-np.inf, when)) < 0.1, 4.0, 0.5))
+        assert toy.arrays["weighted_swings"][group, 0, -1] == pytest.approx((swung * errors).max())
     assert toy.arrays["swings"][1, :, 0].tolist() == [0, 0]
     assert toy.arrays["fast_swings"][2, 0, -1] > 5  # half a period is 0.057 s
     assert not toy.arrays["fast_swings"][0].any()
@@ -294,6 +298,17 @@ def test_next_sizes_are_those_of_the_driver():
     assert next_sizes(controls).tolist() == [0.1, 0.05, 0.5, 0.3, 0.2]
 
 
-def test_records_have_the_size_of_the_structures():
+@pytest.mark.parametrize(
+    ("file", "record", "names"),
+    [("driver.c", "flexarm_control", CONTROL.names), ("groups.c", "flexarm_batch", BATCH.names)],
+)
+def test_records_have_the_fields_of_the_structures(file, record, names):
+    text = files("flexarm.codegen").joinpath(file).read_text()
+    body = re.search(rf"typedef struct {{((?:(?!typedef).)*)}} {record};", text, re.S)[1]
+    body = re.sub(r"/\*.*?\*/|\(void\)", "", body, flags=re.S)
+    body = re.sub(r"\(\*(\w+)\)", r"\1", body)
+    lines = [line.strip().rpartition(" ")[2] if "," not in line else line for line in body.split(";") if line.strip()]
+    fields = [re.search(r"(\w+)$", each.strip())[1] for line in lines for each in line.split(",")]
+    assert fields == list(names)
     assert CONTROL.itemsize == 8 * len(CONTROL.names)
-    assert ctypes.sizeof(ctypes.c_void_p) == 8
+    assert BATCH.itemsize == 8 * len(BATCH.names)

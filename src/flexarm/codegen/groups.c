@@ -11,7 +11,7 @@ enum { ALL_ADVANCED, BEFORE_EVALUATION, AFTER_EVALUATION, NO_MEMORY };
 typedef struct {
   long long groups, group, every, coordinates, bounded, readings, wanted_count, reads_nodes, is_low_order, checks_all;
   long long status, left, node; /* of the present group: why its driver returned, where samples are, the next node */
-  double close, sample, smallest_share, error_level, largest_turn, unresolved, patience;
+  double close, sample, smallest_share, error_level, largest_turn, unresolved, patience, slow_error, fast_error;
   double step_seconds, node_seconds;
   flexarm_control* controls;
   double *states, *buffer; /* buffer: two numbers a stage, or a vector a coordinate */
@@ -22,7 +22,8 @@ typedef struct {
   const lane_bits *living;
   casadi_real *furthest, *fastest;
   lane_bits *beyond;
-  casadi_real *turned_at, *turning_times, *largest_swings;
+  casadi_real *turned_at, *turning_times, *phases, *weighted_swings;
+  const casadi_real* fast_limits;
   lane_bits *swings, *fast_swings;
   casadi_real *range, *node_range, *first;
   int (*fill_readings)(void);
@@ -196,7 +197,8 @@ static int flexarm_check(flexarm_batch* b) {
 }
 
 /* Count turning points of coordinates of the present group after swings that are not small beside how far those of
-   their kind went, and those that follow the one before within a sample. */
+   their kind went, and those that follow the one before within a sample; find the largest product of a swing and the
+   sum of `slow_error` or `fast_error` of those before, which are told apart by their duration. */
 static void flexarm_count_swings(flexarm_batch* b) {
   flexarm_control* c = b->controls + b->group;
   long long j, k, g = b->group, n = b->coordinates, width = c->states;
@@ -206,7 +208,8 @@ static void flexarm_count_swings(flexarm_batch* b) {
   for (j = 0; j < n; ++j) {
     long long own = g * n + j;
     casadi_real least = lane_larger(b->smallest_share * most[b->kinds[j]], lane_all(b->error_level)) * b->sizes[own];
-    casadi_real where = b->turned_at[own], when = b->turning_times[own], largest = b->largest_swings[own];
+    casadi_real where = b->turned_at[own], when = b->turning_times[own], most_weighted = b->weighted_swings[own];
+    casadi_real phase = b->phases[own];
     lane_bits count = lane_none(), fast = count;
     for (k = 0; k < c->steps; ++k) {
       const casadi_real *q = (const casadi_real*) c->path + k * width + j, *v = q + b->every;
@@ -215,13 +218,17 @@ static void flexarm_count_swings(flexarm_batch* b) {
       casadi_real time = c->times[k] + v[0] / (v[0] - v[width]) * (c->times[k + 1] - c->times[k]);
       count -= large;
       fast -= large & (time - when < lane_all(b->sample));
-      largest = lane_select(large & b->living[g], lane_larger(largest, swing), largest);
+      casadi_real error = lane_select(time - when < b->fast_limits[g], lane_all(b->fast_error), lane_all(b->slow_error));
+      phase += lane_select(large, error, lane_all(0.));
+      swing *= phase;
+      most_weighted = lane_select(large & b->living[g], lane_larger(most_weighted, swing), most_weighted);
       where = lane_select(turned, q[0], where);
       when = lane_select(turned, time, when);
     }
     b->turned_at[own] = where;
     b->turning_times[own] = when;
-    b->largest_swings[own] = largest;
+    b->weighted_swings[own] = most_weighted;
+    b->phases[own] = phase;
     b->swings[own] += count & b->living[g];
     b->fast_swings[own] += fast & b->living[g];
   }

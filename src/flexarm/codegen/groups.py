@@ -28,47 +28,22 @@ CONTROL = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverControl._f
 """`DriverControl` as a record: an array of these has one for each group."""
 
 _INTEGERS = (
-    *("groups", "group", "every", "coordinates", "bounded", "readings"),
-    *("wanted_count", "reads_nodes", "is_low_order", "checks_all", "status", "left", "node"),
+    "groups group every coordinates bounded readings wanted_count reads_nodes is_low_order checks_all status left node"
 )
 _REALS = (
-    *("close", "sample", "smallest_share", "error_level", "largest_turn", "unresolved", "patience"),
-    *("step_seconds", "node_seconds"),
+    "close sample smallest_share error_level largest_turn unresolved patience slow_error fast_error "
+    "step_seconds node_seconds"
 )
-_ARRAYS = (
-    *("controls", "states", "buffer", "is_active", "places", "kinds", "wanted", "quintic", "cubic", "reaching"),
-    *(
-        "taken",
-        "samples",
-        "steps",
-        "sizes",
-        "far",
-        "turns",
-        "lower",
-        "upper",
-        "unusual",
-        "living",
-        "furthest",
-        "fastest",
-    ),
-    *(
-        "beyond",
-        "turned_at",
-        "turning_times",
-        "largest_swings",
-        "swings",
-        "fast_swings",
-        "range",
-        "node_range",
-        "first",
-    ),
+_ADDRESSES = (
+    "controls states buffer is_active places kinds wanted quintic cubic reaching taken samples steps "
+    "sizes far turns lower upper unusual living furthest fastest beyond "
+    "turned_at turning_times phases weighted_swings fast_limits swings fast_swings range node_range first fill_readings"
 )
 BATCH = np.dtype(
     [
-        *((name, np.int64) for name in _INTEGERS),
-        *((name, np.float64) for name in _REALS),
-        *((name, np.uintp) for name in _ARRAYS),
-        ("fill_readings", np.uintp),
+        *((name, np.int64) for name in _INTEGERS.split()),
+        *((name, np.float64) for name in _REALS.split()),
+        *((name, np.uintp) for name in _ADDRESSES.split()),
     ]
 )
 """`flexarm_batch` of `groups.c`; addresses of arrays are integers."""

@@ -85,7 +85,7 @@ def test_no_more_second_looks_than_tell_anything():
 
     suspicious = np.linspace(0.5, 3, 20)
     found = second_looks(suspicious, look)
-    assert looked == list(range(19, 19 - 2 * AT_ONCE, -1))  # the first four tell something, the next do not
+    assert looked == list(range(19, 19 - 2 * AT_ONCE, -1))  # the first tell something, the next do not
     assert found[19].doubts == ("odd",)
     assert second_looks(np.full(20, 0.9), look) == {}
 

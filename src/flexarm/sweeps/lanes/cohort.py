@@ -198,9 +198,17 @@ class Cohort:
         schedule.look(self.case.duration, q, v)
         return schedule
 
-    def batch(self, these: Candidates, rows: Array, keep: bool, cancelled: Callable[[], bool] = lambda: False) -> Batch:
-        """Members with their rows, ready to run."""
-        crew = self.sampler.crew(rows, self.plan.tolerance)
+    def batch(
+        self,
+        these: Candidates,
+        rows: Array,
+        keep: bool,
+        cancelled: Callable[[], bool] = lambda: False,
+        slowest: Array | None = None,
+    ) -> Batch:
+        """Return members with their rows, ready to run; `slowest` are their `speeds`, if they are known."""
+        slowest = self.speeds(rows) if slowest is None else slowest
+        crew = self.sampler.crew(rows, self.plan.tolerance, slowest)
         firsts, which = these.alike("inputs")
         changes = [dict(sorted(these[place].inputs.items())) for place in firsts]
         schedules, parameters = [self.schedule], None

@@ -19,6 +19,7 @@ class Crew:
     push: a torque that turns the robot as a whole by about 1 rad/s2.
     lower, upper: limits of the joints `limited`; turns: what each coordinate alone turns nodes of exact links by;
     slideways: lengths along which the joints `sliding` go. far: deflections beyond reason, in sizes.
+    slowest: the logarithm of the frequency of the slowest vibration (rad/s).
     """
 
     numbers: Array
@@ -36,6 +37,7 @@ class Crew:
     limited: list[int]
     sliding: list[int]
     far: Array
+    slowest: Array
 
     def __len__(self) -> int:
         return len(self.numbers)

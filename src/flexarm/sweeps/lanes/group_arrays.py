@@ -18,6 +18,7 @@ from flexarm.motion.inertia import AT_LEAST
 from flexarm.motion.nodes import ROUNDING as TIME_ROUNDING
 from flexarm.motion.sampling import CUBIC, LOW, UNRESOLVED, WITH_RATES
 from flexarm.motion.step_size import SHARE, SMALLEST_STEP, Tolerance
+from flexarm.motion.stiffening import FREE_FREQUENCY_ERROR, HIGHER_FREQUENCY_ERROR, HIGHER_MODES
 from flexarm.motion.vibration import ABOVE_ERRORS, MINDED
 from flexarm.sweeps.lanes.crew import ROUGH, Crew
 from flexarm.sweeps.lanes.lane_stepper import LaneStepper
@@ -46,7 +47,8 @@ class GroupArrays:
         All bits of lanes whose member has not ended; `is_active` of groups with such lanes.
     swings, fast_swings : ndarray of int, shape (groups, coordinates, lanes)
         Number of swings from one turning point to the next, and of those that are faster than a sample;
-        `largest_swings` has how far they go.
+        `weighted_swings` has the largest product of how far one goes and the sum of the relative errors of frequencies
+        of all before it, as a second-order link has them for a unit deflection.
     """
 
     def __init__(
@@ -91,7 +93,7 @@ class GroupArrays:
         self.furthest, self.fastest = np.zeros(self.sizes.shape), np.zeros(by_lane)
         self.beyond = np.zeros(by_lane, dtype=np.int64)
         self.swings, self.fast_swings = np.zeros((2, *self.sizes.shape), dtype=np.int64)
-        self.largest_swings = np.zeros(self.sizes.shape)
+        self.weighted_swings = np.zeros(self.sizes.shape)
 
         self._nodes, self._start = np.array(stepper.nodes), np.zeros((at.size, lanes))
         self._horizon = np.full(lanes, self.duration)
@@ -121,7 +123,9 @@ class GroupArrays:
             "first": self.extremes.first,
             "turned_at": np.ascontiguousarray(states[:, at.q]),
             "turning_times": np.full(self.sizes.shape, -np.inf),
-            "largest_swings": self.largest_swings,
+            "phases": np.zeros(self.sizes.shape),
+            "fast_limits": arrays.packed(np.pi / (HIGHER_MODES * np.exp(crew.slowest))[:, None])[:, 0],
+            "weighted_swings": self.weighted_swings,
             "swings": self.swings,
             "fast_swings": self.fast_swings,
             **{name: self._packed[name] for name in ("sizes", "far", "turns", "lower", "upper", "unusual")},
@@ -146,6 +150,8 @@ class GroupArrays:
             error_level=ABOVE_ERRORS * tolerance.rtol,
             largest_turn=float((1 - ROUGH) * COILED),
             unresolved=UNRESOLVED,
+            slow_error=FREE_FREQUENCY_ERROR,
+            fast_error=HIGHER_FREQUENCY_ERROR,
         )
 
     def _controls(self, stepper: LaneStepper, is_fixed: bool) -> np.ndarray:
@@ -164,7 +170,7 @@ class GroupArrays:
             "is_fixed": is_fixed,
             "exponent": -1 / method.estimate,
             "smallest": SMALLEST_STEP * min(1.0, self.duration),
-            "patience": np.inf if method.explicit else LONGEST_PASS_S,  # the size of explicit steps is limited between calls
+            "patience": np.inf if method.explicit else LONGEST_PASS_S,  # explicit steps are limited between calls
             "shortest_taken": np.inf,
         }
         shared = {

@@ -34,10 +34,11 @@ CHECKED_CLOSELY = 16  # members of a portion whose number of shapes is checked i
 
 @dataclass(frozen=True)
 class Portion:
-    """Some members, with their rows; without, they are run one by one."""
+    """Some members, with their rows and speeds (`Cohort.speeds`); without, they are run one by one."""
 
     members: Candidates
     rows: Array | None = None
+    speeds: Array | None = None
 
     def __len__(self) -> int:
         return len(self.members)
@@ -49,8 +50,10 @@ class Portion:
     @property
     def halves(self) -> tuple[Portion, Portion]:
         half = len(self) // 2
-        rows = (None, None) if self.rows is None else (self.rows[:half], self.rows[half:])
-        return Portion(self.members[:half], rows[0]), Portion(self.members[half:], rows[1])
+        parts = (slice(None, half), slice(half, None))
+        known = [(None if each is None else each[part] for each in (self.rows, self.speeds)) for part in parts]
+        first, second = (Portion(self.members[part], *each) for part, each in zip(parts, known, strict=True))
+        return first, second
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Job:
 
     def _together(self, cohort: Cohort, portion: Portion, cancelled: Callable[[], bool]) -> Batch:
         assert portion.rows is not None
-        batch = cohort.batch(portion.members, portion.rows, self.wants_runs, cancelled)
+        batch = cohort.batch(portion.members, portion.rows, self.wants_runs, cancelled, portion.speeds)
         batch.run()
         return batch
 

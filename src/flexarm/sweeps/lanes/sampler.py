@@ -136,8 +136,8 @@ class Sampler:
             next_one += size
         return Scale(np.concatenate(names), np.concatenate(close))
 
-    def crew(self, rows: Array, of: Tolerance) -> Crew:
-        """The members of a batch from their rows; `of` the tolerance of one of them."""
+    def crew(self, rows: Array, of: Tolerance, slowest: Array | None = None) -> Crew:
+        """Return the members of a batch from their rows; `of` the tolerance of one of them."""
         numbers, sizes, whole, masses, limits, turns, slideways, q, v = np.split(rows, self._ends[:-1], axis=1)
         lower, upper = np.split(limits, 2, axis=1)
         length, mass = whole.T
@@ -162,6 +162,7 @@ class Sampler:
             limited=list(self._watch.limits),
             sliding=list(self._watch.ends),
             far=self._watch.far,
+            slowest=np.zeros(len(rows)) if slowest is None else slowest,
         )
 
     @property

@@ -15,7 +15,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import WIDE_TURN, largest
 from flexarm.mechanics.system import System
 from flexarm.motion.audit import appears
-from flexarm.motion.stiffening import FREE_FREQUENCY_ERROR, HIGHER_FREQUENCY_ERROR, MAX_ERROR, lever
+from flexarm.motion.stiffening import MAX_ERROR, lever
 from flexarm.motion.validity import LEAK
 from flexarm.motion.vibration import FAST, OFTEN
 from flexarm.sweeps.lanes.batch import Batch
@@ -23,7 +23,7 @@ from flexarm.sweeps.lanes.crew import ROUGH
 from flexarm.sweeps.member import Outcome
 
 SEEN = 0.7  # of the worst of the energy's balance, and of swings: lanes look at some steps only
-AT_ONCE = 4  # members: where none of so many has anything to tell, less suspicious ones have not
+AT_ONCE = 2  # members: where none of so many has anything to tell, less suspicious ones have not
 
 
 def suspicion(batch: Batch, system: System) -> Array:
@@ -54,22 +54,16 @@ def _aliasing(swings: Array, fast: Array) -> Array:
 def _phase_errors(batch: Batch, system: System, shares: Array) -> Array:
     """Return an upper estimate of the error of second-order links, divided by the error that is allowed.
 
-    Every swing of a coordinate counts as if it were as large as the largest and at the largest deflection of its link
-    (`motion/stiffening.py` has the estimate of a single run).
+    The error of a swing is its amplitude times the phase that all swings before it add up to, each at the largest
+    deflection of the link (`motion/stiffening.py` has the estimate of a single run). Those of all coordinates add up.
     """
     second_order = {link.name for link in system.robot.links if link.stiffening == "shortening"}
     found, rows, groups = np.zeros(len(shares)), batch.arrays.rows, batch.groups
-    swings, halves = rows(groups.swings), rows(groups.largest_swings) / (2 * batch.crew.sizes)
+    weighted = rows(groups.weighted_swings) / (2 * batch.crew.sizes)
     for name in second_order:
         bends = [each for each in system.coordinates if each.link == name and each.family in ("bend_y", "bend_z")]
         bent = shares[:, [each.index for each in bends]].max(axis=1, initial=0.0)
-        first = {each.family: each.index for each in reversed(bends)}.values()
-        off = np.zeros(len(shares))
-        for each in bends:
-            error = FREE_FREQUENCY_ERROR if each.index in first else HIGHER_FREQUENCY_ERROR
-            phase = np.pi * error * bent**2 * swings[:, each.index]
-            amplitude = np.divide(halves[:, each.index], bent, out=np.zeros_like(bent), where=bent > 0)
-            off += amplitude * np.minimum(2.0, phase)
+        off = np.pi * bent * weighted[:, [each.index for each in bends]].sum(axis=1)
         found = np.maximum(found, lever(system, system.robot.link(name)) * off)
     return np.asarray(found / (SEEN * MAX_ERROR))
 

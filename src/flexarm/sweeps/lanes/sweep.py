@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexarm.codegen.simd_library import widest
+from flexarm.foundation.numbers import Array
 from flexarm.sweeps.applied import applied
 from flexarm.sweeps.kept import Measures, are_usual
 from flexarm.sweeps.lanes.candidates import Candidates
@@ -53,7 +54,7 @@ class Sweep:
         self.notes: list[str] = []
         self.tasks: list[Task] = []
         self.jobs: list[Job] = []
-        self._members: list[tuple[Candidates, Rows | None]] = []  # of each job
+        self._members: list[tuple[Candidates, Rows | None, Array | None]] = []  # of each job, with speeds
         self._lock = threading.Lock()
         self.loop_time = self.node_time = 0.0
         self.interpolated: list[str] = []  # whose numbers, and from how many
@@ -89,7 +90,7 @@ class Sweep:
         order = np.lexsort((-speeds, together, block)).tolist()
         evenly = np.linspace(0, len(these) - 1, CHECKED_SHAPES).astype(int).tolist()
         places = {int(speeds.argmin()), int(speeds.argmax()), *evenly}
-        self._add(cohort, these, rows, order, size, frozenset(these.members.numbers[[*places]].tolist()))
+        self._add(cohort, these, rows, order, size, frozenset(these.members.numbers[[*places]].tolist()), speeds)
 
     def _add(
         self,
@@ -99,19 +100,22 @@ class Sweep:
         order: Sequence[int],
         size: int,
         checked: frozenset[int] = frozenset(),
+        speeds: Array | None = None,
     ) -> None:
         number = len(self.jobs)
         self.jobs.append(Job(self.case, self.measures, self.keep_runs, cohort, checked))
-        self._members.append((these, rows))
+        self._members.append((these, rows, speeds))
         self.tasks += [Task(number, tuple(order[k : k + size])) for k in range(0, len(order), size)]
 
     # --- what comes of them ---
 
     def portion(self, task: Task) -> Portion:
         """The members of a task."""
-        everyone, rows = self._members[task.job]
+        everyone, rows, speeds = self._members[task.job]
         these = everyone.some(task.places)
-        return Portion(these, None if rows is None else rows.of(these, task.places))
+        if rows is None or speeds is None:
+            return Portion(these)
+        return Portion(these, rows.of(these, task.places), speeds[list(task.places)])
 
     def compute(self, task: Task, cancelled: Callable[[], bool] = lambda: False) -> Outcomes:
         """What comes of the members of a task; `Cancelled` once that says so."""
