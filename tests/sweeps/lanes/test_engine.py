@@ -59,7 +59,7 @@ def test_many_members_by_interpolation_are_those_that_were_computed():
 def test_interpolated_rows_to_ten_digits():
     """But for what is only compared with: it has kinks."""
     sweep = prepared(CASE, payloads(np.linspace(0.0, 0.5, 40)))
-    cohort, (these, rows) = sweep.jobs[0].cohort, sweep._members[0]
+    cohort, (these, rows, _) = sweep.jobs[0].cohort, sweep._members[0]
     for place in (3, 17, 38):
         exact = cohort.sampler.row(these[place].smooth)
         rough = cohort.sampler.scale.close > 1e-10
