@@ -117,9 +117,11 @@ class Toy:
             "beyond": np.zeros(by_lane, dtype=np.int64),
             "turned_at": np.ascontiguousarray(self.states[:, LAYOUT.q]),
             "turning_times": np.full(by_coordinate, -np.inf),
-            "phases": np.zeros(by_coordinate),
+            **{name: np.zeros(by_coordinate) for name in ("phases", "phase_errors", "swing_far_times")},
+            **{name: np.ascontiguousarray(self.states[:, LAYOUT.q]) for name in ("swing_begin", "swing_far")},
+            "swing_begin_times": np.full(by_coordinate, -np.inf),
+            "is_falling": np.zeros(by_coordinate, dtype=np.int64),
             "fast_limits": np.full(by_lane, 0.1),
-            "weighted_swings": np.zeros(by_coordinate),
             "range": extremes.copy(),
             "node_range": extremes.copy(),
             "first": np.full((GROUPS, READINGS, lanes), np.nan),
@@ -240,12 +242,27 @@ def test_how_far_coordinates_go_and_how_often_they_turn(library):
         v = path[:, 2, -1]
         when = times[turns] + v[turns] / (v[turns] - v[turns + 1]) * np.diff(times)[turns]
         assert toy.arrays["fast_swings"][group, 0, -1] == np.count_nonzero(np.diff(when) < 0.08)
-        swung = np.abs(np.diff(np.append(START[0], path[turns, 0, -1])))
-        errors = np.cumsum(np.where(np.diff(np.append(-np.inf, when)) < 0.1, 4.0, 0.5))
-        assert toy.arrays["weighted_swings"][group, 0, -1] == pytest.approx((swung * errors).max())
     assert toy.arrays["swings"][1, :, 0].tolist() == [0, 0]
     assert toy.arrays["fast_swings"][2, 0, -1] > 5  # half a period is 0.057 s
     assert not toy.arrays["fast_swings"][0].any()
+
+
+def test_phase_errors_grow_with_each_swing(library):
+    """By the errors of slow or fast swings, which a wiggle does not end; each at the largest deflection."""
+    toy = Toy(library, np.repeat(STIFF[:, None], library.width.lanes, axis=1), WANTED, smallest_share=0.1)
+    toy.arrays["living"][1, 0] = 0
+    for group, (times, path) in enumerate(toy.run()):
+        q, largest = path[:, 0, -1], np.abs(path[:, LAYOUT.q, -1]).max(axis=0)[0]
+        turns = [k for k in range(1, len(q) - 1) if (q[k] - q[k - 1]) * (q[k + 1] - q[k]) < 0]
+        ended = [k for k in turns if abs(q[k:] - q[k]).max() > 0.1 * largest]  # the next one has begun
+        points = [0, *ended]  # it starts at a turning point
+        durations = np.diff(np.append(-np.inf, times[points]))
+        rates = np.where(durations < 0.1, 4.0, 0.5) * largest**2
+        half = np.abs(np.diff(np.append(q[0], q[points]))) / 2
+        expected = (half * np.minimum(2.0, np.cumsum(rates))).max()
+        assert toy.arrays["phase_errors"][group, 0, -1] == pytest.approx(expected)
+    assert toy.arrays["phase_errors"][1, 0, 0] == 0.0
+    assert (toy.arrays["phase_errors"][2, 0, 1:] > 0).all()
 
 
 def test_python_is_called_for_groups_that_reach_a_limit(library):

@@ -22,9 +22,11 @@ typedef struct {
   const lane_bits *living;
   casadi_real *furthest, *fastest;
   lane_bits *beyond;
-  casadi_real *turned_at, *turning_times, *phases, *weighted_swings;
-  const casadi_real* fast_limits;
+  casadi_real *turned_at, *turning_times;
   lane_bits *swings, *fast_swings;
+  casadi_real *swing_begin, *swing_begin_times, *swing_far, *swing_far_times, *phases, *phase_errors;
+  lane_bits* is_falling;
+  const casadi_real* fast_limits;
   casadi_real *range, *node_range, *first;
   int (*fill_readings)(void);
 } flexarm_batch;
@@ -196,41 +198,80 @@ static int flexarm_check(flexarm_batch* b) {
   return lane_some(out) + 2 * lane_some(most > b->unusual[g]);
 }
 
+/* How far coordinates of each kind went, in sizes, in the buffer. */
+static const casadi_real* flexarm_furthest_by_kind(flexarm_batch* b) {
+  long long j, n = b->coordinates, first = b->group * n;
+  casadi_real* most = (casadi_real*) b->buffer;
+  for (j = 0; j < n; ++j) most[j] = lane_all(0.);
+  for (j = 0; j < n; ++j)
+    most[b->kinds[j]] = lane_larger(most[b->kinds[j]], b->furthest[first + j] / b->sizes[first + j]);
+  return most;
+}
+
 /* Count turning points of coordinates of the present group after swings that are not small beside how far those of
-   their kind went, and those that follow the one before within a sample; find the largest product of a swing and the
-   sum of `slow_error` or `fast_error` of those before, which are told apart by their duration. */
+   their kind went, and those that follow the one before within a sample. */
 static void flexarm_count_swings(flexarm_batch* b) {
   flexarm_control* c = b->controls + b->group;
   long long j, k, g = b->group, n = b->coordinates, width = c->states;
-  casadi_real* most = (casadi_real*) b->buffer;
-  for (j = 0; j < n; ++j) most[j] = lane_all(0.);
-  for (j = 0; j < n; ++j) most[b->kinds[j]] = lane_larger(most[b->kinds[j]], b->furthest[g * n + j] / b->sizes[g * n + j]);
+  const casadi_real* most = flexarm_furthest_by_kind(b);
   for (j = 0; j < n; ++j) {
     long long own = g * n + j;
     casadi_real least = lane_larger(b->smallest_share * most[b->kinds[j]], lane_all(b->error_level)) * b->sizes[own];
-    casadi_real where = b->turned_at[own], when = b->turning_times[own], most_weighted = b->weighted_swings[own];
-    casadi_real phase = b->phases[own];
+    casadi_real where = b->turned_at[own], when = b->turning_times[own];
     lane_bits count = lane_none(), fast = count;
     for (k = 0; k < c->steps; ++k) {
       const casadi_real *q = (const casadi_real*) c->path + k * width + j, *v = q + b->every;
-      casadi_real swing = lane_fabs(q[0] - where);
-      lane_bits turned = v[0] * v[width] < 0., large = turned & (swing > least);
+      lane_bits turned = v[0] * v[width] < 0., large = turned & (lane_fabs(q[0] - where) > least);
       casadi_real time = c->times[k] + v[0] / (v[0] - v[width]) * (c->times[k + 1] - c->times[k]);
       count -= large;
       fast -= large & (time - when < lane_all(b->sample));
-      casadi_real error = lane_select(time - when < b->fast_limits[g], lane_all(b->fast_error), lane_all(b->slow_error));
-      phase += lane_select(large, error, lane_all(0.));
-      swing *= phase;
-      most_weighted = lane_select(large & b->living[g], lane_larger(most_weighted, swing), most_weighted);
       where = lane_select(turned, q[0], where);
       when = lane_select(turned, time, when);
     }
     b->turned_at[own] = where;
     b->turning_times[own] = when;
-    b->weighted_swings[own] = most_weighted;
-    b->phases[own] = phase;
     b->swings[own] += count & b->living[g];
     b->fast_swings[own] += fast & b->living[g];
+  }
+}
+
+/* Follow swings of coordinates of the present group from one turning point to the next, without those that are small
+   beside how far their kind went. Each adds to the phase error, by its duration that of a fast or a slow vibration,
+   times the square of the deflection; half a swing times the phase error is compared with the largest so far. */
+static void flexarm_follow_swings(flexarm_batch* b) {
+  flexarm_control* c = b->controls + b->group;
+  long long j, k, g = b->group, n = b->coordinates, width = c->states;
+  const casadi_real* most = flexarm_furthest_by_kind(b);
+  for (j = 0; j < n; ++j) {
+    long long own = g * n + j;
+    casadi_real size = b->sizes[own], bent = most[b->kinds[j]], least = b->smallest_share * bent * size;
+    casadi_real begin = b->swing_begin[own], begin_time = b->swing_begin_times[own];
+    casadi_real far = b->swing_far[own], far_time = b->swing_far_times[own];
+    casadi_real phase = b->phases[own], error = b->phase_errors[own];
+    lane_bits falls = b->is_falling[own];
+    for (k = 0; k <= c->steps; ++k) {
+      casadi_real q = ((const casadi_real*) c->path)[k * width + j], now = lane_all(c->times[k]), rate;
+      lane_bits further = (falls & (q <= far)) | (~falls & (q >= far)), turned;
+      far = lane_select(further, q, far);
+      far_time = lane_select(further, now, far_time);
+      turned = (lane_fabs(q - far) > least) & b->living[g];
+      rate = lane_select(far_time - begin_time < b->fast_limits[g], lane_all(b->fast_error), lane_all(b->slow_error));
+      phase += lane_select(turned, rate * bent * bent, lane_all(0.));
+      error = lane_select(turned,
+        lane_larger(error, lane_fabs(far - begin) / (2. * size) * lane_smaller(phase, lane_all(2.))), error);
+      begin = lane_select(turned, far, begin);
+      begin_time = lane_select(turned, far_time, begin_time);
+      far = lane_select(turned, q, far);
+      far_time = lane_select(turned, now, far_time);
+      falls ^= turned;
+    }
+    b->swing_begin[own] = begin;
+    b->swing_begin_times[own] = begin_time;
+    b->swing_far[own] = far;
+    b->swing_far_times[own] = far_time;
+    b->phases[own] = phase;
+    b->phase_errors[own] = error;
+    b->is_falling[own] = falls;
   }
 }
 
@@ -244,6 +285,7 @@ static void flexarm_finish(flexarm_batch* b, flexarm_reader* r) {
   flexarm_read_until(b, r, HUGE_VAL);
   flexarm_read_times(b, r, 1, 0, 0);
   flexarm_count_swings(b);
+  flexarm_follow_swings(b);
   for (i = 0; i < c->states * LANES; ++i) state[i] = c->path[c->steps * c->states * LANES + i];
 }
 

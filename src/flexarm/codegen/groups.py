@@ -37,7 +37,9 @@ _REALS = (
 _ADDRESSES = (
     "controls states buffer is_active places kinds wanted quintic cubic reaching taken samples steps "
     "sizes far turns lower upper unusual living furthest fastest beyond "
-    "turned_at turning_times phases weighted_swings fast_limits swings fast_swings range node_range first fill_readings"
+    "turned_at turning_times swings fast_swings "
+    "swing_begin swing_begin_times swing_far swing_far_times phases phase_errors is_falling fast_limits "
+    "range node_range first fill_readings"
 )
 BATCH = np.dtype(
     [

@@ -88,6 +88,9 @@ def test_no_more_second_looks_than_tell_anything():
     assert looked == list(range(19, 19 - 2 * AT_ONCE, -1))  # the first tell something, the next do not
     assert found[19].doubts == ("odd",)
     assert second_looks(np.full(20, 0.9), look) == {}
+    looked.clear()
+    found = second_looks(np.full(20, 0.9), look, required=[5, 3])
+    assert looked == [*found] == [5, 3]
 
 
 def test_warnings_of_fast_vibration_are_those_of_single_runs():
@@ -138,3 +141,24 @@ def test_members_that_fail_have_the_warnings_of_their_runs():
     assert found[1].status == alone.status == "failed"
     assert alone.doubts
     assert found[1].doubts == alone.doubts
+
+
+def test_a_member_that_vibrates_is_repeated_among_members_that_sag_further():
+    """Most members hang still with a large deflection and have nothing to tell; one that bends less vibrates."""
+    steel, section = fa.Material(E=2.1e11, rho=7850), fa.Section.rectangle(0.0066, 0.0066)
+    flexible, load = fa.Flexible(bend_y=2, bend_z=2), fa.PointMass(0.1)
+    link = fa.Link("a", 0.9, section=section, material=steel, flexible=flexible, payload=load)
+    robot = fa.Robot(links=[link], gravity=(0, 0, -9.81))
+    case = Case(robot, 1.5, motion={"a": fa.minimum_jerk(0, 1.5, 20.0)}, q0="equilibrium")
+    masses, fast = np.linspace(0.06, 0.95, 12), 1
+    changes = [
+        {"links.a.payload.mass": float(mass), "motion.a.duration": 0.65 if k == fast else 20.0}
+        for k, mass in enumerate(masses)
+    ]
+    these = [Member(k, each) for k, each in enumerate(changes)]
+    sweep = engine.prepare(case, these, threads=1, width=PAIRS)
+    found = {each.number: each for each in engine.run(sweep, threads=1)}
+    repeated = [k for k, each in found.items() if any("repeated with the exact" in said for said in each.doubts)]
+    assert repeated == [fast]
+    alone = outcome(case, these[fast], usual_measures())
+    np.testing.assert_allclose(found[fast].values["tip"], alone.values["tip"], rtol=1e-12)

@@ -27,6 +27,8 @@ from flexarm.sweeps.lanes.measures import Extremes
 CAPACITY = 256  # steps of a group in one call of the driver,
 MAX_PATH_BYTES = 4e6  # unless they take more memory than this
 LEAST_CAPACITY = 16
+SQUARE_OF_BEND = 2.0
+"""Square of the deflection of a link over that of its largest coordinate: other families and shapes add to it."""
 COPIED = ("sizes", "far", "turns", "lower", "upper", "unusual", "share", "allowed", "solved")
 """Arrays in which a lane without a member has what another lane of its group has."""
 
@@ -46,9 +48,7 @@ class GroupArrays:
     living : ndarray of int, shape (groups, lanes)
         All bits of lanes whose member has not ended; `is_active` of groups with such lanes.
     swings, fast_swings : ndarray of int, shape (groups, coordinates, lanes)
-        Number of swings from one turning point to the next, and of those that are faster than a sample;
-        `weighted_swings` has the largest product of how far one goes and the sum of the relative errors of frequencies
-        of all before it, as a second-order link has them for a unit deflection.
+        Number of swings from one turning point to the next, and of those that are faster than a sample.
     """
 
     def __init__(
@@ -93,12 +93,17 @@ class GroupArrays:
         self.furthest, self.fastest = np.zeros(self.sizes.shape), np.zeros(by_lane)
         self.beyond = np.zeros(by_lane, dtype=np.int64)
         self.swings, self.fast_swings = np.zeros((2, *self.sizes.shape), dtype=np.int64)
-        self.weighted_swings = np.zeros(self.sizes.shape)
+        start = np.ascontiguousarray(states[:, at.q])
+        self._vibration = {name: np.zeros(self.sizes.shape) for name in ("phases", "phase_errors")}
+        self._vibration |= {name: np.full(self.sizes.shape, -np.inf) for name in ("swing_begin_times",)}
+        self._vibration |= {name: start.copy() for name in ("swing_begin", "swing_far")}
+        self._vibration |= {"swing_far_times": np.zeros(self.sizes.shape)}
+        self._vibration |= {"is_falling": np.zeros(self.sizes.shape, dtype=np.int64)}
 
         self._nodes, self._start = np.array(stepper.nodes), np.zeros((at.size, lanes))
         self._horizon = np.full(lanes, self.duration)
         self.controls = self._controls(stepper, is_fixed)
-        coordinates = plant.structure.equations.chain.coordinates.all
+        self._kinds = _kinds(plant.structure.equations.chain.coordinates.all)
         bounded = np.array([*crew.limited, *crew.sliding], dtype=np.int64)
         reaching = np.repeat([1.0, 0.0], [len(crew.limited), len(crew.sliding)])  # limits may be met between nodes
         loop_arrays = {
@@ -106,7 +111,7 @@ class GroupArrays:
             "buffer": np.zeros(max(2 * stages, at.n * lanes)),
             "is_active": self.is_active,
             "places": bounded,
-            "kinds": _kinds(coordinates),
+            "kinds": self._kinds,
             "wanted": wanted,
             "quintic": np.ascontiguousarray(WITH_RATES, dtype=float),
             "cubic": np.ascontiguousarray(CUBIC, dtype=float),
@@ -123,9 +128,8 @@ class GroupArrays:
             "first": self.extremes.first,
             "turned_at": np.ascontiguousarray(states[:, at.q]),
             "turning_times": np.full(self.sizes.shape, -np.inf),
-            "phases": np.zeros(self.sizes.shape),
+            **self._vibration,
             "fast_limits": arrays.packed(np.pi / (HIGHER_MODES * np.exp(crew.slowest))[:, None])[:, 0],
-            "weighted_swings": self.weighted_swings,
             "swings": self.swings,
             "fast_swings": self.fast_swings,
             **{name: self._packed[name] for name in ("sizes", "far", "turns", "lower", "upper", "unusual")},
@@ -150,8 +154,8 @@ class GroupArrays:
             error_level=ABOVE_ERRORS * tolerance.rtol,
             largest_turn=float((1 - ROUGH) * COILED),
             unresolved=UNRESOLVED,
-            slow_error=FREE_FREQUENCY_ERROR,
-            fast_error=HIGHER_FREQUENCY_ERROR,
+            slow_error=np.pi * SQUARE_OF_BEND * FREE_FREQUENCY_ERROR,
+            fast_error=np.pi * SQUARE_OF_BEND * HIGHER_FREQUENCY_ERROR,
         )
 
     def _controls(self, stepper: LaneStepper, is_fixed: bool) -> np.ndarray:
@@ -206,6 +210,19 @@ class GroupArrays:
         if segments is not None:
             self.controls["segments"] = np.where(has_segments, addresses(segments), 0)
             self.controls["input_lanes"] = segments.shape[-1]
+
+    @property
+    def phase_errors(self) -> Array:
+        """Largest error by the phase of vibrating second-order links, of each coordinate in sizes, (members,
+        coordinates); the last swing, which has not ended, counts."""
+        rows, known = self.arrays.rows, self._vibration
+        sizes, bent = rows(self.sizes), rows(self.furthest) / rows(self.sizes)
+        largest = np.zeros_like(bent)
+        for kind in np.unique(self._kinds):
+            largest[:, self._kinds == kind] = bent[:, self._kinds == kind].max(axis=1)[:, None]
+        phase = rows(known["phases"]) + np.pi * SQUARE_OF_BEND * FREE_FREQUENCY_ERROR * largest**2
+        swing = np.abs(rows(known["swing_far"] - known["swing_begin"])) / (2 * sizes)
+        return np.asarray(np.maximum(rows(known["phase_errors"]), swing * np.minimum(2.0, phase)))
 
     def copy_lane(self, group: int, source: int, target: int) -> None:
         """Let a lane have the bounds and tolerances of another one of its group."""

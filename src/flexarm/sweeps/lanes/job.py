@@ -13,6 +13,7 @@ from flexarm.codegen.lock import building
 from flexarm.foundation.numbers import Array
 from flexarm.foundation.sentences import told as told_of
 from flexarm.mechanics.reach import bends_far, reach
+from flexarm.mechanics.stiffening import replaceable_links
 from flexarm.mechanics.truncation import MAX_ERROR, Truncation
 from flexarm.motion import truncation
 from flexarm.motion.schedule import Schedule
@@ -23,8 +24,9 @@ from flexarm.sweeps.kept import Measures, are_usual, usual_measures
 from flexarm.sweeps.lanes.batch import Batch, Cancelled
 from flexarm.sweeps.lanes.candidates import Candidates
 from flexarm.sweeps.lanes.cohort import Cohort
+from flexarm.sweeps.lanes.crew import ROUGH
 from flexarm.sweeps.lanes.runs import gathered
-from flexarm.sweeps.lanes.suspicion import second_looks, suspicion
+from flexarm.sweeps.lanes.suspicion import phase_errors, second_looks, suspicion
 from flexarm.sweeps.member import Case, Outcome
 from flexarm.sweeps.one_by_one import outcome, told
 from flexarm.sweeps.outcomes import Outcomes
@@ -123,8 +125,15 @@ class Job:
         made = Outcomes(portion.numbers, values, endings, said)
         # where nobody could begin, those that ended at once and did not fail have values all the same
         again = {place: alone(place) for place in sorted(batch.unstable | (set() if found else _at_once(batch)))}
-        again |= second_looks(suspicion(batch, cohort.system), alone)
+        again |= second_looks(suspicion(batch, cohort.system), alone, self._repeated(cohort, batch) - again.keys())
         return made.with_single(again)
+
+    def _repeated(self, cohort: Cohort, batch: Batch) -> set[int]:
+        """Return members that `simulate` may repeat with exact links: their values change."""
+        if not replaceable_links(cohort.system.robot):
+            return set()
+        diverged = {place for place, end in batch.ends.items() if end.reason.startswith("diverged")}
+        return diverged | set(np.flatnonzero(phase_errors(batch, cohort.system) > 1 - ROUGH).tolist())
 
     def _of_runs(self, cohort: Cohort, batch: Batch, portion: Portion, alone: Callable[[int], Outcome]) -> Outcomes:
         again = batch.unstable | _at_once(batch)

@@ -7,7 +7,7 @@ tells (`motion/validity.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -35,10 +35,9 @@ def suspicion(batch: Batch, system: System) -> Array:
     arrays, crew = batch.arrays, batch.crew
     furthest = arrays.rows(batch.groups.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
-    vibrating = _phase_errors(batch, system, furthest / crew.sizes)
     turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
     leaked = batch.groups.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
-    found = np.maximum(np.maximum(bent, vibrating), turned) / (1 - ROUGH)
+    found = np.maximum(np.maximum(bent, phase_errors(batch, system)), turned) / (1 - ROUGH)
     if not batch.reads_nodes:
         found = np.maximum(found, _aliasing(arrays.rows(batch.groups.swings), arrays.rows(batch.groups.fast_swings)))
     return np.asarray(found if appears(system.robot) else np.maximum(found, leaked))
@@ -51,29 +50,43 @@ def _aliasing(swings: Array, fast: Array) -> Array:
     return np.asarray(np.minimum(share, swings / (SEEN * OFTEN)).max(axis=1, initial=0.0))
 
 
-def _phase_errors(batch: Batch, system: System, shares: Array) -> Array:
-    """Return an upper estimate of the error of second-order links, divided by the error that is allowed.
+def phase_errors(batch: Batch, system: System) -> Array:
+    """Return an upper estimate of the error of second-order links by member, divided by the error that is allowed.
 
-    The error of a swing is its amplitude times the phase that all swings before it add up to, each at the largest
-    deflection of the link (`motion/stiffening.py` has the estimate of a single run). Those of all coordinates add up.
+    The estimate of a single run (`motion/stiffening.py`) takes the deflections of links; here the swings of each
+    coordinate are followed while members run.
     """
-    second_order = {link.name for link in system.robot.links if link.stiffening == "shortening"}
-    found, rows, groups = np.zeros(len(shares)), batch.arrays.rows, batch.groups
-    weighted = rows(groups.weighted_swings) / (2 * batch.crew.sizes)
-    for name in second_order:
-        bends = [each for each in system.coordinates if each.link == name and each.family in ("bend_y", "bend_z")]
-        bent = shares[:, [each.index for each in bends]].max(axis=1, initial=0.0)
-        off = np.pi * bent * weighted[:, [each.index for each in bends]].sum(axis=1)
-        found = np.maximum(found, lever(system, system.robot.link(name)) * off)
-    return np.asarray(found / (SEEN * MAX_ERROR))
+    rows, crew, every = batch.arrays.rows, batch.crew, batch.groups.phase_errors
+    shares, found, peak = rows(batch.groups.furthest) / crew.sizes, np.zeros(len(crew)), np.zeros(len(crew))
+    for link in system.robot.links:
+        if link.flexible is None or link.stiffening != "shortening":
+            continue
+        bends = [each for each in system.coordinates if each.link == link.name]
+        places = [each.index for each in bends if each.family in ("bend_y", "bend_z")]
+        peak = np.maximum(peak, link.length * shares[:, places].max(axis=1, initial=0.0))
+        off = every[:, places].max(axis=1, initial=0.0)
+        found = np.maximum(found, lever(system, link) * link.length * off)
+    return np.asarray(np.divide(found, peak, out=np.zeros_like(found), where=peak > 0) / MAX_ERROR)
 
 
-def second_looks(suspicious: Array, look: Callable[[int], Outcome]) -> dict[int, Outcome]:
-    """Return outcomes of members that were run again by themselves, by place: the most suspicious first, as long as
-    some of them have warnings."""
+def second_looks(
+    suspicious: Array, look: Callable[[int], Outcome], required: Collection[int] = ()
+) -> dict[int, Outcome]:
+    """Run members again by themselves and return their outcomes by place.
+
+    Parameters
+    ----------
+    suspicious : ndarray, shape (members,)
+        How far members are beyond what needs no second look. The most suspicious are run first, as long as some of
+        them have warnings.
+    look : callable
+        Runs a member.
+    required : collection of int
+        Members that are run in any case.
+    """
+    found = {place: look(place) for place in required}
     beyond = np.count_nonzero(suspicious > 1)
-    order = np.argsort(-suspicious, kind="stable")[:beyond].tolist()
-    found: dict[int, Outcome] = {}
+    order = [place for place in np.argsort(-suspicious, kind="stable")[:beyond].tolist() if place not in found]
     for first in range(0, len(order), AT_ONCE):
         some = {place: look(place) for place in order[first : first + AT_ONCE]}
         found |= some
