@@ -13,8 +13,9 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
+from flexarm.motion.controller_samples import NO_LIMIT, ControllerSamples
 from flexarm.motion.divergence import divergence
-from flexarm.motion.ending import Ending, Status, sentence_about
+from flexarm.motion.ending import Ending, Status
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.interrupts import Interrupts
@@ -23,7 +24,7 @@ from flexarm.motion.outlook import share
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
 from flexarm.motion.schedule import SAME, Schedule
-from flexarm.motion.step_size import SAFELY, StepSize
+from flexarm.motion.step_size import AFTER_JUMP, FIRST_STEP, SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
@@ -31,7 +32,6 @@ QUICK = 100.0  # Hz
 LOOK = 1e-3  # of the duration: conditions are looked at so often
 JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
 FEW, MANY = 16, 128  # steps of the first call of the driver; later ones take more
-NO_LIMIT = 2**62
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 
 
@@ -80,6 +80,9 @@ class Integration:
         self._size = 0.0  # of the last step
         self._careful = np.inf  # the longest of the next steps, after some that have jumped over a contact
         self._now = 0.0, self.layout.at_rest(q, v, self.schedule.law_start)
+        self._samples = self._controller_samples()
+        sampler = self._sampler = None if self._samples is None else self._samples.sampler
+        stops = self.schedule.stops if sampler is None else self.schedule.breakpoints
         try:
             self._listen()
             first = self._restarted(0.0)
@@ -89,12 +92,14 @@ class Integration:
         self.watch.require_at_start(first, self.layout)
         self.recorder.start(first)
         try:
-            for stop in self.schedule.stops(duration):
+            for stop in stops(duration):
                 self._listen()
                 self._jumped = True
                 self._brace()
                 for end in self._stretches(stop):
                     self._inputs = self.schedule.over(self.t, self._held)
+                    if self._samples is not None:
+                        self._samples.inputs = self._inputs
                     while self.t < end:
                         self._advance(end)
         except Ending as ending:
@@ -103,6 +108,8 @@ class Integration:
             if not (isinstance(error, KeyboardInterrupt) or self.interrupts.pressed):
                 raise
             self.interrupted()
+        if self._samples is not None:
+            self._samples.drop_after(self.t)
         self.recorder.finish(self.t, self.state)
 
     def interrupted(self) -> None:
@@ -124,8 +131,9 @@ class Integration:
         if self.step_size.follows_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))
-        driver = self.stepper.driver
-        control = self.step_size.instruct(driver, self.t, stop, longest)
+        driver, sampler = self.stepper.driver, self._sampler
+        first = stop if sampler is None else sampler.first_stop(self.t, stop)
+        control = self.step_size.instruct(driver, self.t, first, longest)
         most = min(self._ahead, driver.capacity)
         control.most_attempts = 1 if self._jumped and self.stepper.softens else NO_LIMIT
         control.previous = 0.0 if self._jumped else self._size
@@ -134,11 +142,14 @@ class Integration:
         status, taken = DriverStatus.TIME_IS_UP, 0
         while status == DriverStatus.TIME_IS_UP:  # when a driver returns to be interrupted changes no digit
             control.most_steps = most - taken
+            if sampler is not None:
+                sampler.control.most_rows, sampler.control.final = most - taken, stop
             status = self._drive()
-            taken += control.steps
-            if control.steps:
+            rows = self._rows
+            taken += rows
+            if rows:
                 driver.path[0] = self.state
-        self._ahead = min(2 * most, driver.capacity) if taken == most else most
+        self._ahead = min(2 * most, driver.capacity) if taken >= most - (sampler is not None) else most
         if np.isfinite(self._careful):
             self._ahead = FEW
         self.step_size.learn(control)
@@ -158,23 +169,47 @@ class Integration:
             status = DriverStatus.ENOUGH_STEPS  # it raises again at the first of the steps that follow
         self.recorder.statistics.loop_time += clock.perf_counter() - start
         self.interrupts.check()
-        good = self._passed()
-        self.recorder.statistics.count(control, good)
+        good, rows = self._passed(), self._rows
+        self.recorder.statistics.count(control, good - rows + control.steps)
+        if self._samples is not None:
+            self._samples.keep()
         if good:
             times, nodes = driver.times[: good + 1], driver.path[: good + 1]
-            self._size = float(times[-1] - times[-2]) if good < control.steps else control.previous
+            self._size = float(times[-1] - times[-2]) if good < rows else control.previous
             self._accept(times, nodes)
             self.inertia.require(self.t, nodes)
             self._jumped = False
         self._tried = driver.path[good + 1] if good < driver.capacity else driver.path[good]
-        if good == control.steps:
+        if self._sampler is not None and status == DriverStatus.INPUTS_FAILED:
+            assert self._samples is not None
+            raise self._samples.failure(self.t)
+        if good == rows:
             return status
         control.dt = self._careful = SMALLEST_CHANGE * float(driver.times[good + 1] - driver.times[good])
         return DriverStatus.STEP_TOO_SMALL if control.dt < control.smallest else DriverStatus.ENOUGH_STEPS
 
+    @property
+    def _rows(self) -> int:
+        """Nodes beyond the first of the last call of the driver: its steps, and restarts at samples."""
+        return int(self.stepper.driver.control.steps if self._sampler is None else self._sampler.control.rows)
+
+    def _controller_samples(self) -> ControllerSamples | None:
+        """Return the samples of the digital controller, if there is one."""
+        if self.schedule.controller is None:
+            return None
+        may_be_inside = self.step_size.fixed or not self.contacts.any
+        ends = bool(self.watch.conditions or self.watch.limits or self.watch.ends)
+        parts = self.schedule, self.stepper, self.recorder.commands, self.duration
+        found = ControllerSamples(*parts, may_be_inside, ends)
+        if found.sampler is not None:
+            control, first = found.sampler.control, FIRST_STEP * min(1.0, self.duration)
+            control.kick = 0.0 if self.step_size.fixed or found.controller.rate > QUICK else KICK
+            control.shortening, control.first_size, control.size = AFTER_JUMP, first, self.step_size.dt
+        return found
+
     def _passed(self) -> int:
         """How many of the driver's steps did not jump over a contact with a stop."""
-        driver, steps = self.stepper.driver, int(self.stepper.driver.control.steps)
+        driver, steps = self.stepper.driver, self._rows
         if not steps or self.step_size.fixed or not self.contacts.any:
             return steps
         nodes = driver.times[: steps + 1], driver.path[: steps + 1]
@@ -199,14 +234,11 @@ class Integration:
 
     def _listen(self) -> None:
         """Ask a digital controller, once a period, for the torques that it holds until the next one."""
-        controller, commands = self.schedule.controller, self.recorder.commands
-        if controller is None or len(commands) > int(np.floor(self.t * controller.rate + 1e-9)):
+        if self._samples is None:
             return
-        try:
-            said = controller(self._instant())
-        except Exception as error:
-            raise Ending(sentence_about("the feedback law", self.t, error)) from error
-        commands.append((self.t, said))
+        if self._samples.is_due(self.t):
+            self._samples.take(self._instant())
+        self._samples.resume()
 
     def _instant(self) -> Instant:
         at, held = self.layout, self._held
