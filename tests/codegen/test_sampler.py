@@ -136,6 +136,25 @@ def test_a_run_that_stops_has_commands_up_to_its_end_and_no_law_is_called_after_
 
 
 @needs_compiler
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+@pytest.mark.parametrize("native", [True, False])
+def test_no_law_is_called_after_a_joint_came_to_the_end_of_its_travel(native):
+    called = []
+
+    def law(t, q, v):
+        called.append(t)
+        return [1.0]
+
+    rod = fa.Robot(links=[fa.Link("rod", 1.0, fa.Revolute("z", limits=(-1.0, 0.05)), mass=3.0)])
+    run = fa.simulate(rod, 1.0, torque=fa.Feedback(law, rate=500), native=native)
+    assert run.status == "stopped"
+    end = run.array("time")[-1]
+    assert end == pytest.approx(0.1**0.5, abs=1e-6)  # q'' = 1
+    assert called == pytest.approx(np.arange(0, end, 0.002))
+    assert run.statistics["chunks"] < len(called) / 2
+
+
+@needs_compiler
 @pytest.mark.parametrize("native", [True, False])
 def test_a_law_that_fails_is_called_once_and_keeps_the_steps_before(native):
     called = []

@@ -4,6 +4,7 @@
    codegen/sampler.py has the same loop in Python; there every controller is called. */
 
 enum { CALLED, LINEAR };
+enum { TAKEN, FAILED, PAUSED }; /* samples; a controller may want the nodes so far to be looked at before it is called */
 enum { SIGNAL, READING, CHANGE }; /* sources of what a controller measures */
 
 /* A controller is called, or is linear: with z = (measured, references, states) and what limits leave of its own sums,
@@ -92,18 +93,20 @@ CASADI_SYMBOL_EXPORT int @STEP@_sample(const flexarm_control* c, flexarm_sampler
   return 0;
 }
 
-/* Take a sample in a state, and hold its torques: 1 where that failed. */
+/* Take a sample in a state, and hold its torques. */
 static int flexarm_take_sample(flexarm_control* c, flexarm_sampler* d, const double* state) {
   long long k;
+  int result = TAKEN;
   if (d->kind == LINEAR) {
-    if (@STEP@_sample(c, d, state)) return 1;
+    if (@STEP@_sample(c, d, state)) return FAILED;
     d->held_times[d->samples] = c->t;
     for (k = 0; k < d->torques; ++k) {
       d->held[2 * d->samples * d->torques + k] = d->start[k];
       d->held[(2 * d->samples + 1) * d->torques + k] = d->target[k];
     }
   }
-  if ((d->kind == CALLED || !c->segments) && d->call()) return 1; /* inputs that are called read what is held */
+  if (d->kind == CALLED || !c->segments) result = d->call(); /* inputs that are called read what is held */
+  if (result != TAKEN) return result;
   for (k = 0; c->segments && k < d->torques; ++k) {
     flexarm_segment* g = (flexarm_segment*) c->segments + d->first_torque + k;
     int moves = d->start[k] != d->target[k] && d->lags[k] != 0;
@@ -115,7 +118,7 @@ static int flexarm_take_sample(flexarm_control* c, flexarm_sampler* d, const dou
     held.decay_rate = moves ? 1 / d->lags[k] : 0;
     *g = held;
   }
-  return 0;
+  return TAKEN;
 }
 
 typedef struct {
@@ -173,11 +176,12 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive_sampled(flexarm_control* c, flexarm_
   times[0] = c->t;
   while (status == REACHED_STOP && c->t < d->final) {
     double *state = path + d->rows * width, tick = (double) d->next / d->rate;
-    int softened, lands;
+    int softened, lands, taken;
     if (tick <= c->t + d->slack) {
       if (d->samples >= d->most_samples || d->rows + 2 > d->most_rows) status = ENOUGH_STEPS;
       else if (attempts && flexarm_now() - began > c->patience) status = TIME_IS_UP;
-      else if (flexarm_take_sample(c, d, state)) status = INPUTS_FAILED;
+      else if ((taken = flexarm_take_sample(c, d, state)) != TAKEN)
+        status = taken == PAUSED ? ENOUGH_STEPS : INPUTS_FAILED;
       if (status != REACHED_STOP) break;
       for (k = 0; k < width; ++k) state[width + k] = state[k];
       if ((status = flexarm_restart(c, d, state + width, 0, &m)) != REACHED_STOP) break;

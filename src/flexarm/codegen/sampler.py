@@ -24,6 +24,7 @@ from flexarm.foundation.numbers import Array
 
 CALLED, LINEAR = 0, 1
 SIGNAL, READING, CHANGE = 0, 1, 2  # sources of what a linear controller measures
+TAKEN, FAILED, PAUSED = 0, 1, 2  # samples
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int)
 _SIZES = ("coordinates", "forces", "torques", "first_torque", "signals", "channels", "measured", "references")
@@ -100,7 +101,7 @@ class Sampler:
     ) -> None:
         self.driver, self._restart = driver, _unset
         self.failure: BaseException | None = None
-        self.on_sample: Callable[[float, Array], Held] = _unset
+        self.on_sample: Callable[[float, Array], Held | None] = _unset
         nu, rows = len(lags), driver.capacity // 2 + 1
         self.start, self.target = np.zeros((2, nu))
         self.held_times, self.held = np.zeros(rows), np.zeros((rows, 2, nu))
@@ -185,14 +186,16 @@ class Sampler:
         return self.driver.advance(inputs, self._run)
 
     def _call(self) -> int:
-        """Call the controller; 1 where that failed, and the loop ends."""
+        """Call the controller; the loop ends where that failed, and where the nodes so far must be looked at first."""
         try:
             held = self.on_sample(self.driver.control.t, self.driver.path[self.control.rows])
+            if held is None:
+                return PAUSED
             self.start[:], self.target[:], self.control.since = held.start, held.target, held.since
         except BaseException as error:
             self.failure = error
-            return 1
-        return 0
+            return FAILED
+        return TAKEN
 
     def _drive(self) -> int:
         """The loop of `sampler.c` in Python."""
@@ -209,8 +212,8 @@ class Sampler:
                         status = DriverStatus.ENOUGH_STEPS
                     elif counted["attempts"] and time.perf_counter() - began > c.patience:
                         status = DriverStatus.TIME_IS_UP
-                    elif self._call():
-                        status = DriverStatus.INPUTS_FAILED
+                    elif (taken := self._call()) != TAKEN:
+                        status = DriverStatus.ENOUGH_STEPS if taken == PAUSED else DriverStatus.INPUTS_FAILED
                     if status != DriverStatus.REACHED_STOP:
                         break
                     path[d.rows + 1] = path[d.rows]

@@ -11,6 +11,7 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.digital_law import Commands, DigitalLaw, require_finite
 from flexarm.motion.ending import Ending, sentence_about
+from flexarm.motion.events import Watch
 from flexarm.motion.law_answers import state_values
 from flexarm.motion.law_view import Instant
 from flexarm.motion.linear_sampler import LinearSampler
@@ -19,6 +20,7 @@ from flexarm.motion.state import Layout
 from flexarm.motion.stepper import CompiledStepper, Stepper
 
 NO_LIMIT = 2**62
+MARGIN, PERIODS = 1e-3, 4.0  # of what is large for a coordinate, and of its motion in a period: so near is a limit
 
 
 class ControllerSamples:
@@ -36,8 +38,8 @@ class ControllerSamples:
         Of the run (s).
     may_be_inside : bool
         False if every sample must be a breakpoint.
-    one_by_one : bool
-        True if something may end the run between two calls of the controller: it is not called after that.
+    watch : Watch
+        What may end the run between two calls of a controller that is called: it is not called after that.
 
     Attributes
     ----------
@@ -56,7 +58,7 @@ class ControllerSamples:
         commands: Commands,
         duration: float,
         may_be_inside: bool,
-        one_by_one: bool,
+        watch: Watch,
     ) -> None:
         assert schedule.controller is not None
         self.controller, self.commands = schedule.controller, commands
@@ -75,8 +77,13 @@ class ControllerSamples:
                 sampler.set_linear(form.counts, form.arrays)
                 self.controller.looked |= form.looked
                 self._linear = True
-        asks = isinstance(self.controller, DigitalLaw) and not self._linear
-        sampler.control.most_samples = 1 if asks and one_by_one else NO_LIMIT
+        self._asks = isinstance(self.controller, DigitalLaw) and not self._linear
+        sampler.control.most_samples = 1 if self._asks and watch.conditions else NO_LIMIT
+        bounds = {place: travel for place, (travel, _) in watch.limits.items()}
+        bounds |= {place: (0.0, length) for place, (_, length) in watch.ends.items()}
+        self._places = np.array(list(bounds), dtype=int)
+        self._bounds = np.array(list(bounds.values())).reshape(-1, 2).T
+        self._margins = MARGIN * stepper.sizes[self._places]
 
     def is_due(self, t: float) -> bool:
         """Return True if there is a sample at time t (s) that was not taken."""
@@ -127,8 +134,19 @@ class ControllerSamples:
             return _ending(t, error)
         raise AssertionError("a sample failed for no reason")
 
-    def _on_sample(self, t: float, state: Array) -> HeldTorques:
-        """Take a sample inside the loop."""
+    def _is_near_a_limit(self, state: Array) -> bool:
+        """Return True if a joint may come to the end of its travel before the next sample."""
+        if not len(self._places):
+            return False
+        q, v = state[self._layout.q][self._places], state[self._layout.v][self._places]
+        margin = self._margins + PERIODS / self.controller.rate * np.abs(v)
+        return bool((q - margin < self._bounds[0]).any() or (q + margin > self._bounds[1]).any())
+
+    def _on_sample(self, t: float, state: Array) -> HeldTorques | None:
+        """Take a sample inside the loop; None if it must be known first that the run has not ended."""
+        assert self.sampler is not None
+        if self._asks and self.sampler.control.samples and self._is_near_a_limit(state):
+            return None
         if self._linear:
             held = self._held_now(t)  # for inputs that are called
         else:

@@ -198,9 +198,8 @@ class Integration:
         if self.schedule.controller is None:
             return None
         may_be_inside = self.step_size.fixed or not self.contacts.any
-        ends = bool(self.watch.conditions or self.watch.limits or self.watch.ends)
         parts = self.schedule, self.stepper, self.recorder.commands, self.duration
-        found = ControllerSamples(*parts, may_be_inside, ends)
+        found = ControllerSamples(*parts, may_be_inside, self.watch)
         if found.sampler is not None:
             control, first = found.sampler.control, FIRST_STEP * min(1.0, self.duration)
             control.kick = 0.0 if self.step_size.fixed or found.controller.rate > QUICK else KICK
