@@ -1,5 +1,8 @@
 """Digital controllers inside the integration loop: the compiled loop and the one in Python do the same."""
 
+import re
+from importlib.resources import files
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ import flexarm as fa
 from flexarm.codegen import sampler
 from flexarm.codegen.compiler import find_compiler
 from flexarm.motion.controller_samples import ControllerSamples
+from tests.motion.test_constraints import at, four_bar
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 ARM = fa.library.two_link_arm(damping=1e-3)
@@ -109,6 +113,25 @@ def test_every_sample_as_a_breakpoint_gives_the_same_digits(monkeypatch):
 @needs_compiler
 @pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
 @pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("case", ["driven", "closed"])
+def test_restarts_with_driven_joints_and_constraints_are_those_at_breakpoints(case, native, monkeypatch):
+    robot, given = ARM, {"motion": {"upper": fa.cycloid(0.0, 0.3, 0.2)}, "torque": fa.Feedback(plain, rate=500)}
+    if case == "closed":
+        robot = four_bar()
+        given = {"torque": fa.pd(robot, 2.0, 0.5, {"crank": 1.3}, rate=500), "q0": at(1.0)}
+    runs = [fa.simulate(robot, 0.3, native=native, **given)]
+    monkeypatch.setattr("flexarm.motion.stepper.CompiledStepper.sampler", lambda *_: None)
+    runs.append(fa.simulate(robot, 0.3, native=native, **given))
+    assert runs[0].status == "completed"
+    assert runs[0].statistics["steps"] == runs[1].statistics["steps"]
+    assert runs[0].statistics["chunks"] < runs[1].statistics["chunks"] / 3
+    for name in ("q", "torque"):
+        np.testing.assert_allclose(runs[0].array(name), runs[1].array(name), rtol=0, atol=1e-9)
+
+
+@needs_compiler
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+@pytest.mark.parametrize("native", [True, False])
 def test_a_verification_replays_the_commands(native):
     run = simulated(native, torque=lqg(), verify=True)
     assert 0 < run.error_estimate < 1e-4
@@ -205,10 +228,8 @@ def test_sensors_that_a_linear_law_does_not_read_are_warned_of():
         simulated(True, torque=pid(sensors={"fore.bend_y[1]": fa.Sensor(bias=1.0)}), duration=0.1)
 
 
-def test_structures_of_both_languages_have_the_same_size():
-    text = sampler.sampler_source.__globals__["files"]("flexarm.codegen").joinpath("sampler.c").read_text()
-    body = text[text.index("typedef struct {") : text.index("} flexarm_sampler;")]
-    lines = [line.split("/*")[0] for line in body.splitlines()[1:]]
-    names = [word.strip(" *;") for line in lines for word in line.split(",")]
-    names = [name.split()[-1].strip("*();") for name in names if name]
-    assert [name for name, _ in sampler.SamplerControl._fields_] == [name.removesuffix(")(void") for name in names]
+def test_structures_of_both_languages_have_the_same_fields():
+    text = files("flexarm.codegen").joinpath("sampler.c").read_text()
+    body = text[text.index("typedef struct {") : text.index("} flexarm_sampler;")].partition("{")[2]
+    declared = re.sub(r"/\*.*?\*/|\(\w+\);|\b(const|long|double|int|void)\b", ";", body, flags=re.DOTALL)
+    assert re.findall(r"\w+", declared) == [name for name, _ in sampler.SamplerControl._fields_]

@@ -24,6 +24,7 @@ typedef struct {
   double *start, *target, *command_lines, *held_times, *held; /* torques: now, and those of all samples of this call */
   double *start_inputs;
   int (*call)(void);
+  int (*restart)(double); /* of the last node for a step size, where the plant's start is not enough; or none */
 } flexarm_sampler;
 
 static double flexarm_row(const double* row, const double* x, long long count) {
@@ -105,7 +106,7 @@ static int flexarm_take_sample(flexarm_control* c, flexarm_sampler* d, const dou
       d->held[(2 * d->samples + 1) * d->torques + k] = d->target[k];
     }
   }
-  if (d->kind == CALLED || !c->segments) result = d->call(); /* inputs that are called read what is held */
+  if (d->kind == CALLED || !c->segments || d->restart) result = d->call(); /* both read what is held */
   if (result != TAKEN) return result;
   for (k = 0; c->segments && k < d->torques; ++k) {
     flexarm_segment* g = (flexarm_segment*) c->segments + d->first_torque + k;
@@ -131,6 +132,7 @@ typedef struct {
 static int flexarm_restart(flexarm_control* c, flexarm_sampler* d, double* state, double h, flexarm_memory* m) {
   long long k, n = d->coordinates;
   double stiffness = d->soft_stiffness * (h * h), damping = d->soft_damping * h;
+  if (d->restart) return d->restart(h) ? INPUTS_FAILED : REACHED_STOP;
   if (c->segments)
     for (k = 0; k < c->columns; ++k) d->start_inputs[k] = flexarm_value(c->segments + k, c->t);
   else {
@@ -184,13 +186,13 @@ CASADI_SYMBOL_EXPORT long long @STEP@_drive_sampled(flexarm_control* c, flexarm_
         status = taken == PAUSED ? ENOUGH_STEPS : INPUTS_FAILED;
       if (status != REACHED_STOP) break;
       for (k = 0; k < width; ++k) state[width + k] = state[k];
-      if ((status = flexarm_restart(c, d, state + width, 0, &m)) != REACHED_STOP) break;
-      if (d->kick > 0) flexarm_brace(c, d, state, state + width);
-      state += width;
       ++d->rows; ++d->samples; ++d->next;
       times[d->rows] = c->t;
       c->previous = c->was_rejected = 0;
       d->is_fresh = 1;
+      if ((status = flexarm_restart(c, d, state + width, 0, &m)) != REACHED_STOP) break;
+      if (d->kick > 0) flexarm_brace(c, d, state, state + width);
+      state += width;
       tick = (double) d->next / d->rate;
     }
     c->stop = tick < d->final - d->slack ? tick : d->final;

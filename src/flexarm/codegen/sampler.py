@@ -26,7 +26,7 @@ CALLED, LINEAR = 0, 1
 SIGNAL, READING, CHANGE = 0, 1, 2  # sources of what a linear controller measures
 TAKEN, FAILED, PAUSED = 0, 1, 2  # samples
 
-_CALL = ctypes.CFUNCTYPE(ctypes.c_int)
+_CALL, _RESTART = ctypes.CFUNCTYPE(ctypes.c_int), ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double)
 _SIZES = ("coordinates", "forces", "torques", "first_torque", "signals", "channels", "measured", "references")
 _INTEGER_ARRAYS = ("waits", "moves", "sources", "places", "channel_signals", "channel_delays")
 _ARRAYS = (
@@ -50,6 +50,7 @@ class SamplerControl(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("kick", "shortening", "first_size", "since")),
         *((name, ctypes.c_void_p) for name in (*_INTEGER_ARRAYS, *_ARRAYS)),
         ("call", _CALL),
+        ("restart", _RESTART),
     )
 
 
@@ -72,7 +73,7 @@ class Sampler:
     Parameters
     ----------
     driver : Driver
-        Of a plant without driven joints, in which no law has states.
+        Of a plant in which no law has states.
     coordinates, forces, first_torque : int
         Numbers of coordinates and of multipliers in a state; the first torque among the inputs.
     lags : numpy.ndarray
@@ -128,6 +129,20 @@ class Sampler:
             call=_CALL(self._call),
             **{name: each.ctypes.data for name, each in self._kept.items()},
         )
+
+    def set_restart(self, restart: Callable[[float, Array, float], Array]) -> None:
+        """Restart states by a function of (t, state, size of the next step), where a plant's start is not enough."""
+
+        def call(h: float) -> int:
+            try:
+                state = self.driver.path[self.control.rows]
+                state[:] = restart(self.driver.control.t, state, h)
+            except BaseException as error:
+                self.failure = error
+                return FAILED
+            return TAKEN
+
+        self.control.restart = self._restart_call = _RESTART(call)
 
     def set_linear(self, counts: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
         """Evaluate a linear controller from now on, in the compiled loop only; `arrays` are those of `sampler.c`."""
@@ -217,13 +232,13 @@ class Sampler:
                     if status != DriverStatus.REACHED_STOP:
                         break
                     path[d.rows + 1] = path[d.rows]
-                    if not self._restarted(path[d.rows + 1], 0.0):
-                        status = DriverStatus.INPUTS_FAILED
-                        break
-                    self._brace(path[d.rows], path[d.rows + 1])
                     d.rows, d.samples, d.next = d.rows + 1, d.samples + 1, d.next + 1
                     times[d.rows] = c.t
                     c.previous, c.was_rejected, d.is_fresh = 0.0, False, True
+                    if not self._restarted(path[d.rows], 0.0):
+                        status = DriverStatus.INPUTS_FAILED
+                        break
+                    self._brace(path[d.rows - 1], path[d.rows])
                 c.stop = self.first_stop(c.t, d.final)
                 if c.is_fixed:
                     count = math.ceil((c.stop - c.t) / min(d.size, c.longest) - 1e-9)
@@ -252,6 +267,8 @@ class Sampler:
     def _restarted(self, state: Array, h: float) -> bool:
         """Compute accelerations, powers and multipliers of a state anew, for a first step of size h; False where inputs
         failed."""
+        if self.control.restart:
+            return bool(self.control.restart(h) == TAKEN)
         n, t = self.control.coordinates, np.array([self.driver.control.t])
         inputs = self.driver.inputs_at(t)
         if inputs is None:

@@ -204,6 +204,9 @@ class Integration:
             control, first = found.sampler.control, FIRST_STEP * min(1.0, self.duration)
             control.kick = 0.0 if self.step_size.fixed or found.controller.rate > QUICK else KICK
             control.shortening, control.first_size, control.size = AFTER_JUMP, first, self.step_size.dt
+            solver = self.plant.constraint_solver
+            if self.plant.driven or (solver is not None and solver.projects):
+                found.sampler.set_restart(lambda t, state, dt: self._restart(t, state, dt, self._inputs.held))
         return found
 
     def _passed(self) -> int:
@@ -262,13 +265,17 @@ class Integration:
 
     def _restarted(self, dt: float) -> Array:
         """The state with accelerations and powers computed anew, since inputs may have jumped."""
-        out, at = self.state.copy(), self.layout
+        return self._restart(self.t, self.state, dt, self._held)
+
+    def _restart(self, t: float, state: Array, dt: float, held: HeldTorques | None) -> Array:
+        """Return a state at time t with accelerations and powers computed anew, for a first step of size dt."""
+        out, at = state.copy(), self.layout
         for k, each in self.schedule.motions.items():
-            out[at.q][k], out[at.v][k] = each(self.t), each(self.t, 1)
-        inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
+            out[at.q][k], out[at.v][k] = each(t), each(t, 1)
+        inputs, failure = self.schedule.inputs_until_failure(np.array([t]), held)
         if failure is not None:
             raise failure
-        self._kick_by_driven(out, inputs[0])
+        self._kick_by_driven(t, state, out, inputs[0])
         solver = self.plant.constraint_solver
         if solver is not None and solver.projects:  # a driven joint's speed may have jumped
             q, v, *_ = solver.settled(*(out[part] for part in at.motions), inputs[0], self.schedule.given.numbers)
@@ -305,23 +312,19 @@ class Integration:
         if failure is None:
             self._stable = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
 
-    def _kick_by_driven(self, state: Array, inputs: Array) -> None:
+    def _kick_by_driven(self, t: float, before: Array, state: Array, inputs: Array) -> None:
         """Where the speeds of driven joints jump, those of the others do too: M_ff dv_f + M_fd dv_d = 0."""
         at, driven, free = self.layout, self.plant.driven, self.plant.free
-        jump = state[at.v][driven] - self.state[at.v][driven]
-        if (
-            not self.t
-            or not free
-            or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0)
-        ):
+        jump = state[at.v][driven] - before[at.v][driven]
+        if not t or not free or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0):
             return
-        old = self.state[at.every_v]
+        old = before[at.every_v]
         pushed, still = inputs.copy(), inputs.copy()
         pushed[self.plant.input_places[5]], still[self.plant.input_places[5]] = jump, 0.0
         answers = (self.stepper.start(state[at.every_q], old, each, 0.0)[0] for each in (pushed, still))
         state[at.every_v][free] += np.subtract(*answers)[free]
-        before, after = (self._kinetic(state[at.every_q], v, inputs) for v in (old, state[at.every_v]))
-        state[at.work] += after - before
+        energies = [self._kinetic(state[at.every_q], v, inputs) for v in (old, state[at.every_v])]
+        state[at.work] += energies[1] - energies[0]
 
     def _kinetic(self, q: Array, v: Array, inputs: Array) -> float:
         return float(self.stepper.report(q[None, :], v[None, :], 0 * v[None, :], inputs[None, :])[0][0, 0])

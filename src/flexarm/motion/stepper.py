@@ -117,10 +117,10 @@ class CompiledStepper:
         return status
 
     def sampler(self, lags: Array, rate: float, slack: float) -> Sampler | None:
-        plant, solver, at = self.plant, self.plant.constraint_solver, self.plant.layout
+        plant, at = self.plant, self.plant.layout
         stiffness, damping = softening = self.method.softening(1.0)
         is_usual = self.method.is_driven and self.method.softening(2.0) == (4 * stiffness, 2 * damping)
-        if plant.driven or at.states or (solver is not None and solver.projects) or not is_usual:
+        if at.states or not is_usual:
             return None
         first = plant.input_places[1].start
         self._sampler = Sampler(self.driver, at.n, at.multipliers, first, lags, self.sizes, rate, slack, softening)
