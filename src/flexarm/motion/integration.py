@@ -168,7 +168,8 @@ class Integration:
                 raise
             status = DriverStatus.ENOUGH_STEPS  # it raises again at the first of the steps that follow
         self.recorder.statistics.loop_time += clock.perf_counter() - start
-        self.interrupts.check()
+        if self._sampler is None:
+            self.interrupts.check()  # before nodes are kept: an error of CVODES may be an interrupt
         good, rows = self._passed(), self._rows
         self.recorder.statistics.count(control, good - rows + control.steps)
         if self._samples is not None:
@@ -180,6 +181,7 @@ class Integration:
             self.inertia.require(self.t, nodes)
             self._jumped = False
         self._tried = driver.path[good + 1] if good < driver.capacity else driver.path[good]
+        self.interrupts.check()
         if self._sampler is not None and status == DriverStatus.INPUTS_FAILED:
             assert self._samples is not None
             raise self._samples.failure(self.t)
