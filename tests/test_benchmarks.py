@@ -194,6 +194,14 @@ def test_parts_of_a_whole_call_add_up_to_it() -> None:
     assert "but the loop" in whole_call.table("W1", whole_call.timed(work, 1), calls)
 
 
+def test_costs_of_digital_controllers_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_call, "DURATION", 0.2)
+    *_, python, matrices, ratio, added = whole_call.digital(1).splitlines()
+    assert python.split()[-1] == matrices.split()[-1]  # the same steps
+    assert "times the continuous one" in ratio
+    assert "us a sample" in added
+
+
 def test_calls_of_a_run_are_counted() -> None:
     robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
     simulate = partial(fa.simulate, robot, 0.1, torque={"a": 1.0}, dt=0.01, sample=0.1)  # each sample is a call, too

@@ -174,29 +174,29 @@ class Driver:
 
     def connect(self, step: Runner) -> None:
         """Drive this step from now on, in the virtual machine or as machine code."""
-        self._run: Callable[[], int]
+        self.run: Callable[[], int]
         if step.library is None:
             slots = [self._start, self._inputs.reshape(-1), np.zeros(1)]
             slots += [self._bounds["horizon"], self._bounds["solved"], self._numbers]
             after = np.zeros(len(self._start))
             evaluate = tied(step.function, slots, [after, self.errors, self.left])
-            self._run = lambda: self._drive(slots[2], after, evaluate)
+            self.run = lambda: self._drive(slots[2], after, evaluate)
             return
         drive = getattr(ctypes.CDLL(str(step.library)), f"{step.function.name()}_drive")
         drive.restype = ctypes.c_longlong
         reference = ctypes.byref(self.control)
-        self._run = lambda: int(drive(reference))
+        self.run = lambda: int(drive(reference))
 
-    def advance(self, inputs: DriverInputs) -> DriverStatus:
+    def advance(self, inputs: DriverInputs, run: Callable[[], int] | None = None) -> DriverStatus:
         """Take steps from the state in `path[0]` at `control.t` until the stop, or until something else ends them.
 
         Afterwards `times` and `path` hold the nodes, `control.steps` of them beyond the first. What was tried last is
-        in the row that follows; its errors are in `errors` and `left`.
+        in the row that follows; its errors are in `errors` and `left`. A `run` is another loop around this one.
         """
         segments = inputs.segments
         self.control.segments = None if segments is None else segments.ctypes.data
         self._callable, self._failure = inputs, None
-        status = DriverStatus(self._run())
+        status = DriverStatus((run or self.run)())
         self._callable = None
         if self._failure is not None:
             raise self._failure
@@ -204,14 +204,21 @@ class Driver:
             raise RuntimeError("the machine code of the steps could not be run; native=False does without it")
         return status
 
-    def _fill(self) -> int:
-        """Fill the inputs at the times of the stages; 1 where that failed, and the loop ends."""
+    def inputs_at(self, times: Array) -> Array | None:
+        """Return rows of inputs at times (s), inside `advance`; None where that failed, and the loop ends."""
         try:
             assert self._callable is not None
-            self._inputs[:] = self._callable(self._stage_times)
+            return self._callable(times)
         except BaseException as error:
             self._failure = error
+            return None
+
+    def _fill(self) -> int:
+        """Fill the inputs at the times of the stages; 1 where that failed, and the loop ends."""
+        rows = self.inputs_at(self._stage_times)
+        if rows is None:
             return 1
+        self._inputs[:] = rows
         return 0
 
     def _drive(self, dt: Array, after: Array, evaluate: Callable[[], None]) -> int:

@@ -22,6 +22,7 @@ from flexarm.codegen.cache import fingerprint, kept_library, present_library, sa
 from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
 from flexarm.codegen.driver import driver_source
 from flexarm.codegen.loops import Runner, loop_source
+from flexarm.codegen.sampler import sampler_source
 from flexarm.codegen.source import generate_source
 
 # Now, and not when it is first needed: the files may change while the program runs, but not what it runs.
@@ -41,6 +42,7 @@ class Library:
     depends: all that decides what `make` gives. If such a library is in the cache, nothing is made: tracing a robot
         takes far longer than loading it. None: the source decides.
     driven: names of steps with which an integration loop is compiled (`driver.c`).
+    sampled: such a step and the start of its plant, with which one for digital controllers is compiled (`sampler.c`).
     """
 
     def __init__(
@@ -49,8 +51,9 @@ class Library:
         make: Callable[[], Sequence[ca.Function]],
         depends: Sequence[object] | None = None,
         driven: Sequence[str] = (),
+        sampled: tuple[str, str] | None = None,
     ) -> None:
-        self.names, self._make, self._depends, self._driven = names, make, depends, driven
+        self.names, self._make, self._depends, self._driven, self._sampled = names, make, depends, driven, sampled
 
     @cached_property
     def functions(self) -> Sequence[ca.Function]:
@@ -72,6 +75,9 @@ class Library:
     def _source(self) -> str:
         driven = (each.name() for each in self.functions if each.name() in self._driven)
         loops = [*map(loop_source, self.functions), *map(driver_source, driven)]
+        if self._sampled is not None:
+            named = {each.name(): each for each in self.functions}
+            loops.append(sampler_source(*(named[name] for name in self._sampled)))
         return generate_source(self.names[0], self.functions) + "".join(loops)
 
     def found(self) -> list[Runner] | None:

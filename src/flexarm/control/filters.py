@@ -74,6 +74,11 @@ class Filtered:
     links: tuple[str, ...]
     order: int
 
+    @property
+    def is_memoryless(self) -> bool:
+        """True if it depends on its arguments only."""
+        return self.part.is_memoryless
+
     def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Answer:
         torques, told = self.part(t, x, gains)
         for link in self.links:

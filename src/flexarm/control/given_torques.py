@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from flexarm.control.driven_joints import driven_joints, require_known
 from flexarm.foundation.sentences import shown
@@ -17,6 +17,8 @@ from flexarm.motion.laws import Feedback
 @dataclass(frozen=True)
 class GivenTorques:
     """A law that says what its references say: `feedforward.upper`, ..."""
+
+    is_memoryless: ClassVar[bool] = True
 
     name: str
     links: tuple[str, ...]

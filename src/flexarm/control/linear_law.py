@@ -34,6 +34,7 @@ class LinearLaw:
     """law(t, x) of a controller. It remembers nothing."""
 
     follows_limits = True  # its states do
+    is_memoryless = True
 
     def __init__(
         self,

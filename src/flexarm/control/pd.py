@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from flexarm.control.driven_joints import (
     DrivenJoint,
@@ -68,6 +68,8 @@ def pd(
 @dataclass(frozen=True)
 class ErrorLaw:
     """Springs and dampers between joints and their references."""
+
+    is_memoryless: ClassVar[bool] = True
 
     joints: tuple[DrivenJoint, ...]
 

@@ -91,6 +91,11 @@ class IntegralLaw:
     feedforward: Part | None
     limited: tuple[str, ...]
 
+    @property
+    def is_memoryless(self) -> bool:
+        """True if it depends on its arguments only."""
+        return self.feedforward is None or self.feedforward.is_memoryless
+
     def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Answer:
         torques, _ = self.errors(t, x, gains)
         more, told = ({}, {}) if self.feedforward is None else self.feedforward(t, x, gains)

@@ -152,29 +152,35 @@ class Motors:
     def __init__(self, actuators: Mapping[str, Actuator], system: System, rate: float) -> None:
         require_links(actuators, system, "Feedback: actuators")
         each = [actuators.get(name, Actuator()) for name in system.inputs]
-        self._lag, self._slew = (np.array([getattr(one, name) for one in each]) for name in ("lag", "slew"))
-        self._moves = np.array([one.moves for one in each], dtype=bool)
-        self._start = np.array([one.start for one in each])
-        self._waits = [_periods(one.delay, rate, name) for one, name in zip(each, system.inputs, strict=True)]
+        self.lag, self.slew = (np.array([getattr(one, name) for one in each]) for name in ("lag", "slew"))
+        self.moves = np.array([one.moves for one in each], dtype=bool)
+        self.start = np.array([one.start for one in each])
+        self.waits = [_periods(one.delay, rate, name) for one, name in zip(each, system.inputs, strict=True)]
         self._commands: list[Array] = []
         self._last: HeldTorques | None = None
 
     @property
     def quickest(self) -> float:
         """The shortest lag (s): steps must see it."""
-        return float(np.where(self._lag > 0, self._lag, np.inf).min(initial=np.inf))
+        return float(np.where(self.lag > 0, self.lag, np.inf).min(initial=np.inf))
 
     def __call__(self, t: float, command: Array) -> HeldTorques:
         """From the time of a command to the next one."""
-        self._commands.append(command)
-        arrived = len(self._commands) - 1 - np.array(self._waits, dtype=int)
-        target = np.array(
-            [self._commands[one][k] if one >= 0 else self._start[k] for k, one in enumerate(arrived.tolist())]
-        )
-        del self._commands[: max(0, len(self._commands) - 1 - max(self._waits, default=0))]
-        before = self._start if self._last is None else self._last(np.array([t]))[:, 0]
-        self._last = HeldTorques(t, np.where(self._moves, before, target), target, self._lag, self._slew)
+        target = self._delayed(command) if any(self.waits) else command
+        start = target
+        if self.moves.any():
+            before = self.start if self._last is None else self._last(np.array([t]))[:, 0]
+            start = np.where(self.moves, before, target)
+        self._last = HeldTorques(t, start, target, self.lag, self.slew)
         return self._last
+
+    def _delayed(self, command: Array) -> Array:
+        """Return the commands that take effect now."""
+        self._commands.append(command)
+        arrived = len(self._commands) - 1 - np.array(self.waits, dtype=int)
+        target = [self._commands[one][k] if one >= 0 else self.start[k] for k, one in enumerate(arrived.tolist())]
+        del self._commands[: max(0, len(self._commands) - 1 - max(self.waits))]
+        return np.array(target)
 
 
 def _periods(delay: float, rate: float, name: str) -> int:

@@ -69,7 +69,8 @@ class Code:
             made = (method.step(plant), plant.start, report(plant), small_motions(plant))
             return [_named(name, each) for name, each in zip(NAMES, made, strict=True)]
 
-        self.library = Library(NAMES, make, decides, NAMES[:1] if method.is_driven else ())
+        driven = NAMES[:1] if method.is_driven else ()
+        self.library = Library(NAMES, make, decides, driven, NAMES[:2] if driven else None)
         self.compiled: list[Runner] | None = None  # as machine code, once there is any
         self._failed: set[object] = set()  # compilers: what one could not do it cannot do the second time
         self._spent = 0.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from flexarm.mechanics.system import System
 from flexarm.motion.actuators import HeldTorques, Motors
 from flexarm.motion.gains import Gains
 from flexarm.motion.law_answers import parted, state_values, vector
-from flexarm.motion.law_view import NONE, Instant, Reader, SampledView
+from flexarm.motion.law_view import NONE, Instant, Reader, SampledView, View
 from flexarm.motion.laws import Feedback, takes_view
 from flexarm.motion.sensors import Senses
 
@@ -24,40 +25,59 @@ class DigitalLaw:
 
     def __init__(self, feedback: Feedback, system: System) -> None:
         assert feedback.rate is not None
-        self.system, self.rate, self._law = system, float(feedback.rate), feedback.law
+        self.system, self.rate, self.law = system, float(feedback.rate), feedback.law
         self._sees = takes_view(feedback.law, feedback.gains)
         self._gains = () if feedback.gains is None else (feedback.gains,)
-        self._limits, self._references = feedback.limits(system), feedback.references or {}
-        self._own = None if feedback.states is None else Gains(feedback.states, "state")
-        self._states = self._own or NONE
-        self._reader = Reader(system)
-        self._senses = Senses(feedback.sensors or {}, self._reader, self.rate)
-        self._motors = Motors(feedback.actuators or {}, system, self.rate)
-        self._looked: set[Hashable] = set()
+        self.limits, self.references = feedback.limits(system), feedback.references or {}
+        self.own = None if feedback.states is None else Gains(feedback.states, "state")
+        self._states = self.own or NONE
+        self.reader = Reader(system)
+        self.senses = Senses(feedback.sensors or {}, self.reader, self.rate)
+        self.motors = Motors(feedback.actuators or {}, system, self.rate)
+        self.looked: set[Hashable] = set()
 
     @property
     def unread(self) -> list[str]:
         """Sensors at which it has not looked so far."""
-        return self._senses.unread(self._looked)
+        return self.senses.unread(self.looked)
 
     @property
     def quickest(self) -> float:
         """What steps must see of its actuators (s)."""
-        return self._motors.quickest
+        return self.motors.quickest
+
+    @property
+    def lags(self) -> Array:
+        """Time constants of its actuators (s)."""
+        return self.motors.lag
+
+    @property
+    def has_kinks(self) -> bool:
+        """True if torques may change otherwise between two samples."""
+        return bool((self.motors.slew < np.inf).any())
+
+    def ask(self, t: Any, view: View) -> tuple[Any, Mapping[str, Any]]:
+        """Return what the law says: torques, and next values of its states by name."""
+        seen = (view,) if self._sees else (view.q, view.v)
+        return parted(self.law(t, *seen, *self._gains), self.own, "next values")
 
     def __call__(self, at: Instant) -> HeldTorques:
         """Torques of all actuators from now on; a ValueError where one is not a number."""
-        sensed = self._senses(at)
-        view = SampledView(at, self._reader, self._references, self._states, sensed, 1 / self.rate, self._looked)
-        seen = (view,) if self._sees else (view.q, view.v)
-        said, told = parted(self._law(at.t, *seen, *self._gains), self._own, "next values")
-        torques = np.clip(vector(said, self.system), -self._limits, self._limits)
-        if not np.isfinite(torques).all():
-            wrong = int((~np.isfinite(torques)).argmax())
-            raise ValueError(f"it gave {torques[wrong]} for '{self.system.inputs[wrong]}'")
-        if self._own is not None:
-            self._states = state_values(told, self._own)
-        return self._motors(at.t, np.asarray(torques))
+        sensed = self.senses(at)
+        view = SampledView(at, self.reader, self.references, self._states, sensed, 1 / self.rate, self.looked)
+        said, told = self.ask(at.t, view)
+        torques = np.clip(vector(said, self.system), -self.limits, self.limits)
+        require_finite(torques, self.system)
+        if self.own is not None:
+            self._states = state_values(told, self.own)
+        return self.motors(at.t, np.asarray(torques))
+
+
+def require_finite(torques: Array, system: System) -> None:
+    """Raise a ValueError where a torque that a law gave is not finite."""
+    if not np.isfinite(torques).all():
+        wrong = int((~np.isfinite(torques)).argmax())
+        raise ValueError(f"it gave {torques[wrong]} for '{system.inputs[wrong]}'")
 
 
 @dataclass(frozen=True)
@@ -67,6 +87,16 @@ class Replay:
     rate: float
     commands: Commands
     quickest: float
+
+    @property
+    def lags(self) -> Array:
+        """Time constants of the actuators (s)."""
+        return self.commands[0][1].lag
+
+    @property
+    def has_kinks(self) -> bool:
+        """True if torques may change otherwise between two samples."""
+        return bool((self.commands[0][1].slew < np.inf).any())
 
     def __call__(self, at: Instant) -> HeldTorques:
         spoken = min(round(at.t * self.rate), len(self.commands) - 1)

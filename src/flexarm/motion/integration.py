@@ -13,8 +13,9 @@ from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
+from flexarm.motion.controller_samples import NO_LIMIT, ControllerSamples
 from flexarm.motion.divergence import divergence
-from flexarm.motion.ending import Ending, Status, sentence_about
+from flexarm.motion.ending import Ending, Status
 from flexarm.motion.events import Watch
 from flexarm.motion.inertia import InertiaWatch
 from flexarm.motion.interrupts import Interrupts
@@ -23,7 +24,7 @@ from flexarm.motion.outlook import share
 from flexarm.motion.recorder import Recorder
 from flexarm.motion.sampling import between
 from flexarm.motion.schedule import SAME, Schedule
-from flexarm.motion.step_size import SAFELY, StepSize
+from flexarm.motion.step_size import AFTER_JUMP, FIRST_STEP, SAFELY, StepSize
 from flexarm.motion.stepper import Stepper
 
 KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
@@ -31,7 +32,6 @@ QUICK = 100.0  # Hz
 LOOK = 1e-3  # of the duration: conditions are looked at so often
 JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
 FEW, MANY = 16, 128  # steps of the first call of the driver; later ones take more
-NO_LIMIT = 2**62
 NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 
 
@@ -80,6 +80,9 @@ class Integration:
         self._size = 0.0  # of the last step
         self._careful = np.inf  # the longest of the next steps, after some that have jumped over a contact
         self._now = 0.0, self.layout.at_rest(q, v, self.schedule.law_start)
+        self._samples = self._controller_samples()
+        sampler = self._sampler = None if self._samples is None else self._samples.sampler
+        stops = self.schedule.stops if sampler is None else self.schedule.breakpoints
         try:
             self._listen()
             first = self._restarted(0.0)
@@ -89,12 +92,14 @@ class Integration:
         self.watch.require_at_start(first, self.layout)
         self.recorder.start(first)
         try:
-            for stop in self.schedule.stops(duration):
+            for stop in stops(duration):
                 self._listen()
                 self._jumped = True
                 self._brace()
                 for end in self._stretches(stop):
                     self._inputs = self.schedule.over(self.t, self._held)
+                    if self._samples is not None:
+                        self._samples.inputs = self._inputs
                     while self.t < end:
                         self._advance(end)
         except Ending as ending:
@@ -103,6 +108,8 @@ class Integration:
             if not (isinstance(error, KeyboardInterrupt) or self.interrupts.pressed):
                 raise
             self.interrupted()
+        if self._samples is not None:
+            self._samples.drop_after(self.t)
         self.recorder.finish(self.t, self.state)
 
     def interrupted(self) -> None:
@@ -124,8 +131,9 @@ class Integration:
         if self.step_size.follows_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
             longest = min(longest, seen * share(self.stepper.nodes))
-        driver = self.stepper.driver
-        control = self.step_size.instruct(driver, self.t, stop, longest)
+        driver, sampler = self.stepper.driver, self._sampler
+        first = stop if sampler is None else sampler.first_stop(self.t, stop)
+        control = self.step_size.instruct(driver, self.t, first, longest)
         most = min(self._ahead, driver.capacity)
         control.most_attempts = 1 if self._jumped and self.stepper.softens else NO_LIMIT
         control.previous = 0.0 if self._jumped else self._size
@@ -134,11 +142,14 @@ class Integration:
         status, taken = DriverStatus.TIME_IS_UP, 0
         while status == DriverStatus.TIME_IS_UP:  # when a driver returns to be interrupted changes no digit
             control.most_steps = most - taken
+            if sampler is not None:
+                sampler.control.most_rows, sampler.control.final = most - taken, stop
             status = self._drive()
-            taken += control.steps
-            if control.steps:
+            rows = self._rows
+            taken += rows
+            if rows:
                 driver.path[0] = self.state
-        self._ahead = min(2 * most, driver.capacity) if taken == most else most
+        self._ahead = min(2 * most, driver.capacity) if taken >= most - (sampler is not None) else most
         if np.isfinite(self._careful):
             self._ahead = FEW
         self.step_size.learn(control)
@@ -157,24 +168,52 @@ class Integration:
                 raise
             status = DriverStatus.ENOUGH_STEPS  # it raises again at the first of the steps that follow
         self.recorder.statistics.loop_time += clock.perf_counter() - start
-        self.interrupts.check()
-        good = self._passed()
-        self.recorder.statistics.count(control, good)
+        if self._sampler is None:
+            self.interrupts.check()  # before nodes are kept: an error of CVODES may be an interrupt
+        good, rows = self._passed(), self._rows
+        self.recorder.statistics.count(control, good - rows + control.steps)
+        if self._samples is not None:
+            self._samples.keep()
         if good:
             times, nodes = driver.times[: good + 1], driver.path[: good + 1]
-            self._size = float(times[-1] - times[-2]) if good < control.steps else control.previous
+            self._size = float(times[-1] - times[-2]) if good < rows else control.previous
             self._accept(times, nodes)
             self.inertia.require(self.t, nodes)
             self._jumped = False
         self._tried = driver.path[good + 1] if good < driver.capacity else driver.path[good]
-        if good == control.steps:
+        self.interrupts.check()
+        if self._sampler is not None and status == DriverStatus.INPUTS_FAILED:
+            assert self._samples is not None
+            raise self._samples.failure(self.t)
+        if good == rows:
             return status
         control.dt = self._careful = SMALLEST_CHANGE * float(driver.times[good + 1] - driver.times[good])
         return DriverStatus.STEP_TOO_SMALL if control.dt < control.smallest else DriverStatus.ENOUGH_STEPS
 
+    @property
+    def _rows(self) -> int:
+        """Nodes beyond the first of the last call of the driver: its steps, and restarts at samples."""
+        return int(self.stepper.driver.control.steps if self._sampler is None else self._sampler.control.rows)
+
+    def _controller_samples(self) -> ControllerSamples | None:
+        """Return the samples of the digital controller, if there is one."""
+        if self.schedule.controller is None:
+            return None
+        may_be_inside = self.step_size.fixed or not self.contacts.any
+        parts = self.schedule, self.stepper, self.recorder.commands, self.duration
+        found = ControllerSamples(*parts, may_be_inside, self.watch)
+        if found.sampler is not None:
+            control, first = found.sampler.control, FIRST_STEP * min(1.0, self.duration)
+            control.kick = 0.0 if self.step_size.fixed or found.controller.rate > QUICK else KICK
+            control.shortening, control.first_size, control.size = AFTER_JUMP, first, self.step_size.dt
+            solver = self.plant.constraint_solver
+            if self.plant.driven or (solver is not None and solver.projects):
+                found.sampler.set_restart(lambda t, state, dt: self._restart(t, state, dt, self._inputs.held))
+        return found
+
     def _passed(self) -> int:
         """How many of the driver's steps did not jump over a contact with a stop."""
-        driver, steps = self.stepper.driver, int(self.stepper.driver.control.steps)
+        driver, steps = self.stepper.driver, self._rows
         if not steps or self.step_size.fixed or not self.contacts.any:
             return steps
         nodes = driver.times[: steps + 1], driver.path[: steps + 1]
@@ -199,14 +238,11 @@ class Integration:
 
     def _listen(self) -> None:
         """Ask a digital controller, once a period, for the torques that it holds until the next one."""
-        controller, commands = self.schedule.controller, self.recorder.commands
-        if controller is None or len(commands) > int(np.floor(self.t * controller.rate + 1e-9)):
+        if self._samples is None:
             return
-        try:
-            said = controller(self._instant())
-        except Exception as error:
-            raise Ending(sentence_about("the feedback law", self.t, error)) from error
-        commands.append((self.t, said))
+        if self._samples.is_due(self.t):
+            self._samples.take(self._instant())
+        self._samples.resume()
 
     def _instant(self) -> Instant:
         at, held = self.layout, self._held
@@ -231,13 +267,17 @@ class Integration:
 
     def _restarted(self, dt: float) -> Array:
         """The state with accelerations and powers computed anew, since inputs may have jumped."""
-        out, at = self.state.copy(), self.layout
+        return self._restart(self.t, self.state, dt, self._held)
+
+    def _restart(self, t: float, state: Array, dt: float, held: HeldTorques | None) -> Array:
+        """Return a state at time t with accelerations and powers computed anew, for a first step of size dt."""
+        out, at = state.copy(), self.layout
         for k, each in self.schedule.motions.items():
-            out[at.q][k], out[at.v][k] = each(self.t), each(self.t, 1)
-        inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
+            out[at.q][k], out[at.v][k] = each(t), each(t, 1)
+        inputs, failure = self.schedule.inputs_until_failure(np.array([t]), held)
         if failure is not None:
             raise failure
-        self._kick_by_driven(out, inputs[0])
+        self._kick_by_driven(t, state, out, inputs[0])
         solver = self.plant.constraint_solver
         if solver is not None and solver.projects:  # a driven joint's speed may have jumped
             q, v, *_ = solver.settled(*(out[part] for part in at.motions), inputs[0], self.schedule.given.numbers)
@@ -274,23 +314,19 @@ class Integration:
         if failure is None:
             self._stable = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
 
-    def _kick_by_driven(self, state: Array, inputs: Array) -> None:
+    def _kick_by_driven(self, t: float, before: Array, state: Array, inputs: Array) -> None:
         """Where the speeds of driven joints jump, those of the others do too: M_ff dv_f + M_fd dv_d = 0."""
         at, driven, free = self.layout, self.plant.driven, self.plant.free
-        jump = state[at.v][driven] - self.state[at.v][driven]
-        if (
-            not self.t
-            or not free
-            or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0)
-        ):
+        jump = state[at.v][driven] - before[at.v][driven]
+        if not t or not free or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0):
             return
-        old = self.state[at.every_v]
+        old = before[at.every_v]
         pushed, still = inputs.copy(), inputs.copy()
         pushed[self.plant.input_places[5]], still[self.plant.input_places[5]] = jump, 0.0
         answers = (self.stepper.start(state[at.every_q], old, each, 0.0)[0] for each in (pushed, still))
         state[at.every_v][free] += np.subtract(*answers)[free]
-        before, after = (self._kinetic(state[at.every_q], v, inputs) for v in (old, state[at.every_v]))
-        state[at.work] += after - before
+        energies = [self._kinetic(state[at.every_q], v, inputs) for v in (old, state[at.every_v])]
+        state[at.work] += energies[1] - energies[0]
 
     def _kinetic(self, q: Array, v: Array, inputs: Array) -> float:
         return float(self.stepper.report(q[None, :], v[None, :], 0 * v[None, :], inputs[None, :])[0][0, 0])

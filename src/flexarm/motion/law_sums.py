@@ -36,6 +36,11 @@ class Part:
         states = None if feedback.states is None else Gains(feedback.states, "state")
         return Part(feedback.law, takes_view(feedback.law, feedback.gains), feedback.gains is not None, states)
 
+    @property
+    def is_memoryless(self) -> bool:
+        """True if it depends on its arguments only; a function of the user may have a memory."""
+        return bool(getattr(self.law, "is_memoryless", False))
+
     def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Answer:
         seen = (x,) if self.sees else (x.q, x.v)
         what = "rates" if x.period is None else "next values"
@@ -57,6 +62,11 @@ class Composed:
     links: tuple[str, ...] | None = None
     has_states: bool = False
 
+    @property
+    def is_memoryless(self) -> bool:
+        """True if it depends on its arguments only."""
+        return bool(getattr(self.answer, "is_memoryless", False))
+
     def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Any:
         torques, told = self.answer(t, x, gains)
         return (torques, told) if self.has_states else torques
@@ -67,6 +77,11 @@ class WithoutGains:
     """The same as a law of (t, x)."""
 
     law: Composed
+
+    @property
+    def is_memoryless(self) -> bool:
+        """True if it depends on its arguments only."""
+        return self.law.is_memoryless
 
     def __call__(self, t: Any, x: View) -> Any:
         return self.law(t, x, {})
@@ -98,6 +113,11 @@ class Sum:
     """Torques of two laws, added."""
 
     parts: tuple[Part, Part]
+
+    @property
+    def is_memoryless(self) -> bool:
+        """True if both depend on their arguments only."""
+        return all(part.is_memoryless for part in self.parts)
 
     def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Answer:
         (first, told), (second, more) = (part(t, x, gains) for part in self.parts)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -143,10 +144,21 @@ class Instant:
     """A robot at one moment, as numbers: what sensors and digital laws read."""
 
     def __init__(
-        self, t: float, q: Array, v: Array, a: Array, loads: Sequence[Any] = (), constraint_forces: Array | None = None
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        a: Array,
+        loads: Callable[[float], Sequence[Any]] = lambda t: (),
+        constraint_forces: Array | None = None,
     ) -> None:
         self.t, self.q, self.v, self.a = t, q, v, a
-        self.loads, self.constraint_forces = loads, constraint_forces
+        self._loads, self.constraint_forces = loads, constraint_forces
+
+    @cached_property
+    def loads(self) -> Sequence[Any]:
+        """Loads at this moment: link, place and components."""
+        return self._loads(self.t)
 
 
 class Reader:

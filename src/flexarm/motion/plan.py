@@ -25,7 +25,7 @@ from flexarm.robot import Link, Robot
 from flexarm.robot.joints import Prismatic
 
 CAPACITY = 1024  # steps a call
-CAPACITY_OF_CONTROLLER = 64  # a digital controller speaks after a few steps
+CAPACITY_OF_CONTROLLER = 64  # where each sample of a digital controller is a breakpoint
 NEXT_TO_NOTHING = 1e-6  # of the robot's mass
 TIGHTER = 10.0  # times a tolerance, to see how far off a run is; what else bounds steps is halved
 
@@ -82,7 +82,8 @@ class Plan:
         return self._stepper(Compiled(method, self.tolerance), schedule)
 
     def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
-        capacity = CAPACITY if schedule.controller is None else CAPACITY_OF_CONTROLLER
+        restarts = schedule.controller is not None and not isinstance(solver, Compiled)
+        capacity = CAPACITY_OF_CONTROLLER if restarts else CAPACITY
         stepper = solver.stepper(schedule.plant(self.stabilization), capacity, self.native, schedule.given)
         if stepper.plant.constraint_solver is not None:
             stepper.plant.constraint_solver.prepare()

@@ -70,9 +70,13 @@ class Recorder:
 
     def record(self, times: Array, states: Array, end: float, jumped: bool = True) -> None:
         """Keep these nodes and the samples between them before time `end`: there inputs may jump, so that a sample at
-        that time is of the stretch that follows, or left to `finish`."""
+        that time is of the stretch that follows, or left to `finish`. Where accelerations were computed anew between
+        them, a time is there twice."""
         if jumped and times[0] > self.jumps[-1]:
             self.jumps.append(float(times[0]))
+        inside = times[1:][times[1:] == times[:-1]]
+        if inside.size:
+            self.jumps.extend(inside[(inside < end) & (inside > self.jumps[-1])].tolist())
         begin = 0 if jumped or not self._waiting else 1  # the first node is the last of those before
         beyond = len(times) if end == times[-1] else int(np.searchsorted(times, end))
         keep = 0 if jumped else 1

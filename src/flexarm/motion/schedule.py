@@ -126,9 +126,11 @@ class Schedule:
 
     def instant(self, t: float, q: Array, v: Array, a: Array, multipliers: Array) -> Instant:
         """What a digital controller may read; its inputs are those before it speaks."""
+        return Instant(t, q, v, a, self._loads_at, -multipliers if self.system.constraints else None)
+
+    def _loads_at(self, t: float) -> list[tuple[str, float, Array]]:
         names = [link.name for link in self.system.robot.links]
-        loads = [(names[load.link], load.x, np.array([float(each(t)) for each in parts])) for load, parts in self.loads]
-        return Instant(t, q, v, a, loads, -multipliers if self.system.constraints else None)
+        return [(names[load.link], load.x, np.array([float(each(t)) for each in parts])) for load, parts in self.loads]
 
     def statistics(self, nodes: Sequence[float]) -> dict[str, float | None]:
         """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them,
@@ -205,11 +207,21 @@ class Schedule:
 
     def stops(self, duration: float) -> Iterator[float]:
         """Times that must be step boundaries: where inputs may jump, samples of a digital controller, the end."""
-        jumps = {time for time in self.jumps if 0 < time < duration}
-        last = 0.0
+        jumps, last = {time for time in self.jumps if 0 < time < duration}, 0.0
         for time in heapq.merge(sorted(jumps), self._ticks(duration), [duration]):
             if time > last + SAME * duration:  # a jump and a sample may be the same but for rounding
                 last = min(time, duration)
+                yield last
+
+    def breakpoints(self, duration: float) -> Iterator[float]:
+        """Return the same without samples of a digital controller, but for those at which inputs may jump."""
+        jumps, last = {time for time in self.jumps if 0 < time < duration}, 0.0
+        rate, slack = 1.0 if self.controller is None else self.controller.rate, SAME * duration
+        for time in (*sorted(jumps), duration):
+            tick = 0.0 if self.controller is None else round(time * rate) / rate
+            stop = tick if last + slack < tick < time <= tick + slack else time
+            if stop > last + slack:
+                last = stop
                 yield last
 
     def _late_jumps(self, duration: float) -> list[tuple[float, float]]:
@@ -308,7 +320,7 @@ class StretchInputs:
     """Inputs of a plant over a stretch without jumps (`codegen.driver.DriverInputs`)."""
 
     def __init__(self, schedule: Schedule, held: HeldTorques | None, table: SegmentTable | None) -> None:
-        self._schedule, self._held, self._table = schedule, held, table
+        self._schedule, self.held, self._table = schedule, held, table
 
     @property
     def segments(self) -> Any:
@@ -317,7 +329,7 @@ class StretchInputs:
 
     def __call__(self, times: Array) -> Array:
         """Return rows of inputs at times (s); raise `Ending` where a function of the user fails."""
-        rows, failure = self._schedule.inputs_until_failure(times, self._held)
+        rows, failure = self._schedule.inputs_until_failure(times, self.held)
         if failure is not None:
             raise failure
         return rows

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.numbers import real_number
+from flexarm.foundation.numbers import Array, real_number
 from flexarm.foundation.sentences import shown
 from flexarm.mechanics.reach import ValidityWarning
 from flexarm.motion.law_view import Instant, Reader
@@ -81,24 +81,24 @@ class Senses:
 
     def __init__(self, sensors: Mapping[str, Sensor], reader: Reader, rate: float) -> None:
         self._reader, self._rate = reader, rate
-        self._signals: dict[str, tuple[tuple[object, ...], int]] = {}
+        self.signals: dict[str, tuple[tuple[object, ...], int]] = {}
         for name in sensors:
             try:
                 signal = reader.require(name).identity
             except UnknownName as error:
                 raise KeyError(f"Feedback: sensors: {error.args[0]}") from None
-            if other := next((each for each, known in self._signals.items() if known == signal), None):
+            if other := next((each for each, known in self.signals.items() if known == signal), None):
                 raise ValueError(f"Feedback: sensors: '{name}' is the same signal as '{other}'; give one of them")
-            self._signals[name] = signal
-        self._channels = {name: _Channel(each, rate, name) for name, each in sensors.items()}
+            self.signals[name] = signal
+        self.channels = {name: SensorChannel(each, rate, name) for name, each in sensors.items()}
 
     def __call__(self, at: Instant) -> dict[Hashable, float]:
         """Readings at the next sample, with rates of those that have no sensor for them; by the names that users gave
         and by what they are, since a signal may have another name in a law."""
         found: dict[Hashable, float] = {}
-        known = set(self._signals.values())
-        for name, channel in self._channels.items():
-            what, rate = self._signals[name]
+        known = set(self.signals.values())
+        for name, channel in self.channels.items():
+            what, rate = self.signals[name]
             found[name], change = channel(self._reader(name, at))
             found[what, rate] = found[name]
             if (changes := (what, rate + 1)) not in known:
@@ -109,26 +109,36 @@ class Senses:
         """Sensors at which a law has not looked: neither at what they show nor at its rate, by any name."""
         return [
             name
-            for name, (what, rate) in self._signals.items()
+            for name, (what, rate) in self.signals.items()
             if looked.isdisjoint((name, f"{name}'", (what, rate), (what, rate + 1)))
         ]
 
 
-class _Channel:
+class SensorChannel:
+    """A sensor at work: its noise, and what it has measured but does not show yet."""
+
     def __init__(self, sensor: Sensor, rate: float, name: str) -> None:
-        self._sensor, self._random = sensor, np.random.default_rng([sensor.seed, *name.encode()])
+        self.sensor, self._seed = sensor, [sensor.seed, *name.encode()]
+        self._random = np.random.default_rng(self._seed)
         periods = sensor.delay * rate
         if abs(periods - round(periods)) > WHOLE * max(1.0, periods):
             raise ValueError(
                 f"sensors['{name}']: delay = {sensor.delay:g} s: must be a whole number of the law's periods, "
                 f"{1 / rate:g} s"
             )
-        self._line: deque[float] = deque(maxlen=round(periods) + 1)
+        self.delay = round(periods)  # periods
+        self._line: deque[float] = deque(maxlen=self.delay + 1)
         self._last: float | None = None
+
+    def noise(self, samples: int) -> Array:
+        """Return the noise of the first samples of a run."""
+        if not self.sensor.noise:
+            return np.zeros(samples)
+        return self.sensor.noise * np.random.default_rng(self._seed).standard_normal(samples)
 
     def __call__(self, value: float) -> tuple[float, float]:
         """The reading, and by how much it differs from the one before."""
-        sensor = self._sensor
+        sensor = self.sensor
         value = value + sensor.bias + (sensor.noise * self._random.standard_normal() if sensor.noise else 0.0)
         if sensor.resolution:
             value = sensor.resolution * round(value / sensor.resolution)

@@ -14,6 +14,7 @@ import numpy as np
 from flexarm.codegen.driver import Driver, DriverInputs, DriverStatus
 from flexarm.codegen.evaluator import Native
 from flexarm.codegen.loops import Runner, tied
+from flexarm.codegen.sampler import Sampler
 from flexarm.foundation.numbers import Array
 from flexarm.motion.code import code_of
 from flexarm.motion.methods import Method
@@ -50,6 +51,10 @@ class Stepper(Protocol):
     def advance(self, inputs: DriverInputs) -> DriverStatus:
         """Take steps as the driver was instructed; its `times` and `path` hold them."""
 
+    def sampler(self, lags: Array, rate: float, slack: float) -> Sampler | None:
+        """Return the loop with samples of a digital controller, whose actuators have these lags (s), between
+        breakpoints; None where there is none. It takes the steps from now on."""
+
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         """Accelerations, power of the inputs, power dissipated and, with constraints, their multipliers, for a first
         step of size dt."""
@@ -66,6 +71,7 @@ class CompiledStepper:
         self.order, self.nodes = method.order, method.nodes
         self.explicit, self.softens = method.explicit, any(method.softening(1.0))
         self.sizes = given.sizes
+        self._sampler: Sampler | None = None
         self._code = code_of(plant, method)
         self.plant = self._code.plant
         runners, layout = self._code.runners(native), self.plant.layout
@@ -93,18 +99,38 @@ class CompiledStepper:
         self._started = [np.zeros(sizes.numel_out(k)) for k in range(sizes.n_out())]
         self._start_inputs = [np.zeros(sizes.numel_in(k)) for k in range(sizes.n_in() - 1)]
         self._start = tied(start.function, [*self._start_inputs, self._given.numbers], self._started)
+        self._step = step
+        if self._sampler is not None:
+            self._sampler.connect(step, self.start)
         self._small_motions = small_motions.function
         self.report = Report(report, self._given.numbers)
 
     def advance(self, inputs: DriverInputs) -> DriverStatus:
         if not self._is_compiled and self._native == "auto" and self._code.compiled is not None:
             self._connect(self._code.compiled)
+        advance = self.driver.advance if self._sampler is None else self._sampler.advance
         if self._is_compiled or self._native is False:
-            return self.driver.advance(inputs)
+            return advance(inputs)
         begin = clock.perf_counter()
-        status = self.driver.advance(inputs)
+        status = advance(inputs)
         self._code.spend(clock.perf_counter() - begin)
         return status
+
+    def sampler(self, lags: Array, rate: float, slack: float) -> Sampler | None:
+        plant, at = self.plant, self.plant.layout
+        stiffness, damping = softening = self.method.softening(1.0)
+        is_usual = self.method.is_driven and self.method.softening(2.0) == (4 * stiffness, 2 * damping)
+        if at.states or not is_usual:
+            return None
+        first = plant.input_places[1].start
+        self._sampler = Sampler(self.driver, at.n, at.multipliers, first, lags, self.sizes, rate, slack, softening)
+        self._sampler.connect(self._step, self.start)
+        return self._sampler
+
+    @property
+    def is_compiled(self) -> bool:
+        """True if steps are machine code."""
+        return self._is_compiled
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         given_now: list[Any] = [q, v, u, *self.method.softening(dt)]

@@ -66,6 +66,9 @@ class SundialsStepper:
             self.starts = Starts(Runner(start), self._numbers)
         self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
+    def sampler(self, lags: Array, rate: float, slack: float) -> None:
+        """Return nothing: every sample of a digital controller is a breakpoint."""
+
     def advance(self, inputs: DriverInputs) -> DriverStatus:
         """Go from interval to interval; CVODES keeps the tolerances itself."""
         control, path = self.driver.control, self.driver.path
