@@ -87,6 +87,31 @@ def test_postures_that_bend_far_take_the_exact_model():
     np.testing.assert_allclose(linear.A, fa.linearize(exact, q).A)
 
 
+def soft_arm(side, stiffening="auto"):
+    flexible, section = fa.Flexible(bend_y=2, bend_z=2, stiffening=stiffening), fa.Section.rectangle(side, side)
+    bar = {"section": section, "material": STEEL, "flexible": flexible}
+    upper = fa.Link("upper", 0.5, fa.Revolute("z"), **bar)
+    fore = fa.Link("fore", 0.4, fa.Revolute("y"), **bar, payload=fa.PointMass(0.5))
+    return fa.Robot(links=[upper, fore], gravity=(0, 0, -9.81))
+
+
+@pytest.mark.parametrize("side", [0.0025, 0.0015])
+def test_equilibria_of_soft_links_are_those_of_exact_links(side):
+    """With 2.5 mm only the upper link bends too far before it is exact; with 1.5 mm there is no equilibrium before."""
+    with pytest.warns(fa.ValidityWarning, match="exact model is used for 'upper', 'fore'") as said:
+        q = fa.equilibrium(soft_arm(side))
+    assert not any("take stiffening" in str(each.message) for each in said)
+    assert all(each.filename == __file__ for each in said)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_allclose(q, fa.equilibrium(soft_arm(side, "exact")), rtol=1e-9, atol=1e-12)
+
+
+def test_a_system_without_an_equilibrium_raises():
+    with pytest.raises(ArithmeticError, match="take stiffening='exact'"):
+        fa.equilibrium(fa.System(soft_arm(0.0015), native=False))
+
+
 def test_a_link_that_carries_nothing_is_not_repeated_without_need():
     """Its frequency is off by 0.02 to 0.1 (w/L)^2; that of a link with a heavy payload by 0.37 (w/L)^2."""
     bare = {model: arm(model, payload=0.0) for model in ("auto", "exact")}

@@ -11,7 +11,7 @@ from flexarm.foundation.sentences import shown
 from flexarm.mechanics.arguments import Vector
 from flexarm.mechanics.constrained_equilibrium import constrained_equilibrium
 from flexarm.mechanics.reach import warn_of_posture, way_out
-from flexarm.mechanics.stiffening import system_for_posture
+from flexarm.mechanics.stiffening import exact_system, system_for_posture
 from flexarm.mechanics.system import System
 from flexarm.robot import Robot
 
@@ -45,7 +45,18 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
     coordinates = [system.coordinates[system.index(name)] for name in q] if isinstance(q, Mapping) else []
     links = {each.link for each in coordinates if each.kind != "elastic"}
     named = {each.coordinate.index for each in system.actuators if each.link in links}
-    found = _found(system, out, named)
+    try:
+        found = _found(system, out, named)
+    except ArithmeticError as error:
+        exact = exact_system(given, "no static equilibrium was found")
+        if exact is None:
+            raise
+        try:
+            found = _found(exact, out, named)
+        except ArithmeticError:
+            raise error from None
+        warn_of_posture(exact, found)
+        return found
     if (exact := system_for_posture(given, found)) is not None:
         system, found = exact, _found(exact, out, named)
     warn_of_posture(system, found)

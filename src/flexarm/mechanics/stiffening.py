@@ -49,17 +49,53 @@ def system_for_posture(robot: Robot | System, q: Array, stacklevel: int = 3) -> 
     if isinstance(robot, System):
         return None
     resolved = System(robot, native=False)
-    chosen = [name for name in replaceable_links(resolved.robot) if bends_too_far(resolved, name, q)]
-    if not chosen:
+    candidates = replaceable_links(resolved.robot)
+    bent = [name for name in candidates if bends_too_far(resolved, name, q)]
+    if not bent:
         return None
-    listed = ", ".join(f"'{name}'" for name in chosen)
     warnings.warn(
-        f"links {listed} bend by more than {LARGE_DEFLECTION['shortening']:.0%} of their length at this posture: the "
-        "exact model is used for them (stiffening 'auto')",
+        f"links {_listed(bent)} bend by more than {LARGE_DEFLECTION['shortening']:.0%} of their length at this "
+        f"posture: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
         stacklevel=stacklevel,
     )
-    return System(with_exact_links(resolved.robot, chosen), native=False)
+    # As in a run that is repeated: links that are exact change the deflections of the others.
+    return System(with_exact_links(resolved.robot, candidates), native=False)
+
+
+def exact_system(robot: Robot | System, reason: str, stacklevel: int = 3) -> System | None:
+    """Return the system with exact links for a robot whose second-order links have no result, with a warning.
+
+    Parameters
+    ----------
+    robot : Robot or System
+        As the caller was given it. The model of a System is never replaced.
+    reason : str
+        What failed.
+    stacklevel : int, optional
+        Stack level of the warning, as in `warnings.warn`.
+
+    Returns
+    -------
+    System or None
+        None if no link can be replaced.
+    """
+    if isinstance(robot, System):
+        return None
+    resolved = System(robot, native=False)
+    candidates = replaceable_links(resolved.robot)
+    if not candidates:
+        return None
+    warnings.warn(
+        f"{reason} with second-order links: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
+        ValidityWarning,
+        stacklevel=stacklevel,
+    )
+    return System(with_exact_links(resolved.robot, candidates), native=False)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def bends_too_far(system: System, name: str, q: Array) -> bool:
