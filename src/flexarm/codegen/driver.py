@@ -25,6 +25,7 @@ SMALLEST_EXCESS = 1e-10  # smaller errors count as this
 LARGEST_STATE = 1e100  # a state beyond this counts as not a number
 UNSOLVED_EXCESS = 100.0  # times what is allowed: steps of fixed size whose iteration leaves this much are counted
 TIME_SLACK = 1e-9  # of a step: a stop that is so little beyond it is reached by it
+NO_LIMIT = 2**62  # steps, attempts or samples
 LONGEST_CALL = 1e-3  # s after which a driver returns, so that interrupts are seen
 
 SEGMENT = np.dtype(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.codegen.driver import NO_LIMIT
 from flexarm.codegen.sampler import Sampler
 from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
@@ -19,7 +20,6 @@ from flexarm.motion.schedule import SAME, Schedule
 from flexarm.motion.state import Layout
 from flexarm.motion.stepper import CompiledStepper, Stepper
 
-NO_LIMIT = 2**62
 MARGIN, PERIODS = 1e-3, 4.0  # of what is large for a coordinate, and of its motion in a period: so near is a limit
 
 

@@ -8,12 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
-from flexarm.codegen.driver import SMALLEST_CHANGE, DriverStatus
+from flexarm.codegen.driver import NO_LIMIT, SMALLEST_CHANGE, DriverStatus
 from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.contacts import Contacts
-from flexarm.motion.controller_samples import NO_LIMIT, ControllerSamples
+from flexarm.motion.controller_samples import ControllerSamples
 from flexarm.motion.divergence import divergence
 from flexarm.motion.ending import Ending, Status
 from flexarm.motion.events import Watch

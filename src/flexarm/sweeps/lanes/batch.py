@@ -12,7 +12,7 @@ from math import ceil
 
 import numpy as np
 
-from flexarm.codegen.driver import LARGEST_STATE, TIME_SLACK, DriverStatus
+from flexarm.codegen.driver import LARGEST_STATE, NO_LIMIT, TIME_SLACK, DriverStatus
 from flexarm.codegen.groups import PassStatus, next_sizes
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.system import System
@@ -20,7 +20,7 @@ from flexarm.motion.budget import MOST_STEPS
 from flexarm.motion.divergence import divergence
 from flexarm.motion.ending import Ending
 from flexarm.motion.events import Event, Watch
-from flexarm.motion.integration import FEW, KICK, NEAR, NO_LIMIT
+from flexarm.motion.integration import FEW, KICK, NEAR
 from flexarm.motion.outlook import share
 from flexarm.motion.sampling import between
 from flexarm.motion.step_size import AFTER_JUMP, FIRST_STEP, SAFELY, Tolerance
