@@ -1,8 +1,8 @@
 """Digital controllers inside the integration loop: the compiled loop and the one in Python do the same."""
 
 import re
-from importlib.resources import files
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -229,7 +229,13 @@ def test_sensors_that_a_linear_law_does_not_read_are_warned_of():
 
 
 def test_structures_of_both_languages_have_the_same_fields():
-    text = files("flexarm.codegen").joinpath("sampler.c").read_text()
+    text = sampler.SOURCE
     body = text[text.index("typedef struct {") : text.index("} flexarm_sampler;")].partition("{")[2]
     declared = re.sub(r"/\*.*?\*/|\(\w+\);|\b(const|long|double|int|void)\b", ";", body, flags=re.DOTALL)
     assert re.findall(r"\w+", declared) == [name for name, _ in sampler.SamplerControl._fields_]
+
+
+def test_the_source_is_that_of_the_running_program(monkeypatch):
+    monkeypatch.setattr(sampler, "files", lambda _: pytest.fail("it is read again"))
+    step, start = (ca.Function(name, [], []) for name in ("own_step", "own_start"))
+    assert "own_step_drive_sampled" in sampler.sampler_source(step, start)

@@ -22,6 +22,9 @@ from flexarm.codegen.driver import Driver, DriverInputs, DriverStatus
 from flexarm.codegen.loops import Runner
 from flexarm.foundation.numbers import Array
 
+# Read now, and not when it is first compiled: the file may change while a program runs, and with it the structure
+SOURCE = files("flexarm.codegen").joinpath("sampler.c").read_text()
+
 CALLED, LINEAR = 0, 1
 SIGNAL, READING, CHANGE = 0, 1, 2  # sources of what a linear controller measures
 TAKEN, FAILED, PAUSED = 0, 1, 2  # samples
@@ -295,5 +298,4 @@ def _unset(*_: Any) -> Any:
 
 def sampler_source(step: ca.Function, start: ca.Function) -> str:
     """Return C that drives a step of this name with samples between breakpoints."""
-    text = files("flexarm.codegen").joinpath("sampler.c").read_text()
-    return text.replace("@STEP@", step.name()).replace("@START@", start.name())
+    return SOURCE.replace("@STEP@", step.name()).replace("@START@", start.name())
