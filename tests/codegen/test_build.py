@@ -37,7 +37,7 @@ def test_of_machine_code(tmp_path):
 
 @needs_compiler
 def test_of_members_in_lanes():
-    found = fa.sweep(ROBOT, {"links.mass.mass": [0.9, 1.0, 1.1]}, 0.2, torque={"mass": 1.0}, keep="runs")
+    found = fa.sweep(ROBOT, {"links.mass.mass": [0.8, 0.9, 1.0, 1.1]}, 0.2, torque={"mass": 1.0}, keep="runs")
     for run in found["run"].values:
         compiler, flags, lanes, vector_math = build_of(run)
         assert (compiler, lanes, vector_math) == (find_compiler()[0], widest().lanes, "sin, cos")

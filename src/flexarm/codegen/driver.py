@@ -28,6 +28,9 @@ TIME_SLACK = 1e-9  # of a step: a stop that is so little beyond it is reached by
 NO_LIMIT = 2**62  # steps, attempts or samples
 LONGEST_CALL = 1e-3  # s after which a driver returns, so that interrupts are seen
 
+# Read when the program starts: the file may change while it runs.
+SOURCE = files("flexarm.codegen").joinpath("driver.c").read_text()
+
 SEGMENT = np.dtype(
     [
         *((name, float) for name in ("scale", "shift", "offset", "slope", "curvature")),
@@ -298,7 +301,7 @@ class Driver:
 
 def driver_source(step: str) -> str:
     """Return C that drives a step of this name."""
-    text = files("flexarm.codegen").joinpath("driver.c").read_text()
+    text = SOURCE
     constants: dict[str, Any] = {
         name: globals()[name]
         for name in (

@@ -17,6 +17,9 @@ from flexarm.foundation.numbers import Array
 NODE_STRIDE = 16  # nodes: energies are evaluated at every so many, and at the last of a call
 LONGEST_PASS_S = 0.02  # after which a pass over groups returns, so that interrupts are seen
 
+# Read when the program starts: the file may change while it runs.
+SOURCE = files("flexarm.codegen").joinpath("groups.c").read_text()
+
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int)
 
 
@@ -144,7 +147,7 @@ class GroupDriver:
 
 def group_source(step: str, read: str) -> str:
     """Return C that drives groups of lanes by a step and evaluates their nodes by a function, given by name."""
-    text = files("flexarm.codegen").joinpath("groups.c").read_text()
+    text = SOURCE
     for name, value in {"STEP": step, "READ": read, "NODE_STRIDE": NODE_STRIDE}.items():
         text = text.replace(f"@{name}@", str(value))
     return driver_source(step) + text
