@@ -78,20 +78,23 @@ def bends_far(robot: Robot, link: Link, share: float, when: str = "") -> Iterato
         yield f"{bent}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}; {remedy(robot, link)}"
 
 
-def bend_shares(system: System, link: Link, q: Array) -> Array:
-    """(postures,): how far the axis of a link is from straight, of its length; of the length of each part, where it
-    slides through its joint."""
+def deflections(system: System, link: Link, q: Array) -> Array:
+    """Return (postures, STATIONS, 2): distances of places of a link from its straight axis (m) along its y and z."""
     body = next(each for each in system._chain.bodies if each.link.name == link.name)
     x = np.linspace(0.0, link.length, STATIONS)
-    bent, straight = (
-        body.model.points(body, each[..., body.local.all], x) for each in (q, np.where(system.elastic, 0.0, q))
-    )
-    lengths = np.full((len(q), 1), link.length)
+    return np.asarray(body.model.points(body, q[..., body.local.all], x)[..., 1:])
+
+
+def bend_shares(system: System, link: Link, q: Array) -> Array:
+    """Return (postures,): the largest distance of a link from its straight axis, as a share of its length; of the
+    length of each part, where it slides through its joint."""
+    lengths: Array | float = link.length
     if isinstance(link.joint, FixedPrismatic):
-        out = q[:, [system.joint(link.name).index]]
-        lengths = np.where(x > link.length - out, out, link.length - out)
-    across = np.linalg.norm((bent - straight)[..., 1:], axis=-1)
-    return np.asarray((across / np.maximum(lengths, SHORT * link.length)).max(axis=1))
+        x, out = np.linspace(0.0, link.length, STATIONS), q[:, [system.joint(link.name).index]]
+        parts = np.where(x > link.length - out, out, link.length - out)
+        lengths = np.maximum(parts, SHORT * link.length)
+    across = deflections(system, link, q)
+    return np.asarray((np.hypot(across[..., 0], across[..., 1]) / lengths).max(axis=1))
 
 
 def furthest(system: System, link: Link, q: Array, most: int = 100) -> Any:

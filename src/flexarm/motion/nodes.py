@@ -8,7 +8,7 @@ import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
-from flexarm.motion.sampling import energies, motion, stretches
+from flexarm.motion.sampling import rows_between
 from flexarm.motion.state import Layout
 
 MOST = 200e6  # bytes: the steps of longer runs are not kept
@@ -42,12 +42,7 @@ class Nodes:
         """Rows of (q, v, a, work, lost) at the wanted times; at a jump, after it."""
         if len(self.times) == 1:
             return np.repeat(self.rows[:, :-2], len(wanted), axis=0)
-        left = stretches(self.times, wanted)
-        h = (self.times[left + 1] - self.times[left])[:, None]
-        s = (wanted - self.times[left])[:, None] / h
-        first, last = self.rows[left], self.rows[left + 1]
-        parts = (motion(first[:, :-4], last[:, :-4], h, s, self.order), energies(first[:, -4:], last[:, -4:], h, s))
-        return np.concatenate(parts, axis=1)
+        return rows_between(self.times, self.rows[:, :-4], self.rows[:, -4:], wanted, self.order)
 
 
 @dataclass

@@ -10,7 +10,8 @@ benchmarks/stiffening.py compares the estimate with exact runs.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.coordinates import Coordinate
-from flexarm.mechanics.reach import LARGE_DEFLECTION, STATIONS, remedy
+from flexarm.mechanics.reach import LARGE_DEFLECTION, deflections, remedy
 from flexarm.mechanics.stiffening import replaceable_links
 from flexarm.mechanics.system import System
 from flexarm.motion.run import Run
@@ -78,15 +79,18 @@ def estimated_errors(run: Run, system: System) -> list[LinkError]:
     if not links:
         return []
     time, q = _states(run)
-    deflections = [_deflections(system, link, q) for link in links]
-    peak = max(float(np.linalg.norm(w, axis=2).max(initial=0.0)) for w in deflections)
+    across = [deflections(system, link, q) for link in links]
+    distances = [np.hypot(w[..., 0], w[..., 1]).max(axis=1) for w in across]
+    peak = max(float(each.max(initial=0.0)) for each in distances)
     found = []
-    for link, w in zip(links, deflections, strict=True):
+    for link, w, far in zip(links, across, distances, strict=True):
         scale, slow = lever(system, link) / peak if peak else 0.0, _frequency_error(run, system, link)
-        one = _link_error(link, slow, np.full(2, np.inf), scale, time, w)
+        swings = _swings(link, time, w, far)
+        one = _link_error(link, slow, np.full(2, np.inf), scale, swings, far)
         # The frequencies take a mass matrix: they are computed if the decision depends on them.
-        if one.error <= MAX_ERROR < _link_error(link, slow, np.zeros(2), scale, time, w).error:
-            one = _link_error(link, slow, HIGHER_MODES * _first_frequencies(run, system, link, q[0]), scale, time, w)
+        if one.error <= MAX_ERROR < _link_error(link, slow, np.zeros(2), scale, swings, far).error:
+            fast = HIGHER_MODES * _first_frequencies(run, system, link, q[0])
+            one = _link_error(link, slow, fast, scale, swings, far)
         found.append(one)
     return found
 
@@ -209,58 +213,74 @@ def _outward(system: System, link: Link) -> list[tuple[Link, str]]:
     return found
 
 
-def _link_error(link: Link, slow_error: float, fast: Array, lever: float, time: Array, w: Array) -> LinkError:
-    """Estimate the error from the deflections w (times, stations, 2) across the axis of a link.
+class Swings(NamedTuple):
+    """Swings of a link across one of its axes, from one turning point to the next.
 
-    fast: frequency (Hz), by axis, above which a swing is one of a higher mode; lever (1/m) scales the error.
+    halves: half of the way (m); furthest: largest deflection until the next turning point, as a share of the length;
+    frequencies: that of a vibration with such swings (Hz).
     """
-    far = np.linalg.norm(w, axis=2).max(axis=1)
+
+    halves: Array
+    furthest: Array
+    frequencies: Array
+
+
+def _swings(link: Link, time: Array, w: Array, far: Array) -> list[Swings | None]:
+    """Return the swings along y and z, from deflections w (times, stations, 2) and the largest of them at each time."""
     peak = float(far.max(initial=0.0))
     if peak <= 1e-9 * link.length or len(time) < 3:
-        return LinkError(link.name, 0.0, peak / link.length, 0.0, 0.0)
-    error, amplitude, frequency = 0.0, 0.0, 0.0
-    station = int(np.ptp(w, axis=0).max(axis=1).argmax())
+        return [None, None]
+    station, found = int(np.ptp(w, axis=0).max(axis=1).argmax()), list[Swings | None]()
     for axis in range(2):
         turns = _turning_points(w[:, station, axis], MIN_SWING * peak)
         if len(turns) < 3:
+            found.append(None)
             continue
-        half = np.abs(np.diff(w[turns, station, axis])) / 2
-        largest = np.maximum.reduceat(far, turns[:-1])
-        is_fast = 0.5 / np.diff(time[turns]) > fast[axis]
-        off = 0.0
-        for coefficient, swings in ((slow_error, ~is_fast), (HIGHER_FREQUENCY_ERROR, is_fast)):
-            # A swing is half a period.
-            phase = np.cumsum(np.where(swings, np.pi * coefficient * (largest / link.length) ** 2, 0.0))
-            off = max(off, float((half * np.minimum(2.0, phase))[swings].max(initial=0.0)))
-        error = float(np.hypot(error, lever * off))
-        if half.max() > amplitude * link.length:
-            amplitude, frequency = float(half.max()) / link.length, 0.5 / float(np.median(np.diff(time[turns])))
-    return LinkError(link.name, error, peak / link.length, amplitude, frequency)
+        halves = np.abs(np.diff(w[turns, station, axis])) / 2
+        furthest = np.maximum.reduceat(far, turns[:-1]) / link.length
+        found.append(Swings(halves, furthest, 0.5 / np.diff(time[turns])))
+    return found
+
+
+def _link_error(
+    link: Link, slow_error: float, fast: Array, lever: float, swings: list[Swings | None], far: Array
+) -> LinkError:
+    """Estimate the error from the swings of a link.
+
+    fast: frequency (Hz), by axis, above which a swing is one of a higher mode; lever (1/m) scales the error.
+    """
+    error, amplitude, frequency = 0.0, 0.0, 0.0
+    for limit, axis in zip(fast.tolist(), swings, strict=True):
+        if axis is None:
+            continue
+        is_fast, off = axis.frequencies > limit, 0.0
+        for coefficient, these in ((slow_error, ~is_fast), (HIGHER_FREQUENCY_ERROR, is_fast)):
+            if these.any():
+                # A swing is half a period.
+                phase = np.cumsum(np.where(these, np.pi * coefficient * axis.furthest**2, 0.0))
+                off = max(off, float((axis.halves * np.minimum(2.0, phase))[these].max()))
+        error = math.hypot(error, lever * off)
+        largest = float(axis.halves.max()) / link.length
+        if largest > amplitude:
+            amplitude, frequency = largest, float(np.sort(axis.frequencies)[len(axis.frequencies) // 2])
+    return LinkError(link.name, error, float(far.max(initial=0.0)) / link.length, amplitude, frequency)
 
 
 def _turning_points(w: Array, least: float) -> NDArray[np.intp]:
     """Return the places between which w rises and falls by at least so much."""
     turns, furthest, sign = [0], 0, 0
-    for k in range(1, len(w)):
+    values = w.tolist()
+    begin = extreme = values[0]
+    for k, now in enumerate(values):
         if not sign:
-            if abs(w[k] - w[0]) >= least:
-                sign, furthest = (1 if w[k] > w[0] else -1), k
-        elif sign * (w[k] - w[furthest]) >= 0:
-            furthest = k
-        elif abs(w[k] - w[furthest]) >= least:
+            if abs(now - begin) >= least:
+                sign, furthest, extreme = (1 if now > begin else -1), k, now
+        elif sign * (now - extreme) >= 0:
+            furthest, extreme = k, now
+        elif abs(now - extreme) >= least:
             turns.append(furthest)
-            sign, furthest = -sign, k
+            sign, furthest, extreme = -sign, k, now
     return np.array([*turns, furthest] if sign else turns, dtype=np.intp)
-
-
-def _deflections(system: System, link: Link, q: Array) -> Array:
-    """Return (times, stations, 2): how far stations of a link are from its straight axis (m)."""
-    body = next(each for each in system._chain.bodies if each.link.name == link.name)
-    x = np.linspace(0.0, link.length, STATIONS)
-    bent, straight = (
-        body.model.points(body, each[..., body.local.all], x) for each in (q, np.where(system.elastic, 0.0, q))
-    )
-    return np.asarray((bent - straight)[..., 1:])
 
 
 def _states(run: Run) -> tuple[Array, Array]:

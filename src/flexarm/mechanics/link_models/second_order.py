@@ -76,11 +76,11 @@ class SecondOrderLink(LinkModel):
         (add_shapes if contact == "continuous" else add_nodes)(numbers, path, body.integrals)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
-        eta, of = own[..., body.local.elastic], body.integrals
-        out = straight_points(x, eta.shape[:-1]) + np.einsum("pin,...n->...pi", of.displacement(x), eta)
+        eta, of, places = own[..., body.local.elastic], body.integrals, tuple(x.tolist())
+        out = straight_points(x, eta.shape[:-1]) + np.einsum("pin,...n->...pi", _displacement(of, places), eta)
         if of.stiffening == "none":
             return np.asarray(out)
-        return np.asarray(out + np.einsum("...m,pimn,...n->...pi", eta, _moved(of, tuple(x.tolist())), eta) / 2)
+        return np.asarray(out + np.einsum("...m,pimn,...n->...pi", eta, _moved(of, places), eta) / 2)
 
     def kinetic(self, body: SymbolicBody, omega: Any, v: Any, x: Any, dx: Any) -> Any:
         eta, n = Jet.slow(body.elastic(x), body.elastic(dx)), body.numbers
@@ -129,7 +129,13 @@ def _add_beam(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
     add_sections(numbers, path, beam)
 
 
-@lru_cache(maxsize=16)  # a film asks for the same places at every frame
+@lru_cache(maxsize=16)  # a film needs the same places in every frame
+def _displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
+    """Return (points, 3, n): displacements of first order."""
+    return of.displacement(np.array(x))
+
+
+@lru_cache(maxsize=16)
 def _moved(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
     """(points, 3, n, n): displacements of second order."""
     forms = SecondOrder(of)
