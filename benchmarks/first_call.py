@@ -41,8 +41,20 @@ print(time.perf_counter() - start)
 # --- in a process of its own ---
 
 
+def fill_cache() -> None:
+    """Compile what the first program needs: a program that ends does not wait for compilers in the background."""
+    import flexarm as fa
+
+    arm = fa.library.two_link_arm(damping=1e-3)
+    fa.simulate(arm, 10.0, torque=torques(fa), sample=0.01, native=True)
+
+
+def torques(fa: Any) -> dict[str, Any]:
+    return {"upper": fa.bang_bang(0.02, (1, 2)), "fore": fa.bang_bang(0.005, (1, 2))}
+
+
 def newcomer() -> Times:
-    """The steps of a first program, one after the other."""
+    """Time the steps of a first program, one after the other."""
     import warnings
 
     warnings.simplefilter("ignore")
@@ -57,7 +69,7 @@ def newcomer() -> Times:
     fa = timed("import flexarm", lambda: __import__("flexarm"))
     arm = timed("first robot (NumPy, pydantic)", lambda: fa.library.two_link_arm(damping=1e-3))
     timed("fa.simulate (CasADi, the package's own modules)", lambda: fa.simulate)
-    torque = {"upper": fa.bang_bang(0.02, (1, 2)), "fore": fa.bang_bang(0.005, (1, 2))}
+    torque = torques(fa)
     run = timed(WARM, lambda: fa.simulate(arm, 10.0, torque=torque, sample=0.01))
     found[SUM] = sum(found.values())
     timed(LABELLED, lambda: run.data)
@@ -72,7 +84,7 @@ def newcomer() -> Times:
 # --- around it ---
 
 
-def in_new_process(checkout: Path, cache: str, bytecode: str) -> Times:
+def in_new_process(checkout: Path, cache: str, bytecode: str, work: str = "--newcomer") -> Times:
     if not (checkout / "src" / "flexarm").is_dir():  # an installed package would be measured in its place
         raise SystemExit(f"{checkout}: has no src/flexarm")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -81,7 +93,7 @@ def in_new_process(checkout: Path, cache: str, bytecode: str) -> Times:
         "PYTHONPYCACHEPREFIX": bytecode,
         "FLEXARM_CACHE": cache,
     }
-    command = [sys.executable, str(Path(__file__).resolve()), "--newcomer"]
+    command = [sys.executable, str(Path(__file__).resolve()), work]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT)
     if done.returncode:
         raise SystemExit(f"{checkout}: the program failed\n{done.stderr}")
@@ -96,7 +108,8 @@ def measured(checkouts: Sequence[Path], repeats: int, cold_repeats: int) -> list
     with tempfile.TemporaryDirectory() as folder:
         caches = [f"{folder}/cache-{place}" for place, _ in enumerate(checkouts)]
         for checkout, cache in zip(checkouts, caches, strict=True):
-            in_new_process(checkout, cache, f"{folder}/bytecode")  # fills the caches
+            in_new_process(checkout, cache, f"{folder}/bytecode", "--fill-cache")
+            in_new_process(checkout, cache, f"{folder}/bytecode")  # and Python's own bytecode
         for turn in range(cold_repeats):
             for place, checkout in enumerate(checkouts):
                 times = in_new_process(checkout, f"{folder}/empty-{place}-{turn}", f"{folder}/bytecode")
@@ -131,7 +144,12 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=11, help="processes with compiled code in the cache (11)")
     parser.add_argument("--cold", type=int, default=3, help="processes with an empty cache (3)")
     parser.add_argument("--newcomer", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--fill-cache", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.fill_cache:
+        fill_cache()
+        print("{}")
+        return
     if given.newcomer:
         print(json.dumps(newcomer()))
         return

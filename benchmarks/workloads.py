@@ -84,7 +84,7 @@ def _w1_candidates() -> list[Candidate]:
 
     out = []
     for name, (upper, fore) in _two_link_bases().items():
-        for rtol in (2e-2, 1e-2, 3e-3, 1e-3, 1e-4):
+        for rtol in (2e-2, 1e-2, 3e-3, 1e-3, 5e-4, 3e-4, 1e-4):
             work = partial(flexarm_models.two_link_arm, upper, fore, rtol=rtol)
             out.append(Candidate("flexarm", f"{name}, rtol {rtol:.0e}", partial(flexarm_models.measured, work, tip)))
         for rtol in (1e-2, 1e-3):

@@ -61,7 +61,7 @@ def flexarm_settings() -> dict[str, Case]:
         "3 and 2 modes of a typical arm": (shapes(3, fa.Modes(FOREARM + CARRIED)), shapes(2, fa.Modes(CARRIED))),
         "3 and 2 elements": (shapes(3, "elements"), shapes(2, "elements")),
     }
-    rtols = (5e-3, 3e-3, 2e-3, 1.5e-3, 1.2e-3, 1e-3)
+    rtols = (5e-3, 3e-3, 2e-3, 1.5e-3, 1e-3, 7e-4, 5e-4, 4e-4, 3e-4)
     return {f"{name}, rtol {rtol:.2g}": case(*both, rtol) for name, both in bases.items() for rtol in rtols}
 
 
