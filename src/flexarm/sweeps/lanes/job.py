@@ -228,9 +228,7 @@ def _truncation(
             if schedule.feedback is None:
                 times = cohort.settings.samples(cohort.case.duration, system.nq)  # as a run has torques
                 torques = times, np.column_stack([each.values(times) for each in schedule.torques])
-        inputs = truncation.RunInputs(
-            system, schedule, batch.end_of(place).time, np.array([q, v]), rates, torques
-        )
+        inputs = truncation.RunInputs(system, schedule, batch.end_of(place).time, np.array([q, v]), rates, torques)
         return truncation.estimate_of(inputs, shapes)
 
 
