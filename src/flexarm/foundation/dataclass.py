@@ -8,6 +8,8 @@ others are the same code for all classes. Classes behave as those of `dataclasse
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -48,17 +50,17 @@ def _frozen(cls: Any) -> Any:
         raise TypeError(f"{cls.__name__}: ClassVar, InitVar, kw_only and init=False need dataclasses.dataclass")
     cls.__dataclass_params__.init = cls.__dataclass_params__.repr = cls.__dataclass_params__.eq = True
     cls.__dataclass_params__.frozen = True  # for classes that inherit from it
-    compared = tuple(each.name for each in fields if each.compare)
-    hashed = tuple(each.name for each in fields if (each.compare if each.hash is None else each.hash))
+    compared = _getter([each.name for each in fields if each.compare])
+    hashed = _getter([each.name for each in fields if (each.compare if each.hash is None else each.hash)])
     shown = tuple(each.name for each in fields if each.repr)
 
     def __eq__(self: Any, other: object) -> Any:
         if other.__class__ is not self.__class__:
             return NotImplemented
-        return _values(self, compared) == _values(other, compared)
+        return self is other or compared(self) == compared(other)
 
     def __hash__(self: Any) -> int:
-        return hash(_values(self, hashed))
+        return hash(hashed(self))
 
     def __repr__(self: Any) -> str:
         listed = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
@@ -75,8 +77,11 @@ def _frozen(cls: Any) -> Any:
     return cls
 
 
-def _values(one: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple([getattr(one, name) for name in names])
+def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that gives the values of attributes as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)  # in C
+    return lambda one: tuple([getattr(one, name) for name in names])
 
 
 def _init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -115,7 +115,8 @@ class Truncation:
 
     def plain(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        return asdict(self)
+        shapes = {link: dict(families) for link, families in self.shapes.items()}
+        return {**vars(self), "free": dict(vars(self.free)), "held": dict(vars(self.held)), "shapes": shapes}
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> Truncation:

@@ -124,8 +124,7 @@ class Code:
     def _compile(self) -> None:
         """In one thread; others that want it wait and take what it made."""
         with self._compiling:
-            compiler = find_compiler()
-            if self.compiled is not None or compiler in self._failed:
+            if self.compiled is not None or (compiler := find_compiler()) in self._failed:
                 return
             built = self.library.built()
             if all(each.library is not None for each in built):

@@ -132,7 +132,8 @@ class Readings:
     def _read(self, times: Array, rows: Array, attributes: dict[str, str], deferred: bool) -> Arrays:
         system, n = self.system, self.system.nq
         work, lost = rows[:, -2], rows[:, -1]
-        q, v, a = every = np.split(rows[:, :-2], 3, axis=1)
+        width = (rows.shape[1] - 2) // 3
+        q, v, a = every = [rows[:, k * width : (k + 1) * width] for k in range(3)]
         forces, given, parts = None, np.zeros((len(times), 1 + system.nu)), dict[str, Any]()
         later: Deferred | None = None
         if self.inputs is None:

@@ -78,17 +78,17 @@ def _interpolated(times: Array, motions: Array, energies: Array, rest: Array, wa
     last = first + 1
     begin, h = times.take(first), times.take(last) - times.take(first)
     s = ((wanted - begin.take(left)) / h.take(left))[:, None]
-    ends = [[each.take(nodes, axis=0) for nodes in (first, last)] for each in (motions, energies, rest)]
-    table = _coefficients(*ends, h[:, None], order).take(left, axis=1)
+    at_ends = [[each.take(nodes, axis=0) for nodes in (first, last)] for each in (motions, energies, rest)]
+    table = _coefficients(*at_ends, h=h[:, None], order=order).take(left, axis=1)
     # A polynomial by Horner's rule: each sample has the digits that it has alone.
-    out = table[-1]
+    out: Array = table[-1]
     for each in table[-2::-1]:
         out *= s
         out += each
     return out
 
 
-def _coefficients(motions: list[Array], energies: list[Array], rest: list[Array], h: Array, order: int) -> Array:
+def _coefficients(motions: list[Array], energies: list[Array], rest: list[Array], *, h: Array, order: int) -> Array:
     """Return (6, steps, columns): coefficients of s = 0 ... 1 from values at both ends of steps of size h (column).
 
     Where accelerations belong to modes that the steps do not resolve they would throw a quintic far off: q is the

@@ -46,7 +46,10 @@ class Stepper(Protocol):
     sizes: Array  # what is large for each coordinate
     driver: Driver  # errors are displacements of the links (m) that such steps add up to over the horizon
     report: Report
-    starts: Starts
+
+    @property
+    def starts(self) -> Starts:
+        """Accelerations in many states."""
 
     def advance(self, inputs: DriverInputs) -> DriverStatus:
         """Take steps as the driver was instructed; its `times` and `path` hold them."""
@@ -72,6 +75,7 @@ class CompiledStepper:
         self.explicit, self.softens = method.explicit, any(method.softening(1.0))
         self.sizes = given.sizes
         self._sampler: Sampler | None = None
+        self._starts: Starts | None = None
         self._code = code_of(plant, method)
         self.plant = self._code.plant
         runners, layout = self._code.runners(native), self.plant.layout
@@ -94,7 +98,7 @@ class CompiledStepper:
         self._is_compiled = runners[0].library is not None
         step, start, report, small_motions = runners
         self.driver.connect(step)
-        self.starts = Starts(start, self._given.numbers)
+        self._start_runner, self._starts = start, None
         sizes = start.function
         self._started = [np.zeros(sizes.numel_out(k)) for k in range(sizes.n_out())]
         self._start_inputs = [np.zeros(sizes.numel_in(k)) for k in range(sizes.n_in() - 1)]
@@ -131,6 +135,13 @@ class CompiledStepper:
     def is_compiled(self) -> bool:
         """True if steps are machine code."""
         return self._is_compiled
+
+    @property
+    def starts(self) -> Starts:
+        """Accelerations in many states; made when they are needed first."""
+        if self._starts is None:
+            self._starts = Starts(self._start_runner, self._given.numbers)
+        return self._starts
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
         given_now: list[Any] = [q, v, u, *self.method.softening(dt)]
