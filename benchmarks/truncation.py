@@ -3,8 +3,9 @@
 Random arms, planar and spatial, with torques, driven joints or a controller, are simulated with their shapes and with
 twice as many. The error of a run is the largest distance between tips of links, as a share of the peak deflection; the
 estimate is `run.truncation.error`. Runs that raise another warning (links that bend too far for their model) do not
-count as unwarned. `--share` prints errors by how much of the inertia behind a hinge loads modes of two and three shapes
-(`robot/carried.py`), without runs.
+count as unwarned. `--exact` takes spatial arms of one and two exact links with one and two shapes a family, which may
+bend by more than half of their length. `--share` prints errors by how much of the inertia behind a hinge loads modes of
+two and three shapes (`robot/carried.py`), without runs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ KINDS = ("torques", "driven joints", "controller")
 
 
 def random_case(
-    rng: np.random.Generator, kind: str, shapes: int | None = None, spatial: bool | None = None
+    rng: np.random.Generator,
+    kind: str,
+    shapes: int | None = None,
+    spatial: bool | None = None,
+    stiffening: str = "shortening",
 ) -> tuple[fa.Robot, float, dict[str, Any]]:
     """Return a robot, a duration (s) and the other arguments of `simulate`."""
     drawn, count = rng.random() < 0.25, int(rng.integers(1, 4))
@@ -38,7 +43,7 @@ def random_case(
     shapes = number if shapes is None else shapes
     numbers: dict[str, Any] = {"bend_y": shapes}
     if spatial:  # with one model, which must not follow from the number of shapes
-        numbers |= {"bend_z": shapes, "twist": 1, "stiffening": "shortening"}
+        numbers |= {"bend_z": shapes, "twist": 1, "stiffening": stiffening}
     links = []
     for k in range(count):
         last = k == count - 1
@@ -74,6 +79,13 @@ def random_case(
         kd = {link.name: 40.0 * each for link, each in zip(links, inertia, strict=True)}
         options["torque"] = fa.pd(robot, kp, kd, references=moves)
     return robot, duration, options
+
+
+def random_exact_case(rng: np.random.Generator, kind: str, shapes: int) -> tuple[fa.Robot, float, dict[str, Any]]:
+    """Return the next random case of a spatial robot with exact links that has one or two of them."""
+    while len((found := random_case(rng, kind, shapes, spatial=True, stiffening="exact"))[0].links) > 2:
+        pass
+    return found
 
 
 def doubled(robot: fa.Robot) -> fa.Robot:
@@ -156,6 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Estimated and true error by the number of shapes.")
     parser.add_argument("--robots", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--exact", action="store_true", help="spatial arms with exact links")
     parser.add_argument("--share", action="store_true", help="compare loads of modes instead")
     parser.add_argument("--drift", action="store_true", help="an arm whose joints drift, which the estimate misses")
     wanted = parser.parse_args()
@@ -167,7 +180,9 @@ def main() -> None:
     found = []
     for k in range(wanted.robots):
         kind = KINDS[k % 3]
-        robot, duration, options = random_case(rng, kind)
+        robot, duration, options = (
+            random_exact_case(rng, kind, 1 + k // 3 % 2) if wanted.exact else random_case(rng, kind)
+        )
         begin = time.perf_counter()
         run, error, others = run_error(robot, duration, options)
         if run.truncation.error is None:
@@ -175,8 +190,12 @@ def main() -> None:
             continue
         found.append((error, run.truncation.error, bool(others)))
         counts = [[*each.flexible.counts.values()] for each in robot.links]
+        bend = (
+            np.linalg.norm(run.array("deflection")[..., 1:], axis=2).max(0) / [each.length for each in robot.links]
+        ).max()
         print(
-            f"{k:4d} {kind:13} {counts!s:30} run {error:8.2%} estimate {run.truncation.error:8.2%} "
+            f"{k:4d} {kind:13} {counts!s:30} bends by {bend:4.0%} run {error:8.2%} "
+            f"estimate {run.truncation.error:8.2%} "
             f"({time.perf_counter() - begin:.1f} s){' other warning: ' + others[0][:60] if others else ''}",
             flush=True,
         )

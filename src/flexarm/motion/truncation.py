@@ -118,7 +118,7 @@ class RunInputs:
     def of_run(cls, system: System, schedule: Schedule, run: Run) -> RunInputs:
         """Return the inputs of a run that was computed."""
         times, start = run.array("time"), np.array([run.array("q")[0], run.array("v")[0]])
-        calls = any(_is_function(each) for each in schedule.torques)
+        calls = any(is_function(each) for each in schedule.torques)
         torques = (times, run.array("torque")) if calls else None
         return cls(system, schedule, float(times[-1]), start, _rates(system, run), torques)
 
@@ -156,17 +156,17 @@ class RunInputs:
         for k, actuator in enumerate(self.system.actuators):
             place = actuator.coordinate.index
             motion = self.schedule.motions.get(place)
-            if self.controlled or (motion is not None and _is_function(motion)):
+            if self.controlled or (motion is not None and is_function(motion)):
                 drives.append(("acceleration", mean(np.interp(fine, *self._accelerations(place)))))
             elif motion is not None:
                 drives.append(("acceleration", mean(motion.values(fine, 2))))
-            elif _is_function(self.schedule.torques[k]):
+            elif is_function(self.schedule.torques[k]):
                 if self.torques is None:
                     raise ValueError("a torque is a function, which is not called again")
                 drives.append(("torque", mean(np.interp(fine, self.torques[0], self.torques[1][:, k]))))
             else:
                 drives.append(("torque", mean(self.schedule.torques[k].values(fine))))
-        if any(_is_function(part) for _, parts in self.schedule.loads for part in parts):
+        if any(is_function(part) for _, parts in self.schedule.loads for part in parts):
             raise ValueError("a load is a function, which is not called again")
         loads = [[mean(part.values(fine)) for part in parts] for _, parts in self.schedule.loads]
         return Sampled(dt, points, drives, loads)
@@ -285,7 +285,7 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
     return found
 
 
-def _is_function(profile: Profile) -> bool:
+def is_function(profile: Profile) -> bool:
     """Return True if a profile calls a function of the user."""
     return any(isinstance(each, Opaque) for each in _pieces(profile))
 

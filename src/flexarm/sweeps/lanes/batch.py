@@ -136,6 +136,16 @@ class Batch:
         state = self._state
         return self.ends.get(member) or End(state.time_of(member), self.arrays.of(state.states, member).copy())
 
+    def steps_of(self, member: int) -> tuple[Array, Array]:
+        """Return times and states of the steps of a member, if nodes are stored: (steps,) and (steps, entries)."""
+        assert self.nodes is not None
+        group, lane = self.arrays.place(member)
+        stretches = self.nodes.stretches(group)
+        times = np.concatenate([np.zeros(0), *(each for each, _ in stretches)])
+        states = [np.zeros((0, self.layout.size)), *(each[..., lane] for _, each in stretches)]
+        kept = times <= self.end_of(member).time
+        return times[kept], np.concatenate(states)[kept]
+
     @property
     def warnings(self) -> dict[int, tuple[str, ...]]:
         """By member, warnings of steps that were not solved."""

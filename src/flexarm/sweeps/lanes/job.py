@@ -57,6 +57,11 @@ class Portion:
         first, second = (Portion(self.members[part], *each) for part, each in zip(parts, known, strict=True))
         return first, second
 
+    def some(self, places: list[int]) -> Portion:
+        """Return the members at these places."""
+        rows, speeds = (None if each is None else each[places] for each in (self.rows, self.speeds))
+        return Portion(self.members.some(places), rows, speeds)
+
 
 @dataclass(frozen=True)
 class Job:
@@ -97,7 +102,9 @@ class Job:
         try:
             batch = self._together(self.cohort, portion, cancelled)
             timed(batch.loop_time, batch.node_time)
-            return (self._of_runs if self.wants_runs else self._of_lanes)(self.cohort, batch, portion, alone)
+            if self.wants_runs:
+                return self._of_runs(self.cohort, batch, portion, alone)
+            return self._of_lanes(self.cohort, batch, portion, alone, cancelled)
         except Cancelled:
             raise
         except Exception as error:  # whoever it is whose run cannot be, the others go on
@@ -114,13 +121,20 @@ class Job:
     def _measures(self) -> Measures:
         return usual_measures() if self.measures is None else self.measures
 
-    def _of_lanes(self, cohort: Cohort, batch: Batch, portion: Portion, alone: Callable[[int], Outcome]) -> Outcomes:
+    def _of_lanes(
+        self,
+        cohort: Cohort,
+        batch: Batch,
+        portion: Portion,
+        alone: Callable[[int], Outcome],
+        cancelled: Callable[[], bool],
+    ) -> Outcomes:
         """Without their runs."""
         found = batch.measures()
         endings = {place: (end.status, end.reason) for place, end in batch.ends.items()}
         values = {name: found[name] for name in self._measures} if found else {}
         said = _doubts(cohort, batch, portion.members, found)
-        for place, sentences in _too_few_shapes(cohort, batch, portion, self.checked).items():
+        for place, sentences in _too_few_shapes(cohort, batch, portion, self.checked, cancelled).items():
             said[place] = (*said.get(place, ()), *sentences)
         made = Outcomes(portion.numbers, values, endings, said)
         # where nobody could begin, those that ended at once and did not fail have values all the same
@@ -156,20 +170,31 @@ class Job:
         return Outcomes.of(out)
 
 
-def _too_few_shapes(cohort: Cohort, batch: Batch, portion: Portion, checked: Collection[int]) -> dict[int, list[str]]:
-    """Return warnings of too few shapes by place, of members that are checked: those whose numbers are given, and more
-    if one of these has too few."""
-    if cohort.schedule.feedback is not None:  # it takes the motion of joints, which is not stored
-        return {}
+def _too_few_shapes(
+    cohort: Cohort, batch: Batch, portion: Portion, checked: Collection[int], cancelled: Callable[[], bool]
+) -> dict[int, list[str]]:
+    """Return warnings of too few shapes by place.
+
+    Members whose numbers are in `checked` are compared, and more members if one of these has too few shapes. Where the
+    estimate needs the motion of joints or the torques of the run (`_needs_steps`), only the former are compared: they
+    run once more, with their steps stored.
+    """
     ends = {place: batch.end_of(place) for place in range(len(portion))}
     moved = [place for place, end in ends.items() if end.time and end.status != "failed"]
     found: dict[int, Truncation] = {}
     shapes, first = None, [place for place in moved if int(portion.numbers[place]) in checked]
     evenly = np.unique(np.linspace(0, len(moved) - 1, CHECKED_CLOSELY).astype(int)) if moved else ()
     closely = [moved[k] for k in evenly]
+    stored, again = None, {place: k for k, place in enumerate(first)}
+    if first and _needs_steps(cohort.schedule):
+        closely, these = [], portion.some(first)
+        assert these.rows is not None
+        stored = cohort.batch(these.members, these.rows, True, cancelled, these.speeds)
+        stored.run()
     for places in (first, closely):
         for place in (each for each in places if each not in found):
-            found[place] = _truncation(cohort, batch, portion, place, shapes)
+            steps = None if stored is None else stored.steps_of(again[place])
+            found[place] = _truncation(cohort, batch, portion, place, shapes, steps)
             shapes = found[place].shapes or shapes
         if all((each.error or 0.0) <= MAX_ERROR for each in found.values()):
             break
@@ -177,15 +202,33 @@ def _too_few_shapes(cohort: Cohort, batch: Batch, portion: Portion, checked: Col
     return {place: sentences for place, sentences in told.items() if sentences}
 
 
+def _needs_steps(schedule: Schedule) -> bool:
+    """Return True if the estimate of too few shapes takes accelerations or torques from the steps of a run."""
+    profiles = (*schedule.torques, *schedule.motions.values())
+    return schedule.feedback is not None or any(truncation.is_function(each) for each in profiles)
+
+
 def _truncation(
-    cohort: Cohort, batch: Batch, portion: Portion, place: int, shapes: dict[str, dict[str, int]] | None
+    cohort: Cohort,
+    batch: Batch,
+    portion: Portion,
+    place: int,
+    shapes: dict[str, dict[str, int]] | None,
+    steps: tuple[Array, Array] | None,
 ) -> Truncation:
+    """Estimate the error of a member; `steps`: times and states of its steps, if they are needed."""
     driven = applied(cohort.case, portion.members[place].inputs)
     system, q, v = batch.system_of(place), batch.crew.q[place], batch.crew.v[place]
     with building:
         schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
         schedule.look(cohort.case.duration, q, v)
-        inputs = truncation.RunInputs(system, schedule, batch.end_of(place).time, np.array([q, v]))
+        rates = torques = None
+        if steps is not None:
+            rates = steps[0], steps[1][:, batch.layout.v]
+            if schedule.feedback is None:
+                times = cohort.settings.samples(cohort.case.duration, system.nq)  # as a run has torques
+                torques = times, np.column_stack([each.values(times) for each in schedule.torques])
+        inputs = truncation.RunInputs(system, schedule, batch.end_of(place).time, np.array([q, v]), rates, torques)
         return truncation.estimate_of(inputs, shapes)
 
 
