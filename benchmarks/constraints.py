@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 import flexarm as fa
-from flexarm.motion.schedule import Schedule
+from flexarm.integrators.inputs import Schedule
 
 START = {"crank.q": 1.0, "coupler.q": -0.551831, "rocker.q": 1.295634}
 BEAM = {

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # for tests.oracles
 
 from control_set import costs, hub_and_tip, inversion, shaping, two_link_arm, two_masses
 from control_set.part import Part, Row
-from flexarm.show.style import Picture, grid
+from flexarm.plotting.style import Picture, grid
 from page import table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from deflection import DRAWN, MODELS, Findings, Point, Price, shape_in_plane
-from flexarm.show.style import STYLES, Picture, grid
+from flexarm.plotting.style import STYLES, Picture, grid
 from tests.oracles import elastica
 
 MARKERS = {"none": "v", "shortening": "s", "exact": "o"}

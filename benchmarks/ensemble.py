@@ -18,7 +18,7 @@ from pathlib import Path
 from ensemble_set import cluster, memory, own, report, settings
 from ensemble_set.arms import Grid
 from ensemble_set.rounds import Sizes, timed
-from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.ensemble import engine
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ensemble.md"
 SHARED, SHARED_DURATION = Grid(64, 64), 20.0  # s: batches that are worth sending

@@ -1,6 +1,6 @@
 """What the equations of motion cost: `python benchmarks/equations.py` (or `make bench`).
 
-Instruction counts are deterministic and asserted in tests/mechanics/test_equations.py. Times depend on the machine:
+Instruction counts are deterministic and asserted in tests/dynamics/test_equations.py. Times depend on the machine:
 read them as ratios within one run.
 """
 
@@ -17,8 +17,8 @@ from collections.abc import Callable
 import numpy as np
 
 import flexarm as fa
+from flexarm.beam.foreshortening import MOVES, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.second_order import MOVES, SecondOrder
 from flexarm.codegen.compiler import find_compiler
 from robots import planar_chain, sliding_pair, spatial_chain
 
@@ -104,7 +104,7 @@ def beams() -> None:
                 flexible=fa.Flexible(bend_y=200, basis="elements"),
             )
         )
-        shortening = [SecondOrder(link).moment(MOVES[0], power) for power in (0, 1)]
+        shortening = [SecondOrderBlocks(link).moment(MOVES[0], power) for power in (0, 1)]
         assert all(part is not None for part in (link.a, link.b, link.M, *shortening, link.K, link.D))
 
     print(f"all integrals of a link with 200 elements (400 coordinates): {median(integrals, 3):.3f} s")

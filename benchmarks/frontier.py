@@ -23,7 +23,7 @@ import numpy as np
 import flexarm as fa
 import precision
 import work
-from flexarm.motion.method_names import METHODS
+from flexarm.integrators.registry import METHODS
 from peers import flexarm_models
 from w3_shapes import Shapes, elements, fine, reduced
 

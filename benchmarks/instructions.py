@@ -13,7 +13,7 @@ from pathlib import Path
 import casadi as ca
 
 import flexarm as fa
-from flexarm.motion.plant import Plant
+from flexarm.integrators.plant import Plant
 from robots import planar_chain, sliding_pair, spatial_chain
 
 RECORD = Path(__file__).with_suffix(".json")

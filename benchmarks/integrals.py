@@ -21,10 +21,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import flexarm as fa
+from flexarm.beam.foreshortening import MOVES, TURNS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.nodes import LinkNodes
-from flexarm.beam.second_order import MOVES, TURNS, SecondOrder
-from flexarm.beam.sliding import SlidingIntegrals
+from flexarm.beam.section_nodes import LinkNodes
+from flexarm.beam.sliding_integrals import SlidingIntegrals
 
 HERE = Path(__file__).resolve().parent.parent
 ROUNDS = 3  # of the two checkouts
@@ -93,7 +93,7 @@ def everything(kind: str) -> dict[str, Any]:
 
 def of_second_order(integrals: LinkIntegrals) -> dict[str, Any]:
     """Moments of the displacements, displacements and angles at the tip."""
-    forms = SecondOrder(integrals)
+    forms = SecondOrderBlocks(integrals)
     found: dict[str, Any] = {}
     for k, each in forms.present(MOVES):
         found[f"moved {k}"] = {f"{power}": forms.moment(each, power) for power in (0, 1)}

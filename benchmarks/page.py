@@ -22,7 +22,7 @@ SILENT = 10  # times the loosest target: a setting that ended well and is this f
 
 
 LIMIT = """\
-The instructions of a step grow in proportion to the links (`tests/mechanics/test_equations.py` asserts it). What a step
+The instructions of a step grow in proportion to the links (`tests/dynamics/test_equations.py` asserts it). What a step
 costs beyond that is, most likely, memory: it is straight-line code, which at fifty links no longer fits the caches of
 the processor; this was not measured apart. Elements of a link are coupled through its joint and its shortening, which
 adds vectors of their number, but no matrices, to the band of its mesh.

@@ -69,7 +69,7 @@ def growth(costs: dict[str, list[Cost]], path: Path) -> None:
     plt.close(figure)
 
 
-METHODS = {  # colours as in flexarm.show, and markers to be told apart in grey
+METHODS = {  # colours as in flexarm.plotting, and markers to be told apart in grey
     "auto": ("black", "*"),
     "esdirk": ("#0b3c5d", "o"),
     "dop853": ("#d1495b", "s"),

@@ -29,7 +29,7 @@ import numpy as np
 
 import flexarm as fa
 import work
-from flexarm.motion.method_names import METHODS
+from flexarm.integrators.registry import METHODS
 from precision_cases import CASES, Case
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"

@@ -28,8 +28,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import flexarm as fa
-from flexarm.motion.simulate import _system
-from flexarm.robot.carried import _Rigid, carried
+from flexarm.robot.carried_inertia import _Rigid, carried
+from flexarm.simulation.simulate import _system
 
 REFERENCE = Path(__file__).parent.parent / "tests" / "reference"
 BASES = ("bare", "mass", "zero posture", "loaded", "Craig-Bampton")

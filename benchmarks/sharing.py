@@ -1,7 +1,7 @@
 """Loops over links that share code against code written out, `python benchmarks/sharing.py`.
 
 For chains of equal links, each with an empty cache: set-up (trace and compile) and a step. Where the loops begin to be
-faster is what `flexarm.motion.shared_links.LARGE` says.
+faster is what `flexarm.integrators.link_loops.LARGE` says.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import time
 import warnings
 
 import flexarm as fa
-from flexarm.mechanics.size import size_estimate
-from flexarm.motion import code, plant
+from flexarm.dynamics.validity import size_estimate
+from flexarm.integrators import compiled_step, plant
 from robots import planar_chain, spatial_chain
 
 DT = 1e-3  # s
@@ -28,7 +28,7 @@ CHAINS = {
 def measured(robot: fa.Robot, shared: bool, repeats: int) -> tuple[float, float]:
     """Seconds of set-up, microseconds a step."""
     plant.shares = lambda structure: shared
-    code._codes.clear()
+    compiled_step._codes.clear()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FLEXARM_CACHE"] = cache
         system = fa.System(robot)

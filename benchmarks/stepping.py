@@ -19,11 +19,11 @@ from itertools import count
 import numpy as np
 
 import flexarm as fa
-from flexarm.motion.method_names import METHODS
-from flexarm.motion.plan import tolerance_of
-from flexarm.motion.schedule import Schedule
-from flexarm.motion.step_size import StepSize
-from flexarm.motion.stepper import CompiledStepper
+from flexarm.integrators.inputs import Schedule
+from flexarm.integrators.registry import METHODS
+from flexarm.integrators.step_runner import CompiledStepper
+from flexarm.integrators.step_size import StepSize
+from flexarm.simulation.options import tolerance_of
 from robots import planar_chain
 
 DT = 1e-3  # s

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.mechanics.reach import LARGE_DEFLECTION
-from flexarm.motion.stiffening import MAX_ERROR
+from flexarm.dynamics.validity import LARGE_DEFLECTION
+from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR
 from page import table
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "deflection.md"
@@ -51,7 +51,7 @@ class Comparison:
     @property
     def repeated(self) -> bool:
         """True if a run with "auto" is repeated with exact links."""
-        return self.estimate > MAX_ERROR or self.bend > LARGE_DEFLECTION["shortening"]
+        return self.estimate > MAX_STIFFENING_ERROR or self.bend > LARGE_DEFLECTION["shortening"]
 
     def __str__(self) -> str:
         return (
@@ -207,15 +207,15 @@ def drawn(seed: int, count: int) -> list[Comparison]:
 
 def summary(found: list[Comparison]) -> str:
     """Return a sentence with the failures of the estimate."""
-    large = [each for each in found if each.true > MAX_ERROR]
+    large = [each for each in found if each.true > MAX_STIFFENING_ERROR]
     missed = [each.true for each in large if not each.repeated]
-    needless = sum(each.repeated for each in found if each.true <= MAX_ERROR)
+    needless = sum(each.repeated for each in found if each.true <= MAX_STIFFENING_ERROR)
     ratios = [each.estimate / each.true for each in large]
     kept = f"{len(missed)} of them are kept (up to {max(missed):.1%})" if missed else "all of them are repeated"
     return (
-        f"{len(large)} of {len(found)} runs are off by more than {MAX_ERROR:.0%}, and {kept}; of the "
+        f"{len(large)} of {len(found)} runs are off by more than {MAX_STIFFENING_ERROR:.0%}, and {kept}; of the "
         f"{len(found) - len(large)} others, {needless} repeated without need. Where the error exceeds "
-        f"{MAX_ERROR:.0%}, the estimate is {min(ratios):.2g} to {max(ratios):.2g} times the error."
+        f"{MAX_STIFFENING_ERROR:.0%}, the estimate is {min(ratios):.2g} to {max(ratios):.2g} times the error."
     )
 
 

@@ -5,7 +5,7 @@ twice as many. The error of a run is the largest distance between tips of links,
 estimate is `run.truncation.error`. Runs that raise another warning (links that bend too far for their model) do not
 count as unwarned. `--exact` takes spatial arms of one and two exact links with one and two shapes a family, which may
 bend by more than half of their length. `--share` prints errors by how much of the inertia behind a hinge loads modes of
-two and three shapes (`robot/carried.py`), without runs.
+two and three shapes (`robot/carried_inertia.py`), without runs.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.mechanics.link_models import beams
-from flexarm.mechanics.truncation import MAX_ERROR, Comparison, joint_posture, refined
-from flexarm.motion import truncation
-from flexarm.motion.schedule import Schedule
-from flexarm.robot import carried
+from flexarm.dynamics.links import beam_parameters
+from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Comparison, joint_posture, refined
+from flexarm.integrators.inputs import Schedule
+from flexarm.results import truncation_check
+from flexarm.robot import carried_inertia
 
 ALLOWED = 0.03  # of the peak deflection: larger errors must raise a warning
 KINDS = ("torques", "driven joints", "controller")
@@ -119,7 +119,7 @@ def _tips(run: fa.Run) -> np.ndarray:
 
 def share_study(robots: int, seed: int) -> None:
     """Print errors of planar arms by how much of the inertia behind a hinge loads modes of two and three shapes."""
-    default = carried.SHARE
+    default = carried_inertia.SHARE
     for shapes in (2, 3):
         for kind in KINDS[:2]:
             for share in (0.0, 0.001, 0.003, default, 0.03, 0.1, 1.0):
@@ -127,7 +127,7 @@ def share_study(robots: int, seed: int) -> None:
                 for _ in range(robots):
                     robot, duration, options = random_case(rng, kind, shapes, spatial=False)
                     found.append(_linear_error(robot, duration, options, share))
-                carried.SHARE = default
+                carried_inertia.SHARE = default
                 listed = " ".join(f"{each:7.2%}" for each in np.quantile(found, (0.5, 0.75, 0.9, 1.0)))
                 print(f"{shapes} shapes, {kind:13} share {share:5.3f}: median, 75, 90, 100 % of the arms {listed}")
 
@@ -135,14 +135,14 @@ def share_study(robots: int, seed: int) -> None:
 def _linear_error(robot: fa.Robot, duration: float, options: dict[str, Any], share: float) -> float:
     """Return the estimated error, against eight shapes a link with the default share."""
     fine = refined(robot, {(link.name, "bend_y"): 8 for link in robot.links})
-    carried.SHARE = share
-    beams._integrals.cache_clear()
+    carried_inertia.SHARE = share
+    beam_parameters._integrals.cache_clear()
     system = fa.System(refined(robot, {}), native=False)
     schedule = Schedule(system, options.get("torque"), options.get("motion"), None)
     start = np.array([system.vector(options["q0"]), np.zeros(system.nq)])
-    inputs = truncation.RunInputs(system, schedule, duration, start)
+    inputs = truncation_check.RunInputs(system, schedule, duration, start)
     these = Comparison(system.robot, joint_posture(system, start[0]), fine)
-    return truncation._error(these, inputs.excitation(these, inputs.sampled(these)))
+    return truncation_check._error(these, inputs.excitation(these, inputs.sampled(these)))
 
 
 def drift() -> None:
@@ -200,10 +200,13 @@ def main() -> None:
             flush=True,
         )
     errors, estimates, others_too = np.array(found).T
-    warned, valid = estimates > MAX_ERROR, others_too == 0
+    warned, valid = estimates > MAX_TRUNCATION_ERROR, others_too == 0
     print(f"{len(found)} runs, {warned.sum()} warned of too few shapes, {np.sum(~valid)} of something else")
     print(f"errors above {ALLOWED:.0%} without any warning: {np.sum((errors > ALLOWED) & ~warned & valid)}")
-    print(f"warnings although the error is below {MAX_ERROR:.0%}: {np.sum((errors < MAX_ERROR) & warned)}")
+    print(
+        f"warnings although the error is below {MAX_TRUNCATION_ERROR:.0%}: "
+        f"{np.sum((errors < MAX_TRUNCATION_ERROR) & warned)}"
+    )
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import flexarm as fa
-from flexarm.motion import simulate as simulation
-from flexarm.motion import truncation
+from flexarm.results import truncation_check
+from flexarm.simulation import simulate as simulation
 from peers import flexarm_models
 
 PARTS = {
@@ -34,7 +34,7 @@ TIMED = {  # functions that `simulate` calls by name, and the part that they are
     (simulation, "_complete"): "loop",
     (simulation, "_gathered"): "results",
     (simulation, "estimated_errors"): "checks",
-    (truncation, "estimate"): "checks",
+    (truncation_check, "estimate"): "checks",
     (simulation, "warn_of_validity"): "checks",
 }
 

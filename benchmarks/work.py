@@ -13,9 +13,9 @@ from unittest import mock
 import casadi as ca
 
 import flexarm as fa
-from flexarm.motion import schedule
-from flexarm.motion.methods import Method
-from flexarm.motion.plant import Plant
+from flexarm.integrators import inputs
+from flexarm.integrators.method import Method
+from flexarm.integrators.plant import Plant
 from instructions import CALLS, instructions
 
 
@@ -65,7 +65,7 @@ def executed(work: Callable[..., fa.Run], method: Method) -> dict[str, int]:
             function.function = counters[name] = Counter(function.function)
         return made
 
-    with mock.patch.object(schedule, "Plant", plant):
+    with mock.patch.object(inputs, "Plant", plant):
         work(method=counted(method), native=False)
     calls = {name: each.calls for name, each in counters.items()}
     return calls | {"instructions": sum(times * costs[name] for name, times in calls.items())}

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import flexarm
-from flexarm.motion.given_profiles import PROFILES
-from flexarm.motion.method_names import METHODS, SUNDIALS
-from flexarm.sweeps.kept import USUAL
+from flexarm.integrators.registry import METHODS, SUNDIALS
+from flexarm.profiles.parse import PROFILES
+from flexarm.sweeps.measures import USUAL
 
 PAGE = Path(__file__).parent / "format.md"
 

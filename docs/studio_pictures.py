@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 import flexarm as fa
-from flexarm.studio.modes_panel import PERIOD
+from flexarm.studio.panels.linear import PERIOD
 
 HERE = Path(__file__).parent
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]

@@ -31,3 +31,44 @@ def pytest_runtest_makereport(item, call):
         if reason not in MAY_LACK:
             report.outcome, report.longrepr = "failed", f"skipped ({reason}), but CI must run it: tests/conftest.py"
     return report
+
+
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """Sources that have been compiled, with an own empty cache and nothing in memory."""
+    from flexarm.codegen import cache
+    from flexarm.codegen import library as library_module
+    from flexarm.integrators import compiled_step
+
+    sources, compile_library = [], library_module.compile_library
+
+    def counted(compiler, source, path):
+        sources.append(source)
+        return compile_library(compiler, source, path)
+
+    monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(library_module, "compile_library", counted)
+    monkeypatch.setattr(compiled_step, "_codes", type(compiled_step._codes)())
+    monkeypatch.setattr(cache, "_said", set())
+    yield sources
+    for thread in list(compiled_step._threads):  # before the cache goes
+        thread.join()
+
+
+@pytest.fixture
+def changed_over(monkeypatch):
+    """Runs change over after their first call of the virtual machine: it says that it took long, and waits then.
+
+    The list has one entry for each call of the virtual machine."""
+    from flexarm.integrators import compiled_step
+
+    calls, spend = [], compiled_step.CompiledMethod.spend
+
+    def spend_and_wait(self, seconds):
+        calls.append(seconds)
+        spend(self, 1e9)
+        if self._thread is not None:
+            self._thread.join()
+
+    monkeypatch.setattr(compiled_step.CompiledMethod, "spend", spend_and_wait)
+    return calls

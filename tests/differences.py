@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.robot.changes import changed, value_at
 from flexarm.robot.description import Description
+from flexarm.robot.path_updates import changed, value_at
 
 CENTRAL = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
 FORWARD = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}

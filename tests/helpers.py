@@ -12,9 +12,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 import flexarm as fa
-from flexarm.beam.nodes import LinkNodes
-from flexarm.mechanics import link_models
-from flexarm.mechanics.numbers import Numbers
+from flexarm.beam.section_nodes import LinkNodes
+from flexarm.dynamics import links as link_models
+from flexarm.dynamics.parameters import Numbers
 
 REFERENCE = Path(__file__).parent / "reference"
 

@@ -14,7 +14,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import flexarm as fa
-from flexarm.motion.method_names import METHODS
+from flexarm.integrators.registry import METHODS
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 

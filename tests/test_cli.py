@@ -263,7 +263,7 @@ def test_a_run_that_diverged_fails_and_keeps_what_it_has(tmp_path):
 
 SIGNAL = """
 import os, signal
-from flexarm.motion.progress import Progress
+from flexarm.foundation.progress import Progress
 def update(self, t):
     if t > 0.3:
         os.kill(os.getpid(), signal.{name})

@@ -25,7 +25,7 @@ def test_the_file_format_is_that_of_the_schema():
 
 
 def test_the_file_format_has_every_kind_and_every_field_of_a_simulation():
-    from flexarm.motion.simulation_file import FIELDS
+    from flexarm.simulation.simulation_file import FIELDS
 
     text = (DOCS / "format.md").read_text()
     for name in fa.schema()["$defs"]:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.simulation_file import simulation_options
-from flexarm.robot.files import read
+from flexarm.robot.io.files import read
+from flexarm.simulation.simulation_file import simulation_options
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NOTEBOOK = EXAMPLES / "first_arm.ipynb"

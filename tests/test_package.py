@@ -73,8 +73,8 @@ def test_the_readmes_programs_print_what_they_say(readme):
 
 
 def test_the_demo_is_the_readmes_robot_and_run(readme):
-    from flexarm.motion.simulation_file import simulation_options
-    from flexarm.robot.files import read
+    from flexarm.robot.io.files import read
+    from flexarm.simulation.simulation_file import simulation_options
 
     file = Path(__file__).parent.parent / "examples" / "two_link.yaml"
     robot, section = read(file)
@@ -166,7 +166,7 @@ def test_a_users_program_is_checked_by_its_types(tmp_path):
     told = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=environment).stdout
     assert re.findall(r'Revealed type is "flexarm\.([\w.]+)"', told) == [
         "robot.robot.Robot",
-        "motion.run.Run",
+        "results.run.Run",
         "analysis.modes.ModeSet",
         "robot.robot.Robot",
     ]
@@ -182,7 +182,7 @@ def test_examples_in_docstrings_are_found_and_run(pytestconfig):
     for module in pkgutil.walk_packages(fa.__path__, "flexarm."):
         rooms += [module.name.split(".")[1] for each in finder.find(import_module(module.name)) if each.examples]
     assert len(rooms) >= 30
-    assert {"foundation", "robot", "mechanics", "analysis", "symbolic"} <= set(rooms)
+    assert {"foundation", "robot", "dynamics", "analysis", "symbolic"} <= set(rooms)
 
 
 def test_what_stands_beside_the_package_is_of_this_version():

@@ -8,7 +8,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row, below
-from flexarm.show.style import line
+from flexarm.plotting.style import line
 from tests.control.arms import MOVE, single
 
 WAY = np.pi / 2  # m, of a tip at 1 m

@@ -8,7 +8,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row
-from flexarm.show.style import line
+from flexarm.plotting.style import line
 
 PUBLISHED = {  # width at 5 % of residual vibration, undamped, and periods (Singhose)
     "zv": (0.064, 0.5),

@@ -9,7 +9,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row
-from flexarm.show.style import line
+from flexarm.plotting.style import line
 
 KP, KD = {"upper": 160.0, "fore": 60.0}, {"upper": 11.0, "fore": 1.1}
 GOAL = {"upper": 0.5, "fore": 0.5}  # rad, a step

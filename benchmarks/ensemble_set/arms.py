@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.sweeps.member import Case, Member
+from flexarm.sweeps.case import Member, SweepCase
 from peers.result import Result
 
 DURATION, SAMPLE = 10.0, 0.05  # s
@@ -87,9 +87,9 @@ def arm(upper: fa.Flexible, fore: fa.Flexible) -> fa.Robot:
     return fa.library.two_link_arm(damping=1e-3).with_(shapes)
 
 
-def case(upper: fa.Flexible, fore: fa.Flexible, rtol: float, **options: Any) -> Case:
+def case(upper: fa.Flexible, fore: fa.Flexible, rtol: float, **options: Any) -> SweepCase:
     known = {"rtol": rtol, "sample": SAMPLE, **options}
-    return Case(arm(upper, fore), DURATION, torque=TORQUE, options=known)
+    return SweepCase(arm(upper, fore), DURATION, torque=TORQUE, options=known)
 
 
 @cache

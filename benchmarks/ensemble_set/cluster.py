@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import flexarm as fa
 from ensemble_set.arms import Grid
-from flexarm.sweeps.member import Case
+from flexarm.sweeps.case import SweepCase
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Shared:
         return self.wall * self.workers / sum(self.batches) - 1
 
 
-def shared(case: Case, grid: Grid, workers: int, rounds: int) -> list[Shared]:
+def shared(case: SweepCase, grid: Grid, workers: int, rounds: int) -> list[Shared]:
     """Of some rounds; one before them lets workers load what is compiled."""
     from distributed import Client, LocalCluster, get_task_stream
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ensemble_set import own
 from ensemble_set.arms import Grid
-from flexarm.sweeps.member import Case
+from flexarm.sweeps.case import SweepCase
 
 SHORT = 0.05  # s: histories are not kept, so longer runs take no more
 SCRIPT = Path(__file__).resolve().parents[1] / "ensemble.py"
@@ -25,7 +25,7 @@ def grid_of(members: int) -> Grid:
     return Grid(payloads, members // payloads)
 
 
-def swept(case: Case, members: int) -> dict[str, float]:
+def swept(case: SweepCase, members: int) -> dict[str, float]:
     """Here: members, seconds, and the largest memory that this process ever had (MB)."""
     grid, begin = grid_of(members), time.perf_counter()
     own.swept(replace(case, duration=SHORT), grid)

@@ -11,14 +11,14 @@ import numpy as np
 
 import flexarm as fa
 from ensemble_set.arms import SAMPLE, Checked, Grid
-from flexarm.sweeps.lanes import engine
-from flexarm.sweeps.lanes.runs import gathered
-from flexarm.sweeps.lanes.sweep import Sweep
-from flexarm.sweeps.member import Case
+from flexarm.sweeps.case import SweepCase
+from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.ensemble.task import gathered
+from flexarm.sweeps.ensemble.task_queue import TaskQueue
 from peers.result import Failed, Result
 
 
-def one_by_one(case: Case, grid: Grid) -> tuple[float, float]:
+def one_by_one(case: SweepCase, grid: Grid) -> tuple[float, float]:
     """Seconds a member: of the loop, and whole."""
     begin, loops = time.perf_counter(), 0.0
     for each in grid.members:
@@ -27,7 +27,7 @@ def one_by_one(case: Case, grid: Grid) -> tuple[float, float]:
     return loops / len(grid), (time.perf_counter() - begin) / len(grid)
 
 
-def together(case: Case, grid: Grid, threads: int) -> tuple[float, ...]:
+def together(case: SweepCase, grid: Grid, threads: int) -> tuple[float, ...]:
     """Seconds a member inside the engine: of the loops of all threads (steps, and over their nodes), of the run, and
     with its preparation."""
     these = grid.members
@@ -39,7 +39,7 @@ def together(case: Case, grid: Grid, threads: int) -> tuple[float, ...]:
     return sweep.loop_time / count, sweep.node_time / count, (end - ready) / count, (end - begin) / count
 
 
-def swept(case: Case, grid: Grid, threads: int | None = None, **options: Any) -> tuple[float, ...]:
+def swept(case: SweepCase, grid: Grid, threads: int | None = None, **options: Any) -> tuple[float, ...]:
     """Seconds a member of `fa.sweep`, from its call to its Dataset: whole, and in the loops of all threads (steps, and
     over their nodes)."""
     with noticed() as sweeps:
@@ -55,11 +55,11 @@ def swept(case: Case, grid: Grid, threads: int | None = None, **options: Any) ->
 
 
 @contextlib.contextmanager
-def noticed() -> Iterator[list[Sweep]]:
+def noticed() -> Iterator[list[TaskQueue]]:
     """What the engine prepares meanwhile: a Dataset does not tell how long loops took."""
-    prepare, found = engine.prepare, list[Sweep]()
+    prepare, found = engine.prepare, list[TaskQueue]()
 
-    def noticing(*given: Any, **named: Any) -> Sweep:
+    def noticing(*given: Any, **named: Any) -> TaskQueue:
         found.append(prepare(*given, **named))
         return found[-1]
 
@@ -70,7 +70,7 @@ def noticed() -> Iterator[list[Sweep]]:
         engine.prepare = prepare
 
 
-def tried(case: Case, checked: Checked) -> Result:
+def tried(case: SweepCase, checked: Checked) -> Result:
     """Tips of members that are checked, in the company in which `fa.sweep` runs them: in the tasks that have one."""
     begin = time.perf_counter()
     sweep = engine.prepare(case, checked.grid.members, threads=engine.processors())

@@ -12,7 +12,7 @@ import flexarm as fa
 from ensemble_set import own
 from ensemble_set.arms import DURATION, SAMPLE, Grid
 from ensemble_set.settings import Chosen
-from flexarm.sweeps.member import Case
+from flexarm.sweeps.case import SweepCase
 
 Seconds = tuple[float, ...]
 
@@ -121,7 +121,7 @@ def timed(chosen: Chosen, sizes: Sizes, threads: int, rounds: int) -> Timed:
     return Timed(threads, sizes, rounds, **medians)
 
 
-def compiled(case: Case, sizes: Sizes) -> None:
+def compiled(case: SweepCase, sizes: Sizes) -> None:
     """What the rounds run is compiled before."""
     fa.simulate(case.robot, case.duration, torque=case.torque, native=True, **case.options)
     own.one_by_one(case, sizes.alone)

@@ -18,7 +18,7 @@ import flexarm as fa
 import search
 from ensemble_set import own
 from ensemble_set.arms import DURATION, SAMPLE, WITHIN, Checked, Grid, case, reference
-from flexarm.sweeps.member import Case
+from flexarm.sweeps.case import SweepCase
 from peers.result import Candidate, Result
 from search import Survey, Trial
 
@@ -35,7 +35,7 @@ class Chosen:
     """What was tried, and what of each tool is timed: by its name, with what it takes."""
 
     survey: Survey
-    own: tuple[Trial, Case]
+    own: tuple[Trial, SweepCase]
     mujoco: tuple[Trial, Mapping[str, Any]]
     mujoco_alike: tuple[Trial, Mapping[str, Any]]  # with as many segments in both links
     mujoco_named: tuple[Trial, Mapping[str, Any]]  # with which the goal was set, however accurate
@@ -43,7 +43,7 @@ class Chosen:
     closely: Mapping[str, float]  # by setting, the largest error of many members (m)
 
 
-def flexarm_settings() -> dict[str, Case]:
+def flexarm_settings() -> dict[str, SweepCase]:
     """Links of these arms bend by a few per cent: foreshortening to second order is enough, and cheaper than exact.
     Modes of a typical arm are the same for all payloads, which are described with fewer robots then."""
 
@@ -154,10 +154,10 @@ def chosen(grid: Grid, say: Callable[[str], None]) -> Chosen:
     return Chosen(Survey(trials, (WITHIN,)), best, *mujoco, exudyn, errors)
 
 
-def quickest(found: Survey, few: Checked, close: Checked, say: Callable[[str], None]) -> tuple[Trial, Case]:
+def quickest(found: Survey, few: Checked, close: Checked, say: Callable[[str], None]) -> tuple[Trial, SweepCase]:
     """The setting of flexarm that holds also in the company of all members, whose whole sweep is quickest: robots must
     be described, too, which takes some settings longer than others."""
-    left, final = flexarm_settings(), list[tuple[float, Trial, Case]]()
+    left, final = flexarm_settings(), list[tuple[float, Trial, SweepCase]]()
     while len(final) < FINAL and (best := _best(found, left)) is not None:
         setting = left.pop(best.setting)
         errors = [each.error(own.tried(setting, each)) for each in (few, close)]

@@ -20,18 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.codegen.evaluator import Native
-from flexarm.control.simulation import Simulation
-from flexarm.control.step_watch import StepError
-from flexarm.foundation.numbers import Array, real_array, real_number
-from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.system import System
-from flexarm.motion.laws import Feedback
-from flexarm.motion.methods import Method
+from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.system import System
+from flexarm.feedback.feedback import Feedback
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array, real_array, real_number
+from flexarm.integrators.method import Method
 from flexarm.robot import Robot
+from flexarm.simulation.stepped import Simulation
+from flexarm.simulation.stepped_checks import StepError
 
 if TYPE_CHECKING:
-    from flexarm.show.camera import Camera
+    from flexarm.plotting.arm_artist import FrameRenderer
 
 try:
     import gymnasium
@@ -116,7 +116,7 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         self.names = tuple(_usual(system, target is not None) if observe is None else _names(observe))
         self._readers = [self._reader(name) for name in self.names]
         self._origin, self._count = self.sim.state, 0
-        self._camera: Camera | None = None
+        self._camera: FrameRenderer | None = None
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (system.nu,), np.float32)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self.names),), np.float32)
 
@@ -162,11 +162,11 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         """The robot as it is, an array (height, width, 3) of bytes with render_mode="rgb_array"; else nothing."""
         if self.render_mode is None:
             return None
-        from flexarm.show.camera import Camera
+        from flexarm.plotting.arm_artist import FrameRenderer
 
         marks = np.zeros((0, 3)) if self.target is None else self.target[None, :]
         if self._camera is None:
-            self._camera = Camera(self.sim.system, np.array(self.sim.q), marks)
+            self._camera = FrameRenderer(self.sim.system, np.array(self.sim.q), marks)
         return self._camera.image(np.array(self.sim.q), marks, f"t = {self.sim.t:.2f} s")
 
     # --- inside ---

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 import flexarm as fa
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page

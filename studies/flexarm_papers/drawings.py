@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array
-from flexarm.show.style import STYLES, Picture
+from flexarm.foundation.validation import Array
+from flexarm.plotting.style import STYLES, Picture
 
 LINK, TURN, LOAD = (STYLES[k][0] for k in (0, 1, 2))  # links; joint axes and angles; forces and torques
 LINES = "0.35"  # dimensions and frames

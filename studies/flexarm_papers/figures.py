@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flexarm.show.style import STYLES, Picture, grid
+from flexarm.plotting.style import STYLES, Picture, grid
 
 Curves = Mapping[str, tuple[Any, Any]]  # by label: abscissa, ordinate
 

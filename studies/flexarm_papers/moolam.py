@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.foundation.numbers import Array
-from flexarm.show.style import STYLES, Picture, grid
+from flexarm.foundation.validation import Array
+from flexarm.plotting.style import STYLES, Picture, grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page

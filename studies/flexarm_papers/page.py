@@ -9,8 +9,8 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from flexarm.foundation.files import write_bytes, write_text
-from flexarm.motion.netcdf import netcdf
-from flexarm.motion.run import Run
+from flexarm.results.netcdf import netcdf
+from flexarm.results.run import Run
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.files import write_text
-from flexarm.mechanics.reach import ValidityWarning
 from flexarm_papers.page import Page
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Study:
 def study(name: str) -> Study:
     """A study by name."""
     if name not in NAMES:
-        from flexarm.foundation.sentences import suggestion
+        from flexarm.foundation.messages import suggestion
 
         raise ValueError(f"there is no study '{name}'{suggestion(name, [*NAMES, 'all'])}")
     found: Study = import_module(f"flexarm_papers.{name}").STUDY

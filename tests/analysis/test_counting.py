@@ -3,7 +3,7 @@
 import pytest
 
 import flexarm as fa
-from flexarm.analysis.counting import one_by_one
+from flexarm.analysis.frequency_maps import one_by_one
 
 
 def test_all_is_done_in_order():

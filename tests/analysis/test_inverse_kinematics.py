@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.analysis.places import Twin
+from flexarm.analysis.rigid_kinematics import Twin
 from tests.helpers import robots
 from tests.sliders import PAIRS, pair
 

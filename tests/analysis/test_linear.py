@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.mechanics.assembly import Assembly
+from flexarm.dynamics.constraints.initial_projection import Assembly
 from tests.helpers import unit_link
 from tests.oracles import beam_on_hub
 from tests.sliders import pair

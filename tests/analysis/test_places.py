@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-from flexarm.analysis.places import Place, Twin
+from flexarm.analysis.rigid_kinematics import Place, Twin
 
 ARM = fa.library.rrr_arm(elastic_joints=True)
 

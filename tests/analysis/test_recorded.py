@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.analysis.recorded import recorded
+from flexarm.analysis.spectra import recorded
 
 
 @pytest.fixture(scope="module")

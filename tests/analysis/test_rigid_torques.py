@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.analysis import rigid_torques as module
-from flexarm.motion.pieces import Wave
-from flexarm.motion.profiles import Profile
+from flexarm.profiles.profile import Profile
+from flexarm.profiles.segments import Wave
 
 DURATION = 2.0
 TIMES = np.linspace(0, DURATION, 81)

@@ -7,8 +7,8 @@ from scipy.spatial.transform import Rotation
 
 import flexarm as fa
 from flexarm.analysis.tip_paths import tip_path
-from flexarm.motion.pieces import Wave
-from flexarm.motion.profiles import Profile
+from flexarm.profiles.profile import Profile
+from flexarm.profiles.segments import Wave
 
 TIMES = np.linspace(0, 2, 41)
 

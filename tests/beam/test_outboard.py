@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from flexarm.beam.outboard import Outboard
+from flexarm.beam.integrals import Outboard
 
 
 def test_polynomials_are_integrated_exactly_from_any_place():

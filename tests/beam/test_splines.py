@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.beam.splines import splines
+from flexarm.beam.bases import splines
 from tests.helpers import unit_link
 
 NODES = np.array([0.0, 0.2, 0.5, 0.6, 1.0])

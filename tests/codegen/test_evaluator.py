@@ -3,13 +3,13 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from flexarm.codegen import evaluator
-from flexarm.codegen.evaluator import Code, Evaluator
+from flexarm.codegen.evaluator import Evaluator, SharedFunction
 
 
 def product(native=False) -> Evaluator:
     x, y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
     function = ca.Function("product", [x, y], [ca.dot(x, y), x + y, x @ y.T])
-    return Evaluator(Code(function, ranks=[0, 1, 2]), native=native)
+    return Evaluator(SharedFunction(function, ranks=[0, 1, 2]), native=native)
 
 
 def test_numbers_vectors_and_matrices_keep_their_rank_in_any_batch():

@@ -13,8 +13,8 @@ from flexarm.codegen.driver import SEGMENT, Driver
 from flexarm.codegen.groups import BATCH, CONTROL, NODE_STRIDE, GroupDriver, PassStatus, group_source, next_sizes
 from flexarm.codegen.loops import Runner
 from flexarm.codegen.simd_library import PAIRS, LaneLibrary, widest
-from flexarm.motion.sampling import CUBIC, LOW, UNRESOLVED, WITH_RATES, between
-from flexarm.motion.state import Layout
+from flexarm.integrators.state import Layout
+from flexarm.results.step_history import CUBIC, LOW, UNRESOLVED, WITH_RATES, between
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 

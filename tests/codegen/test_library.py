@@ -224,7 +224,7 @@ def test_what_is_kept_by_what_it_depends_on_is_not_made_again(own_cache, monkeyp
 
 @needs_compiler
 def test_a_robot_simulated_before_is_not_traced_again(own_cache, monkeypatch):
-    from flexarm.motion.methods import Method
+    from flexarm.integrators.method import Method
 
     def run(length):
         link = fa.Link("arm", length, mass=1.0)
@@ -248,6 +248,6 @@ def test_code_in_any_file_that_is_run_counts():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     package = Path(library_module.__file__).parents[1]
     run = set(done.stdout.splitlines())
-    assert {"foundation", "robot", "beam", "mechanics", "motion"} <= {Path(path).parent.name for path in run}
+    assert {"foundation", "robot", "beam", "dynamics", "simulation"} <= {Path(path).parent.name for path in run}
     assert run <= set(cache.sources(package))
     assert library_module.CODE[1] == cache.fingerprint(package)

@@ -9,8 +9,8 @@ import pytest
 import flexarm as fa
 from flexarm.codegen import sampler
 from flexarm.codegen.compiler import find_compiler
-from flexarm.motion.controller_samples import ControllerSamples
-from tests.motion.test_constraints import at, four_bar
+from flexarm.simulation.controller_samples import ControllerSamples
+from tests.simulation.test_constraints import at, four_bar
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 ARM = fa.library.two_link_arm(damping=1e-3)
@@ -101,7 +101,7 @@ def test_runs_take_the_same_steps_in_both(name, monkeypatch):
 def test_every_sample_as_a_breakpoint_gives_the_same_digits(monkeypatch):
     law = {"torque": fa.Feedback(plain, rate=500), "loads": [fa.PointLoad("fore", force=[0, fa.sine(0.01, 4.0), 0])]}
     inside = simulated(True, **law)
-    monkeypatch.setattr("flexarm.motion.stepper.CompiledStepper.sampler", lambda *_: None)
+    monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sampler", lambda *_: None)
     at_breakpoints = simulated(True, **law)
     assert inside.statistics["steps"] == at_breakpoints.statistics["steps"]
     assert inside.statistics["chunks"] < at_breakpoints.statistics["chunks"] / 10
@@ -120,7 +120,7 @@ def test_restarts_with_driven_joints_and_constraints_are_those_at_breakpoints(ca
         robot = four_bar()
         given = {"torque": fa.pd(robot, 2.0, 0.5, {"crank": 1.3}, rate=500), "q0": at(1.0)}
     runs = [fa.simulate(robot, 0.3, native=native, **given)]
-    monkeypatch.setattr("flexarm.motion.stepper.CompiledStepper.sampler", lambda *_: None)
+    monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sampler", lambda *_: None)
     runs.append(fa.simulate(robot, 0.3, native=native, **given))
     assert runs[0].status == "completed"
     assert runs[0].statistics["steps"] == runs[1].statistics["steps"]

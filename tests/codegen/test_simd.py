@@ -10,10 +10,10 @@ import pytest
 import flexarm as fa
 from flexarm.codegen import cache, simd_library
 from flexarm.codegen.compiler import find_compiler
+from flexarm.codegen.library import generate_source
 from flexarm.codegen.simd import TESTED_CASADI, UnexpectedSource, vectorize
 from flexarm.codegen.simd_library import AVX2, AVX512, PAIRS, LaneFunction, LaneLibrary, Width, widest
-from flexarm.codegen.source import generate_source
-from flexarm.sweeps.lanes import lane_code
+from flexarm.sweeps.ensemble import compiled
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -215,7 +215,7 @@ def test_without_vectors_members_run_one_by_one_and_one_line_says_why(monkeypatc
     expected = fa.sweep(robot, over, 1.0, torque={"mass": 1.0})
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
     monkeypatch.setattr(cache, "_said", set())
-    monkeypatch.setattr(lane_code, "_codes", type(lane_code._codes)())
+    monkeypatch.setattr(compiled, "_codes", type(compiled._codes)())
     make = simd_library.generate_source
     monkeypatch.setattr(
         simd_library, "generate_source", lambda *given: make(*given).replace("#define casadi_real", "//")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from flexarm.codegen import library
 from flexarm.codegen import library as library_module
-from flexarm.codegen import source
 from flexarm.codegen.compiler import find_compiler
 
 
@@ -29,7 +29,7 @@ def written(function: ca.Function) -> str:
 
 def test_other_texts_stay_as_they_are():
     for text in ("", "int main() {\n  return 0;\n}"):
-        assert source.split(text) == text
+        assert library.split(text) == text
 
 
 def test_whether_an_array_is_there_is_asked_once():
@@ -40,29 +40,29 @@ def test_whether_an_array_is_there_is_asked_once():
 
 
 def pair(function: ca.Function) -> tuple[str, str]:
-    return written(function), source.split(written(function))
+    return written(function), library.split(written(function))
 
 
 def test_a_body_that_is_not_understood_stays_as_it_is():
     text = written(long_function(1000))
     strange = text.replace("  return 0;", "  while (0) {}\n  return 0;")
-    assert source.split(strange) == strange
+    assert library.split(strange) == strange
 
 
 def test_every_piece_is_short():
-    cut = source.split(written(long_function(2000)))
+    cut = library.split(written(long_function(2000)))
     bodies = re.findall(r"^static void casadi_f\d+_\d+\(.*?\{\n(.*?)^\}", cut, re.S | re.M)
     assert len(bodies) > 10
-    assert max(len(re.findall(r"^  a\d+=(?!kept)", body, re.M)) for body in bodies) <= source.LONGEST
+    assert max(len(re.findall(r"^  a\d+=(?!kept)", body, re.M)) for body in bodies) <= library.LONGEST
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 @pytest.mark.parametrize("longest", [3, 50, 400])
 def test_the_pieces_compute_the_same_digits(longest, tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
-    monkeypatch.setattr(source, "LONGEST", longest)
+    monkeypatch.setattr(library, "LONGEST", longest)
     function = long_function(1000)
-    assert source.split(written(function)) != written(function)
+    assert library.split(written(function)) != written(function)
     compiled = library_module.compiled(function)
     for x in np.random.default_rng(0).normal(size=(5, 4)):
         for found, expected in zip(compiled(x[:3], x[3]), function(x[:3], x[3])):

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 import flexarm as fa
-from flexarm.motion.traced_law import TracedLaw
+from flexarm.feedback.traced_law import TracedLaw
 
 
 def matrices(robot, feedback, q=None):

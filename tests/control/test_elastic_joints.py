@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import expm
 
 import flexarm as fa
-from flexarm.motion.higher_rates import second_rate
+from flexarm.profiles.derived import second_rate
 
 POLES = [-6.0, -7.0, -5 + 3j, -5 - 3j]
 

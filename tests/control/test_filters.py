@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.motion.digital_law import DigitalLaw
-from flexarm.motion.law_view import Instant
+from flexarm.feedback.digital_law import DigitalLaw
+from flexarm.feedback.measurements import Instant
 from tests.control.closed_loops import poles, slopes
 from tests.control.robots import pendulum
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.control import linear_law
-from flexarm.control.weights import accumulated
+from flexarm.control import linear_controller
+from flexarm.control.riccati import accumulated
 from tests.control.closed_loops import beam, closed_loop_poles, same_poles
 
 ROD = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])  # q'' = u
@@ -76,7 +76,7 @@ def test_a_digital_one_builds_no_expressions_at_its_samples(hanging, monkeypatch
     def refused(matrix):
         raise AssertionError("a matrix of CasADi is built at a sample")
 
-    monkeypatch.setattr(linear_law.ca, "sparsify", refused)
+    monkeypatch.setattr(linear_controller.ca, "sparsify", refused)
     run = fa.simulate(system, 0.1, torque=law, q0=q, native=False)
     assert run.status == "completed"
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from tests.control.closed_loops import poles
 from tests.control.robots import pendulum, weighty
-from tests.motion.test_constraints import at, four_bar
+from tests.simulation.test_constraints import at, four_bar
 
 
 def test_a_joint_moves_as_a_spring_and_a_damper_move_it():
@@ -55,7 +55,7 @@ def test_behind_an_elastic_drive_it_holds_the_motor(gear):
 
 
 def test_gains_are_by_link_and_tuned_without_compiling():
-    from flexarm.motion.traced_law import TracedLaw
+    from flexarm.feedback.traced_law import TracedLaw
 
     arm = fa.library.two_link_arm()
     system = fa.System(arm, native=False)

@@ -144,7 +144,7 @@ def test_turning_the_base_and_gravity_together_changes_nothing(robot, seed, turn
 def test_a_planar_robot_is_a_spatial_one_that_stays_in_its_plane(robot, seed):
     """With out-of-plane families added: they feel no force and change nothing. Exact links have one more node in space
     than in the plane, which shows as far as few nodes are exact (1e-3 of M at a tenth of the length,
-    tests/mechanics/test_exact_links.py)."""
+    tests/dynamics/links/test_exact.py)."""
     exact = any(link.stiffening == "exact" for link in robot.links)
     grown = []
     for link in robot.links:

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import flexarm as fa
-from flexarm.motion.given_profiles import profile
+from flexarm.profiles.parse import profile
 from tests.helpers import robots, state
 
 inputs = st.sampled_from(

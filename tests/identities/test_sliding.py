@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from tests.dynamics.test_equations import lagrange
 from tests.helpers import more_nodes, omega
-from tests.mechanics.test_equations import lagrange
 from tests.sliders import BAR, GAMMA, PAIRS, RATE, SOFT, START, WIDE, Points, pair, scattered, spatial_pair
 
 STIFFENINGS = ["none", "shortening", "exact"]

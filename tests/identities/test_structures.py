@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.mechanics import structure
-from flexarm.motion import code
-from flexarm.robot.changes import changed, value_at
+from flexarm.dynamics import model_structure
+from flexarm.integrators import compiled_step
+from flexarm.robot.path_updates import changed, value_at
 from tests.differences import numbers_in
 from tests.helpers import robots, state
 from tests.sliders import pair, scattered, spatial_pair
@@ -67,8 +67,8 @@ def answers(robot: fa.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dic
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "_known", OrderedDict())
-    monkeypatch.setattr(code, "_codes", OrderedDict())
+    monkeypatch.setattr(model_structure, "_known", OrderedDict())
+    monkeypatch.setattr(compiled_step, "_codes", OrderedDict())
 
 
 def equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:

@@ -11,8 +11,8 @@ import xarray as xr
 from matplotlib.colors import to_rgb
 
 import flexarm as fa
-from flexarm.cli.paper import paper
-from flexarm.show.style import STYLES
+from flexarm.cli.other import paper
+from flexarm.plotting.style import STYLES
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page, png

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm.robot as fa
-from flexarm.mechanics.system import System
+from flexarm.dynamics.system import System
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import flexarm as fa
-from flexarm.robot.description import Description
-from flexarm.robot.remembered import remembered
+from flexarm.robot.description import Description, remembered
 
 
 class Ruler(Description):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexarm.robot.tree import circle, parents_first
+from flexarm.robot.carried_inertia import circle, parents_first
 
 
 def test_a_tree_in_order_keeps_its_order():

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.case import Case
+from flexarm.studio.case import StudioCase
+from flexarm.studio.mesh_frames import light
 from flexarm.studio.page import WIDTH, Page
-from flexarm.studio.palette import light
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -290,8 +290,8 @@ def test_two_pages_stay_apart(browser: Any, window: Window, studio: fa.Studio) -
     assert window.page.case.value(PAYLOAD) == 0.15
     bar = fa.Robot("bar", links=[fa.Link("a", 1.0, fa.Revolute(viscous=1e6), mass=1.0)])
     wild = {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"a": 1.0}}
-    other.page.do(lambda: other.page.open(Case.of_robot(bar, {"duration": 0.1, "native": False})))
-    other.page.do(lambda: other.page.open(Case.of_robot(bar, wild)))
+    other.page.do(lambda: other.page.open(StudioCase.of_robot(bar, {"duration": 0.1, "native": False})))
+    other.page.do(lambda: other.page.open(StudioCase.of_robot(bar, wild)))
     other.page.wait()
     assert other.page.error
     assert other.page.case.robot.name == "bar"

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.control.usual_gains import usual_gains
-from flexarm.studio.case import Case
-from flexarm.studio.files_panel import OPEN
-from flexarm.studio.kept_panel import KEPT
+from flexarm.control.per_joint import usual_gains
+from flexarm.studio.case import StudioCase
 from flexarm.studio.page import Page
-from flexarm.studio.standing import standing
+from flexarm.studio.panels.files import KEPT, OPEN
+from flexarm.studio.startup import standing
 from tests.studio.browserless import Client
 
 PAYLOAD = "links.fore.payload.mass"
@@ -22,8 +21,8 @@ OPTIONS = {"duration": 0.4, "torque": {"upper": fa.bang_bang(1.0, (0.1, 0.2))}, 
 SECTION = {"duration": 0.2, "torque": {"upper": {"profile": "step", "amplitude": 0.5}}}
 
 
-def opened(start: Case | fa.Run | None = None) -> Page:
-    page = Page(Client(), start or Case.of_robot(ARM, OPTIONS))
+def opened(start: StudioCase | fa.Run | None = None) -> Page:
+    page = Page(Client(), start or StudioCase.of_robot(ARM, OPTIONS))
     page.wait()
     assert not page.error
     return page
@@ -210,7 +209,7 @@ def test_what_is_typed_is_undone_at_once(page: Page) -> None:
 
 def test_first_run_that_fails_shows_the_arm_at_rest() -> None:
     """In a page that says why, and has knobs to set it right."""
-    page = Page(Client(), Case.of_robot(ARM, OPTIONS | {"sample": 7.0}))
+    page = Page(Client(), StudioCase.of_robot(ARM, OPTIONS | {"sample": 7.0}))
     page.wait()
     assert page.error == "sample = 7: must be at most the duration, 0.4 s"
     assert "at rest" in page.status._words.content
@@ -225,7 +224,7 @@ def test_first_run_that_fails_shows_the_arm_at_rest() -> None:
 
 
 def test_robot_stands_in_its_page_before_its_run_is_computed() -> None:
-    case, ready = Case.of_robot(ARM, OPTIONS), threading.Event()
+    case, ready = StudioCase.of_robot(ARM, OPTIONS), threading.Event()
     stands = standing(case)
     page = Page(Client(), case, None, stands, lambda: ready.wait(20) and None)
     assert page.result is None
@@ -238,10 +237,10 @@ def test_robot_stands_in_its_page_before_its_run_is_computed() -> None:
 
 
 def test_how_a_robot_stands_is_not_guessed() -> None:
-    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": "equilibrium"})) is None
-    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": {"nobody.q": 1.0}})) is None
-    assert standing(Case.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]})) is None
-    assert standing(Case.of_robot(ARM, OPTIONS)) is not None
+    assert standing(StudioCase.of_robot(ARM, OPTIONS | {"q0": "equilibrium"})) is None
+    assert standing(StudioCase.of_robot(ARM, OPTIONS | {"q0": {"nobody.q": 1.0}})) is None
+    assert standing(StudioCase.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]})) is None
+    assert standing(StudioCase.of_robot(ARM, OPTIONS)) is not None
 
 
 def test_page_of_which_nothing_can_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +249,7 @@ def test_page_of_which_nothing_can_be_shown_says_so(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("flexarm.studio.page.computed", never)
     monkeypatch.setattr("flexarm.studio.page.at_rest", never)
-    page = Page(Client(), Case.of_robot(ARM, OPTIONS))
+    page = Page(Client(), StudioCase.of_robot(ARM, OPTIONS))
     page.wait()
     assert page.error == "it cannot be"
     assert "computing" not in page.status._words.content
@@ -281,11 +280,13 @@ def test_hundred_turns_in_a_row_end_at_the_last(page: Page) -> None:
 
 
 def test_run_that_diverges_leaves_the_page_answering() -> None:
-    wild = Case.of_robot(ARM, {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"upper": 1.0}})
+    wild = StudioCase.of_robot(
+        ARM, {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"upper": 1.0}}
+    )
     page = Page(Client(), wild)
     page.wait()
     assert page.error
-    page.do(lambda: page.open(Case.of_robot(ARM, OPTIONS)))
+    page.do(lambda: page.open(StudioCase.of_robot(ARM, OPTIONS)))
     page.wait()
     assert not page.error
     page.close()
@@ -297,7 +298,7 @@ def test_long_run_is_stopped_and_gives_way() -> None:
         return {"upper": 0.01}
 
     long = {"duration": 50.0, "torque": fa.Feedback(slow, rate=100.0), "native": False}
-    page = Page(Client(), Case.of_robot(ARM, long))
+    page = Page(Client(), StudioCase.of_robot(ARM, long))
     time.sleep(0.5)
     page.client.gui.made["go back"].hand("Stop")
     page.wait()
@@ -324,7 +325,7 @@ def test_long_run_is_stopped_and_gives_way() -> None:
 
 
 def test_ghost_that_cannot_be_leaves_the_run_shown() -> None:
-    page = opened(Case.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
+    page = opened(StudioCase.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
     hand(page, "ghost", "rigid twin")
     assert "give q0 by name" in page.error
     assert page.scene._meshes["arm"].visible
@@ -371,7 +372,7 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
 
 def test_ghosts_are_those_that_are_kept() -> None:
     page = opened()
-    other = opened(Case.of_robot(ARM, OPTIONS | {"duration": 0.2}))
+    other = opened(StudioCase.of_robot(ARM, OPTIONS | {"duration": 0.2}))
     kept = page.files.kept
     kept.hold("a.nc", other.result)
     hand(page, "ghost", "a.nc")
@@ -416,7 +417,7 @@ def test_kept_runs_are_listed_renamed_and_forgotten() -> None:
 
 def test_output_is_that_in_which_the_tip_moves() -> None:
     lift = fa.Robot("lift", links=[fa.Link("a", 1.0, fa.Revolute("y"), mass=1.0)])
-    page = opened(Case.of_robot(lift, {"duration": 0.3, "torque": {"a": 0.3}, "native": False}))
+    page = opened(StudioCase.of_robot(lift, {"duration": 0.3, "torque": {"a": 0.3}, "native": False}))
     assert page.client.gui.made["output"].value == "tip.z"
     assert [page.client.gui.made[f"plot {k}"].value for k in (1, 2, 3)] == ["joints", "tip", "energies"]
     assert "`a.q`" in page.response._said.content
@@ -434,7 +435,7 @@ def test_output_is_that_in_which_the_tip_moves() -> None:
 def test_output_is_that_which_the_input_pushes() -> None:
     """Over the run the tip moves most along x, at its beginning along y."""
     bar = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=1.0)])
-    page = opened(Case.of_robot(bar, {"duration": 1.0, "torque": {"a": 2.0}, "native": False}))
+    page = opened(StudioCase.of_robot(bar, {"duration": 1.0, "torque": {"a": 2.0}, "native": False}))
     page.line.seek(0.0)
     hand(page, "Response at the posture shown")
     assert page.client.gui.made["output"].value == "tip.y"
@@ -455,7 +456,7 @@ def test_modes_of_a_loop_lock_what_it_leaves() -> None:
     ]
     linkage = fa.Robot("four-bar", links=links, constraints=[fa.Loop("coupler", "rocker")])
     start = {"coupler.q": 0.7954, "rocker.q": 1.5908}
-    page = opened(Case.of_robot(linkage, {"duration": 0.02, "q0": start, "native": False}))
+    page = opened(StudioCase.of_robot(linkage, {"duration": 0.02, "q0": start, "native": False}))
     hand(page, "Modes at the posture shown")
     assert not page.error
     assert "`crank` locked, and `coupler`, `rocker` as the loops leave them" in page.modes._table.content
@@ -514,7 +515,7 @@ def test_modes_and_response_at_the_posture_shown(page: Page) -> None:
 
 
 def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
-    page = opened(Case(ARM, SECTION))
+    page = opened(StudioCase(ARM, SECTION))
     client = page.client
     for kind in ("YAML", "Python", "NetCDF", "CSV"):
         hand(page, "save", kind)
@@ -543,7 +544,7 @@ def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
 
 
 def test_program_that_lacks_something_says_what() -> None:
-    page = opened(Case.of_robot(ARM, {"duration": 0.1, "torque": {"upper": lambda t: 0.1 * t}, "native": False}))
+    page = opened(StudioCase.of_robot(ARM, {"duration": 0.1, "torque": {"upper": lambda t: 0.1 * t}, "native": False}))
     hand(page, "save", "Python")
     hand(page, "Save")
     assert page.error == (
@@ -556,7 +557,7 @@ def test_program_that_lacks_something_says_what() -> None:
 def test_words_of_files_are_words() -> None:
     """A file from somebody else does nothing in the page but to be shown."""
     evil = "<img src=x onerror=alert(1)>```"
-    page = opened(Case(fa.Robot(evil, links=ARM.links), SECTION | {"points": {evil: {"link": "fore", "x": 0.1}}}))
+    page = opened(StudioCase(fa.Robot(evil, links=ARM.links), SECTION | {"points": {evil: {"link": "fore", "x": 0.1}}}))
     hand(page, "plot 1", f"{evil}.x")
     for kind in ("YAML", "Python"):
         hand(page, "save", kind)
@@ -585,14 +586,14 @@ def test_pages_share_nothing() -> None:
 
 @pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
 def test_robots_of_other_kinds_are_drawn(file: str) -> None:
-    page = opened(Case.of_file(file).with_({"simulation.duration": 0.05}))
+    page = opened(StudioCase.of_file(file).with_({"simulation.duration": 0.05}))
     assert {0, 1, 3} <= set(page.film.triangles.kinds)  # links, joints, masses
     assert page.scene._meshes["arm"].faces.max() < len(page.film.triangles.kinds)
     page.close()
 
 
 def test_more_samples_than_a_page_holds_are_refused() -> None:
-    page = Page(Client(), Case.of_robot(ARM, {**OPTIONS, "sample": 1e-8}))
+    page = Page(Client(), StudioCase.of_robot(ARM, {**OPTIONS, "sample": 1e-8}))
     page.wait()
     assert "samples in" in page.error
     assert "at most 200000 are shown here" in page.error
@@ -603,7 +604,7 @@ def test_modes_that_grow_are_told() -> None:
     """An inverted rod on a soft drive: not rigid, and nothing of it vibrates."""
     rod = fa.Link("rod", 1.0, fa.Revolute("y", drive=fa.Drive(stiffness=1.0, rotor_inertia=0.01)), mass=3.0)
     robot = fa.Robot("rod", links=[rod], gravity=(-9.81, 0.0, 0.0))
-    page = Page(Client(), Case.of_robot(robot, {"duration": 0.05, "native": False}))
+    page = Page(Client(), StudioCase.of_robot(robot, {"duration": 0.05, "native": False}))
     page.wait()
     page.modes.compute()
     assert "they grow" in page.modes._table.content

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import flexarm as fa
-from flexarm.motion.run import Run
-from flexarm.studio import beginning, server
-from flexarm.studio.served import LARGEST
+from flexarm.results.run import Run
+from flexarm.studio import server, startup
+from flexarm.studio.server import LARGEST
 from tests.studio.browserless import Client
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
@@ -116,7 +116,7 @@ def test_robot_file_is_read_after_the_server_listens(monkeypatch: pytest.MonkeyP
     def never(*_: object) -> None:
         raise ValueError("it cannot be")
 
-    monkeypatch.setattr(beginning, "beginning", never)
+    monkeypatch.setattr(startup, "beginning", never)
     with pytest.raises(ValueError, match="it cannot be"):
         fa.studio("examples/two_link.yaml", browser=False, port=8440)
     with pytest.raises(OSError, match=r"."):
@@ -222,7 +222,7 @@ def test_room_is_what_is_called() -> None:
     import inspect
     import re
 
-    import flexarm.studio.film as film
+    import flexarm.studio.mesh_frames as film
     from flexarm.studio.server import studio
 
     assert fa.studio.film is film

@@ -6,12 +6,11 @@ import h5py
 import pytest
 
 import flexarm as fa
-from flexarm.studio.case import Case
+from flexarm.studio.case import SETTLED, History, StudioCase
+from flexarm.studio.export_python import python_program
 from flexarm.studio.files import opened, run_file, yaml_file
-from flexarm.studio.history import SETTLED, History
-from flexarm.studio.program import python_program
-from flexarm.studio.served import LARGEST
-from flexarm.studio.time_line import TimeLine
+from flexarm.studio.panels.view import TimeLine
+from flexarm.studio.server import LARGEST
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
@@ -34,7 +33,7 @@ def test_time_line_stops_at_its_end_unless_it_loops() -> None:
 
 
 def test_history_has_a_case_for_each_change_that_settled() -> None:
-    cases = [Case(BAR, {"duration": 1.0 + k}) for k in range(6)]
+    cases = [StudioCase(BAR, {"duration": 1.0 + k}) for k in range(6)]
     history = History(cases[0])
     history.keep(cases[0], ["mass"], now=0.0)
     history.keep(cases[1], ["mass"], now=0.9 * SETTLED)
@@ -91,12 +90,12 @@ def test_small_files_of_many_numbers_are_refused(tmp_path: Path) -> None:
 
 
 def test_cases_are_written() -> None:
-    plain = Case(
+    plain = StudioCase(
         BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
     )
     assert opened("a.yaml", yaml_file(plain)).plan == plain.plan
     assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in python_program(plain).text
-    objects = Case.of_robot(BAR, {"torque": {"a": lambda t: 1.0}})
+    objects = StudioCase.of_robot(BAR, {"torque": {"a": lambda t: 1.0}})
     with pytest.raises(ValueError, match="copy as Python"):
         yaml_file(objects)
     assert run_file(fa.simulate(BAR, 0.1, native=False), ".csv").startswith(b"time")

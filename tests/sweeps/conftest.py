@@ -1,6 +1,6 @@
 import pytest
 
-from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.ensemble import engine
 
 
 @pytest.fixture(autouse=True)

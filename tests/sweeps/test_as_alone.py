@@ -7,10 +7,9 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.sweeps.kept import usual_measures
-from flexarm.sweeps.lanes import engine
-from flexarm.sweeps.member import Case
-from flexarm.sweeps.one_by_one import outcome
+from flexarm.sweeps.case import SweepCase
+from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.measures import outcome, usual_measures
 from flexarm.sweeps.plan import plan_of
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -59,7 +58,7 @@ DRIVEN = link(joint=fa.Revolute("z", drive=fa.Drive(stiffness=500, rotor_inertia
 
 def test_where_the_motion_of_a_driven_joint_begins():
     """With an elastic drive: the link began where another member's motion did."""
-    case = Case(fa.Robot(links=[DRIVEN]), 0.3, motion={"a": fa.cycloid(0, 1, 0.2)}, options=OPTIONS)
+    case = SweepCase(fa.Robot(links=[DRIVEN]), 0.3, motion={"a": fa.cycloid(0, 1, 0.2)}, options=OPTIONS)
     found = compared(case, {"motion.a.start": [0.0, 0.3]})
     assert "begins elsewhere" in found.attrs["notes"]
     assert compared(case, {"motion.a.duration": [0.15, 0.25]}).attrs["notes"] == ""  # it begins alike
@@ -67,26 +66,26 @@ def test_where_the_motion_of_a_driven_joint_begins():
 
 def test_a_start_at_rest_where_the_motion_begins():
     robot = fa.Robot(links=[link()], gravity=(0, -9.81, 0))
-    case = Case(robot, 0.2, motion={"a": fa.cycloid(0, 1.3, 0.2)}, q0="equilibrium", options=OPTIONS)
+    case = SweepCase(robot, 0.2, motion={"a": fa.cycloid(0, 1.3, 0.2)}, q0="equilibrium", options=OPTIONS)
     compared(case, {"motion.a.start": [0.0, 1.3]})
 
 
 def test_motions_beside_a_law():
     robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 0.5, mass=1.0)])
     law = fa.Feedback(lambda t, q, v, gains: {"a": -gains["kd"] * v[0]}, gains={"kd": 1.0})
-    case = Case(robot, 0.2, torque=law, motion={"b": fa.cycloid(0, 0.3, 0.2)}, options=OPTIONS)
+    case = SweepCase(robot, 0.2, torque=law, motion={"b": fa.cycloid(0, 0.3, 0.2)}, options=OPTIONS)
     compared(case, {"motion.b.end": [0.1, 0.3], "gains.kd": [1.0, 2.0]})
 
 
 def test_a_motion_that_jumps_in_some_members():
-    case = Case(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0, 0, 0.2)}, options=OPTIONS)
+    case = SweepCase(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0, 0, 0.2)}, options=OPTIONS)
     compared(case, {"motion.a.end": [0.0, 0.2]})
 
 
 def test_members_that_end_where_they_begin():
     """All of a batch, some of it, and with measures of their own."""
     robot = fa.Robot(links=[link(joint=fa.Revolute("z", limits=(-0.5, 0.5)))])
-    case = Case(robot, 0.1, torque={"a": 1.0}, options=OPTIONS)
+    case = SweepCase(robot, 0.1, torque={"a": 1.0}, options=OPTIONS)
     compared(case, {"q0.a.q": [0.0, 0.5]})
     compared(case, {"q0.a.q": [0.5, 0.5]}, together=True)
     with pytest.warns(UserWarning, match="1 of 2 members stopped"):
@@ -100,7 +99,7 @@ def test_members_that_end_where_they_begin():
         )
     assert found["status"].values.tolist() == ["completed", "stopped"]
     stopped = {**OPTIONS, "stop": lambda t, q, v: 0.35 - q[0]}
-    compared(Case(robot, 0.1, options=stopped), {"q0.a.q": [0.36, 0.4]})
+    compared(SweepCase(robot, 0.1, options=stopped), {"q0.a.q": [0.36, 0.4]})
 
 
 def test_starts_at_rest_that_are_none():
@@ -108,7 +107,7 @@ def test_starts_at_rest_that_are_none():
     upright = fa.Robot(
         links=[link(flexible=fa.Flexible(bend_y=2), payload=fa.PointMass(3.0), joint=fa.Weld())], gravity=(-9.81, 0, 0)
     )
-    case = Case(upright, 0.05, q0="equilibrium", options=OPTIONS)
+    case = SweepCase(upright, 0.05, q0="equilibrium", options=OPTIONS)
     compared(case, {"links.a.material.E": [2e11, 2e8]})
 
 
@@ -132,7 +131,7 @@ def test_vibrations_that_samples_do_not_show():
     """Of the members that vibrate, not of the first one only."""
     limp = link(material=fa.Material(E=2.1e11, rho=7850.0, damping=1e-6))
     options = {"rtol": RTOL, "sample": 0.05, "method": "esdirk"}
-    case = Case(fa.Robot(links=[limp]), 2.0, torque={"a": fa.bang_bang(1.0, (0.1, 0.2))}, options=options)
+    case = SweepCase(fa.Robot(links=[limp]), 2.0, torque={"a": fa.bang_bang(1.0, (0.1, 0.2))}, options=options)
     found = compared(case, {"torque.a.amplitude": [0.0, 1.0, 5.0]})
     assert [bool(str(each)) for each in found["doubts"].values] == [False, True, True]
 
@@ -152,22 +151,22 @@ def test_loops_that_are_moved_onto_their_constraints_say_so_once():
 
 def test_inputs_that_jump_at_a_sample_but_for_rounding():
     """That sample counts among those after the jump, alone too."""
-    case = Case(fa.Robot(links=[link()]), 0.6, torque={"a": fa.bang_bang(2.0, (0.2, 0.7))}, options=OPTIONS)
+    case = SweepCase(fa.Robot(links=[link()]), 0.6, torque={"a": fa.bang_bang(2.0, (0.2, 0.7))}, options=OPTIONS)
     compared(case, {"torque.a.switch.0": [0.225, 0.22500000000000003, np.nextafter(0.225, 0)]})
 
 
 def test_robots_without_a_free_coordinate():
     """They run in lanes: what does not move, and what is driven."""
     still = fa.Robot(links=[fa.Link("a", 1.0, fa.Weld(), mass=1.0)], gravity=(0, -9.81, 0))
-    assert compared(Case(still, 0.1, options=OPTIONS), {"links.a.length": [0.5, 1.0, 2.0]}).attrs["notes"] == ""
+    assert compared(SweepCase(still, 0.1, options=OPTIONS), {"links.a.length": [0.5, 1.0, 2.0]}).attrs["notes"] == ""
     driven = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", limits=(-1, 1)), mass=1.0)])
-    case = Case(driven, 0.3, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)  # until it has energy
+    case = SweepCase(driven, 0.3, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)  # until it has energy
     assert compared(case, {"motion.a.end": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
 
 
 def test_a_member_that_an_explicit_method_suits_least_runs_by_itself():
     """The first one is slow, and chooses a method whose steps another, far stiffer, would keep at 1e-7 s for all."""
-    case = Case(fa.Robot(links=[link()]), 1.0, torque={"a": 0.1}, options={"rtol": RTOL, "sample": 0.005})
+    case = SweepCase(fa.Robot(links=[link()]), 1.0, torque={"a": 0.1}, options={"rtol": RTOL, "sample": 0.005})
     over = {"links.a.material.E": [1e8, 2e9, 1e17]}
     sweep = engine.prepare(case, plan_of(case, over), threads=1)
     ((portion, cohort),) = ((sweep.portion(task), sweep.jobs[task.job].cohort) for task in sweep.tasks)
@@ -184,6 +183,6 @@ def test_vibration_that_lanes_count_a_swing_too_few_of():
     links = [link(payload=None), link("b", length=0.5)]
     two = fa.Robot(links=links)
     law = fa.pd(two, kp=20, kd=2, references={"a": 0.5, "b": 0.0})
-    case = Case(two, 0.5, torque=law, options={"rtol": RTOL / 10, "sample": 0.005})
+    case = SweepCase(two, 0.5, torque=law, options={"rtol": RTOL / 10, "sample": 0.005})
     found = compared(case, {"gains.kp.a": [2e4], "links.b.payload.mass": [0.1]})
     assert "vibrates at about" in str(found["doubts"].values.item())

@@ -11,9 +11,9 @@ import pytest
 
 import flexarm as fa
 from flexarm.sweeps import executors
-from flexarm.sweeps.lanes.job import Job
-from flexarm.sweeps.member import Case
-from flexarm.sweeps.parcel import packed
+from flexarm.sweeps.case import SweepCase
+from flexarm.sweeps.ensemble.task import Job
+from flexarm.sweeps.executors import packed
 from tests.sweeps import cases
 from tests.sweeps.cases import BAR, known, swept
 
@@ -80,7 +80,7 @@ def test_functions_of_a_notebook_are_sent_along(pool):
 
 def test_what_cannot_be_sent_is_told_by_name():
     lock = threading.Lock()
-    job = Job(Case(BAR, 1.0), {"peak": lambda run: lock}, False)
+    job = Job(SweepCase(BAR, 1.0), {"peak": lambda run: lock}, False)
     with pytest.raises(TypeError, match=r"measure 'peak' = .* cannot be sent to other processes"):
         packed(job, by_value=True)
 

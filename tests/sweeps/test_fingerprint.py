@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.sweeps.fingerprint import digest
+from flexarm.sweeps.store import digest
 
 ROOT = Path(__file__).parent.parent.parent
 

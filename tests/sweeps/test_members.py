@@ -4,8 +4,7 @@ import pickle
 
 import pytest
 
-from flexarm.sweeps.member import Member
-from flexarm.sweeps.members import columns_of
+from flexarm.sweeps.case import Member, columns_of
 
 GIVEN = [Member(3, {"a": 1.0, "b": "word"}), Member(1, {"b": None}), Member(8, {"c": 2, "a": 0.5}), Member(2, {})]
 

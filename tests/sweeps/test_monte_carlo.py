@@ -8,10 +8,10 @@ from scipy.stats import norm, uniform
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.sweeps.journal import Journal
-from flexarm.sweeps.lanes import engine
-from flexarm.sweeps.lanes import sweep as sweep_module
-from flexarm.sweeps.member import Case, Member
+from flexarm.sweeps.case import Member, SweepCase
+from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.ensemble import task_queue as sweep_module
+from flexarm.sweeps.store import Journal
 from tests.sweeps.cases import BAR, MASS, QUICK, angle
 
 OVER = {"torque.bar": norm(1.0, 0.1), MASS: uniform(2.9, 0.2)}
@@ -94,7 +94,7 @@ def test_members_run_in_blocks_in_the_order_of_their_draws(monkeypatch):
     monkeypatch.setattr(sweep_module, "BLOCK", 16)
     masses = np.random.default_rng(1).uniform(1.0, 4.0, 200).tolist()
     members = [Member(k, {MASS: mass}) for k, mass in enumerate(masses)]
-    prepared = engine.prepare(Case(BAR, 1.0, torque={"bar": 1.0}), members, threads=1)
+    prepared = engine.prepare(SweepCase(BAR, 1.0, torque={"bar": 1.0}), members, threads=1)
     order = [place for task in prepared.tasks for place in task.places]
     assert sorted(order) == list(range(200))
     for begin in range(0, 200, 16):

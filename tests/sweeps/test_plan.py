@@ -5,12 +5,12 @@ import pytest
 
 import flexarm as fa
 from flexarm.sweeps import plan as plans
-from flexarm.sweeps.groups import groups, said
-from flexarm.sweeps.member import Case
+from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.plan import plan_of
+from flexarm.sweeps.prepare import groups, said
 
 ARM = fa.library.two_link_arm()
-CASE = Case(ARM, 1.0, torque={"upper": fa.bang_bang(0.02, (0.25, 0.5))})
+CASE = SweepCase(ARM, 1.0, torque={"upper": fa.bang_bang(0.02, (0.25, 0.5))})
 MASS, E = "links.fore.payload.mass", "links.upper.material.E"
 
 
@@ -64,7 +64,7 @@ def test_a_value_that_makes_no_robot_is_told_with_its_member(over, member):
 def test_fields_that_bind_each_other_are_seen_together():
     """A mass at a place on its link: each value can be, but not all of them together."""
     robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0, masses=[fa.PointMass(1.0, at=0.5)])])
-    case = Case(robot, 1.0)
+    case = SweepCase(robot, 1.0)
     over = {"links.a.length": [1.0, 0.6], "links.a.masses.0.at": [0.5, 0.8]}
     with pytest.raises(ValueError, match=r"member 3 .*cannot be"):
         plan_of(case, over).require_possible(case)
@@ -115,7 +115,7 @@ def test_other_numbers_of_shapes_are_other_structures():
 
 
 def test_units_that_look_wrong_are_told():
-    case = Case(fa.library.two_link_arm(), 1.0)
+    case = SweepCase(fa.library.two_link_arm(), 1.0)
     plan = plan_of(case, {"links.upper.material.E": [2e5, 2e10], "q0.upper.q": [0.0, 1.0]})
     (said,) = plan.odd_units(case)
     assert "E = 200000: looks like MPa" in said

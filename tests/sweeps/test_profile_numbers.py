@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.motion.inputs import constant
-from flexarm.sweeps.profile_numbers import changed, names, numbers, value
+from flexarm.profiles.standard import constant
+from flexarm.sweeps.apply_changes import changed, names, numbers, value
 
 MADE = {
     "constant": constant(2.0),

@@ -5,7 +5,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from tests.mechanics.test_truncation import loaded_arm
+from tests.dynamics.test_shape_truncation import loaded_arm
 
 pytestmark = [
     pytest.mark.skipif(find_compiler() is None, reason="no C compiler"),
@@ -50,11 +50,11 @@ def test_members_in_lanes_are_warned_as_single_runs(drive):
 
 def test_the_check_changes_no_value_of_members_with_a_law(monkeypatch):
     """Members that run again for the estimate keep the values of their lanes."""
-    from flexarm.sweeps.lanes import job
+    from flexarm.sweeps.ensemble import task
 
     over, options = {PAYLOAD: np.linspace(2.0, 6.0, 12)}, {"rtol": 1e-5, "progress": False}
     checked = fa.sweep(ARM, over, 0.3, **DRIVES["law"], **options)
-    monkeypatch.setattr(job, "_too_few_shapes", lambda *given: {})
+    monkeypatch.setattr(task, "_too_few_shapes", lambda *given: {})
     plain = fa.sweep(ARM, over, 0.3, **DRIVES["law"], **options)
     assert "doubts" not in plain
     np.testing.assert_array_equal(checked["tip"], plain["tip"])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from flexarm.sweeps.draws import drawn
-from flexarm.sweeps.statistics import first_order, with_statistics
+from flexarm.sweeps.monte_carlo import drawn, first_order, with_statistics
 
 
 def ishigami(x):

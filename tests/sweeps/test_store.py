@@ -13,8 +13,8 @@ import xarray as xr
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.sweeps.journal import Journal
-from flexarm.sweeps.lanes import engine
+from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.store import Journal
 from tests.sweeps.cases import BAR, QUICK, angle, known, swept
 
 MASSES = np.linspace(1.0, 4.0, 20).tolist()
@@ -188,7 +188,7 @@ def test_members_that_failed_are_remembered_with_their_reasons(tmp_path, counted
 
 
 def test_a_damaged_line_is_run_again(tmp_path):
-    from flexarm.sweeps.member import Outcome
+    from flexarm.sweeps.case import Outcome
 
     journal = Journal(tmp_path / "part")
     list(journal.begin({"fingerprint": {}}))

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import flexarm as fa
-from flexarm.motion.netcdf import netcdf
+from flexarm.results.netcdf import netcdf
 from tests.sweeps.cases import BAR, MASS, QUICK, angle, known, swept
 
 ARM = fa.library.two_link_arm()
@@ -227,7 +227,7 @@ def test_names_survive_a_file(tmp_path):
 
 
 def test_the_bar_tells_members_and_pace():
-    from flexarm.sweeps.conduct import Counting
+    from flexarm.sweeps.runner import Counting
 
     assert Counting(1000, False).words(250.0, 123.4) == "250 of 1000 members, 123 a second"
 

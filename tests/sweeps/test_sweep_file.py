@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.robot.files import SWEEP, read_source
-from flexarm.sweeps.sweep_file import sweep_options
+from flexarm.robot.io.files import SWEEP, read_source
+from flexarm.sweeps.sweep import sweep_options
 
 ROBOT = "links:\n  - {name: bar, length: 1.0, mass: 3.0}\n"
 

@@ -7,7 +7,7 @@ import sympy
 from sympy import Matrix, Rational, Symbol, cos, eye, sin, symbols
 
 import flexarm as fa
-from flexarm.symbolic import hermite
+from flexarm.symbolic import algebra
 from tests.symbolic.cases import KINDS, arm, bending, link
 
 l1, l2, d1, d2, gamma1, gamma2, theta1, theta2 = symbols("l_1 l_2 d_1 d_2 gamma_1 gamma_2 theta_1 theta_2")
@@ -80,9 +80,9 @@ def test_transformation_matrices_and_ends_of_the_nine_robots(first, second):
 
 def test_elemental_matrices():
     m, EI, size = symbols("m EI l_e")
-    mass, stiffness = (Matrix(rows) for rows in (hermite.mass(m, size), hermite.stiffness(EI, size)))
+    mass, stiffness = (Matrix(rows) for rows in (algebra.mass(m, size), algebra.stiffness(EI, size)))
     x = Symbol("x")
-    shapes = Matrix(hermite.shapes(x, size))
+    shapes = Matrix(algebra.shapes(x, size))
     printed = Matrix(
         [
             [156, 22 * size, 54, -13 * size],
@@ -99,11 +99,11 @@ def test_elemental_matrices():
     curvature, slope = shapes.diff(x, 2), shapes.diff(x)
     assert integrated(m * shapes * shapes.T) - mass.applyfunc(sympy.expand) == sympy.zeros(4)
     assert integrated(EI * curvature * curvature.T) - stiffness.applyfunc(sympy.expand) == sympy.zeros(4)  # eq. (27)
-    turning = Matrix(hermite.slope_products(m, size)).applyfunc(sympy.expand)
+    turning = Matrix(algebra.slope_products(m, size)).applyfunc(sympy.expand)
     assert integrated(m * slope * slope.T) - turning == sympy.zeros(4)
-    assert list(integrated(m * shapes)) == hermite.moment(m, size)
-    assert list(integrated(m * x * shapes)) == hermite.first_moment(m, size)
-    assert list(integrated(slope)) == hermite.SLOPE_MOMENT
+    assert list(integrated(m * shapes)) == algebra.moment(m, size)
+    assert list(integrated(m * x * shapes)) == algebra.first_moment(m, size)
+    assert list(integrated(slope)) == algebra.SLOPE_MOMENT
 
 
 def test_elements_stand_in_the_robots_matrices():
@@ -111,7 +111,7 @@ def test_elements_stand_in_the_robots_matrices():
     place = form.names.index("a.u[1]")
     inside = slice(place, place + 4)
     half = Symbol("l_1") / 2
-    stiffness = Matrix(hermite.stiffness(Symbol("EI_1"), half))
+    stiffness = Matrix(algebra.stiffness(Symbol("EI_1"), half))
     assert sympy.expand(form.K[inside, inside][:2, :] - stiffness[:2, :]) == sympy.zeros(2, 4)
     assert sympy.expand(form.M[place, place] - Rational(156, 420) * Symbol("m_1") * half) == 0
 

@@ -4,8 +4,8 @@ import pytest
 
 import flexarm as fa
 from benchmarks.robots import planar_chain, spatial_chain
-from flexarm.cli.equations import format_of
-from flexarm.symbolic import size
+from flexarm.cli.analyze import format_of
+from flexarm.symbolic import checks
 from flexarm.symbolic.code import listing
 from tests.symbolic.cases import arm, bending, joint, link
 
@@ -135,4 +135,4 @@ def test_the_estimate_is_right_within_a_factor_of_four(robot):
     form = fa.equations(robot, stiffening="none")
     found = listing(form)
     statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
-    assert 0.25 < sum(size.statements(form.robot)) / statements < 4
+    assert 0.25 < sum(checks.statements(form.robot)) / statements < 4

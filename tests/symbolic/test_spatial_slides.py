@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.symbolic import size
+from flexarm.symbolic import checks
 from tests.symbolic.cases import GRAVITY, KINDS, LUMP, STEEL, bending, link, state, worst
 from tests.symbolic.test_code import test_c_compiles_without_warnings_and_gives_the_same as compiled
 
@@ -195,7 +195,7 @@ def test_latex():
 def test_the_estimated_size_is_right_within_a_factor_of_four(which):
     found = fa.equations(which).listing
     statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
-    assert 0.25 < sum(size.statements(which)) / statements < 4
+    assert 0.25 < sum(checks.statements(which)) / statements < 4
 
 
 def test_material_that_appears_in_a_joint_is_refused():

@@ -5,7 +5,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.symbolic import size
+from flexarm.symbolic import checks
 from tests.symbolic.cases import BAR, LUMP, STEEL, state, worst
 from tests.symbolic.test_code import test_c_compiles_without_warnings_and_gives_the_same as compiled
 
@@ -114,7 +114,7 @@ def test_the_estimated_size_is_right_within_a_factor_of_four():
         given = robot(bar("a", fa.Revolute("z"), shapes(**counts)), bar("b", fa.Revolute("y"), shapes(**counts)))
         found = fa.equations(given, stiffening="shortening", parameters="numeric").listing
         statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
-        assert 0.25 < sum(size.statements(given)) / statements < 4, (counts, statements)
+        assert 0.25 < sum(checks.statements(given)) / statements < 4, (counts, statements)
 
 
 # --- exact links that bend in one plane each ---

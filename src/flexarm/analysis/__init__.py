@@ -1,1 +1,1 @@
-"""What follows from the equations: vibration modes."""
+"""Modes, linear models, spectra, inverse kinematics and other evaluations of robots and runs."""

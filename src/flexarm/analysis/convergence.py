@@ -11,17 +11,17 @@ import numpy as np
 
 from flexarm.analysis.modes import modes_of_any_shapes
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.foundation.numbers import Array, whole_number
-from flexarm.foundation.sentences import shown
-from flexarm.mechanics.reach import ValidityWarning
-from flexarm.mechanics.system import System
-from flexarm.motion.laws import Feedback, feedback_of
-from flexarm.motion.run import Run
-from flexarm.motion.simulate import simulate
-from flexarm.motion.traced_law import TracedLaw, copied
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import ValidityWarning
+from flexarm.feedback.feedback import Feedback, feedback_of
+from flexarm.feedback.traced_law import TracedLaw, copied
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import Array, whole_number
+from flexarm.results.run import Run
 from flexarm.robot import Link, Reduced, Robot
 from flexarm.robot.errors import DescriptionError
 from flexarm.robot.flexibility import Flexible
+from flexarm.simulation.simulate import simulate
 
 FREQUENCIES = 4  # that are compared
 STATIONS = 101  # along a link, where initial deflections are carried over

@@ -1,29 +1,67 @@
-"""Frequencies of a robot over its postures."""
+"""Long work one piece after the other: a bar that counts, and an end when the user wants one.
+
+Frequencies of a robot over its postures.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.analysis.counting import one_by_one
 from flexarm.analysis.modes import Hold
 from flexarm.analysis.modes import modes as modes_of
-from flexarm.foundation.numbers import Array, real_array, whole_number
-from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.equilibrium import equilibrium
-from flexarm.mechanics.reach import ValidityWarning
-from flexarm.mechanics.system import System
+from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.interrupts import Interrupts
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.progress import Progress
+from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
+
+class _Counting(Progress):
+    """Pieces done so far."""
+
+    doing = "finding modes"
+
+    def __init__(self, count: int, wanted: bool | None, what: str) -> None:
+        super().__init__(float(count), wanted)
+        self.what = what
+
+    def words(self, t: float, pace: float) -> str:
+        return f"{t:g} of {self.duration:g} {self.what}"
+
+
+def one_by_one(pieces: Sequence[Any], work: Callable[[Any], None], what: str, progress: bool | None) -> int:
+    """Do the work for each piece; how many are done, which are fewer than all after an interrupt (and a warning)."""
+    if progress is not None and not isinstance(progress, bool):
+        raise ValueError(f"progress = {shown(progress)}: must be True, False or None")
+    done = 0
+    interrupts = Interrupts()
+    try:
+        with interrupts.noticed(), _Counting(len(pieces), progress, what) as bar:
+            for piece in pieces:
+                work(piece)
+                interrupts.check()
+                done += 1
+                bar.update(done)
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        warnings.warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
+    return done
+
 
 MOST = 1_000_000  # postures
 
@@ -61,7 +99,7 @@ class FrequencyMap:
 
     def plot(self) -> Figure:
         """Lines over one joint, contours over two, a panel for each mode."""
-        from flexarm.show.campbell import map_figure
+        from flexarm.plotting.frequency import map_figure
 
         return map_figure(self)
 

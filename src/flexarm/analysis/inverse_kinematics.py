@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.places import Place, Twin, require_frames
-from flexarm.analysis.posture_search import COMPONENTS, Component, Search, Target
-from flexarm.foundation.numbers import Array, real_array, whole_number
-from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.system import System
+from flexarm.analysis.rigid_kinematics import COMPONENTS, Component, Place, PostureSearch, Target, Twin, require_frames
+from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.system import System
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Pose, Robot
 
 STARTS = 24  # beside q0
@@ -70,12 +69,12 @@ def search_of(
     x: float | None,
     components: Sequence[Component] | None,
     joints: Sequence[str] | None,
-) -> Search:
+) -> PostureSearch:
     """A search for postures from what a user gives, which is checked."""
     twin = Twin(robot)
     place = Place(twin, link, x)
     rows = _rows(components, _poses(pose)[1] is not None)
-    return Search(twin, place, rows, tuple(_moving(twin, place, joints)), _start(twin, q0))
+    return PostureSearch(twin, place, rows, tuple(_moving(twin, place, joints)), _start(twin, q0))
 
 
 # --- what users give ---

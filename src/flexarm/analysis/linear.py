@@ -12,20 +12,19 @@ import casadi as ca
 import numpy as np
 
 from flexarm.analysis.state_space import Signal, StateSpace
-from flexarm.analysis.transfer import SecondOrder
-from flexarm.codegen.lock import building
-from flexarm.foundation.numbers import Array
-from flexarm.foundation.sentences import shown
-from flexarm.mechanics.answers import Linearization
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.assembly import Assembly
-from flexarm.mechanics.constrained_equilibrium import following
-from flexarm.mechanics.outer_forces import row_forces
-from flexarm.mechanics.reach import ValidityWarning, warn_of_posture
-from flexarm.mechanics.stiffening import system_for_posture
-from flexarm.mechanics.system import System
-from flexarm.mechanics.truncation import warn_of_frequencies
-from flexarm.motion.signals import Input, Output, Signals
+from flexarm.analysis.transfer import SecondOrderModel
+from flexarm.codegen.library import building
+from flexarm.dynamics.arguments import Linearization, Vector
+from flexarm.dynamics.constraints.initial_projection import Assembly
+from flexarm.dynamics.equilibrium import following
+from flexarm.dynamics.joint_reactions import row_forces
+from flexarm.dynamics.shape_truncation import warn_of_frequencies
+from flexarm.dynamics.stiffening import system_for_posture
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
+from flexarm.feedback.signals import Input, Output, Signals
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
 NUDGE = 1e-6  # of what is large for a coordinate: differences of what has no expression
@@ -206,7 +205,7 @@ class SmallMotions:
         A = np.block([[np.zeros((n, n)), np.eye(n)], [by_q[kept] @ Z, by_v[kept] @ Z]])
         B = np.vstack([np.zeros((n, by_u.shape[1])), by_u[kept]])
         C, D = np.zeros((len(wanted), 2 * n)), np.zeros((len(wanted), len(self.given)))
-        for k, (on_q, on_v, on_a, direct) in enumerate(Readings(self).slopes(wanted)):
+        for k, (on_q, on_v, on_a, direct) in enumerate(OutputDerivatives(self).slopes(wanted)):
             C[k, :n], C[k, n:] = (on_q + on_a @ by_q[:nq]) @ Z, (on_v + on_a @ by_v[:nq]) @ Z
             D[k] = on_a @ by_u[:nq] + direct
         self._warn_of_holding()
@@ -226,10 +225,10 @@ class SmallMotions:
             held=self._held(),
             made_from=self._second_order(),
             speeds={name: rate for name, rate in zip(system.names, self.v.tolist()) if rate},
-            outputs_at=Readings(self).values(wanted),
+            outputs_at=OutputDerivatives(self).values(wanted),
         )
 
-    def _second_order(self) -> SecondOrder | None:
+    def _second_order(self) -> SecondOrderModel | None:
         """The same in the independent coordinates; not of joints whose accelerations are inputs."""
         if self.driven:
             return None
@@ -238,7 +237,7 @@ class SmallMotions:
             np.stack([np.asarray(each.force) for each in self.given], axis=1) if self.given else np.zeros((len(Z), 0))
         )
         M, D, K = (Z.T @ each @ Z for each in (small.M, small.G + small.D, K))
-        return SecondOrder(M, D, K, Z.T @ push)
+        return SecondOrderModel(M, D, K, Z.T @ push)
 
     def _held(self) -> dict[str, float]:
         """What the actuators give, in their own units."""
@@ -273,7 +272,7 @@ class SmallMotions:
 
 
 @dataclass(frozen=True)
-class Readings:
+class OutputDerivatives:
     """Derivatives of outputs by q, v, a and the inputs themselves."""
 
     of: SmallMotions

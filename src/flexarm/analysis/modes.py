@@ -1,4 +1,7 @@
-"""Vibration modes of a robot at a posture, at rest or in steady rotation."""
+"""Vibration modes of a robot at a posture, at rest or in steady rotation.
+
+Which joints of a robot can be locked: all, or as many as its loops leave.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,15 @@ from typing import Any, Literal
 import numpy as np
 
 from flexarm.beam.bases import all_modes
-from flexarm.foundation.numbers import Array
-from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.assembly import Assembly
-from flexarm.mechanics.constrained_equilibrium import displacements, multipliers, tangent_stiffness
-from flexarm.mechanics.reach import warn_of_posture, way_out
-from flexarm.mechanics.singularity import idle_motions
-from flexarm.mechanics.stiffening import system_for_posture
-from flexarm.mechanics.system import System
-from flexarm.mechanics.truncation import warn_of_frequencies
+from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.constraints.initial_projection import Assembly
+from flexarm.dynamics.equilibrium import displacements, holdable, multipliers, tangent_stiffness
+from flexarm.dynamics.shape_truncation import warn_of_frequencies
+from flexarm.dynamics.stiffening import system_for_posture
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import idle_motions, warn_of_posture, way_out
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
 Hold = Literal["free", "locked"]
@@ -344,3 +346,20 @@ def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array
     bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping_matrix(q) @ speed
     start = np.linalg.solve(M, bias[kept])
     return float(np.abs(start / system.sizes[kept]).max())
+
+
+def locked_joints(system: System, q: Vector = None) -> dict[str, Hold]:
+    """By link whether its joint is locked, for `fa.modes(joints=...)` at a posture q.
+
+    Joints of a robot with loops are locked in their order as long as the others can still close the loops, so that
+    links vibrate as they do while these are driven.
+
+    >>> from flexarm.robot import library
+    >>> locked_joints(System(library.two_link_arm(), native=False))
+    {'upper': 'locked', 'fore': 'locked'}
+    """
+    links = [each.link for each in system.actuators]
+    if not system.constraints:
+        return dict.fromkeys(links, "locked")
+    held = holdable(system, Assembly(system, ()).posture(system.posture(q)))
+    return {each.link: "locked" if each.coordinate.index in held else "free" for each in system.actuators}

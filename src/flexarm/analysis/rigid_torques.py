@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flexarm.analysis.inverse_kinematics import STARTS, search_of
-from flexarm.analysis.places import require_tree
-from flexarm.analysis.posture_search import REACHED, Component, Search, Target
+from flexarm.analysis.rigid_kinematics import REACHED, Component, PostureSearch, Target, require_tree
 from flexarm.analysis.tip_paths import TipPath, tip_path
-from flexarm.foundation.numbers import Array
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.reach import ValidityWarning
-from flexarm.mechanics.system import System
-from flexarm.motion.inputs import spline
-from flexarm.motion.profiles import Profile
+from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.validation import Array
+from flexarm.profiles.profile import Profile
+from flexarm.profiles.standard import spline
 from flexarm.robot import Robot
 
 ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points
@@ -113,7 +112,7 @@ def rigid_torques(
     search = search_of(robot, poses, q0, link, x, components, joints)
     rigid = search.twin.rigid
     require_tree(search.twin.system, "inverse dynamics along a path")
-    times, states = Follower(search, way).followed()
+    times, states = PathFollower(search, way).followed()
     q, v, a, forces = (np.array(each) for each in zip(*states, strict=True))
     gears = np.array([each.gear for each in rigid.actuators])
     torques = forces[:, [each.coordinate.index for each in rigid.actuators]] / gears
@@ -129,10 +128,10 @@ State = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class Follower:
+class PathFollower:
     """A rigid twin that follows a path."""
 
-    search: Search
+    search: PostureSearch
     way: TipPath
 
     def followed(self) -> tuple[Array, list[State]]:

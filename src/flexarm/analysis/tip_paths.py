@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.analysis.places import require_frames
-from flexarm.foundation.numbers import Array, real_array
-from flexarm.foundation.sentences import shown
-from flexarm.motion.given_profiles import profile
-from flexarm.motion.profiles import Profile
+from flexarm.analysis.rigid_kinematics import require_frames
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import Array, real_array
+from flexarm.profiles.parse import profile
+from flexarm.profiles.profile import Profile
 
 DEGREE = 5  # of the splines of positions
 FEWEST = DEGREE + 1
@@ -64,7 +64,7 @@ class TipPath(ABC):
         """(n, 3), velocities or accelerations; (n, 6) with angular ones behind, all in the world."""
 
 
-class Sampled(TipPath):
+class SampledPath(TipPath):
     def __init__(self, times: Array, samples: Array) -> None:
         from scipy.interpolate import make_interp_spline
 
@@ -110,7 +110,7 @@ def _against(p: Array, s: Array) -> Array:
     return np.asarray(s[:, 3:] * p[:, :3] - p[:, 3:] * s[:, :3] - np.cross(p[:, :3], s[:, :3]))
 
 
-class OfProfiles(TipPath):
+class ProfilePath(TipPath):
     def __init__(self, times: Array, profiles: Sequence[Profile]) -> None:
         super().__init__(times)
         self._profiles = profiles
@@ -142,7 +142,7 @@ def tip_path(path: Any, times: Any) -> TipPath:
     if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) <= 0).any() or len(t) < FEWEST:
         raise ValueError(f"times = {shown(times)}: must be at least {FEWEST} finite times in ascending order (s)")
     if isinstance(path, (list, tuple)) and len(path) == 3 and any(isinstance(each, Profile) for each in path):
-        return OfProfiles(t, [profile(each, f"path[{k}]") for k, each in enumerate(path)])
+        return ProfilePath(t, [profile(each, f"path[{k}]") for k, each in enumerate(path)])
     if callable(path):
         return _resolved(path, t)
     return _sampled(t, real_array("path", path))
@@ -173,7 +173,7 @@ def _sampled(t: Array, samples: Array) -> TipPath:
         raise ValueError(f"path: is not finite at t = {where:g} s")
     if samples.ndim == 3:
         require_frames("path", samples)
-    return Sampled(t, samples)
+    return SampledPath(t, samples)
 
 
 def _called(path: Callable[[float], Any], times: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array, real_array
+from flexarm.foundation.validation import Array, real_array
 
 if TYPE_CHECKING:
     from flexarm.analysis.state_space import StateSpace
@@ -27,7 +27,7 @@ def poles(A: Array) -> Array:
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
 
 
-def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrder | None = None) -> Array:
+def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | None = None) -> Array:
     """Transmission zeros: those of forces and displacements as motions in which the outputs rest, others by reducing
     the pencil to one without zeros at infinity (Emami-Naeini and Van Dooren)."""
     from scipy.linalg import eigvals
@@ -59,7 +59,7 @@ def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrder | None 
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
 
 
-class SecondOrder(NamedTuple):
+class SecondOrderModel(NamedTuple):
     """M a + D v + K q = B u: what a model of first order was made from. It knows more digits."""
 
     M: Array
@@ -68,7 +68,9 @@ class SecondOrder(NamedTuple):
     B: Array
 
 
-def _second_order(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrder | None) -> SecondOrder | None:
+def _second_order(
+    A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | None
+) -> SecondOrderModel | None:
     """If outputs are displacements that forces push at once (C M^-1 B invertible, so that there are as many zeros as
     states but two for each output)."""
     n, inputs = len(A) // 2, B.shape[1]
@@ -79,11 +81,11 @@ def _second_order(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrder
     sizes = np.outer(np.linalg.norm(C[:, :n], axis=1), np.linalg.norm(B[n:], axis=0))
     if (sizes == 0).any() or np.linalg.svd(C[:, :n] @ B[n:] / sizes, compute_uv=False)[-1] < PUSHED:
         return None
-    plain = SecondOrder(np.eye(n), -A[n:, n:], -A[n:, :n], B[n:])
+    plain = SecondOrderModel(np.eye(n), -A[n:, n:], -A[n:, :n], B[n:])
     return plain if made_from is None or not _agree(plain, made_from) else made_from
 
 
-def _agree(plain: SecondOrder, made_from: SecondOrder) -> bool:
+def _agree(plain: SecondOrderModel, made_from: SecondOrderModel) -> bool:
     """Whether a model is still the one that was made: its matrices may have been replaced."""
     M = made_from.M
     if [each.shape for each in plain] != [each.shape for each in made_from]:
@@ -92,7 +94,7 @@ def _agree(plain: SecondOrder, made_from: SecondOrder) -> bool:
     return all(_norm(one - other) <= SAME * max(_norm(one), _norm(other)) for one, other in pairs)
 
 
-def _of_displacements(of: SecondOrder, c: Array) -> Array:
+def _of_displacements(of: SecondOrderModel, c: Array) -> Array:
     """Where s^2 M q + s D q + K q = B u and c q = 0, as they stand: eliminating u and an unknown first would spoil
     zeros from a hub to a tip, which are the roots of differences of large numbers.
 

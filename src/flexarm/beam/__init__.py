@@ -1,1 +1,1 @@
-"""How a link bends: shape functions and the constant integrals that the equations need. NumPy only."""
+"""Shape functions of links and their integrals (NumPy only)."""

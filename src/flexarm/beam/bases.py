@@ -1,4 +1,6 @@
-"""Shape functions of a link: finite elements, splines, assumed modes, reduced meshes.
+"""B-splines on a mesh: elements whose functions are smooth across nodes, clamped at the root.
+
+Shape functions of a link: finite elements, splines, assumed modes, reduced meshes.
 
 A family of deformation needs functions that vanish at the clamped root: bending with their first derivative
 (order 2: the energy holds the second derivative), stretch and twist by themselves (order 1).
@@ -11,15 +13,47 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from numpy.polynomial import legendre
 
-from flexarm.beam.loads import Loadable, Loads, Lump, lumped
+from flexarm.beam.loaded_modes import Loadable, Loads, Lump, lumped
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merged
-from flexarm.beam.shear import ShearedShapes, element_functions, rotation, with_shear
-from flexarm.beam.splines import splines
+from flexarm.beam.properties import ShearedShapes, element_functions, rotation, with_shear
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.families import FAMILIES
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 from flexarm.robot import Elements, Link, Modes, Reduced, Splines
+from flexarm.robot.flexibility import FAMILIES
+
+
+def splines(nodes: Array, order: int, degree: int) -> PiecewisePolynomials:
+    """Of a degree, with one continuous derivative less; those that move or (order 2) turn the clamped root left out.
+
+    Each lives on degree + 1 neighbouring elements at the most.
+    """
+    knots = np.concatenate([np.full(degree, nodes[0]), nodes, np.full(degree, nodes[-1])])
+    points, _ = legendre.leggauss(degree + 1)
+    fitted = np.linalg.inv(legendre.legvander(points, degree))
+    pieces = len(nodes) - 1
+    coefficients = np.zeros((degree + 1, pieces, pieces + degree))
+    for piece in range(pieces):
+        left, right = nodes[piece], nodes[piece + 1]
+        x = (left + right + (right - left) * points) / 2
+        coefficients[:, piece, piece : piece + degree + 1] = fitted @ _alive(knots, piece + degree, degree, x)
+    return PiecewisePolynomials(nodes, np.ascontiguousarray(coefficients[:, :, order:]))
+
+
+def _alive(knots: Array, interval: int, degree: int, x: Array) -> Array:
+    """(points, degree + 1): the B-splines that differ from zero between two knots, by Cox and de Boor's recursion."""
+    found = np.ones((len(x), 1))
+    for k in range(1, degree + 1):
+        higher = np.zeros((len(x), k + 1))
+        for j in range(k):
+            left, right = knots[interval + 1 - k + j], knots[interval + 1 + j]
+            share = found[:, j] / (right - left)
+            higher[:, j] += share * (right - x)
+            higher[:, j + 1] += share * (x - left)
+        found = higher
+    return found
+
 
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
 EXTRA_DEGREES = 12
@@ -31,7 +65,7 @@ PART = 64
 
 
 @dataclass(frozen=True)
-class Family:
+class ShapeFamily:
     """One family on one link: what resists the deformation and what moves with it, per length."""
 
     name: str
@@ -56,7 +90,7 @@ class Family:
 
 
 def shapes(
-    link: Link, family: Family, count: int, loads: Loads = (), smooth: bool = False, clamped: bool = True
+    link: Link, family: ShapeFamily, count: int, loads: Loads = (), smooth: bool = False, clamped: bool = True
 ) -> PiecewisePolynomials:
     """The shape functions of one family of a flexible link, as its basis says. `loads`: what its modes are loaded with.
     `smooth` modes are one polynomial over steps of the section, of lower degree, since they are evaluated wherever
@@ -82,7 +116,7 @@ def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) ->
     return _assembled(nodes, local, order, degree, clamped)
 
 
-def meshed(family: Family, nodes: Array, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
+def meshed(family: ShapeFamily, nodes: Array, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
     """The same for a family, whose bending may come with shear: coordinates are then deflection and rotation."""
     if family.shear is None:
         return elements(nodes, family.order, degree, clamped)
@@ -131,7 +165,7 @@ def mesh(breaks: Array, count: int) -> Array:
     return np.append(np.concatenate(parts), ends[-1])
 
 
-def modes(family: Family, count: int, loads: Loads = (), smooth: bool = False) -> PiecewisePolynomials:
+def modes(family: ShapeFamily, count: int, loads: Loads = (), smooth: bool = False) -> PiecewisePolynomials:
     """What the first `count` eigenfunctions of the clamped link with its loads span, made orthogonal by the mass of the
     link alone: like modes without loads they have a unit mass matrix and a diagonal stiffness."""
     steps = family.steps[[0, -1]] if smooth else family.steps
@@ -156,18 +190,18 @@ def _unit_modes(order: int, count: int, degree: int, lumps: tuple[Lump, ...]) ->
 @lru_cache(64)
 def _unit_loadable(order: int, degree: int) -> Loadable:
     one = constant(1.0, 1.0)
-    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
+    family = ShapeFamily("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
     return _loadable(family, one.breaks, degree)
 
 
-def _loadable(family: Family, steps: Array, degree: int) -> Loadable:
+def _loadable(family: ShapeFamily, steps: Array, degree: int) -> Loadable:
     space = _clamped_polynomials(steps, family.order, degree)
     if family.shear is not None:
         space = with_shear(space, _clamped_polynomials(steps, 1, degree))
     return Loadable(space, *matrices(family, space))
 
 
-def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
+def reduced(family: ShapeFamily, basis: Reduced, count: int) -> PiecewisePolynomials:
     """Component modes of a meshed link.
 
     Free interface: the first modes of the clamped mesh. Fixed interface (Craig-Bampton): the static shapes of a unit
@@ -187,13 +221,13 @@ def reduced(family: Family, basis: Reduced, count: int) -> PiecewisePolynomials:
 def _unit_reduced(order: int, count_of_elements: int, count: int, tip: int) -> Array:
     """Coefficients of those of a uniform link of unit length and mass; others have the same, scaled."""
     one = constant(1.0, 1.0)
-    family = Family("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
+    family = ShapeFamily("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
     found = _reduced(family, elements(mesh(one.breaks, count_of_elements), order), count, tip).coefficients
     found.setflags(write=False)
     return found
 
 
-def _reduced(family: Family, space: PiecewisePolynomials, count: int, tip: int) -> PiecewisePolynomials:
+def _reduced(family: ShapeFamily, space: PiecewisePolynomials, count: int, tip: int) -> PiecewisePolynomials:
     """Of a space of elements, with the last `tip` coordinates held."""
     mass, stiffness = matrices(family, space)
     inner = space.count - tip
@@ -205,7 +239,7 @@ def _reduced(family: Family, space: PiecewisePolynomials, count: int, tip: int) 
     return _root_up(found, family.order, tip)
 
 
-def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]:
+def matrices(family: ShapeFamily, space: PiecewisePolynomials) -> tuple[Array, Array]:
     """Mass and stiffness matrices of one family in a space of functions."""
     rotary = [] if family.rotary is None else [family.rotary]
     grid = quadrature([space], [*family.stiffnesses, family.inertia, *rotary])
@@ -215,7 +249,7 @@ def matrices(family: Family, space: PiecewisePolynomials) -> tuple[Array, Array]
     return mass, stiffness(family, space, grid)
 
 
-def stiffness(family: Family, space: PiecewisePolynomials, grid: Grid) -> Array:
+def stiffness(family: ShapeFamily, space: PiecewisePolynomials, grid: Grid) -> Array:
     """Stiffness matrix of one family, by the quadrature of a grid."""
     if family.shear is None:
         return weighted(grid.weights * family.stiffness(grid)[:, 0], space.derivative(family.order)(grid))

@@ -3,6 +3,8 @@
 Symbols as in docs/theory.md: eta are the link's elastic coordinates, stacked family by family; u, v, w the
 displacements along x, y, z. Sections turn with the slopes v', w' of the axis, unless there is shear (shear.py). What
 is of second order in the shapes is in second_order.py.
+
+Integrals over what lies outboard of any place on a link, from values at Gauss points.
 """
 
 from __future__ import annotations
@@ -13,17 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.beam import bases
-from flexarm.beam.bases import Family, weighted
-from flexarm.beam.loads import Loads
+from flexarm.beam import bases, polynomials
+from flexarm.beam.bases import ShapeFamily, weighted
+from flexarm.beam.loaded_modes import Loads
 from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials
-from flexarm.beam.properties import LinkProperties
-from flexarm.beam.shear import rotation
+from flexarm.beam.properties import LinkProperties, rotation
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.families import FAMILIES
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 from flexarm.robot import Link
-from flexarm.robot.carried import reference_loads
+from flexarm.robot.carried_inertia import reference_loads
+from flexarm.robot.flexibility import FAMILIES
 
 # Rounding leaves some 1e-12 where orthogonality makes a zero; a true zero costs the equations nothing.
 ROUNDING = 1e-11
@@ -86,14 +87,14 @@ class LinkIntegrals:
         }
 
     @cached_property
-    def families(self) -> dict[str, Family]:
+    def families(self) -> dict[str, ShapeFamily]:
         return {name: self._family(name) for name in self.columns}
 
-    def _family(self, name: str) -> Family:
+    def _family(self, name: str) -> ShapeFamily:
         properties, flexible = self.properties, self.link.flexible
         bends = name.startswith("bend")
         sheared = bends and flexible is not None and flexible.shear
-        return Family(
+        return ShapeFamily(
             name,
             steps=properties.steps,
             stiffness=properties.stiffness(name),
@@ -323,3 +324,40 @@ def clean(matrix: Array) -> Array:
     size = np.abs(matrix)
     rows, columns = np.sqrt(size.max(axis=1, initial=0.0)), np.sqrt(size.max(axis=0, initial=0.0))
     return np.where(size > ROUNDING * rows[:, None] * columns, matrix, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Outboard:
+    """Pieces between `breaks` (..., m + 1), which may differ from row to row, with `count` Gauss points on each."""
+
+    breaks: Array
+    count: int
+
+    @cached_property
+    def x(self) -> Array:
+        """(..., points)."""
+        nodes, _ = polynomials.gauss_rule(self.count)
+        left, right = self._ends
+        return _flat(left + (right - left) * (nodes + 1) / 2)
+
+    def weights(self, x: Array) -> Array:
+        """(..., len(x), points): with these, values at the points add up to the integral of the polynomials through
+        them, from x to the last break."""
+        left, right = (each[..., None, :, :] for each in self._ends)  # (..., 1, m, 1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            local = (2 * x[:, None, None] - left - right) / (right - left)
+        local = np.clip(np.where(right > left, local, 1.0), -1.0, 1.0)[..., 0]
+        behind = polynomials.at(local.ravel(), self.count) @ (
+            polynomials.integration(self.count - 1) @ polynomials.projection(self.count - 1)
+        )
+        ahead = polynomials.gauss_rule(self.count)[1] - behind.reshape(*local.shape, self.count)
+        return _flat((right - left) / 2 * ahead)
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        return self.breaks[..., :-1, None], self.breaks[..., 1:, None]
+
+
+def _flat(values: Array) -> Array:
+    """Pieces and points on each as one dimension."""
+    return np.asarray(values.reshape(*values.shape[:-2], values.shape[-2] * values.shape[-1]))

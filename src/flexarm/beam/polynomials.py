@@ -1,4 +1,6 @@
-"""Piecewise polynomials on [0, L]: evaluate, differentiate, integrate, combine.
+"""Tables of Legendre polynomials on [-1, 1], made once for each degree. They are shared, hence read-only.
+
+Piecewise polynomials on [0, L]: evaluate, differentiate, integrate, combine.
 
 Every shape function of a link is one of these, so that all integrals over a link are exact by Gauss quadrature.
 The coefficients are Legendre's on each piece: unlike powers of x they stay well conditioned at degree 30 and more.
@@ -7,15 +9,77 @@ The coefficients are Legendre's on each piece: unlike powers of x they stay well
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
+from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from flexarm.beam import legendre
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
+
+KEPT = 256  # tables of each kind; a robot needs some ten
+
+
+def _shared(table: Array) -> Array:
+    table.setflags(write=False)
+    return table
+
+
+@lru_cache(KEPT)
+def gauss_rule(points: int) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes and weights."""
+    nodes, weights = legendre.leggauss(points)
+    return _shared(nodes), _shared(weights)
+
+
+@lru_cache(KEPT)
+def at_gauss(points: int, degree: int) -> Array:
+    """(points, degree + 1): every polynomial at every Gauss node."""
+    return _shared(np.ascontiguousarray(at(gauss_rule(points)[0], degree)))
+
+
+@lru_cache(KEPT)
+def at_even(points: int, degree: int) -> Array:
+    """(points, degree + 1): every polynomial at points with equal distances, both ends among them."""
+    return _shared(np.ascontiguousarray(at(np.linspace(-1, 1, points), degree)))
+
+
+@lru_cache(KEPT)
+def projection(degree: int) -> Array:
+    """Values at degree + 1 Gauss nodes to coefficients, by the discrete orthogonality of the polynomials there."""
+    _, weights = gauss_rule(degree + 1)
+    return _shared((np.arange(degree + 1) + 0.5)[:, None] * at_gauss(degree + 1, degree).T * weights)
+
+
+@lru_cache(KEPT)
+def differentiation(degree: int, order: int) -> Array:
+    """Coefficients to those of the derivative of an order."""
+    return _shared(np.asarray(legendre.legder(np.eye(degree + 1), order)))
+
+
+@lru_cache(KEPT)
+def integration(degree: int) -> Array:
+    """Coefficients to those of the antiderivative that is zero at -1."""
+    return _shared(np.asarray(legendre.legint(np.eye(degree + 1), lbnd=-1)))
+
+
+def at(points: Array, degree: int) -> Array:
+    """(points, degree + 1): every polynomial at some points, by the recurrence of three terms."""
+    rows = [np.ones(len(points)), points]
+    for k in range(2, degree + 1):
+        rows.append(((2 * k - 1) / k) * points * rows[-1] - ((k - 1) / k) * rows[-2])
+    return np.array(rows[: degree + 1]).T
+
+
+def at_point(point: float, degree: int) -> Array:
+    """(degree + 1,): the same at one point, where plain numbers are much faster than arrays of one."""
+    row = [1.0, point]
+    for k in range(2, degree + 1):
+        row.append(((2 * k - 1) * point * row[-1] - (k - 1) * row[-2]) / k)
+    return np.array(row[: degree + 1])
+
 
 Indices = NDArray[np.intp]
 
@@ -44,7 +108,7 @@ class Grid:
 
     def table(self, degree: int) -> Array:
         """(count, degree + 1): Legendre polynomials at the points of one piece."""
-        return legendre.at_gauss(self.count, degree)
+        return at_gauss(self.count, degree)
 
     def located(self, breaks: Array, degree: int) -> tuple[Indices, Array]:
         """The piece of each point and the polynomials there, for functions with other pieces than the grid's."""
@@ -71,7 +135,7 @@ class EvenGrid(Grid):
         raise TypeError("points with equal distances are no quadrature: they have no weights")
 
     def table(self, degree: int) -> Array:
-        return legendre.at_even(self.count, degree)
+        return at_even(self.count, degree)
 
 
 @dataclass(frozen=True)
@@ -117,7 +181,7 @@ class PiecewisePolynomials:
         last = len(self.breaks) - 2
         piece = min(max(int(np.searchsorted(self.breaks, x, side="right")) - 1, 0), last) if last else 0
         left, right = float(self.breaks[piece]), float(self.breaks[piece + 1])
-        row = legendre.at_point((2 * x - left - right) / (right - left), self.degree)
+        row = at_point((2 * x - left - right) / (right - left), self.degree)
         return np.asarray(row @ self.coefficients[:, piece, :])[None, :]
 
     def _on(self, grid: Grid) -> Array:
@@ -131,7 +195,7 @@ class PiecewisePolynomials:
 
     def derivative(self, order: int = 1) -> PiecewisePolynomials:
         """d/dx of each piece (a jump at a break is not seen), once or `order` times."""
-        return self._transformed(legendre.differentiation(self.degree, order), (2 / self._sizes) ** order)
+        return self._transformed(differentiation(self.degree, order), (2 / self._sizes) ** order)
 
     def integral(self) -> PiecewisePolynomials:
         """The continuous antiderivative that is zero at x = 0."""
@@ -147,7 +211,7 @@ class PiecewisePolynomials:
 
     def integral_of_pieces(self) -> PiecewisePolynomials:
         """The antiderivative that is zero at the left end of each piece."""
-        return self._transformed(legendre.integration(self.degree), self._sizes / 2)
+        return self._transformed(integration(self.degree), self._sizes / 2)
 
     def _transformed(self, table: Array, scale: Array) -> PiecewisePolynomials:
         """A table applied to the coefficients of each piece, and a factor for each piece."""
@@ -181,7 +245,7 @@ def pairs_of(one: int, other: int, both: bool) -> tuple[Indices, Indices]:
 def through_gauss_points(breaks: Array, degree: int, values: Array) -> PiecewisePolynomials:
     """The polynomials with these values (points, n) at the degree + 1 Gauss points of each piece."""
     shaped = values.reshape(len(breaks) - 1, degree + 1, -1)
-    return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", legendre.projection(degree), shaped))
+    return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", projection(degree), shaped))
 
 
 def multiplied(one: PiecewisePolynomials, other: PiecewisePolynomials, both: bool = True) -> PiecewisePolynomials:
@@ -193,7 +257,7 @@ def multiplied(one: PiecewisePolynomials, other: PiecewisePolynomials, both: boo
 
 def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights on every piece: exact for polynomials of degree 2 points - 1."""
-    nodes, weights = legendre.gauss_rule(points)
+    nodes, weights = gauss_rule(points)
     left, right = breaks[:-1, None], breaks[1:, None]
     half, centre = (right - left) / 2, (left + right) / 2
     return (centre + half * nodes).ravel(), (half * weights).ravel()
@@ -203,7 +267,7 @@ def _located(x: Array, breaks: Array, degree: int) -> tuple[Indices, Array]:
     """The piece of each point, and the Legendre polynomials of that piece there."""
     piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
     left, right = breaks[piece], breaks[piece + 1]
-    return piece, legendre.at((2 * x - left - right) / (right - left), degree)
+    return piece, at((2 * x - left - right) / (right - left), degree)
 
 
 def constant(value: float, length: float) -> PiecewisePolynomials:
@@ -214,7 +278,7 @@ def constant(value: float, length: float) -> PiecewisePolynomials:
 def fit(function: Callable[[float], float], breaks: Array, degree: int) -> PiecewisePolynomials:
     """The polynomial of `degree` on each piece that equals the function at the Gauss nodes."""
     values = _values(function, Grid(breaks, degree + 1)).reshape(-1, degree + 1)
-    return PiecewisePolynomials(breaks, (legendre.projection(degree) @ values.T)[:, :, None])
+    return PiecewisePolynomials(breaks, (projection(degree) @ values.T)[:, :, None])
 
 
 def fit_within(

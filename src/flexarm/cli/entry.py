@@ -10,18 +10,11 @@ from typing import Any
 
 import typer
 
-from flexarm.cli.app import app
-from flexarm.cli.bode import bode
-from flexarm.cli.equations import equations
-from flexarm.cli.exits import INTERRUPTED, TERMINATED, Termination
-from flexarm.cli.figures import animate, plot
-from flexarm.cli.modes import modes
-from flexarm.cli.paper import paper
-from flexarm.cli.run import run
-from flexarm.cli.schema import schema
-from flexarm.cli.studio import studio
-from flexarm.cli.sweep import sweep
-from flexarm.foundation.sentences import told
+from flexarm.cli.analyze import animate, bode, equations, modes, plot
+from flexarm.cli.app import INTERRUPTED, TERMINATED, Termination, app
+from flexarm.cli.other import paper, schema, studio
+from flexarm.cli.run import run, sweep
+from flexarm.foundation.messages import told
 
 for command in (run, sweep, modes, bode, equations, plot, animate, studio, paper, schema):  # in the order of --help
     app.command()(command)

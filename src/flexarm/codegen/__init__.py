@@ -1,1 +1,1 @@
-"""Code generation: CasADi functions as callables on NumPy arrays, as C source and as compiled libraries."""
+"""CasADi functions as callables on NumPy arrays, as C source and as compiled libraries."""

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from flexarm.foundation.files import owned, sweep
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.messages import shown
 
 DRAFT = ".build-"  # how the names of folders begin in which libraries are built
 MARK = b"flexarm library"  # between a library and its checksum

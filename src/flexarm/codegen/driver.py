@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from flexarm.codegen.loops import Runner, tied
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 
 SAFETY = 0.9  # of the step size that would just meet the tolerance
 SMALLEST_CHANGE, LARGEST_CHANGE = 0.1, 4.0  # factors from one step size to the next

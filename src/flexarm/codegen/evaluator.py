@@ -11,7 +11,7 @@ import numpy as np
 
 from flexarm.codegen.library import compiled
 from flexarm.codegen.loops import tied
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 
 Native = Literal["auto"] | bool
 
@@ -19,7 +19,7 @@ Native = Literal["auto"] | bool
 WORTH_COMPILING = 10_000
 
 
-class Code:
+class SharedFunction:
     """A function that many evaluators share, compiled once for all of them when it pays.
 
     `ranks` tells which outputs are numbers (0), vectors (1) and matrices (2): to CasADi all are matrices.
@@ -47,7 +47,7 @@ class Code:
 class Evaluator:
     """A function of vectors, with arrays of its own."""
 
-    def __init__(self, code: Code, native: Native) -> None:
+    def __init__(self, code: SharedFunction, native: Native) -> None:
         self.code, self.native, self.shapes = code, native, code.shapes
         self._lock = threading.Lock()
         self._connect(code.function)

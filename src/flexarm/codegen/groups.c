@@ -48,7 +48,7 @@ static void lane_widen(long long count, casadi_real* range, const casadi_real* n
   }
 }
 
-/* From a node x to the next, y, by the polynomials of motion/sampling.py, a share s of the way: (q, v, a, energies). */
+/* From a node x to the next, y, by the polynomials of results/step_history.py, a share s of the way: (q, v, a, energies). */
 static void lane_between(const flexarm_batch* b, double s, double h, const casadi_real* x, const casadi_real* y,
     casadi_real* row) {
   long long j, r, c, p, every = b->every;

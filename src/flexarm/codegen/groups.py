@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.codegen.driver import TIME_SLACK, DriverControl, driver_source
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 
 NODE_STRIDE = 16  # nodes: energies are evaluated at every so many, and at the last of a call
 LONGEST_PASS_S = 0.02  # after which a pass over groups returns, so that interrupts are seen

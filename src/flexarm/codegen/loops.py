@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.codegen.compiler import Build
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 
 _LOOP = """
 CASADI_SYMBOL_EXPORT long long {name}_many(long long count, const casadi_real** first, const long long* stride,

@@ -20,7 +20,7 @@ import numpy as np
 
 from flexarm.codegen.driver import Driver, DriverInputs, DriverStatus
 from flexarm.codegen.loops import Runner
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 
 # Read now, and not when it is first compiled: the file may change while a program runs, and with it the structure
 SOURCE = files("flexarm.codegen").joinpath("sampler.c").read_text()
@@ -57,7 +57,7 @@ class SamplerControl(ctypes.Structure):
     )
 
 
-class Held(Protocol):
+class LaggedTorques(Protocol):
     """Torques from a sample to the next one: each goes from `start` to `target` with its lag."""
 
     @property
@@ -70,7 +70,7 @@ class Held(Protocol):
     def since(self) -> float: ...
 
 
-class Sampler:
+class SampledDriver:
     """A driver with the samples of a digital controller between breakpoints.
 
     Parameters
@@ -105,7 +105,7 @@ class Sampler:
     ) -> None:
         self.driver, self._restart = driver, _unset
         self.failure: BaseException | None = None
-        self.on_sample: Callable[[float, Array], Held | None] = _unset
+        self.on_sample: Callable[[float, Array], LaggedTorques | None] = _unset
         nu, rows = len(lags), driver.capacity // 2 + 1
         self.start, self.target = np.zeros((2, nu))
         self.held_times, self.held = np.zeros(rows), np.zeros((rows, 2, nu))

@@ -1,1 +1,1 @@
-"""From a robot to a controller that works: shaped commands, feedback, inversion."""
+"""Controllers, input shaping and inversion."""

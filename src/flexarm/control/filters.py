@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flexarm.foundation.numbers import real_number
-from flexarm.foundation.sentences import shown
-from flexarm.motion.law_sums import Answer, Part, composed, links_of, renamed
-from flexarm.motion.law_view import View
-from flexarm.motion.laws import Feedback
+from flexarm.feedback.composition import Answer, LawComponent, composed, links_of, renamed
+from flexarm.feedback.feedback import Feedback
+from flexarm.feedback.measurements import LawView
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import real_number
 
 BUTTERWORTH = 0.5**0.5
 
@@ -68,7 +68,7 @@ def low_pass(
 class Filtered:
     """Torques of a law, each through a filter with states of its own."""
 
-    part: Part
+    part: LawComponent
     kind: str
     name: str
     links: tuple[str, ...]
@@ -79,7 +79,7 @@ class Filtered:
         """True if it depends on its arguments only."""
         return self.part.is_memoryless
 
-    def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Answer:
+    def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         torques, told = self.part(t, x, gains)
         for link in self.links:
             name = f"{self.name}.{link}"
@@ -122,7 +122,7 @@ def _filtered(feedback: Any, kind: str, frequency: Any, numbers: Mapping[str, fl
     order = 2 if "ratio" in numbers else 1
     gains = {"frequency": frequency, **numbers}
     return composed(
-        Filtered(Part.of(feedback), kind, name, tuple(chosen), order),
+        Filtered(LawComponent.of(feedback), kind, name, tuple(chosen), order),
         links_of(feedback),
         rate=feedback.rate,
         limit=feedback.limit,

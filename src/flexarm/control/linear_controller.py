@@ -1,21 +1,175 @@
-"""LinearController: a linear law about a posture as a design, and what it does to linear models."""
+"""A linear law with states of its own about a posture, as `fa.Feedback` takes it.
+
+How far a loop is from instability: gain, phase and distance from -1, one input opened at a time.
+
+LinearController: a linear law about a posture as a design, and what it does to linear models.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from flexarm.analysis.state_space import Signal, StateSpace
-from flexarm.control.linear_law import LinearLaw, Matrices
-from flexarm.control.loop_margins import Margins, margins_of
-from flexarm.control.weights import rows
-from flexarm.foundation.numbers import Array, real_array, real_number
-from flexarm.foundation.sentences import shown, suggestion
-from flexarm.motion.laws import Feedback
-from flexarm.motion.profiles import Profile
+from flexarm.control.riccati import python_control, rows
+from flexarm.feedback.feedback import Feedback
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array, real_array, real_number
+from flexarm.profiles.profile import Profile
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """u = C s + D y + F r and s' = A s + B y + G r + H w + W (u - w), w what the limits leave of u.
+
+    In a sampled law the second gives the next states. All of y, r, u are against the posture.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    F: Array
+    G: Array
+    H: Array
+    W: Array
+
+
+class LinearLaw:
+    """law(t, x) of a controller. It remembers nothing."""
+
+    follows_limits = True  # its states do
+    is_memoryless = True
+
+    def __init__(
+        self,
+        model: StateSpace,
+        matrices: Matrices,
+        measured: Sequence[str],
+        references: Sequence[str],
+        states: Mapping[str, int],
+        limits: Mapping[str, float],
+        name: str,
+    ) -> None:
+        self._own, self._states = matrices, dict(states)
+        self._measured = [(each, operating_value(model, each)) for each in measured]
+        self._references = [(each, operating_value(model, each)) for each in references]
+        self._inputs = [each.name for each in model.inputs]
+        self._held, self._limits = dict(model.held), dict(limits)
+        self.links = tuple(self._held)  # actuators that are no inputs hold their torque
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __deepcopy__(self, memo: Any) -> LinearLaw:
+        return self
+
+    def __call__(self, t: Any, x: Any) -> Any:
+        y = [x[name] - value for name, value in self._measured]
+        r = [x.reference(name) - value for name, value in self._references]
+        s = [x.state(name) for name in self._states]
+        if any(isinstance(each, ca.SX) for each in (*y, *r, *s)):
+            sparse = {name: ca.sparsify(ca.DM(each)) for name, each in vars(self._own).items()}  # without zeros
+            return self._evaluate(sparse, *(ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)), is_symbolic=True)
+        return self._evaluate(vars(self._own), *(_stack(each) for each in (y, r, s)), is_symbolic=False)
+
+    def _evaluate(self, own: Mapping[str, Any], y: Any, r: Any, s: Any, *, is_symbolic: bool) -> Any:
+        """Return the torques and, if there are states, their derivatives (next values of a sampled controller)."""
+        u = own["C"] @ s + own["D"] @ y + own["F"] @ r
+        saturated = [self._saturate(name, u[k], is_symbolic) for k, name in enumerate(self._inputs)]
+        torques = {**self._held, **{name: saturated[k] + self._held[name] for k, name in enumerate(self._inputs)}}
+        if not self._states:
+            return torques
+        w = ca.vertcat(*saturated) if is_symbolic else np.array(saturated)
+        states = own["A"] @ s + own["B"] @ y + own["G"] @ r + own["H"] @ w + own["W"] @ (u - w)
+        ends = np.cumsum([0, *self._states.values()]).tolist()
+        return torques, {name: states[ends[k] : ends[k + 1]] for k, name in enumerate(self._states)}
+
+    def _saturate(self, name: str, u: Any, is_symbolic: bool) -> Any:
+        if name in self._limits:
+            most, held = self._limits[name], self._held[name]
+            if is_symbolic:
+                return ca.fmin(ca.fmax(u, -most - held), most - held)
+            u = np.minimum(np.maximum(u, -most - held), most - held)  # keeps nan
+        return u if is_symbolic else float(u)
+
+
+def operating_value(model: StateSpace, name: str) -> float:
+    """What an output or a state is in the posture of a model."""
+    if name in model.outputs_at:
+        return model.outputs_at[name]
+    return model.at.get(name, 0.0)  # rates are zero: models that move are refused
+
+
+def _stack(values: Sequence[Any]) -> Array:
+    """Concatenate numbers and vectors."""
+    return np.concatenate([np.ravel(each) for each in values]) if values else np.zeros(0)
+
+
+DECADES = 3  # beyond the slowest and the fastest pole
+_WIDTHS = np.geomspace(1e-2, 30, 40)
+SPREAD = np.concatenate([-_WIDTHS[::-1], _WIDTHS])  # around resonances, in their widths
+
+
+@dataclass(frozen=True)
+class Margins:
+    """gain: by which factor the loop's gain may change before it is unstable (above 1: grow; below: fall; inf: any).
+    phase: by how much it may lag (rad; a negative one: lead). distance: of the loop's frequency response from -1,
+    at the least."""
+
+    gain: float
+    phase: float
+    distance: float
+
+
+def margins_of(plant: StateSpace, C: Array, D: Array, own: Matrices, k: int, dt: float | None) -> Margins:
+    """Of the loop opened at the input k, the others closed."""
+    library = python_control("margins")
+    frequencies = _frequencies(plant.A, own.A, dt)
+    points = 1j * frequencies if dt is None else np.exp(1j * frequencies * dt)
+    response = np.array([_loop(z, plant, C, D, own, k) for z in points])
+    data = np.abs(response), np.degrees(np.unwrap(np.angle(response))), frequencies
+    gain, phase, distance, *_ = library.stability_margins(data)
+    return Margins(float(gain), float(np.radians(phase)), float(min(distance, np.abs(1 + response).min())))
+
+
+def _loop(z: complex, plant: StateSpace, C: Array, D: Array, own: Matrices, k: int) -> complex:
+    """Minus what comes back as command of the input k, per unit given to it."""
+    P = C @ np.linalg.solve(z * np.eye(len(plant.A)) - plant.A, plant.B) + D
+    # the law: (z - A) s = B y + H u, u = C s + D y; the opened input's own observer sees its command
+    if len(own.A):
+        inner = np.linalg.solve(z * np.eye(len(own.A)) - own.A, np.hstack([own.B, own.H]))
+        by_y, by_u = own.C @ inner[:, : own.B.shape[1]] + own.D, own.C @ inner[:, own.B.shape[1] :]
+    else:
+        by_y, by_u = own.D, np.zeros((len(own.D), len(own.D)))
+    K = np.linalg.solve(np.eye(len(by_u)) - by_u, by_y)  # u = K y, observers fed by what is commanded
+    L = -K @ P
+    others = [j for j in range(len(L)) if j != k]
+    if not others:
+        return complex(L[k, k])
+    closed = np.linalg.solve(np.eye(len(others)) + L[np.ix_(others, others)], L[np.ix_(others, [k])])
+    return complex(L[k, k] - (L[np.ix_([k], others)] @ closed)[0, 0])
+
+
+def _frequencies(A: Array, own: Array, dt: float | None) -> Array:
+    """rad/s, dense around resonances."""
+    poles = np.concatenate([np.linalg.eigvals(A), np.linalg.eigvals(own) if len(own) else np.zeros(0)])
+    if dt is not None:
+        poles = np.log(poles[np.abs(poles) > 1e-12].astype(complex)) / dt
+    sizes = np.abs(poles)
+    sizes = sizes[sizes > 1e-6 * max(sizes.max(initial=0.0), 1e-300)]
+    if not len(sizes):
+        sizes = np.array([1.0 if dt is None else 0.1 / dt])
+    low, high = sizes.min() * 10.0**-DECADES, sizes.max() * 10.0**DECADES
+    around = [abs(p) + SPREAD * max(abs(p.real), 1e-4 * abs(p)) for p in poles if abs(p.imag) > abs(p.real)]
+    every = np.unique(np.concatenate([np.geomspace(low, high, 2000), *around]))
+    most = np.inf if dt is None else np.pi / dt
+    return np.asarray(every[(every > low) & (every < most)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from flexarm.analysis.modes import modes as modes_of
-from flexarm.foundation.numbers import Array, real_array, real_number, whole_number
-from flexarm.foundation.sentences import shown, suggestion
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.reach import ValidityWarning
-from flexarm.mechanics.system import System
-from flexarm.motion.given_profiles import profile
-from flexarm.motion.profiles import Profile
-from flexarm.motion.shaped import copied
+from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array, real_array, real_number, whole_number
+from flexarm.profiles.derived import copied
+from flexarm.profiles.parse import profile
+from flexarm.profiles.profile import Profile
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Shaper:
 
     def plot(self, frequencies: Any = None) -> Figure:
         """Residual vibration over frequency: the sensitivity curve."""
-        from flexarm.show.sensitivity import plot_sensitivity
+        from flexarm.plotting.frequency import plot_sensitivity
 
         return plot_sensitivity({self.kind: self}, frequencies)
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.control.driven_joints import DrivenJoint, driven_joints, require_known, system_of
-from flexarm.foundation.numbers import real_number
-from flexarm.foundation.sentences import shown
-from flexarm.mechanics.link_models.gripped import gripped
-from flexarm.mechanics.system import System
-from flexarm.motion.law_sums import Answer, composed
-from flexarm.motion.law_view import View
-from flexarm.motion.laws import Feedback
-from flexarm.motion.sensors import Sensor
-from flexarm.motion.signals import Signals
+from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, system_of
+from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.system import System
+from flexarm.feedback.composition import Answer, composed
+from flexarm.feedback.feedback import Feedback
+from flexarm.feedback.measurements import LawView
+from flexarm.feedback.sensors import Sensor
+from flexarm.feedback.signals import Signals
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import real_number
 from flexarm.robot import Link, Revolute, Robot
 
 OFF_AXIS = 1e-3  # m: where a gauge is thought to be on sections whose outline is not known
@@ -71,7 +71,7 @@ class StrainLaw:
     signal: str
     factor: float
 
-    def __call__(self, t: Any, x: View, gains: Mapping[str, Any]) -> Answer:
+    def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         told = gains[f"strain.{self.joint.link}"] * x[self.signal]
         told = told + gains[f"strain_rate.{self.joint.link}"] * x.rate(self.signal)
         return {self.joint.link: self.factor / self.joint.gear * told}, {}

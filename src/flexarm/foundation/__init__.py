@@ -1,2 +1,1 @@
-"""What every room stands on: arrays and numbers checked, sentences about names, files written whole, families of
-deformation. Nothing here knows of robots."""
+"""Validation, messages, files, progress and interrupts: what all other packages use."""

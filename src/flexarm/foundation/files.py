@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from flexarm.foundation.sentences import shown
+from flexarm.foundation.messages import shown
 
 DRAFT = ".flexarm-draft-"  # how the names of drafts begin
 ABANDONED = 3600.0  # s after which a draft belongs to a program that was killed

@@ -1,18 +1,17 @@
 """What a robot is: frozen, validated descriptions."""
 
-from . import library
-from .constraints import Loop, OnLine, OnPlane, PointSupport
-from .drives import Drive, Stop
-from .errors import DescriptionError, UnitsWarning
-from .files import load, save, schema
-from .flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines, reduced
-from .joints import FixedPrismatic, MovingJoint, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
-from .links import Link
-from .masses import PointMass
-from .materials import Material
-from .pose import Pose
-from .robot import Robot
-from .sections import Section
+from flexarm.robot import library
+from flexarm.robot.constraints import Loop, OnLine, OnPlane, PointSupport
+from flexarm.robot.drives import Drive, Stop
+from flexarm.robot.errors import DescriptionError, UnitsWarning
+from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines, reduced
+from flexarm.robot.io.files import load, save, schema
+from flexarm.robot.joints import FixedPrismatic, MovingJoint, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
+from flexarm.robot.links import Link
+from flexarm.robot.masses import Material, PointMass
+from flexarm.robot.pose import Pose
+from flexarm.robot.robot import Robot
+from flexarm.robot.sections import Section
 
 __all__ = [
     "Damping",

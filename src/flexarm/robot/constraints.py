@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from .axes import AxisCheck, unit_axis
-from .description import Description
-from .errors import Problem
-from .links import GROUND, NameCheck
-from .pose import LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees
-from .quantities import Vector, Vector3, nonnegative
-from .unions import Shorthand
+from flexarm.robot.description import Description
+from flexarm.robot.errors import DescriptionProblem
+from flexarm.robot.field_types import Shorthand, Vector, Vector3, nonnegative
+from flexarm.robot.links import GROUND, NameCheck
+from flexarm.robot.pose import LOOKS_LIKE_DEGREES, ROTATION_MEANING, AxisCheck, Rotation, looks_like_degrees, unit_axis
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,15 +83,19 @@ class Loop(Constraint):
     def places(self) -> dict[str, tuple[str, str | None, float | None]]:
         return {"first": (self.first, "first_at", self.first_at), "second": (self.second, "second_at", self.second_at)}
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.first == GROUND:
-            yield Problem("first", self.first, "must be a link; the ground comes second")
+            yield DescriptionProblem("first", self.first, "must be a link; the ground comes second")
         elif (self.first, self.first_at) == (self.second, self.second_at):
-            yield Problem("second", self.second, "must be another link, or another place on the same one")
+            yield DescriptionProblem("second", self.second, "must be another link, or another place on the same one")
         if self.second == GROUND and self.second_at is not None:
-            yield Problem("second_at", self.second_at, "must be left out: a point of the ground is its position")
+            yield DescriptionProblem(
+                "second_at", self.second_at, "must be left out: a point of the ground is its position"
+            )
         if self.second != GROUND and any(self.position):
-            yield Problem("position", self.position, f"is for second = ground only; here it is {self.second!r}")
+            yield DescriptionProblem(
+                "position", self.position, f"is for second = ground only; here it is {self.second!r}"
+            )
 
     def unit_warnings(self) -> list[tuple[str, str]]:
         return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
@@ -192,13 +194,15 @@ class PointSupport(Constraint):
     def places(self) -> dict[str, tuple[str, str | None, float | None]]:
         return {"link": (self.link, None, None), "on": (self.on, "at", self.at)}
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.on == self.link:
-            yield Problem("on", self.on, "must be another link than the one that slides on it, or ground")
+            yield DescriptionProblem("on", self.on, "must be another link than the one that slides on it, or ground")
         if self.on == GROUND and self.position is None:
-            yield Problem("position", ..., "is required: a support on the ground is a point of the world (m)")
+            yield DescriptionProblem(
+                "position", ..., "is required: a support on the ground is a point of the world (m)"
+            )
         if self.on == GROUND and self.at is not None:
-            yield Problem("at", self.at, "must be left out: a point of the ground is its position")
+            yield DescriptionProblem("at", self.at, "must be left out: a point of the ground is its position")
 
 
 class Mouth(PointSupport):

@@ -1,4 +1,7 @@
-"""The base of everything a robot is made of: frozen, validated, comparable, with errors and warnings in sentences."""
+"""Properties of descriptions that are computed once.
+
+The base of everything a robot is made of: frozen, validated, comparable, with errors and warnings in sentences.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,35 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from .errors import DescriptionError, Problem, UnitsWarning, join
-from .remembered import remembered
-from .translation import problems_of
+from flexarm.robot.errors import DescriptionError, DescriptionProblem, UnitsWarning, join, problems_of
+
+__all__ = ["remembered"]
+
+
+if TYPE_CHECKING:
+    from builtins import property as remembered
+else:
+
+    class remembered(property):
+        """A property that a description computes when it is first asked for: it does not change, nor do its parts.
+
+        What is remembered stands in a slot beside the fields, so that copies (which may have other fields), pickles
+        and comparisons know nothing of it. It must not be something that its users could change. Of two threads that
+        ask at once both compute it.
+        """
+
+        def __get__(self, owner: Any, kind: Any = None) -> Any:
+            if owner is None:
+                return self
+            try:
+                known = owner._known
+            except AttributeError:
+                known = {}
+                object.__setattr__(owner, "_known", known)
+            if self not in known:
+                known[self] = super().__get__(owner, kind)
+            return known[self]
+
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -68,7 +97,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
     tag: ClassVar[str | None] = None
     """The field that tells the kinds of a union apart (`type`, `shape`); it is never given by position."""
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         """What is wrong between fields that are each right on their own; paths start at this description."""
         return iter(())
 
@@ -83,7 +112,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         return self
 
     @remembered
-    def _conflicts(self) -> tuple[Problem, ...]:
+    def _conflicts(self) -> tuple[DescriptionProblem, ...]:
         """Asked for again whenever it becomes part of another description."""
         return tuple(self.conflicts())
 
@@ -107,7 +136,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in PLAIN)
         return frozenset({type(self)}).union(*inside)
 
-    def every_unit_warning(self) -> Iterator[Problem]:
+    def every_unit_warning(self) -> Iterator[DescriptionProblem]:
         """The unit warnings of this description and everything inside it."""
         for path, part in self.parts():
             for problem in _unit_warnings_of(part):
@@ -140,7 +169,9 @@ def warn_of_units(message: str) -> None:
     warnings.warn(message, UnitsWarning, stacklevel=level)
 
 
-def warn_of_new_units(description: Description, given: Mapping[str, object], known: Collection[Problem] = ()) -> None:
+def warn_of_new_units(
+    description: Description, given: Mapping[str, object], known: Collection[DescriptionProblem] = ()
+) -> None:
     """Warn about this description and the parts made for it from plain data, but for what is `known`.
 
     Ready-made parts have warned already, and so have theirs.
@@ -158,13 +189,13 @@ def warn_of_new_units(description: Description, given: Mapping[str, object], kno
             warn_of_units(str(doubt))
 
 
-def _unit_warnings_of(part: Description) -> Iterator[Problem]:
+def _unit_warnings_of(part: Description) -> Iterator[DescriptionProblem]:
     for field, sentence in part.unit_warnings():
         value: Any = part
         for name in field.split("."):
             value = getattr(value, name)
         whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
-        yield Problem(field, int(value) if whole else value, sentence)
+        yield DescriptionProblem(field, int(value) if whole else value, sentence)
 
 
 def _parts_of(value: object, path: str) -> Iterator[tuple[str, Description]]:

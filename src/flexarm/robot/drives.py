@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from .description import Description
-from .errors import Problem
-from .quantities import nonnegative, positive
+from flexarm.robot.description import Description
+from flexarm.robot.errors import DescriptionProblem
+from flexarm.robot.field_types import nonnegative, positive
 
 _STIFFNESS = "N m/rad, N/m in a prismatic joint"
 _DAMPING = "N m s/rad, N s/m in a prismatic joint"
@@ -63,15 +63,15 @@ class Drive(Description):
         """Generalised force, in the joint's unit, per unit of the actuator."""
         return self.gear_ratio if self.torque_at == "motor" else 1.0
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.elastic and self.rotor_inertia == 0:
-            yield Problem(
+            yield DescriptionProblem(
                 "rotor_inertia",
                 self.rotor_inertia,
                 "must be positive (kg m2): behind a spring the motor would have no inertia",
             )
         if self.damping and not self.elastic:
-            yield Problem("damping", self.damping, "needs a stiffness: a rigid drive has nothing to damp")
+            yield DescriptionProblem("damping", self.damping, "needs a stiffness: a rigid drive has nothing to damp")
 
     def rigid(self) -> Drive:
         """The same drive without its spring and damper."""

@@ -1,19 +1,29 @@
-"""What is wrong with a description, said in sentences that name the field, its value and what is allowed."""
+"""What is wrong with a description, said in sentences that name the field, its value and what is allowed.
+
+From the validation library's error records to problems in our own words and paths.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel, ValidationError
 
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.sentences import cut, printable, shown
+from flexarm.foundation.messages import cut, printable, shown, unknown
+
+if TYPE_CHECKING:
+    from flexarm.robot.description import Description
+
 
 TOLD = 20  # problems that a message tells before it says how many more there are
 LONGEST = 1000  # letters of a line
 
 
 @dataclass(frozen=True)
-class Problem:
+class DescriptionProblem:
     """One thing that is wrong: where, with which value (`...` when there is none to show) and why."""
 
     path: str
@@ -22,7 +32,7 @@ class Problem:
     line: int | None = None
     column: int | None = None
 
-    def under(self, parent: str) -> Problem:
+    def under(self, parent: str) -> DescriptionProblem:
         """The same problem seen from the description that holds this one."""
         return replace(self, path=join(parent, self.path))
 
@@ -36,7 +46,7 @@ class DescriptionError(ValueError):
     """A robot, or a part of one, that cannot be; `problems` lists everything found, the text has a line for each of
     the first."""
 
-    def __init__(self, problems: Sequence[Problem], file: str | None = None) -> None:
+    def __init__(self, problems: Sequence[DescriptionProblem], file: str | None = None) -> None:
         super().__init__(problems, file)  # plain args keep the error picklable
         self.problems = list(problems)
         self.file = file
@@ -60,3 +70,86 @@ def located(file: str | None, line: int | None = None, column: int | None = None
 def join(parent: str, child: str) -> str:
     """`links[0]` and `length` make `links[0].length`; indices follow without a dot."""
     return parent + child if not parent or not child or child.startswith("[") else f"{parent}.{child}"
+
+
+_SENTENCES: Mapping[str, str] = {
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "recursion_loop": "must not contain itself",
+}
+_WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found")
+
+
+def problems_of(error: ValidationError, model: type[Description]) -> list[DescriptionProblem]:
+    """Every problem of a failed validation, with paths that start at `model`."""
+    return [problem for record in error.errors(include_url=False) for problem in _problems(record, model)]
+
+
+def _problems(record: Mapping[str, Any], model: type[Description]) -> Iterator[DescriptionProblem]:
+    kind, value, context = record["type"], record["input"], record.get("ctx", {})
+    path, kinds = _resolve(record["loc"], model)
+    if kind == "missing":
+        yield DescriptionProblem(path, ..., "is required")
+    elif kind == "extra_forbidden":
+        *above, field = record["loc"]
+        owner = _resolve(tuple(above), model)[1][0]
+        yield DescriptionProblem(path, ..., unknown("unknown field", field, owner.model_fields))
+    elif kind == "invalid_key":
+        owner_path, _ = _resolve(record["loc"][:-1], model)
+        yield DescriptionProblem(join(owner_path, str(value)), ..., "is not text, but names of fields are")
+    elif kind == "union_tag_invalid":
+        tag = str(kinds[0].tag)
+        yield DescriptionProblem(join(path, tag), context["tag"], unknown("unknown", context["tag"], _tags(kinds)))
+    elif kind == "union_tag_not_found" and isinstance(value, Mapping):
+        yield DescriptionProblem(
+            join(path, str(kinds[0].tag)), ..., f"is required (allowed: {', '.join(_tags(kinds))})"
+        )
+    elif kind == "tuple_type":
+        yield DescriptionProblem(path, value, f"must be a list of {' or '.join(kind.__name__ for kind in kinds)}")
+    elif kind in _WRONG_KIND:
+        names = " or ".join(kind.__name__ for kind in kinds)
+        yield DescriptionProblem(path, value, f"must be {names}, or a mapping with its fields")
+    elif kind == "literal_error":
+        choices = [choice.strip(" '") for choice in context["expected"].replace(" or ", ",").split(",")]
+        yield DescriptionProblem(path, value, unknown("unknown", value, choices))
+    elif isinstance(context.get("error"), DescriptionError):
+        yield from (problem.under(path) for problem in context["error"].problems)
+    elif kind == "value_error":
+        yield DescriptionProblem(path, value, str(context["error"]))
+    else:
+        yield DescriptionProblem(
+            path, value, _SENTENCES.get(kind) or record["msg"].replace("Input should be", "must be")
+        )
+
+
+def _resolve(loc: tuple[int | str, ...], model: type[Description]) -> tuple[str, list[type[Description]]]:
+    """The user's path of a location, and the descriptions that may stand there.
+
+    A location also lists the tag of each union it went through, which the user never wrote:
+    only the models tell a tag from a field of the same name (`reduced` has fields `elements` and `modes`).
+    """
+    path, kinds, chosen = "", [model], True
+    for step in loc:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif not chosen and len(kinds) > 1:
+            kinds, chosen = [kind for kind in kinds if _tag_of(kind) == step], True
+        else:
+            path = join(path, step)
+            field = kinds[0].model_fields.get(step) if kinds else None
+            kinds, chosen = _descriptions_in(field.annotation) if field else [], False
+    return path, kinds
+
+
+def _descriptions_in(annotation: Any) -> list[type[Description]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]  # type: ignore[list-item]
+    return [kind for part in get_args(annotation) for kind in _descriptions_in(part)]
+
+
+def _tag_of(kind: type[Description]) -> str:
+    return str(kind.model_fields[str(kind.tag)].default)
+
+
+def _tags(kinds: list[type[Description]]) -> list[str]:
+    return [_tag_of(kind) for kind in kinds]

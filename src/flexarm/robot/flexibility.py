@@ -1,4 +1,7 @@
-"""Which deformations a link has, with which shape functions, and how they are damped."""
+"""The families of deformation of a link, in the order of its elastic coordinates.
+
+Which deformations a link has, with which shape functions, and how they are damped.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,37 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from flexarm.foundation.families import FAMILIES
+from flexarm.foundation.dataclass import dataclass
+from flexarm.robot.description import Description
+from flexarm.robot.errors import DescriptionProblem
+from flexarm.robot.field_types import Checked, Count, Shorthand, finite_numbers, nonnegative, positive
 
-from .description import Description
-from .errors import Problem
-from .quantities import Checked, Count, finite_numbers, nonnegative, positive
-from .unions import Shorthand
+
+@dataclass(frozen=True)
+class Deformation:
+    """What one family is.
+
+    order: of the derivative whose square is the strain energy; shapes and their lower ones vanish at a clamped root.
+    resists: the property of the section that does.
+    modulus: of the material.
+    reversed: its sign in axes turned by half a turn about y, in which the rear part of a sliding link is described.
+    shear: of bending, the property of the section that resists its shear.
+    """
+
+    order: int
+    resists: str
+    modulus: Literal["E", "G"]
+    reversed: int
+    shear: str | None = None
+
+
+FAMILIES: dict[str, Deformation] = {
+    "bend_y": Deformation(2, "I_z", "E", 1, "shear_y"),
+    "bend_z": Deformation(2, "I_y", "E", -1, "shear_z"),
+    "twist": Deformation(1, "J", "G", -1),
+    "stretch": Deformation(1, "A", "E", -1),
+}
+
 
 MOST_ELEMENTS = 500
 MOST_MODES = 100
@@ -280,7 +308,7 @@ class Flexible(Description):
             return {"basis.elements": self.basis.elements}
         return self.counts if self.meshed else {}
 
-    def _only_zeros(self) -> Iterator[Problem]:
+    def _only_zeros(self) -> Iterator[DescriptionProblem]:
         """Yield a problem if numbers are given and all are zero: that is neither flexible nor left open."""
         # A dump of a description without numbers lists every field, with zeros where nothing was given.
         dumped = self.model_fields_set >= set(type(self).model_fields)
@@ -290,29 +318,35 @@ class Flexible(Description):
                 "must be at least 1 in one of the families: without shapes the link is rigid, so leave its flexible "
                 "out; leave out the numbers to have them picked"
             )
-            yield Problem(zeros[0], 0, sentence)
+            yield DescriptionProblem(zeros[0], 0, sentence)
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         yield from self._only_zeros()
         if self.counts and self.up_to is not None:
             given = ", ".join(f"{family} = {count}" for family, count in self.counts.items())
-            yield Problem("up_to", self.up_to, f"must be left out with {given}: it is what numbers are picked by")
+            yield DescriptionProblem(
+                "up_to", self.up_to, f"must be left out with {given}: it is what numbers are picked by"
+            )
         if not self.meshed:
             for family, count in self.counts.items():
                 if count > MOST_MODES:
-                    yield Problem(family, count, f"must be at most {MOST_MODES} with basis {self.basis.type}")
+                    yield DescriptionProblem(
+                        family, count, f"must be at most {MOST_MODES} with basis {self.basis.type}"
+                    )
         if isinstance(self.basis, Reduced):
             for family, count in self.counts.items():
                 if (asked := self.basis.coordinates(family, count)) > (most := self.basis.mesh_size(family)):
                     sentence = (
                         f"makes {most} shapes of {family}, but {asked} are asked for; take more elements or fewer modes"
                     )
-                    yield Problem("basis.elements", self.basis.elements, sentence)
+                    yield DescriptionProblem("basis.elements", self.basis.elements, sentence)
         if self.shear and isinstance(self.basis, Splines):
-            yield Problem("shear", True, "must be false with basis splines, whose shapes have none")
+            yield DescriptionProblem("shear", True, "must be false with basis splines, whose shapes have none")
         if self.shear and self.counts and not (self.bend_y or self.bend_z):
-            yield Problem("shear", True, "must be false: shear belongs to bending, but bend_y and bend_z are 0")
+            yield DescriptionProblem(
+                "shear", True, "must be false: shear belongs to bending, but bend_y and bend_z are 0"
+            )
         ratios = self.damping.ratio if self.damping is not None else None
         if isinstance(ratios, tuple) and self.counts and len(ratios) > self.coordinates:
             sentence = f"has {len(ratios)} ratios, but the link has only {self.coordinates} elastic coordinates"
-            yield Problem("damping.ratio", ratios, sentence)
+            yield DescriptionProblem("damping.ratio", ratios, sentence)

@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from flexarm.foundation.sentences import short
-
-from .axes import AxisCheck, unit_axis
-from .description import Description
-from .drives import Drive, Stop
-from .errors import Problem
-from .pose import LARGE_ANGLE, LOOKS_LIKE_DEGREES, ROTATION_MEANING, Rotation, looks_like_degrees, rotation_matrix
-from .quantities import (
-    Matrix3,
-    Quantity,
-    Vector,
-    Vector3,
-    nonnegative,
-    positive,
+from flexarm.foundation.messages import short
+from flexarm.robot.description import Description
+from flexarm.robot.drives import Drive, Stop
+from flexarm.robot.errors import DescriptionProblem
+from flexarm.robot.field_types import Matrix3, Quantity, Shorthand, Vector, Vector3, nonnegative, positive
+from flexarm.robot.pose import (
+    LARGE_ANGLE,
+    LOOKS_LIKE_DEGREES,
+    ROTATION_MEANING,
+    AxisCheck,
+    Rotation,
+    looks_like_degrees,
+    rotation_matrix,
+    unit_axis,
 )
-from .unions import Shorthand
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -93,9 +92,11 @@ class MovingJoint(Joint):
         elastic = self.drive is not None and self.drive.elastic
         return ", ".join([*self.words, *(["elastic"] if elastic else [])])
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.limits is not None and self.limits[0] >= self.limits[1]:
-            yield Problem("limits", self.limits, f"the lower limit must be below the upper one ({self.unit})")
+            yield DescriptionProblem(
+                "limits", self.limits, f"the lower limit must be below the upper one ({self.unit})"
+            )
 
     def rigid(self) -> Self:
         return self if self.drive is None else self.model_copy(update={"drive": self.drive.rigid()})
@@ -149,10 +150,10 @@ class Revolute(MovingJoint):
         axis = self.axis if isinstance(self.axis, str) else f"({', '.join(map(short, self.axis))})"
         return [f"revolute {axis}"]
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         yield from super().conflicts()
         if self.stop is not None and self.limits is None:
-            yield Problem("limits", ..., "is required (rad), since the joint has a stop")
+            yield DescriptionProblem("limits", ..., "is required (rad), since the joint has a stop")
 
     def unit_warnings(self) -> list[tuple[str, str]]:
         wide = self.limits is not None and max(map(abs, self.limits)) > LARGE_ANGLE
@@ -182,11 +183,11 @@ class Prismatic(MovingJoint):
         """Whether it touches nodes of a mesh, from one to the next, and not any point of smooth shapes."""
         return self.contact != "continuous"
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         yield from super().conflicts()
         if self.angle and rotation_matrix(self.mount) != rotation_matrix((0.0, 0.0, 0.0)):
             sentence = f"must be left out with angle = {short(self.angle)} (rad): it is given instead of the angle"
-            yield Problem("mount", self.mount, sentence)
+            yield DescriptionProblem("mount", self.mount, sentence)
 
     def unit_warnings(self) -> list[tuple[str, str]]:
         turned = abs(self.angle) > LARGE_ANGLE
@@ -362,11 +363,11 @@ class FixedPrismatic(Prismatic):
         rear = [f"rear {self.rear}"] if self.rear != "flexible" else []
         return ["fixed prismatic", *super().words, *rear]
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         yield from super().conflicts()
         if self.on_mesh and self.rear != "flexible":
             sentence = f"needs rear = 'flexible', not {self.rear!r}: the mesh runs through the guide"
-            yield Problem("contact", self.contact, sentence)
+            yield DescriptionProblem("contact", self.contact, sentence)
 
 
 class Weld(Joint):

@@ -5,17 +5,15 @@ from __future__ import annotations
 from math import pi
 from typing import Literal
 
-from flexarm.foundation.numbers import real_number, whole_number
-from flexarm.foundation.sentences import shown
-
-from .drives import Drive
-from .flexibility import MOST_MODES, Flexible, Modes
-from .joints import Revolute, SlidingPrismatic
-from .links import Link
-from .masses import PointMass
-from .materials import Material
-from .robot import Robot
-from .sections import Section
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import real_number, whole_number
+from flexarm.robot.drives import Drive
+from flexarm.robot.flexibility import MOST_MODES, Flexible, Modes
+from flexarm.robot.joints import Revolute, SlidingPrismatic
+from flexarm.robot.links import Link
+from flexarm.robot.masses import Material, PointMass
+from flexarm.robot.robot import Robot
+from flexarm.robot.sections import Section
 
 
 def two_link_arm(damping: float = 0.0) -> Robot:

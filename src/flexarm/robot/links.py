@@ -10,18 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from flexarm.foundation.families import FAMILIES
-from flexarm.foundation.sentences import short
-
-from .description import Description
-from .errors import Problem
-from .flexibility import Elements, Flexible, Splines
-from .joints import AnyJoint, FixedPrismatic, Joint, Revolute, Riding, Sleeve
-from .masses import PointMass
-from .materials import Material
-from .quantities import Checked, Vector, Vector3, nonnegative, positive
-from .remembered import remembered
-from .sections import AnySection, Section
+from flexarm.foundation.messages import short
+from flexarm.robot.description import Description, remembered
+from flexarm.robot.errors import DescriptionProblem
+from flexarm.robot.field_types import Checked, Vector, Vector3, nonnegative, positive
+from flexarm.robot.flexibility import FAMILIES, Elements, Flexible, Splines
+from flexarm.robot.joints import AnyJoint, FixedPrismatic, Joint, Revolute, Riding, Sleeve
+from flexarm.robot.masses import Material, PointMass
+from flexarm.robot.sections import AnySection, Section
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -179,61 +175,67 @@ class Link(Description):
         """The same link without flexibility in itself and its drive."""
         return self.model_copy(update={"flexible": None, "joint": self.joint.rigid()})
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         yield from self._missing_parts()
         yield from self._missing_shear_areas()
         yield from self._coarse_meshes()
         yield from self._not_exact()
         if isinstance(self.joint, Riding) and self.at is not None:
             sentence = "must be left out: the joint rides along its parent; where it is is its coordinate"
-            yield Problem("at", self.at, sentence)
+            yield DescriptionProblem("at", self.at, sentence)
         if isinstance(self.joint, FixedPrismatic):
             yield from self._stuck_in_guides(self.joint)
         for place, lump in (("hub", self.hub), ("payload", self.payload)):
             if lump is not None and lump.at is not None:
                 where = "root" if place == "hub" else "tip"
-                yield Problem(f"{place}.at", lump.at, f"must be left out: a {place} sits at the {where}; use `masses`")
+                yield DescriptionProblem(
+                    f"{place}.at", lump.at, f"must be left out: a {place} sits at the {where}; use `masses`"
+                )
         for index, lump in enumerate(self.masses):
             if lump.at is None:
-                yield Problem(f"masses[{index}].at", ..., "is required: the distance from the link's root (m)")
+                yield DescriptionProblem(
+                    f"masses[{index}].at", ..., "is required: the distance from the link's root (m)"
+                )
             elif lump.at > self.length:
                 sentence = f"must lie on the link, between 0 and {short(self.length)} (m)"
-                yield Problem(f"masses[{index}].at", lump.at, sentence)
+                yield DescriptionProblem(f"masses[{index}].at", lump.at, sentence)
 
-    def _missing_parts(self) -> Iterator[Problem]:
+    def _missing_parts(self) -> Iterator[DescriptionProblem]:
         if self.flexible is not None:
             for field in ("section", "material"):
                 if getattr(self, field) is None:
-                    yield Problem(field, ..., "is required, since the link is flexible")
+                    yield DescriptionProblem(field, ..., "is required, since the link is flexible")
             if self.mass == 0:
-                yield Problem("mass", self.mass, "must be positive (kg), since the link is flexible")
+                yield DescriptionProblem("mass", self.mass, "must be positive (kg), since the link is flexible")
         elif self.mass is None and self.section is not None and self.material is None:
-            yield Problem("material", ..., "is required with a section, unless mass is given")
+            yield DescriptionProblem("material", ..., "is required with a section, unless mass is given")
         elif self.mass is None and self.section is None and self.material is not None:
-            yield Problem("section", ..., "is required with a material, unless mass is given")
+            yield DescriptionProblem("section", ..., "is required with a material, unless mass is given")
 
-    def _missing_shear_areas(self) -> Iterator[Problem]:
+    def _missing_shear_areas(self) -> Iterator[DescriptionProblem]:
         if self.flexible is None or not self.flexible.shear or self.section is None:
             return
         for field in filter(None, (FAMILIES[family].shear for family in self.flexible.counts)):
             for path, part in self.section.plain_sections.items():
                 if getattr(part.numbers(), field) is None:
-                    yield Problem(f"section.{path}{field}", ..., "is required (m2), since the link bends with shear")
+                    yield DescriptionProblem(
+                        f"section.{path}{field}", ..., "is required (m2), since the link bends with shear"
+                    )
 
-    def _coarse_meshes(self) -> Iterator[Problem]:
+    def _coarse_meshes(self) -> Iterator[DescriptionProblem]:
         """A mesh has a node at every step of the section."""
         if self.flexible is None or self.section is None:
             return
         pieces = len(self.section.breaks) + 1
         if pieces > 1 and isinstance(self.flexible.basis, Splines):
             sentence = "must be modes or elements: at the steps of the section curvature jumps, which splines cannot"
-            yield Problem("flexible.basis", self.flexible.basis.type, sentence)
+            yield DescriptionProblem("flexible.basis", self.flexible.basis.type, sentence)
         for field, elements in self.flexible.meshes.items():
             if elements < pieces:
                 sentence = f"must be at least {pieces}: one element for each piece of the stepped section"
-                yield Problem(f"flexible.{field}", elements, sentence)
+                yield DescriptionProblem(f"flexible.{field}", elements, sentence)
 
-    def _not_exact(self) -> Iterator[Problem]:
+    def _not_exact(self) -> Iterator[DescriptionProblem]:
         """What links that bend as far as they like cannot be."""
         if self.flexible is None or self.stiffening != "exact":
             return
@@ -247,35 +249,35 @@ class Link(Description):
         elif isinstance(self.joint, FixedPrismatic) and self.flexible.meshed:
             lack = "for a mesh that slides through its joint; take modes"
         if lack:
-            yield Problem("flexible.stiffening", "exact", f"must be 'shortening' or 'none' {lack}")
+            yield DescriptionProblem("flexible.stiffening", "exact", f"must be 'shortening' or 'none' {lack}")
 
-    def _stuck_in_guides(self, joint: FixedPrismatic) -> Iterator[Problem]:
+    def _stuck_in_guides(self, joint: FixedPrismatic) -> Iterator[DescriptionProblem]:
         """What keeps the link from sliding through its joint."""
         if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > self.length):
             sentence = f"must lie on the sliding link {self.name!r}, between 0 and {short(self.length)} (m)"
-            yield Problem("joint.limits", joint.limits, sentence)
+            yield DescriptionProblem("joint.limits", joint.limits, sentence)
         if joint.on_mesh and (lack := no_mesh(self)):
             sentence = f"needs a flexible link with basis elements, but {self.name!r} {lack}"
-            yield Problem("joint.contact", joint.contact, sentence)
+            yield DescriptionProblem("joint.contact", joint.contact, sentence)
         elif joint.on_mesh and self.flexible is not None and self.stiffening != "none":
             sentence = f"must be 'none' with joint.contact = {joint.contact!r}, a scheme that has no shortening"
-            yield Problem("flexible.stiffening", self.flexible.stiffening, sentence)
+            yield DescriptionProblem("flexible.stiffening", self.flexible.stiffening, sentence)
         if self.flexible is not None and self.flexible.loose:
-            yield Problem("flexible.basis.root", "free", "must be 'clamped': the joint holds the link")
+            yield DescriptionProblem("flexible.basis.root", "free", "must be 'clamped': the joint holds the link")
         if joint.rear == "none" and self.hub is not None:
             sentence = f"must be left out: with joint.rear = 'none' the link {self.name!r} has no rear end"
-            yield Problem("hub", self.hub, sentence)
+            yield DescriptionProblem("hub", self.hub, sentence)
         if self.flexible is None:
             return
         if self.flexible.shear:
             sentence = f"must be false: {self.name!r} slides through its joint, and such shapes have no shear"
-            yield Problem("flexible.shear", True, sentence)
+            yield DescriptionProblem("flexible.shear", True, sentence)
         if self.section is not None and not self.section.uniform:
             sentence = f"must be the same along {self.name!r}: a link that slides through a guide has one section"
-            yield Problem("section.shape", self.section.shape, sentence)
+            yield DescriptionProblem("section.shape", self.section.shape, sentence)
         if self.masses:
             sentence = f"must be left out: {self.name!r} slides through a guide, only a hub and a payload stay clear"
-            yield Problem("masses", self.masses, sentence)
+            yield DescriptionProblem("masses", self.masses, sentence)
 
     def unit_warnings(self) -> list[tuple[str, str]]:
         found = [("length", "looks like mm; length is in m")] if self.length > 100 else []

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from flexarm.foundation.sentences import short, unknown
-
-from .changes import changed
-from .constraints import AnyConstraint, Constraint, PointSupport, constraint_names
-from .description import Description, warn_of_new_units
-from .errors import DescriptionError, Problem
-from .flexibility import Elements
-from .joints import FixedPrismatic, MovingJoint, Riding, Sleeve
-from .links import GROUND, Link, no_mesh
-from .pose import Pose
-from .quantities import Checked, Vector, Vector3
-from .remembered import remembered
-from .sleeves import mouths, sleeve_travel, unfit_sleeves
-from .tree import circle, parents_first
+from flexarm.foundation.messages import short, unknown
+from flexarm.robot.carried_inertia import circle, parents_first
+from flexarm.robot.constraints import AnyConstraint, Constraint, PointSupport, constraint_names
+from flexarm.robot.description import Description, remembered, warn_of_new_units
+from flexarm.robot.errors import DescriptionError, DescriptionProblem
+from flexarm.robot.field_types import Checked, Vector, Vector3
+from flexarm.robot.flexibility import Elements
+from flexarm.robot.joints import FixedPrismatic, MovingJoint, Riding, Sleeve
+from flexarm.robot.links import GROUND, Link, no_mesh
+from flexarm.robot.path_updates import changed
+from flexarm.robot.pose import Pose
+from flexarm.robot.sleeves import mouths, sleeve_travel, unfit_sleeves
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,7 +80,7 @@ class Robot(Description):
         for link in self.links:
             if link.name == name:
                 return link
-        raise DescriptionError([Problem("link", name, unknown("no such link", name, self._names))])
+        raise DescriptionError([DescriptionProblem("link", name, unknown("no such link", name, self._names))])
 
     @remembered
     def parents(self) -> tuple[int | None, ...]:
@@ -146,7 +144,7 @@ class Robot(Description):
         free = {link.name: link.flexible for link in self.links if link.flexible is not None and link.flexible.open}
         if not free:
             return self
-        from .picking import picks, with_counts
+        from flexarm.robot.basis_selection import picks, with_counts
 
         known = {} if like is None else {link.name: link.flexible.counts for link in like.links if link.flexible}
         found = {name: pick.counts for name, pick in picks(self).items()} | {k: v for k, v in known.items() if v}
@@ -174,7 +172,7 @@ class Robot(Description):
         """
         if not isinstance(changes, Mapping | None):
             sentence = "must be a mapping from paths to values, such as {'links.fore.payload.mass': 0.3}"
-            raise DescriptionError([Problem("changes", changes, sentence)])
+            raise DescriptionError([DescriptionProblem("changes", changes, sentence)])
         wanted = {**(changes or {}), **top_level}
         robot = Robot.model_validate(changed(self, wanted))
         warn_of_new_units(robot, wanted, list(self.every_unit_warning()))
@@ -182,17 +180,17 @@ class Robot(Description):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot to the YAML file `path`."""
-        from .files import save
+        from flexarm.robot.io.files import save
 
         save(self, path)
 
     def __str__(self) -> str:
-        from .table import text
+        from flexarm.robot.table import text
 
         return text(self)
 
     def _repr_html_(self) -> str:
-        from .table import html
+        from flexarm.robot.table import html
 
         return html(self)
 
@@ -210,12 +208,12 @@ class Robot(Description):
         large = hypot(*self.gravity) > LARGE_GRAVITY
         return [("gravity", "looks like mm/s2; gravity is in m/s2")] if large else []
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if crowded := [*self._crowds()]:  # the other questions would take long
             yield from crowded
             return
         if not self.links:
-            yield Problem("links", self.links, "must have at least one link")
+            yield DescriptionProblem("links", self.links, "must have at least one link")
         found = [*self._repeated_names(), *self._wrong_parents()]
         if not found:  # the tree can only be walked when every name leads somewhere
             found = [*self._circles(), *self._beyond_parents(), *self._derailed()]
@@ -223,56 +221,56 @@ class Robot(Description):
         yield from self._wrong_constraints()
         yield from self._loose_links()
 
-    def _crowds(self) -> Iterator[Problem]:
+    def _crowds(self) -> Iterator[DescriptionProblem]:
         for name, parts in (("links", self.links), ("constraints", self.constraints)):
             if len(parts) > MOST_LINKS:
-                yield Problem(name, ..., f"there are {len(parts)}, but a robot has at most {MOST_LINKS}")
+                yield DescriptionProblem(name, ..., f"there are {len(parts)}, but a robot has at most {MOST_LINKS}")
 
-    def _loose_links(self) -> Iterator[Problem]:
+    def _loose_links(self) -> Iterator[DescriptionProblem]:
         """Links whose root is free need something to hold them."""
         named = {name for each in self.constraints for name, _, _ in each.places.values()}
         for index, link in enumerate(self.links):
             if link.flexible is not None and link.flexible.loose and link.name not in named:
                 path, sentence = f"links[{index}].flexible.basis.root", "needs a constraint that holds the link"
-                yield Problem(path, "free", sentence)
+                yield DescriptionProblem(path, "free", sentence)
 
-    def _repeated_names(self) -> Iterator[Problem]:
+    def _repeated_names(self) -> Iterator[DescriptionProblem]:
         for index, name in enumerate(self._names):
             if (first := self._names.index(name)) != index:
-                yield Problem(f"links[{index}].name", name, f"is already the name of links[{first}]")
+                yield DescriptionProblem(f"links[{index}].name", name, f"is already the name of links[{first}]")
 
-    def _wrong_parents(self) -> Iterator[Problem]:
+    def _wrong_parents(self) -> Iterator[DescriptionProblem]:
         for index, link in enumerate(self.links):
             path = f"links[{index}].parent"
             if link.parent == link.name:
-                yield Problem(path, link.parent, "a link cannot hang on itself")
+                yield DescriptionProblem(path, link.parent, "a link cannot hang on itself")
             elif link.parent is not None and link.parent not in (GROUND, *self._names):
                 allowed = [GROUND, *(name for name in self._names if name != link.name)]
-                yield Problem(path, link.parent, unknown("no such link", link.parent, allowed))
+                yield DescriptionProblem(path, link.parent, unknown("no such link", link.parent, allowed))
 
-    def _circles(self) -> Iterator[Problem]:
+    def _circles(self) -> Iterator[DescriptionProblem]:
         if turn := circle(self.parents):
             names = " -> ".join(self._names[index] for index in turn)
             rule = "a link hangs on the previous one unless it names a parent"
-            yield Problem("links", ..., f"hang on each other in a circle: {names}; {rule}")
+            yield DescriptionProblem("links", ..., f"hang on each other in a circle: {names}; {rule}")
 
-    def _beyond_parents(self) -> Iterator[Problem]:
+    def _beyond_parents(self) -> Iterator[DescriptionProblem]:
         for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
             if link.at is None:
                 continue
             path = f"links[{index}].at"
             if parent is None:
-                yield Problem(path, link.at, "must be left out: the link hangs on the ground, use offset")
+                yield DescriptionProblem(path, link.at, "must be left out: the link hangs on the ground, use offset")
             elif link.at > (length := self.links[parent].length):
                 sentence = f"must lie on its parent {self._names[parent]!r}, between 0 and {short(length)} (m)"
-                yield Problem(path, link.at, sentence)
+                yield DescriptionProblem(path, link.at, sentence)
 
-    def _wrong_constraints(self) -> Iterator[Problem]:
+    def _wrong_constraints(self) -> Iterator[DescriptionProblem]:
         names = constraint_names(self.constraints)
         for index, constraint in enumerate(self.constraints):
             path = f"constraints[{index}]"
             if (first := names.index(names[index])) != index:
-                yield Problem(f"{path}.name", names[index], f"is already the name of constraints[{first}]")
+                yield DescriptionProblem(f"{path}.name", names[index], f"is already the name of constraints[{first}]")
             for field, (link, where, at) in constraint.places.items():
                 grounded = field in ("second", "on")
                 if link == GROUND and grounded:
@@ -280,19 +278,19 @@ class Robot(Description):
                 slides = isinstance(constraint, PointSupport) and field == "link"
                 if link not in self._names:
                     allowed = [*self._names, *([GROUND] if grounded else [])]
-                    yield Problem(f"{path}.{field}", link, unknown("no such link", link, allowed))
+                    yield DescriptionProblem(f"{path}.{field}", link, unknown("no such link", link, allowed))
                 elif slides and _sheared(self.link(link)):
                     sentence = (
                         "must be a link without flexible.shear: it slides on the support, and such shapes have none"
                     )
-                    yield Problem(f"{path}.{field}", link, sentence)
+                    yield DescriptionProblem(f"{path}.{field}", link, sentence)
                 elif slides and (wrong := _no_support(self.link(link), "a support")):
-                    yield Problem(f"links[{self._names.index(link)}].flexible.stiffening", "exact", wrong)
+                    yield DescriptionProblem(f"links[{self._names.index(link)}].flexible.stiffening", "exact", wrong)
                 elif at is not None and at > (length := self.link(link).length):
                     sentence = f"must lie on link {link!r}, between 0 and {short(length)} (m)"
-                    yield Problem(f"{path}.{where}", at, sentence)
+                    yield DescriptionProblem(f"{path}.{where}", at, sentence)
 
-    def _derailed(self) -> Iterator[Problem]:
+    def _derailed(self) -> Iterator[DescriptionProblem]:
         """Joints that cannot ride along their parents."""
         for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
             if isinstance(link.joint, Riding):
@@ -300,16 +298,18 @@ class Robot(Description):
                 if isinstance(link.joint, Sleeve):
                     yield from (problem.under(f"links[{index}]") for problem in unfit_sleeves(link, rail))
                     if wrong := _no_support(link, "the mouth of its sleeve"):
-                        yield Problem(f"links[{index}].flexible.stiffening", "exact", wrong)
+                        yield DescriptionProblem(f"links[{index}].flexible.stiffening", "exact", wrong)
                 yield from (problem.under(f"links[{index}].joint") for problem in _ride(link.joint, rail))
                 if rail is not None and _sheared(rail):
                     sentence = f"must be false: {link.name!r} slides along {rail.name!r}, and such shapes have no shear"
-                    yield Problem(f"links[{parent}].flexible.shear", True, sentence)
+                    yield DescriptionProblem(f"links[{parent}].flexible.shear", True, sentence)
                 if rail is not None and (wrong := _no_rail(rail, repr(link.name))):
-                    yield Problem(f"links[{parent}].flexible.stiffening", "exact", wrong)
+                    yield DescriptionProblem(f"links[{parent}].flexible.stiffening", "exact", wrong)
 
 
-def _of_picked(problems: list[Problem], names: Sequence[str], counts: Mapping[str, dict[str, int]]) -> list[Problem]:
+def _of_picked(
+    problems: list[DescriptionProblem], names: Sequence[str], counts: Mapping[str, dict[str, int]]
+) -> list[DescriptionProblem]:
     """The same problems, of links whose numbers nobody gave with these numbers."""
     out = []
     for problem in problems:
@@ -350,22 +350,24 @@ def _no_support(link: Link, support: str) -> str:
     return ""
 
 
-def _ride(joint: Riding, rail: Link | None) -> Iterator[Problem]:
+def _ride(joint: Riding, rail: Link | None) -> Iterator[DescriptionProblem]:
     """What is wrong with a joint that rides along a link, or along the ground (None)."""
     if rail is None:
         if joint.on_mesh:
             sentence = "needs a flexible parent with basis elements, but the joint rides on the ground"
-            yield Problem("contact", joint.contact, sentence)
+            yield DescriptionProblem("contact", joint.contact, sentence)
         if joint.stop is not None and joint.limits is None and not isinstance(joint, Sleeve):
-            yield Problem("limits", ..., "is required (m), since the joint has a stop and the ground has no ends")
+            yield DescriptionProblem(
+                "limits", ..., "is required (m), since the joint has a stop and the ground has no ends"
+            )
         return
     beyond = joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > rail.length)
     if beyond and not isinstance(joint, Sleeve):  # whose travel is its own
         sentence = f"must lie on its parent {rail.name!r}, between 0 and {short(rail.length)} (m)"
-        yield Problem("limits", joint.limits, sentence)
+        yield DescriptionProblem("limits", joint.limits, sentence)
     if joint.on_mesh and (lack := no_mesh(rail)):
         sentence = f"needs a flexible parent with basis elements, but {rail.name!r} {lack}"
-        yield Problem("contact", joint.contact, sentence)
+        yield DescriptionProblem("contact", joint.contact, sentence)
     elif not joint.on_mesh and rail.flexible is not None and not rail.flexible.smooth:
         meshed = isinstance(rail.flexible.basis, Elements)
         way = "this joint" if meshed else "basis elements and this joint"
@@ -375,4 +377,4 @@ def _ride(joint: Riding, rail: Link | None) -> Iterator[Problem]:
             f"at nodes; give {rail.name!r} basis modes or splines{other}"
         )
         field = "type" if isinstance(joint, Sleeve) else "contact"
-        yield Problem(field, getattr(joint, field), sentence)
+        yield DescriptionProblem(field, getattr(joint, field), sentence)

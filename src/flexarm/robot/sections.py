@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.numbers import real
-from flexarm.foundation.sentences import short, shown
-
-from .description import Description
-from .errors import Problem
-from .quantities import Quantity, positive
-from .remembered import remembered
+from flexarm.foundation.messages import short, shown
+from flexarm.foundation.validation import real
+from flexarm.robot.description import Description, remembered
+from flexarm.robot.errors import DescriptionProblem
+from flexarm.robot.field_types import Quantity, positive
 
 EDGE = 1e-9  # of a dimension: a point on an edge is in the section, whatever rounding says
 
@@ -141,7 +139,7 @@ class Section(Description):
         return Tapered(root, tip)
 
     @staticmethod
-    def stepped(pieces: Iterable[Piece | Mapping[str, Any]]) -> Stepped:
+    def stepped(pieces: Iterable[SectionPiece | Mapping[str, Any]]) -> Stepped:
         """The `pieces` one after the other, each `{"upto": fraction of the length, "section": a plain section}`.
 
         >>> thick, thin = Section.circle(0.04), Section.circle(0.02)
@@ -247,9 +245,9 @@ class Tube(Plain):
     def holds(self, y: float, z: float) -> bool:
         return self.inner * (1 - EDGE) <= 2 * hypot(y, z) <= self.outer * (1 + EDGE)
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.inner >= self.outer:
-            yield Problem("inner", self.inner, f"must be smaller than outer = {short(self.outer)} (m)")
+            yield DescriptionProblem("inner", self.inner, f"must be smaller than outer = {short(self.outer)} (m)")
 
     def extents(self) -> dict[str, float]:
         return {"outer": self.outer}
@@ -285,9 +283,11 @@ class Box(Plain):
         wall = 2 * abs(y) >= (b - 2 * t) * (1 - EDGE) or 2 * abs(z) >= (h - 2 * t) * (1 - EDGE)
         return wall and _within(y, z, b, h)
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if 2 * self.thickness >= (side := min(self.width, self.height)):
-            yield Problem("thickness", self.thickness, f"must be less than half the smaller side {short(side)} (m)")
+            yield DescriptionProblem(
+                "thickness", self.thickness, f"must be less than half the smaller side {short(side)} (m)"
+            )
 
     def extents(self) -> dict[str, float]:
         return {"width": self.width, "height": self.height}
@@ -326,11 +326,13 @@ class IBeam(Plain):
         )
         return (in_web or in_flange) and _within(y, z, self.width, self.height)
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if 2 * self.flange >= self.height:
-            yield Problem("flange", self.flange, f"must be less than half of height = {short(self.height)} (m)")
+            yield DescriptionProblem(
+                "flange", self.flange, f"must be less than half of height = {short(self.height)} (m)"
+            )
         if self.web > self.width:
-            yield Problem("web", self.web, f"must be at most width = {short(self.width)} (m)")
+            yield DescriptionProblem("web", self.web, f"must be at most width = {short(self.width)} (m)")
 
     def extents(self) -> dict[str, float]:
         return {"width": self.width, "height": self.height}
@@ -416,16 +418,18 @@ class Tapered(Section):
     def plain_sections(self) -> dict[str, Plain]:
         return {"root.": self.root, "tip.": self.tip}
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.root.shape != self.tip.shape:
-            yield Problem("tip.shape", self.tip.shape, f"must be the same as root.shape = {self.root.shape!r}")
+            yield DescriptionProblem(
+                "tip.shape", self.tip.shape, f"must be the same as root.shape = {self.root.shape!r}"
+            )
 
     def extents(self) -> dict[str, float]:
         ends: dict[str, Plain] = {"root": self.root, "tip": self.tip}
         return {f"{end}.{name}": size for end, section in ends.items() for name, size in section.extents().items()}
 
 
-class Piece(Description):
+class SectionPiece(Description):
     """A stretch of a stepped section, from the end of the piece before it."""
 
     upto: Annotated[float, Quantity("", above=0.0, most=1.0)] = Field(
@@ -442,13 +446,13 @@ class Stepped(Section):
     """Pieces of different sections one after the other."""
 
     shape: Literal["stepped"] = Field("stepped", description="kind of section")
-    pieces: tuple[Piece, ...] = Field(
+    pieces: tuple[SectionPiece, ...] = Field(
         description="pieces from root to tip; the last ends at 1", json_schema_extra={"minItems": 1}
     )
 
     if TYPE_CHECKING:
 
-        def __init__(self, pieces: Iterable[Piece | Mapping[str, Any]]) -> None: ...
+        def __init__(self, pieces: Iterable[SectionPiece | Mapping[str, Any]]) -> None: ...
 
     def at(self, xi: float) -> SectionProperties:
         return self.plain_at(xi).at(0.0)
@@ -469,17 +473,17 @@ class Stepped(Section):
     def plain_sections(self) -> dict[str, Plain]:
         return {f"pieces[{index}].section.": piece.section for index, piece in enumerate(self.pieces)}
 
-    def conflicts(self) -> Iterator[Problem]:
+    def conflicts(self) -> Iterator[DescriptionProblem]:
         if not self.pieces:
-            yield Problem("pieces", self.pieces, "must have at least one piece")
+            yield DescriptionProblem("pieces", self.pieces, "must have at least one piece")
             return
         for index, (before, piece) in enumerate(pairwise(self.pieces), start=1):
             if piece.upto <= before.upto:
                 sentence = f"must be above {short(before.upto)}, where the piece before it ends"
-                yield Problem(f"pieces[{index}].upto", piece.upto, sentence)
+                yield DescriptionProblem(f"pieces[{index}].upto", piece.upto, sentence)
         if self.pieces[-1].upto != 1.0:
             path = f"pieces[{len(self.pieces) - 1}].upto"
-            yield Problem(path, self.pieces[-1].upto, "must be 1: the last piece ends at the tip")
+            yield DescriptionProblem(path, self.pieces[-1].upto, "must be 1: the last piece ends at the tip")
 
 
 AnySection = Annotated[

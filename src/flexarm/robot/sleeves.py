@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from flexarm.foundation.sentences import short
-
-from .constraints import Mouth
-from .errors import Problem
-from .joints import Sleeve
-from .links import GROUND, Link
+from flexarm.foundation.messages import short
+from flexarm.robot.constraints import Mouth
+from flexarm.robot.errors import DescriptionProblem
+from flexarm.robot.joints import Sleeve
+from flexarm.robot.links import GROUND, Link
 
 if TYPE_CHECKING:
-    from .robot import Robot
+    from flexarm.robot.robot import Robot
 
 LEFT_INSIDE = 0.01  # of a link's length: where its end is at the mouth, the two hold the same point
 
@@ -52,13 +51,13 @@ def sleeve_travel(joint: Sleeve, link: Link, carrier: Link | None) -> tuple[floa
     return (lowest if carrier is None else max(lowest, 0.0)), mouth - LEFT_INSIDE * link.length
 
 
-def unfit_sleeves(link: Link, carrier: Link | None) -> Iterator[Problem]:
+def unfit_sleeves(link: Link, carrier: Link | None) -> Iterator[DescriptionProblem]:
     """What keeps a link from sliding in a sleeve; paths start at the link."""
     joint = link.joint
     assert isinstance(joint, Sleeve)
     if carrier is not None and not 0 < mouth_at(joint, carrier) <= carrier.length:
         sentence = f"must lie on its parent {carrier.name!r}, above 0 and up to {short(carrier.length)} (m)"
-        yield Problem("joint.mouth", joint.mouth, sentence)
+        yield DescriptionProblem("joint.mouth", joint.mouth, sentence)
         return
     lowest, highest = sleeve_travel(joint, link, carrier)
     slack = 1e-9 * link.length  # a difference of lengths is not what one writes
@@ -67,13 +66,15 @@ def unfit_sleeves(link: Link, carrier: Link | None) -> Iterator[Problem]:
             f"must lie between {lowest:.6g} and {highest:.6g} (m): the end of {link.name!r} runs in the sleeve "
             "and its tip stays out of it"
         )
-        yield Problem("joint.limits", joint.limits, sentence)
+        yield DescriptionProblem("joint.limits", joint.limits, sentence)
     elif lowest >= highest:
-        yield Problem("joint.mouth", joint.mouth, f"leaves {link.name!r} no way to slide: the sleeve is too short")
+        yield DescriptionProblem(
+            "joint.mouth", joint.mouth, f"leaves {link.name!r} no way to slide: the sleeve is too short"
+        )
     if link.flexible is None:
         return
     if link.flexible.shear:
         sentence = f"must be false: {link.name!r} slides in a sleeve, and such shapes have no shear"
-        yield Problem("flexible.shear", True, sentence)
+        yield DescriptionProblem("flexible.shear", True, sentence)
     if link.flexible.loose:
-        yield Problem("flexible.basis.root", "free", "must be 'clamped': the sleeve holds the link's end")
+        yield DescriptionProblem("flexible.basis.root", "free", "must be 'clamped': the sleeve holds the link's end")

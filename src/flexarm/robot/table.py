@@ -7,16 +7,15 @@ from io import StringIO
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from flexarm.foundation.sentences import short
-
-from .carried import FEW, SHARE, Load, carried, reference_loads
-from .flexibility import Flexible, Modes, Reduced
-from .links import Link
-from .masses import PointMass
-from .picking import first_bending_frequencies, picks
+from flexarm.foundation.messages import short
+from flexarm.robot.basis_selection import first_bending_frequencies, picks
+from flexarm.robot.carried_inertia import FEW, SHARE, CarriedBody, carried, reference_loads
+from flexarm.robot.flexibility import Flexible, Modes, Reduced
+from flexarm.robot.links import Link
+from flexarm.robot.masses import PointMass
 
 if TYPE_CHECKING:
-    from .robot import Robot
+    from flexarm.robot.robot import Robot
 
 WIDTH = 100
 COLUMNS = ("link", "joint", "length", "section", "mass", "flexible", "payload", "hub")
@@ -74,7 +73,7 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
 
 def _notes(robot: Robot) -> list[str]:
     """What was not given but follows: numbers of shapes, and what modes are loaded with."""
-    from flexarm.mechanics.truncation import expected_accuracy
+    from flexarm.dynamics.shape_truncation import expected_accuracy
 
     picked = [f"{name}: {pick.words()}" for name, pick in picks(robot).items()]
     loads = zip(robot.resolved().links, carried(robot), strict=True)
@@ -82,7 +81,7 @@ def _notes(robot: Robot) -> list[str]:
     return [*picked, *of_links, *filter(None, [expected_accuracy(robot)])]
 
 
-def _bending(link: Link, carries: tuple[Load, ...]) -> str:
+def _bending(link: Link, carries: tuple[CarriedBody, ...]) -> str:
     """Describe how stiff a flexible link is in both directions; a section turned by 90 degrees is seen here."""
     if link.flexible is None:
         return ""
@@ -95,7 +94,7 @@ def _bending(link: Link, carries: tuple[Load, ...]) -> str:
     return f"{link.name}: first bending, clamped with its load: about {', '.join(parts)}"
 
 
-def _load(link: Link, carries: tuple[Load, ...]) -> str:
+def _load(link: Link, carries: tuple[CarriedBody, ...]) -> str:
     """What the modes of a link are loaded with; empty where there is nothing to tell."""
     basis = None if link.flexible is None else link.flexible.basis
     if not isinstance(basis, Modes) or not (carries or basis.given_load):

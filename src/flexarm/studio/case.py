@@ -1,8 +1,12 @@
-"""What a page is about: a robot and what is computed of it, all of its numbers by path. It never changes."""
+"""What a page is about: a robot and what is computed of it, all of its numbers by path. It never changes.
+
+Cases that a page can go back to: one for each change that settled, not for each key.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,20 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import real
-from flexarm.foundation.sentences import unknown
-from flexarm.mechanics.system import System
-from flexarm.motion.given_profiles import PROFILES, profile
-from flexarm.motion.laws import Feedback
-from flexarm.motion.profiles import Profile
-from flexarm.motion.shaped import copied
-from flexarm.motion.simulation_file import FIELDS, simulation_options
+from flexarm.dynamics.system import System
+from flexarm.feedback.feedback import Feedback
+from flexarm.foundation.messages import unknown
+from flexarm.foundation.validation import real
+from flexarm.profiles.derived import copied
+from flexarm.profiles.parse import PROFILES, profile
+from flexarm.profiles.profile import Profile
 from flexarm.robot import Robot
-from flexarm.robot.changes import value_at
 from flexarm.robot.description import Description
-from flexarm.robot.files import SIMULATION, SWEEP, read_source
+from flexarm.robot.io.files import SIMULATION, SWEEP, read_source
+from flexarm.robot.path_updates import value_at
+from flexarm.simulation.simulation_file import FIELDS, simulation_options
 from flexarm.studio.control import OFF, Control
-from flexarm.sweeps.profile_numbers import unit
+from flexarm.sweeps.apply_changes import unit
 
 DURATION = 2.0  # s: of a simulation that nobody asked for
 PUSH = 2.0  # rad/s2 or m/s2: what its torques give each joint alone
@@ -57,7 +61,7 @@ class Scaled:
 
 
 @dataclass(frozen=True)
-class Case:
+class StudioCase:
     """A robot, and what `fa.simulate` is to be given: plain data as in a file's `simulation` section, or objects.
 
     file: the robot file that it is from, beside which tables are looked for.
@@ -74,17 +78,17 @@ class Case:
     sweep: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def of_file(path: str | Path) -> Case:
+    def of_file(path: str | Path) -> StudioCase:
         robot, section, source = read_source(path)
-        case = Case(robot, section, str(path)) if section else Case.of_robot(robot, {}, str(path))
+        case = StudioCase(robot, section, str(path)) if section else StudioCase.of_robot(robot, {}, str(path))
         return replace(case, sweep=source.data.get(SWEEP) or {})
 
     @staticmethod
-    def of_robot(robot: Robot, options: Mapping[str, Any], file: str = "") -> Case:
+    def of_robot(robot: Robot, options: Mapping[str, Any], file: str = "") -> StudioCase:
         """A robot with options of `fa.simulate`; without any, its joints are moved a little."""
         if not options:
-            return Case(robot, _pushes(robot), file, made_up=True)
-        return Case(robot, {"duration": DURATION, **_with_numbers(options)}, file)
+            return StudioCase(robot, _pushes(robot), file, made_up=True)
+        return StudioCase(robot, {"duration": DURATION, **_with_numbers(options)}, file)
 
     # --- numbers ---
 
@@ -98,7 +102,7 @@ class Case:
                 return each.value
         raise KeyError(unknown(f"there is no number {path!r}", path, [each.path for each in self.numbers()]))
 
-    def with_(self, changes: Mapping[str, float]) -> Case:
+    def with_(self, changes: Mapping[str, float]) -> StudioCase:
         """The same with other numbers by path; what cannot be is refused in a sentence."""
         plan: Any = self.plan
         robot_changes = {}
@@ -321,3 +325,38 @@ def _leaves(node: Any) -> Iterator[Any]:
             yield from _leaves(value)
     else:
         yield node
+
+
+MOST = 100  # cases
+SETTLED = 1.5  # s after which the same numbers are turned anew
+
+
+class History:
+    """The cases before the one that is shown; `first` is where it began, None of a run that was recorded."""
+
+    def __init__(self, first: StudioCase | None = None) -> None:
+        self.first = first
+        self._before: list[StudioCase] = []
+        self._turned: frozenset[str] = frozenset()
+        self._last = -SETTLED
+
+    def __len__(self) -> int:
+        return len(self._before)
+
+    @property
+    def last(self) -> StudioCase | None:
+        return self._before[-1] if self._before else None
+
+    def pop(self) -> None:
+        """Somebody went back to the last one."""
+        self._before.pop()
+        self._turned = frozenset()
+
+    def keep(self, case: StudioCase, turned: Iterable[str] = (), now: float | None = None) -> None:
+        """A case that gives way to another, of which these numbers are turned. What is typed or turned by keys is one
+        change: the case before it is there already."""
+        numbers, now = frozenset(turned), time.monotonic() if now is None else now
+        same = bool(numbers) and numbers == self._turned and now - self._last < SETTLED
+        self._turned, self._last = numbers, now
+        if not same:
+            self._before = [*self._before, case][-MOST:]

@@ -8,23 +8,21 @@ from functools import reduce
 from typing import Any, Literal, cast
 
 from flexarm.analysis.linear import linearize
-from flexarm.control.computed_torque import computed_torque
-from flexarm.control.driven_joints import driven_joints
-from flexarm.control.given_torques import given_feedback
-from flexarm.control.gravity import gravity_torque
-from flexarm.control.lqr import lqr
-from flexarm.control.pd import pd
-from flexarm.control.pid import pid
+from flexarm.control.feedforward import given_feedback, gravity_torque
+from flexarm.control.lqg import lqr
+from flexarm.control.model_based import computed_torque
+from flexarm.control.per_joint import driven_joints
+from flexarm.control.pid import pd, pid
 from flexarm.control.shapers import KINDS, shaper
 from flexarm.control.strain import strain_feedback
-from flexarm.foundation.numbers import real_number
-from flexarm.mechanics.equilibrium import equilibrium
-from flexarm.mechanics.system import System
-from flexarm.motion.given_profiles import profile
-from flexarm.motion.inputs import step
-from flexarm.motion.laws import Feedback
-from flexarm.motion.point_to_point import minimum_jerk
-from flexarm.motion.profiles import Profile
+from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.system import System
+from flexarm.feedback.feedback import Feedback
+from flexarm.foundation.validation import real_number
+from flexarm.profiles.parse import profile
+from flexarm.profiles.point_to_point import minimum_jerk
+from flexarm.profiles.profile import Profile
+from flexarm.profiles.standard import step
 from flexarm.robot import Robot
 
 Gain = float | Mapping[str, float]

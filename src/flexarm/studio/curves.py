@@ -1,7 +1,13 @@
-"""Quantities of runs as curves: groups by name, thinned to what a plot can show, with a line at the time shown."""
+"""Units with which numbers can be read off an axis that has three decimals: mm, mrad, kJ, or 1e-6 kg.
+
+Quantities of runs as curves: groups by name, thinned to what a plot can show, with a line at the time shown.
+
+Which output of a robot is looked at first, and which others it has.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,11 +16,41 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array
-from flexarm.motion.records import ENERGIES
-from flexarm.motion.run import Run
-from flexarm.motion.series import available, coordinates_of
-from flexarm.studio.prefixes import prefixed
+from flexarm.analysis.linear import linearize
+from flexarm.dynamics.system import System
+from flexarm.foundation.validation import Array
+from flexarm.results.by_name import available, coordinates_of
+from flexarm.results.dataset import ENERGIES
+from flexarm.results.run import Run
+
+PREFIXES = {-9: "n", -6: "µ", -3: "m", 3: "k", 6: "M", 9: "G"}
+PREFIXED = ("m", "rad", "N", "J", "W", "Pa", "Hz", "s")  # units that begin with one of these can have a prefix
+SMALL, LARGE = 0.1, 1e4  # numbers between these are read as they are
+SPAN = 0.01  # over less than this, all ticks of an axis would be the same number
+LONGEST = 1e6  # larger numbers do not fit beside an axis
+
+
+def prefixed(low: float, high: float, unit: str) -> tuple[float, str]:
+    """By what numbers from low to high are to be multiplied, and their unit then.
+
+    >>> prefixed(-2e-4, 3e-3, "m"), prefixed(0.0, 2.5e-6, "N m"), prefixed(0.0, 0.7, "rad")
+    ((1000.0, 'mm'), (1000000.0, 'µN m'), (1.0, 'rad'))
+    >>> prefixed(0.3, 0.302, "rad"), prefixed(0.0, 2e-6, "kg"), prefixed(0.0, 2e-4, "1")
+    ((1000.0, 'mrad'), (1000000.0, '1e-6 kg'), (1000000.0, '1e-6'))
+    """
+    size, span = max(abs(low), abs(high)), high - low
+    if size == 0 or (SMALL <= size < LARGE and not 0 < span < SPAN):
+        return 1.0, unit
+    power = 3 * math.floor(math.log10(span if 0 < span < SPAN else size) / 3)
+    while power < 0 and size * 10.0**-power > LONGEST:
+        power += 3
+    if power == 0:
+        return 1.0, unit
+    factor = 10.0**-power
+    if power in PREFIXES and unit.replace("/", " ").split(" ")[0] in PREFIXED:
+        return factor, f"{PREFIXES[power]}{unit}"
+    return factor, f"1e{power} {unit}".removesuffix(" 1").rstrip()
+
 
 Samples = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -172,3 +208,30 @@ class Quantities:
     def _unit(self, name: str) -> str:
         units = {self._known[each].unit for each in self._members(name)}
         return units.pop() if len(units) == 1 else ""
+
+
+AXES = "xyz"
+
+
+def usual_output(run: Run) -> str:
+    """The tip along the axis on which it moves most in a run; of one that rests, `tip.y`."""
+    way = np.ptp(run.array("tip"), axis=0)
+    return f"tip.{AXES[int(way.argmax())]}" if way.max() > 0 else "tip.y"
+
+
+def pushed_output(system: System, posture: Mapping[str, float], given: str) -> str | None:
+    """The tip along the axis on which an input pushes it most in a posture; None where it does not push it."""
+    there = linearize(system, q=dict(posture), inputs=[given], outputs=[f"tip.{axis}''" for axis in AXES])
+    push = np.abs(there.D[:, 0])
+    return f"tip.{AXES[int(push.argmax())]}" if push.max() > 0 else None
+
+
+def output_words(system: System, usual: str) -> str:
+    """Names that this robot's outputs have."""
+    names = [usual, f"{usual}''", *(f"{each.link}.q" for each in system.actuators[:1])]
+    bent = [link for link in system.robot.links if link.flexible is not None]
+    for link in bent[:1]:
+        place = f"{link.length / 2:.3g}"
+        side = "z" if link.flexible is not None and link.flexible.bend_z and not link.flexible.bend_y else "y"
+        names += [f"deflection.{link.name}.{side}", f"{link.name}({place}).{usual[-1]}", f"{link.name}.strain({place})"]
+    return f"Outputs: {', '.join(f'`{name}`' for name in names)}, ..."

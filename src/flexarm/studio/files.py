@@ -11,19 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flexarm.foundation.sentences import shown
-from flexarm.motion.netcdf import netcdf, read_netcdf, require_undamaged, warn_of_version
-from flexarm.motion.run import Run
-from flexarm.robot.files import yaml_text
-from flexarm.studio.case import Case
-from flexarm.studio.served import LARGEST
-from flexarm.studio.sweep import Sweep, is_sweep
+from flexarm.foundation.messages import shown
+from flexarm.results.netcdf import netcdf, read_netcdf, require_undamaged, warn_of_version
+from flexarm.results.run import Run
+from flexarm.robot.io.files import yaml_text
+from flexarm.studio.case import StudioCase
+from flexarm.studio.server import LARGEST
+from flexarm.studio.sweep_members import SweepResults, is_sweep
 
 INSIDE = 1_000_000_000  # bytes of numbers in such a file
 ENDINGS = (".yaml", ".yml", ".nc")
 
 
-def opened(name: str, content: bytes) -> Case | Run | Sweep:
+def opened(name: str, content: bytes) -> StudioCase | Run | SweepResults:
     """A robot file, a run or a sweep, from what a browser sent. Nothing in it is executed, no other file is read."""
     ending = Path(name).suffix.lower()
     if ending not in ENDINGS:
@@ -37,7 +37,7 @@ def opened(name: str, content: bytes) -> Case | Run | Sweep:
             if ending == ".nc":
                 _require_bounded(path)
                 return results(path)
-            found = Case.of_file(path)
+            found = StudioCase.of_file(path)
             _require_no_tables(found.plan, f"{path.name}: simulation")
         except (ValueError, OSError) as error:
             raise ValueError(str(error).replace(f"{folder}/", "")) from None
@@ -98,13 +98,13 @@ def _require_bounded(path: Path) -> None:
         )
 
 
-def results(path: str | os.PathLike[str]) -> Run | Sweep:
+def results(path: str | os.PathLike[str]) -> Run | SweepResults:
     """What a NetCDF file has: a run, or many."""
     data = read_netcdf(path)
     if not is_sweep(data):
         return Run.load(path)
     warn_of_version(str(path), data.attrs)
-    return Sweep(data)
+    return SweepResults(data)
 
 
 def too_large(name: str, size: int) -> str:
@@ -112,7 +112,7 @@ def too_large(name: str, size: int) -> str:
     return f"{shown(name)}: has {size / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} are opened here"
 
 
-def yaml_file(case: Case) -> bytes:
+def yaml_file(case: StudioCase) -> bytes:
     """Robot and simulation as a robot file."""
     if not case.control.off:
         raise ValueError(
@@ -137,7 +137,7 @@ def run_file(run: Run, ending: str) -> bytes:
         return path.read_bytes()
 
 
-def sweep_file(sweep: Sweep) -> bytes:
+def sweep_file(sweep: SweepResults) -> bytes:
     """A sweep as .nc, which is opened here and by `fa.plot_sweep`."""
     return netcdf(sweep.data.drop_vars("run", errors="ignore"))
 

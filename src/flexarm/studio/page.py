@@ -15,32 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.mechanics.system import System
-from flexarm.motion.run import Run
-from flexarm.studio.case import Case
-from flexarm.studio.computing import MOMENT, Result, at_rest, computed
+from flexarm.dynamics.system import System
+from flexarm.results.run import Run
+from flexarm.studio.case import History, StudioCase
+from flexarm.studio.compute import MOMENT, Result, at_rest, computed
 from flexarm.studio.control import OFF, Control
-from flexarm.studio.control_panel import ControlPanel
-from flexarm.studio.files_panel import FilesPanel
-from flexarm.studio.film import Film, thickening
-from flexarm.studio.ground import Ground
-from flexarm.studio.history import History
-from flexarm.studio.jobs import Jobs
-from flexarm.studio.knobs import Knobs
-from flexarm.studio.modes_panel import ModesPanel, Shape
-from flexarm.studio.pictures_panel import PicturesPanel
-from flexarm.studio.plots_panel import PlotsPanel
-from flexarm.studio.possible import Possible, changed
-from flexarm.studio.response_panel import ResponsePanel
-from flexarm.studio.scene import Scene
-from flexarm.studio.standing import Standing
-from flexarm.studio.status import Status
-from flexarm.studio.sweep import Sweep
-from flexarm.studio.sweep_panel import SweepPanel
-from flexarm.studio.time_line import TimeLine
-from flexarm.studio.time_panel import TimePanel
-from flexarm.studio.told import Told
-from flexarm.studio.view_panel import ViewPanel
+from flexarm.studio.mesh_frames import MeshFrames, thickening
+from flexarm.studio.panels.control import ControlPanel
+from flexarm.studio.panels.files import FilesPanel
+from flexarm.studio.panels.linear import ModesPanel, ResponsePanel, Shape
+from flexarm.studio.panels.parameters import Knobs
+from flexarm.studio.panels.pictures import PicturesPanel
+from flexarm.studio.panels.plots import PlotsPanel
+from flexarm.studio.panels.sweep import SweepPanel
+from flexarm.studio.panels.view import TimeLine, TimePanel, ViewPanel
+from flexarm.studio.panels.widgets import Status
+from flexarm.studio.scene import Ground, Scene
+from flexarm.studio.startup import Standing
+from flexarm.studio.sweep_members import SweepResults
+from flexarm.studio.sweep_run import Possible, changed
+from flexarm.studio.worker_thread import BrowserEvents, Jobs
 
 WIDTH = 330  # pixels of the plots
 PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
@@ -57,16 +51,16 @@ class Page(Jobs):
     def __init__(
         self,
         client: Any,
-        start: Case | Run,
-        sweep: Sweep | None = None,
+        start: StudioCase | Run,
+        sweep: SweepResults | None = None,
         stands: Standing | None = None,
         first: Callable[[], Result | None] = lambda: None,
     ) -> None:
         super().__init__(f"page {client.client_id}")
         self.client = client
-        self.case: Case | None = None
+        self.case: StudioCase | None = None
         self.result: Result | None = None
-        self.film: Film | None = None
+        self.film: MeshFrames | None = None
         self.ground: Ground | None = None
         self.line = TimeLine()
         self.runs = 0
@@ -127,7 +121,7 @@ class Page(Jobs):
 
     # --- what a page does ---
 
-    def open(self, what: Case | Run, first: Result | None = None, said: Sequence[str] = ()) -> None:
+    def open(self, what: StudioCase | Run, first: Result | None = None, said: Sequence[str] = ()) -> None:
         """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it; `said`
         is what was warned of when it was read. One that cannot be shown leaves what was there; where nothing was, the
         robot at rest, so that its numbers can be set right."""
@@ -155,7 +149,7 @@ class Page(Jobs):
             self._refusal = problem
             self._tell()
 
-    def _show_opened(self, case: Case | None, result: Result, begin: float) -> None:
+    def _show_opened(self, case: StudioCase | None, result: Result, begin: float) -> None:
         self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
         self.line.time = begin
         self.view.thicken_to(thickening(result.system))
@@ -205,7 +199,7 @@ class Page(Jobs):
         turned = [f"control.{name}" for name, value in vars(control).items() if before[name] != value]
         self._accept(case, result, turned, time.monotonic())
 
-    def go(self, case: Case) -> Result:
+    def go(self, case: StudioCase) -> Result:
         """Another case of the same robot, from which one can go back."""
         before = self.case
         result = self._go_to(case)
@@ -213,7 +207,7 @@ class Page(Jobs):
             self._history.keep(before)
         return result
 
-    def _go_to(self, case: Case) -> Result:
+    def _go_to(self, case: StudioCase) -> Result:
         result = self.compute(case)
         self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
         self.knobs.show(case)
@@ -221,7 +215,7 @@ class Page(Jobs):
         self._take(result)
         return result
 
-    def compute(self, case: Case, rigid: bool = False) -> Result:
+    def compute(self, case: StudioCase, rigid: bool = False) -> Result:
         """The run of a case; what it came to, if it is stopped, takes too long, or nobody wants it any more."""
         begin, told, self._stop = time.monotonic(), False, False
 
@@ -254,7 +248,7 @@ class Page(Jobs):
         elif found.problem is not None:
             self.trouble(found.problem)
 
-    def _possible(self, case: Case, wanted: Mapping[str, float | str]) -> Possible:
+    def _possible(self, case: StudioCase, wanted: Mapping[str, float | str]) -> Possible:
         """As many of these numbers as can be, and their run: all together, else those that the robot bears, else one
         after the other."""
         try:
@@ -274,7 +268,7 @@ class Page(Jobs):
             found = found.tried(path, value, self.compute)
         return found
 
-    def _accept(self, case: Case, result: Result, turned: Iterable[str], now: float) -> None:
+    def _accept(self, case: StudioCase, result: Result, turned: Iterable[str], now: float) -> None:
         """Another case, from which one can go back, and its run; these of its numbers were turned now."""
         if self.case is not None:
             self._history.keep(self.case, turned, now)
@@ -321,7 +315,7 @@ class Page(Jobs):
 
     def _draw(self) -> list[Exception]:
         assert self.result is not None
-        self.film = Film(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
+        self.film = MeshFrames(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
         problems = self.view.changed(self.film)
         if self.shape is not None:
             self.modes.choose()  # as large as before, whatever is magnified
@@ -377,7 +371,7 @@ class Page(Jobs):
         gui = self.client.gui
         gui.set_panel_label("flexarm studio")
         self.status = Status(gui)
-        Told(self)
+        BrowserEvents(self)
         self.time_panel = TimePanel(self)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Knobs"):

@@ -1,1 +1,1 @@
-"""Many runs: what varies, how they are computed together, and what is kept of them."""
+"""Many runs: plans, members, stores, statistics and sensitivities."""

@@ -1,4 +1,6 @@
-"""Members on other processes and machines: batches of them as tasks, gathered as they come.
+"""What is sent to workers: what members have in common, as bytes that each worker opens once.
+
+Members on other processes and machines: batches of them as tasks, gathered as they come.
 
 A worker that dies takes its batch along, and in a pool of processes all that waits. Batches that were lost are run
 again one at a time, so that it is seen which of them it was; one that kills its worker alone is halved, down to the
@@ -8,19 +10,76 @@ workers costs a bounded number of them.
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures import ThreadPoolExecutor as Threads
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from flexarm.foundation.sentences import shown
-from flexarm.sweeps.lanes.job import Job, Portion
-from flexarm.sweeps.lanes.sweep import Sweep
-from flexarm.sweeps.member import Outcome
-from flexarm.sweeps.outcomes import Outcomes
-from flexarm.sweeps.parcel import packed, work
+from flexarm.codegen.library import building
+from flexarm.foundation.messages import shown
+from flexarm.sweeps.case import Outcome, Outcomes
+from flexarm.sweeps.ensemble.task import Job, Portion
+from flexarm.sweeps.ensemble.task_queue import TaskQueue
+
+
+def packed(job: Job, by_value: bool) -> bytes:
+    """A job as bytes. `by_value`: functions of the program itself go along with their code, for workers that do not
+    have it."""
+    problem: Exception | None = None
+    for name in ("cloudpickle", "pickle") if by_value else ("pickle", "cloudpickle"):
+        try:
+            return bytes(_module(name).dumps(job))
+        except ImportError:
+            continue
+        except Exception as error:
+            problem = problem or error
+    raise TypeError(f"executor: {_culprit(job)} cannot be sent to other processes ({problem}); {_advice()}")
+
+
+def work(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
+    """What a worker does: some members, in one thread; and what it notes of how they were run."""
+    notes: list[str] = []
+    job = parcel if isinstance(parcel, Job) else _opened(parcel)
+    return job.compute(portion, noted=notes.append), notes
+
+
+def _opened(parcel: bytes) -> Job:
+    with building:  # by one thread, the others find it
+        return _job(parcel)
+
+
+@lru_cache(maxsize=4)
+def _job(parcel: bytes) -> Job:
+    job = pickle.loads(parcel)
+    assert isinstance(job, Job)
+    return job
+
+
+def _module(name: str) -> Any:
+    from importlib import import_module
+
+    return import_module(name)
+
+
+def _culprit(job: Job) -> str:
+    """Which part cannot be pickled."""
+    parts = {name: getattr(job.case, name) for name in ("torque", "motion", "loads", "options")}
+    parts |= {f"measure {name!r}": each for name, each in (job.measures or {}).items()}
+    for name, part in parts.items():
+        try:
+            pickle.dumps(part)
+        except Exception:
+            return f"{name} = {shown(part)}"
+    return "the case"
+
+
+def _advice() -> str:
+    return "write functions at the top of a module, or install cloudpickle (it comes with the extra 'cluster')"
+
 
 Found = tuple[Outcomes, list[str]]  # what comes of members, and notes of how they were run
 AHEAD = 4  # batches sent for each worker: none should wait for the next
@@ -52,7 +111,7 @@ class Workers:
     def same_process(self) -> bool:
         return isinstance(self._executor, Threads)
 
-    def submit(self, batch: Batch) -> Future[Found]:
+    def submit(self, batch: TaskBatch) -> Future[Found]:
         return self._executor.submit(work, batch.parcel, batch.portion)
 
     def renew(self) -> None:
@@ -73,42 +132,42 @@ class Workers:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TaskBatch:
     """Members that are sent together; `notes` of their sweep take those of the worker."""
 
     parcel: bytes | Job
     portion: Portion
     notes: list[str]
 
-    def halved(self) -> Iterator[Batch]:
-        return (Batch(self.parcel, half, self.notes) for half in self.portion.halves)
+    def halved(self) -> Iterator[TaskBatch]:
+        return (TaskBatch(self.parcel, half, self.notes) for half in self.portion.halves)
 
 
-class Ahead:
+class PreparedBatches:
     """Batches that are made one before they are sent: workers should not wait for all of them. True while there is
     one."""
 
-    def __init__(self, batches: Iterator[Batch]) -> None:
+    def __init__(self, batches: Iterator[TaskBatch]) -> None:
         self._batches = batches
         self._next = next(batches, None)
 
     def __bool__(self) -> bool:
         return self._next is not None
 
-    def next(self) -> Batch:
+    def next(self) -> TaskBatch:
         batch, self._next = self._next, next(self._batches, None)
         assert batch is not None
         return batch
 
 
-def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcomes]:
+def spread(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[Outcomes]:
     """What comes of the members of all sweeps, in the order in which they are done."""
-    waiting, suspects = Ahead(_batches(workers, sweeps)), deque[Batch]()
-    running: dict[Future[Found], Batch] = {}
+    waiting, suspects = PreparedBatches(_batches(workers, sweeps)), deque[TaskBatch]()
+    running: dict[Future[Found], TaskBatch] = {}
     alone = False  # a batch that was lost runs with no other beside it, until it ends: then it is known which it was
     try:
         while waiting or suspects or running:
-            lost: list[Batch] = []
+            lost: list[TaskBatch] = []
             if not running:
                 alone = bool(suspects)
             try:
@@ -143,7 +202,7 @@ def spread(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Outcomes]:
         workers.close()
 
 
-def _halved(batch: Batch, suspects: deque[Batch]) -> Iterator[Outcomes]:
+def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
     """A batch that killed its worker, alone."""
     if len(batch.portion) > 1:
         suspects.extend(batch.halved())
@@ -152,11 +211,11 @@ def _halved(batch: Batch, suspects: deque[Batch]) -> Iterator[Outcomes]:
     yield Outcomes.of([Outcome(number, {}, "failed", "the worker that ran it died, each time")])
 
 
-def _batches(workers: Workers, sweeps: Sequence[Sweep]) -> Iterator[Batch]:
+def _batches(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[TaskBatch]:
     """Of all tasks, with what their members have in common packed once."""
     for sweep in sweeps:
         parcels = [job if workers.same_process else packed(job, workers.is_dask) for job in sweep.jobs]
-        yield from (Batch(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)
+        yield from (TaskBatch(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)
 
 
 def _is_dask(given: Any) -> bool:

@@ -1,4 +1,7 @@
-"""The plan of a sweep: which fields vary, and which values each member has."""
+"""What can be varied, by name: its unit, what it is, and the value that it has in a case.
+
+The plan of a sweep: which fields vary, and which values each member has.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,105 @@ from typing import Any, overload
 
 import numpy as np
 
-from flexarm.foundation.heard import heard
-from flexarm.foundation.numbers import real
-from flexarm.foundation.sentences import shown, told
-from flexarm.sweeps.applied import applied, is_of_case
-from flexarm.sweeps.fields import Field, field
-from flexarm.sweeps.member import Case, Member
-from flexarm.sweeps.members import Members
+from flexarm.dynamics.system import System
+from flexarm.foundation.messages import heard, shown, suggestion, told, unknown
+from flexarm.foundation.validation import real
+from flexarm.robot import DescriptionError, Robot
+from flexarm.robot.joints import Prismatic
+from flexarm.robot.path_updates import value_at
+from flexarm.sweeps import apply_changes
+from flexarm.sweeps.apply_changes import ROOTS, STATES, applied, is_of_case, profile_at, require_gain, start_of
+from flexarm.sweeps.apply_changes import gains_of as gains_of_law
+from flexarm.sweeps.case import Member, Members, SweepCase
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing that varies: its unit (empty where it has none), what it is, and its value in the case, if any."""
+
+    name: str
+    unit: str
+    meaning: str
+    value: Any = None
+
+
+def field(case: SweepCase, name: object, sample: Any = None) -> Field:
+    """The field of that name. `sample`: a value that it may have, for parts of a robot that are not there yet."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"over: {shown(name)} is no name; names are such as 'links.fore.payload.mass' and 'q0.upper.q'")
+    root, _, rest = name.partition(".")
+    if not is_of_case(name):
+        return _of_robot(case, name, sample)
+    if not rest:
+        known = {"q0": "upper.q", "v0": "upper.q", "gains": "kp", "loads": "0.force.1"}.get(root, "upper.amplitude")
+        raise KeyError(f"over: {name!r}: say which, as in '{root}.{known}'")
+    if root in STATES:
+        return _start(case, name, root, rest)
+    if root == "gains":
+        require_gain(case, rest)
+        return Field(name, "", f"gain {rest} of the law", gains_of_law(case)[rest])
+    place, given, number = profile_at(case, root, rest)
+    where = f"{root}.{place}"
+    now = apply_changes.value(given, number, where)
+    unit = apply_changes.unit(given, number, _unit_of(case, root, place), where)
+    words = {"torque": "torque of", "motion": "motion of", "references": "reference of", "loads": "load"}[root]
+    return Field(name, unit, f"{number.replace('.', ' ') or 'value'} of the {words} {place}", now)
+
+
+def _of_robot(case: SweepCase, name: str, sample: Any) -> Field:
+    root = name.partition(".")[0].partition("[")[0]
+    if root not in Robot.model_fields:
+        raise KeyError(f"over: {name!r}: {unknown('there is no such field', root, [*Robot.model_fields, *ROOTS])}")
+    try:
+        value = value_at(case.robot, name)[0]
+    except DescriptionError:
+        value = None  # a part that would be made, or a name that is wrong: the robot that has it tells
+    robot = case.robot if sample is None else applied(case, {name: sample}).robot
+    try:
+        unit = value_at(robot, name)[1]
+    except DescriptionError as error:
+        raise KeyError(f"over: {error}") from None
+    return Field(name, _unit_of_joint(unit, robot, name), _words(name), value)
+
+
+def _unit_of_joint(unit: str, robot: Robot, name: str) -> str:
+    """The one of `N m/rad, N/m in a prismatic joint` that is meant."""
+    turning, _, sliding = unit.partition(", ")
+    link = name.split(".")[1] if name.startswith("links.") else ""
+    if not sliding or not link:
+        return unit
+    joint = robot.links[int(link)].joint if link.isdecimal() else robot.link(link).joint
+    return sliding.partition(" in ")[0] if isinstance(joint, Prismatic) else turning
+
+
+def _words(path: str) -> str:
+    """`mass of payload of fore`, as far as a path can be said."""
+    return " of ".join(each for each in reversed(path.split(".")) if each not in ("links", "constraints"))
+
+
+def _start(case: SweepCase, name: str, root: str, coordinate: str) -> Field:
+    value = start_of(case, root, coordinate)
+    system = System(case.robot, native=False)
+    unit = system.units[system.index(coordinate)]
+    if root == "v0":
+        return Field(name, "1/s" if unit == "1" else f"{unit}/s", f"initial rate of {coordinate}", value)
+    return Field(name, unit, f"initial {coordinate}", value)
+
+
+def _unit_of(case: SweepCase, root: str, place: str) -> str:
+    """Of the values of a profile."""
+    if root == "loads":
+        return "N" if ".force." in place else "N m"
+    if root == "references":
+        return ""
+    system = System(case.robot, native=False)
+    found: Mapping[str, str] = {each.link: each.unit for each in system.actuators}
+    if root == "motion":
+        found = {each.link: each.coordinate.unit for each in system.actuators}
+    if place not in found:
+        raise KeyError(f"over: {root}.{place}: there is no actuator {place!r}{suggestion(place, list(found))}")
+    return found[place]
+
 
 MOST = 10_000_000  # members: beyond, the results alone fill the memory
 CORNERS = 256  # robots that are made to see whether all others can be
@@ -27,7 +122,7 @@ Value = float | int | str | bool
 
 
 @dataclass(frozen=True)
-class Plan(Sequence[Member]):
+class SweepPlan(Sequence[Member]):
     """Members in a row, made when they are asked for.
 
     columns: by field the values along its own dimension or, of members that lie `together`, one for each member.
@@ -83,7 +178,7 @@ class Plan(Sequence[Member]):
         """What a member is, in words."""
         return ", ".join(f"{name} = {shown(value)}" for name, value in self[number].changes.items())
 
-    def require_possible(self, case: Case, hint: str = "") -> None:
+    def require_possible(self, case: SweepCase, hint: str = "") -> None:
         """Every member must make a case: the first that does not is told, before anything runs, with a hint.
 
         What a number may be is an interval, and what binds numbers to each other are inequalities: where all corners
@@ -101,7 +196,7 @@ class Plan(Sequence[Member]):
                 which = f"member {member.number} ({self.words(member.number)})"
                 raise ValueError(f"over: {which} cannot be: {problem}{hint}")
 
-    def odd_units(self, case: Case) -> list[str]:
+    def odd_units(self, case: SweepCase) -> list[str]:
         """What descriptions say of values whose unit looks wrong, at the ends of each field."""
         with heard() as said:
             for each, column in zip(self.fields, self.columns, strict=True):
@@ -111,7 +206,7 @@ class Plan(Sequence[Member]):
         return said
 
 
-def plan_of(case: Case, over: object, together: bool = False) -> Plan:
+def plan_of(case: SweepCase, over: object, together: bool = False) -> SweepPlan:
     """The plan that `over` asks for: values by name."""
     if not isinstance(over, Mapping) or not over:
         raise TypeError(f"over = {shown(over)}: must be values by name, {{'links.fore.payload.mass': [0.0, 0.1, 0.2]}}")
@@ -125,13 +220,13 @@ def plan_of(case: Case, over: object, together: bool = False) -> Plan:
     if together and len(set(lengths)) > 1:
         told = ", ".join(f"{each.name} {length}" for each, length in zip(fields, lengths, strict=True))
         raise ValueError(f"over: values that lie side by side must be equally many, but there are: {told}")
-    plan = Plan(tuple(fields), tuple(columns), together)
+    plan = SweepPlan(tuple(fields), tuple(columns), together)
     if len(plan) > MOST:
         raise ValueError(f"over: makes {len(plan):.3g} members, and at most {MOST:.0e} are run")
     return plan
 
 
-def _field(case: Case, name: object, sample: Value) -> Field:
+def _field(case: SweepCase, name: object, sample: Value) -> Field:
     try:
         return field(case, name, sample)
     except ValueError as error:  # this value cannot be: what it is can be told all the same, or the name is wrong
@@ -141,7 +236,7 @@ def _field(case: Case, name: object, sample: Value) -> Field:
             raise ValueError(f"over: {name} = {shown(sample)}: {error}") from None
 
 
-def _require_different(case: Case, names: Sequence[str]) -> None:
+def _require_different(case: SweepCase, names: Sequence[str]) -> None:
     """`links.0.length` and `links.upper.length` are one field."""
     seen: dict[str, str] = {}
     for name in names:
@@ -151,7 +246,7 @@ def _require_different(case: Case, names: Sequence[str]) -> None:
         seen[same] = name
 
 
-def _spelled(case: Case, name: str) -> str:
+def _spelled(case: SweepCase, name: str) -> str:
     """One of the ways in which a name can be written: links by name, numbers without zeros before them."""
     links = [link.name for link in case.robot.links]
     steps = [step if step in links or not step.isdecimal() else str(int(step)) for step in name.split(".")]
@@ -203,7 +298,7 @@ def _levels(column: Sequence[Value]) -> list[Value]:
     return unique
 
 
-def _problem(case: Case, changes: Mapping[str, Any]) -> str | None:
+def _problem(case: SweepCase, changes: Mapping[str, Any]) -> str | None:
     try:
         applied(case, changes)
     except (ValueError, TypeError, KeyError) as error:

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.numbers import Array, real_number
-from flexarm.foundation.sentences import shown, told
-from flexarm.mechanics.arguments import Vector
-from flexarm.mechanics.differences import weights
-from flexarm.motion.simulate import simulate
+from flexarm.dynamics.arguments import Vector
+from flexarm.foundation.finite_differences import weights
+from flexarm.foundation.messages import shown, told
+from flexarm.foundation.validation import Array, real_number
 from flexarm.robot import Robot
-from flexarm.sweeps.applied import applied
-from flexarm.sweeps.conduct import How, conducted
-from flexarm.sweeps.fields import Field, field
-from flexarm.sweeps.kept import USUAL
-from flexarm.sweeps.member import Case
-from flexarm.sweeps.plan import Plan
-from flexarm.sweeps.rehearsal import case_of
+from flexarm.simulation.simulate import simulate
+from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.case import SweepCase
+from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.plan import Field, SweepPlan, field
+from flexarm.sweeps.prepare import case_of
+from flexarm.sweeps.runner import RunSettings, conducted
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,7 +82,7 @@ def sensitivity(
     """
     share = real_number("step", step, above=0, most=0.1)
     names = _names(by)
-    how = How(executor, store, progress, threads)
+    how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
     fields = [_field(case, name) for name in names]
     reaches = [_reach(case.robot, each) for each in fields]
@@ -105,7 +104,7 @@ def _names(by: Any) -> list[str]:
     return list(names)
 
 
-def _field(case: Case, name: str) -> Field:
+def _field(case: SweepCase, name: str) -> Field:
     try:
         found = field(case, name)
     except (KeyError, ValueError, TypeError) as error:
@@ -124,7 +123,7 @@ def _reach(robot: Robot, each: Field) -> float:
     return 1.0 if each.unit == "rad" else abs(each.value) or typical or 1.0
 
 
-def _stencil(case: Case, each: Field, size: float) -> tuple[int, ...]:
+def _stencil(case: SweepCase, each: Field, size: float) -> tuple[int, ...]:
     """Where around a field there are robots."""
     refusal: Exception | None = None
     for stencil in STENCILS:
@@ -137,7 +136,7 @@ def _stencil(case: Case, each: Field, size: float) -> tuple[int, ...]:
     raise ValueError(f"by: {each.name!r} cannot change by {shown(size)} from {shown(each.value)}: {refusal}")
 
 
-def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Sequence[int]]) -> Plan:
+def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Sequence[int]]) -> SweepPlan:
     """The case itself, then for each field its neighbours."""
     rows: list[list[float]] = [[each.value for each in fields]]
     for k, (size, stencil) in enumerate(zip(steps, stencils, strict=True)):
@@ -145,10 +144,10 @@ def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Se
             if node:
                 rows.append(list(rows[0]))
                 rows[-1][k] += node * size
-    return Plan(tuple(fields), tuple(zip(*rows, strict=True)), together=True)
+    return SweepPlan(tuple(fields), tuple(zip(*rows, strict=True)), together=True)
 
 
-def _alike(case: Case) -> Case:
+def _alike(case: SweepCase) -> SweepCase:
     """The case with what a run would choose by itself chosen once: method and samples."""
     options = {"rtol": TIGHT, **case.options} if case.options.get("dt") is None else dict(case.options)
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}

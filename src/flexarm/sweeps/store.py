@@ -1,4 +1,12 @@
-"""Where a sweep keeps its members as they finish, and finds them when it is called again.
+"""Whether two sweeps are the same: digests of what decides their results, part by part.
+
+Functions count by what they compute: their code, constants, defaults and what they enclose. Globals that they read do
+not; nor does anything that would differ from process to process, such as an address in memory.
+
+Outcomes in a file as they come: lines that are only ever appended, so that whatever kills a program loses at most
+the line that it was writing.
+
+Where a sweep keeps its members as they finish, and finds them when it is called again.
 
 `sweep.nc` is written when all is done; until then `sweep.nc.part` beside it has a line for each member. A folder has
 both inside, and with `keep="runs"` the histories.
@@ -6,22 +14,259 @@ both inside, and with `keep="runs"` the histories.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator
+import pickle
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
+from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes
-from flexarm.foundation.sentences import shown
-from flexarm.motion.netcdf import netcdf, read_netcdf
-from flexarm.motion.run import Run
-from flexarm.sweeps.fingerprint import differences
-from flexarm.sweeps.journal import Journal
-from flexarm.sweeps.member import Outcome
+from flexarm.foundation.messages import shown
+from flexarm.profiles.profile import Profile
+from flexarm.results.netcdf import netcdf, read_netcdf
+from flexarm.results.run import Run
+from flexarm.robot.description import Description
+from flexarm.sweeps.case import Outcome, SweepCase
+from flexarm.sweeps.plan import SweepPlan
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+MOST = 12  # levels
+PACKAGES = ("builtins", "abc", "collections", "functools", "typing", "flexarm", "numpy", "scipy", "casadi", "xarray")
+
+
+def fingerprint(
+    case: SweepCase, plan: SweepPlan, measures: Mapping[str, Any] | None, kept: str | None
+) -> dict[str, str]:
+    """A digest of each part."""
+    parts = {
+        "flexarm's version": __version__,
+        "the robot": case.robot,
+        "duration": case.duration,
+        "torque": case.torque,
+        "motion": case.motion or {},
+        "loads": list(case.loads or ()),
+        "q0": case.q0,
+        "v0": case.v0,
+        "the options": {name: value for name, value in case.options.items() if name != "native"},
+        "over": [[each.name for each in plan.fields], plan.columns, plan.together],
+        "measure": measures,
+        "keep": kept,
+    }
+    return {name: digest(part) for name, part in parts.items()}
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """In what two fingerprints differ, in words."""
+    found = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+
+
+def digest(value: Any) -> str:
+    found = hashlib.sha256()
+    for part in _parts(value, 0):
+        found.update(len(part).to_bytes(8, "little") + part)
+    return found.hexdigest()[:32]
+
+
+def _parts(value: Any, level: int) -> Iterator[bytes]:
+    """Bytes that tell what a value is."""
+    yield type(value).__name__.encode()
+    if level > MOST or value is None:
+        return
+    inner = level + 1
+    if isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+        yield repr(value.item() if isinstance(value, np.generic) else value).encode()
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        yield repr((value.shape, value.dtype.str)).encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, Description):
+        yield value.model_dump_json().encode()
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield repr(name).encode()
+            yield from _parts(each, inner)
+    elif isinstance(value, (list, tuple, np.ndarray)):
+        yield str(len(value)).encode()
+        for each in value:
+            yield from _parts(each, inner)
+    elif isinstance(value, (set, frozenset)):
+        yield from sorted(digest(each).encode() for each in value)
+    elif isinstance(value, Profile) and value.made is not None:
+        yield from _parts([value.made.function.__name__, value.made.given], inner)
+    elif isinstance(value, FunctionType):
+        inside = [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
+        cells = [each.__qualname__ if isinstance(each, type) else each for each in inside]  # `super` has its own class
+        yield from _parts([value.__qualname__, value.__defaults__, value.__kwdefaults__, cells, value.__code__], inner)
+    elif isinstance(value, CodeType):
+        yield value.co_code
+        yield from _parts([value.co_names, value.co_varnames, value.co_consts], inner)
+    elif isinstance(value, partial):
+        yield from _parts([value.func, value.args, value.keywords], inner)
+    elif isinstance(value, MethodType):
+        yield from _parts([value.__func__, value.__self__], inner)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from _parts({each.name: getattr(value, each.name) for each in fields(value) if each.compare}, inner)
+    elif isinstance(getattr(value, "__wrapped__", None), FunctionType):  # decorated: lru_cache, jit, ...
+        yield from _parts([type(value).__qualname__, value.__wrapped__], inner)
+    elif isinstance(value, property):
+        yield from _parts([value.fget, value.fset], inner)
+    elif isinstance(value, type):
+        yield from _parts(_of_class(value), inner)
+    elif hasattr(value, "__qualname__"):  # functions that are not written in Python
+        yield f"{getattr(value, '__module__', '')}.{value.__qualname__}".encode()
+    elif not hasattr(value, "__dict__"):
+        yield from _parts([_of_class(type(value)), _pickled(value)], inner)
+    else:
+        yield from _parts([_of_class(type(value)), vars(value)], inner)
+
+
+def _of_class(kind: type) -> list[Any]:
+    """Its name and, where it is no package's, what is written in it and in those that it is made of."""
+    own = [each for each in kind.__mro__ if each.__module__.partition(".")[0] not in PACKAGES]
+    written = [{name: vars(each)[name] for name in sorted(vars(each)) if _is_written(each, name)} for each in own]
+    return [kind.__qualname__, written]
+
+
+def _is_written(kind: type, name: str) -> bool:
+    """Methods, and numbers and words that stand in a class."""
+    value = vars(kind)[name]
+    plain = isinstance(value, (int, float, str)) and not name.startswith("__")
+    return plain or isinstance(value, (FunctionType, staticmethod, classmethod, property))
+
+
+def _pickled(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value)
+    except Exception:
+        return b""
+
+
+FORMAT = 1
+
+
+class Journal:
+    """A line for what the sweep is, and one for each outcome; each with its checksum.
+
+    While it is open it is locked, where the system can: two sweeps do not write to one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream: BinaryIO | None = None
+
+    def head(self) -> dict[str, Any] | None:
+        """What the sweep is; None where there is no journal, or none that was begun."""
+        with suppress(FileNotFoundError), open(self.path, "rb") as stream:
+            found = _parsed_line(stream.readline())
+            return found if found is not None and found.get("flexarm sweep") == FORMAT else None
+        return None
+
+    def begin(self, head: Mapping[str, Any]) -> Iterator[Outcome]:
+        """Open it to append: a new one with this head, or the one that is there, whose outcomes come back."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        self._stream = os.fdopen(descriptor, "r+b")
+        try:
+            self._lock()
+            if self.head() is None:
+                self._stream.truncate(0)
+                self._append({"flexarm sweep": FORMAT, **head})
+                self._sync()
+                return iter(())
+            found, end = self._outcomes()
+            self._stream.seek(end)
+            self._stream.truncate()  # half a line, of a program that was killed
+            return iter(found)
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, outcome: Outcome) -> None:
+        """Handed to the system: it survives the end of this program, whatever that is."""
+        values = {name: np.asarray(value).tolist() for name, value in outcome.values.items()}
+        line: dict[str, Any] = {"n": outcome.number, "values": values, "status": outcome.status}
+        if outcome.reason:
+            line["reason"] = outcome.reason
+        if outcome.doubts:
+            line["doubts"] = outcome.doubts
+        self._append(line)
+
+    def close(self) -> None:
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            with suppress(OSError, ValueError):
+                stream.flush()
+                os.fsync(stream.fileno())
+            stream.close()
+
+    def remove(self) -> None:
+        self.close()
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+    def _outcomes(self) -> tuple[list[Outcome], int]:
+        """All whole lines after the head, and where they end."""
+        assert self._stream is not None
+        self._stream.seek(0)
+        end = len(self._stream.readline())
+        found = []
+        for line in self._stream:
+            read = _parsed_line(line)
+            if read is None:
+                break
+            values = {name: np.asarray(value, dtype=float) for name, value in read["values"].items()}
+            doubts = tuple(read.get("doubts", ()))
+            found.append(Outcome(read["n"], values, read["status"], read.get("reason", ""), None, doubts))
+            end += len(line)
+        return found, end
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        assert self._stream is not None
+        text = json.dumps(line, separators=(",", ":")).encode()
+        self._stream.write(b"%08x %s\n" % (zlib.crc32(text), text))
+        self._stream.flush()
+
+    def _sync(self) -> None:
+        assert self._stream is not None
+        os.fsync(self._stream.fileno())
+
+    def _lock(self) -> None:
+        assert self._stream is not None
+        try:
+            import fcntl
+        except ImportError:  # a system without such locks
+            return
+        try:
+            fcntl.flock(self._stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise OSError(f"{self.path}: another sweep is writing to it; wait for it, or take another store") from None
+
+
+def _parsed_line(line: bytes) -> dict[str, Any] | None:
+    """What a line says; None if it is not whole."""
+    if not line.endswith(b"\n") or line[8:9] != b" ":
+        return None
+    text = line[9:-1]
+    try:
+        if int(line[:8], 16) != zlib.crc32(text):
+            return None
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
 
 IN_FOLDER = "sweep.nc"
 RUNS = "runs"
@@ -40,7 +285,7 @@ class Store:
         """The results, if this sweep is done already; a ValueError if another one is kept here."""
         if self.file.exists():
             data = read_netcdf(self.file)
-            self._require_own(_read(data.attrs.get("fingerprint")))
+            self._require_own(_parsed_json(data.attrs.get("fingerprint")))
             return data
         head = self.journal.head()
         if head is not None:
@@ -108,7 +353,7 @@ def store_of(given: Any, fingerprint: dict[str, str], keeps_runs: bool) -> Store
     return Store(path, folder, fingerprint)
 
 
-def _read(text: Any) -> Any:
+def _parsed_json(text: Any) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError):

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm._version import __version__
-from flexarm.foundation.numbers import Array
-from flexarm.mechanics.system import System
-from flexarm.motion.laws import recorded_torque
-from flexarm.motion.run import Run
-from flexarm.sweeps.kept import USUAL, Measures, Usual, usual_measures
-from flexarm.sweeps.member import Case, Outcome
-from flexarm.sweeps.outcomes import Outcomes
-from flexarm.sweeps.plan import Plan
+from flexarm.dynamics.system import System
+from flexarm.feedback.feedback import recorded_torque
+from flexarm.foundation.validation import Array
+from flexarm.results.run import Run
+from flexarm.sweeps.case import Outcome, Outcomes, SweepCase
+from flexarm.sweeps.measures import USUAL, Measures, Usual, usual_measures
+from flexarm.sweeps.plan import SweepPlan
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +30,7 @@ class Table:
     """Numbers by measure, a row for each member. Text is kept only where there is some: it does not grow with members
     that went well."""
 
-    def __init__(self, plan: Plan, measures: Measures | None = None) -> None:
+    def __init__(self, plan: SweepPlan, measures: Measures | None = None) -> None:
         self.plan = plan
         self._measures = usual_measures() if measures is None else measures
         self.values: dict[str, Array] = {}
@@ -137,7 +136,7 @@ class Table:
             found[k] = run
         return self.plan.dimensions, found.reshape(self.plan.shape), {"long_name": "history of each member"}
 
-    def dataset(self, case: Case, kind: str, attributes: Mapping[str, Any]) -> xr.Dataset:
+    def dataset(self, case: SweepCase, kind: str, attributes: Mapping[str, Any]) -> xr.Dataset:
         """Labelled results: dimensions are the swept fields."""
         import xarray as xr
 
@@ -177,7 +176,7 @@ class Table:
         return xr.Dataset(variables, coords={**_coordinates(plan), **_labels(labels, used)}, attrs=made)
 
 
-def _coordinates(plan: Plan) -> dict[str, Any]:
+def _coordinates(plan: SweepPlan) -> dict[str, Any]:
     found = {}
     for each, column in zip(plan.fields, plan.columns, strict=True):
         about = {"long_name": each.meaning} | ({"units": each.unit} if each.unit else {})
@@ -187,7 +186,7 @@ def _coordinates(plan: Plan) -> dict[str, Any]:
     return found
 
 
-def _names(case: Case) -> dict[str, list[str]]:
+def _names(case: SweepCase) -> dict[str, list[str]]:
     """Of links, axes and actuators."""
     system = System(case.robot, native=False)
     inputs = {"input": list(system.inputs), "input_unit": list(system.input_units)}
@@ -204,7 +203,7 @@ def _labels(names: Mapping[str, list[str]], used: Mapping[str, int]) -> dict[str
     return found
 
 
-def _options(case: Case) -> dict[str, Any]:
+def _options(case: SweepCase) -> dict[str, Any]:
     return {
         "duration": case.duration,
         "torque": recorded_torque(case.torque),

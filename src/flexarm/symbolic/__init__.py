@@ -1,1 +1,1 @@
-"""The equations in closed form, by SymPy or SymEngine."""
+"""Equations of motion in closed form (SymPy or SymEngine)."""

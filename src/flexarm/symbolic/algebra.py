@@ -1,12 +1,23 @@
-"""The algebra underneath: SymEngine where it is installed, since it is faster, else SymPy. Results are SymPy's."""
+"""The algebra underneath: SymEngine where it is installed, since it is faster, else SymPy. Results are SymPy's.
+
+The cubic Hermite beam element: My et al., eq. (13) and (27), and its moments.
+
+Coordinates: deflection and slope of the left node, then of the right one.
+
+From the numbers of a link's integrals to symbols: a non-dimensional number times powers of length and mass.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
 
 import sympy
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.robot import Elements, Reduced
 
 try:
     import symengine
@@ -117,3 +128,103 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 def nonzero(vector: Vector) -> bool:
     return any(entry != 0 for entry in vector)
+
+
+def _filled(numbers: list[list[int]], powers: list[list[int]], size: Expr, factor: Expr) -> Rows:
+    return [
+        [factor * number * size**power for number, power in zip(row, exponents, strict=True)]
+        for row, exponents in zip(numbers, powers, strict=True)
+    ]
+
+
+_POWERS = [[0, 1, 0, 1], [1, 2, 1, 2]] * 2
+
+
+def mass(m: Expr, size: Expr) -> Rows:
+    """int m S^T S dx, eq. (13)."""
+    numbers = [[156, 22, 54, -13], [22, 4, 13, -3], [54, 13, 156, -22], [-13, -3, -22, 4]]
+    return _filled(numbers, _POWERS, size, m * size * ratio(1, 420))
+
+
+def stiffness(EI: Expr, size: Expr) -> Rows:
+    """int EI S''^T S'' dx, eq. (27)."""
+    numbers = [[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]]
+    return _filled(numbers, _POWERS, size, EI / size**3)
+
+
+def slope_products(j: Expr, size: Expr) -> Rows:
+    """int j S'^T S' dx: rotary inertia."""
+    numbers = [[36, 3, -36, 3], [3, 4, -3, -1], [-36, -3, 36, -3], [3, -1, -3, 4]]
+    return _filled(numbers, _POWERS, size, j / size * ratio(1, 30))
+
+
+def moment(m: Expr, size: Expr) -> list[Expr]:
+    """int m S dx."""
+    return _filled([[6, 1, 6, -1]], [[0, 1, 0, 1]], size, m * size * ratio(1, 12))[0]
+
+
+def first_moment(m: Expr, size: Expr) -> list[Expr]:
+    """int m x S dx, x from the left node."""
+    return _filled([[9, 2, 21, -3]], [[0, 1, 0, 1]], size, m * size**2 * ratio(1, 60))[0]
+
+
+SLOPE_MOMENT = [-1, 0, 1, 0]
+"""int S' dx."""
+
+
+def shapes(x: Expr, size: Expr) -> list[Expr]:
+    """S(x), x from the left node."""
+    t = x / size
+    return [1 - 3 * t**2 + 2 * t**3, size * (t - 2 * t**2 + t**3), 3 * t**2 - 2 * t**3, size * (t**3 - t**2)]
+
+
+@dataclass(frozen=True)
+class Power:
+    """Powers of the link's length l, its mass m l and its polar inertia j l."""
+
+    l: float = 0  # noqa: E741
+    ml: float = 0
+    jl: float = 0
+
+    def __mul__(self, other: Power) -> Power:
+        return Power(self.l + other.l, self.ml + other.ml, self.jl + other.jl)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What the powers stand for: symbols, and the numbers they have in the robot."""
+
+    symbols: tuple[Expr, Expr, Expr]
+    values: tuple[float, float, float]
+
+    def __call__(self, value: float, power: Power, unit: Expr = 1, unit_value: float = 1.0) -> Expr:
+        """The quantity with that value, as a number times the powers (and one more factor, if given)."""
+        if value == 0:
+            return 0
+        base, out = unit_value, unit
+        exponents = (power.l, power.ml, power.jl)
+        for exponent, size, of in zip(exponents, self.values, self.symbols, strict=True):
+            if exponent:
+                base, out = base * size**exponent, out * of ** _exact(exponent)
+        return fraction(value / base) * out
+
+
+def _exact(exponent: float) -> Expr:
+    return number(2 * exponent) / number(2)
+
+
+def coordinate_powers(integrals: LinkIntegrals) -> list[Power]:
+    """How each shape function of a link scales: nodes deflect by 1 and lean by l, modes are mass-normalised."""
+    flexible = integrals.link.flexible
+    out: list[Power] = []
+    for name, space in integrals.shapes.items():
+        assert flexible is not None
+        bends = name.startswith("bend")
+        nodal = [Power(), Power(l=1)] if bends else [Power()]
+        mode = Power(jl=-0.5) if name == "twist" else Power(ml=-0.5)
+        if isinstance(flexible.basis, Elements):
+            out += (nodal * space.count)[: space.count]
+        else:
+            at_tip = flexible.basis.tip_shapes(name) if isinstance(flexible.basis, Reduced) else 0
+            out += [*nodal[:at_tip], *[mode] * (space.count - at_tip)]
+    return out

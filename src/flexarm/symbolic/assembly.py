@@ -3,6 +3,8 @@
 global: My et al., eq. (12) to (15) and (22) to (24). Every piece has a matrix over all coordinates; M is their sum.
 extended: Bien & My, Table 1. Every piece has a matrix over the coordinates that move it; index maps put it into the
 matrix of its link, and that into the robot's.
+
+C from Christoffel symbols: C_ab = 1/2 sum_k (dM_ab/dq_k + dM_ak/dq_b - dM_bk/dq_a) v_k, so dM/dt - 2 C is skew.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flexarm.symbolic.algebra import Expr, Rows, number, total
-from flexarm.symbolic.inertia import Carrier, PieceInertia
+from flexarm.symbolic.algebra import Expr, Rows, number, ratio, total
+from flexarm.symbolic.mass_elements import Carrier, MassPiece, PieceInertia
 from flexarm.symbolic.model import Model
-from flexarm.symbolic.pieces import Piece
+from flexarm.symbolic.symbols import Abbreviations
 
 ROUTES = ("extended", "global")
 Entry = Callable[[int, int], Expr]
@@ -23,7 +25,7 @@ Watch = Callable[[Iterable[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
-class Part:
+class SymmetricEntries:
     """A symmetric matrix over some coordinates, entry by entry."""
 
     columns: list[int]
@@ -44,16 +46,16 @@ class Inertias:
             self.links.append(found)
 
 
-def mass_parts(inertias: Inertias) -> list[list[Part]]:
-    return [[Part(each.columns, each.entry) for each in link] for link in inertias.links]
+def mass_parts(inertias: Inertias) -> list[list[SymmetricEntries]]:
+    return [[SymmetricEntries(each.columns, each.entry) for each in link] for link in inertias.links]
 
 
-def assembled(links: Sequence[Sequence[Part]], size: int, route: str, watch: Watch) -> Rows:
+def assembled(links: Sequence[Sequence[SymmetricEntries]], size: int, route: str, watch: Watch) -> Rows:
     """The robot's symmetric matrix from the parts of its links."""
     return (_summed if route == "global" else _mapped)(links, size, watch)
 
 
-def _summed(links: Sequence[Sequence[Part]], size: int, watch: Watch) -> Rows:
+def _summed(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: Watch) -> Rows:
     """Matrices of full size, zeros and all, summed."""
     parts = watch([part for link in links for part in link])
     each = ((part.columns, [[part.entry(a, b) for b in part.columns] for a in part.columns]) for part in parts)
@@ -71,7 +73,7 @@ def _summed_full(parts: Iterable[tuple[list[int], Rows]], size: int) -> Rows:
     return out
 
 
-def _mapped(links: Sequence[Sequence[Part]], size: int, watch: Watch) -> Rows:
+def _mapped(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: Watch) -> Rows:
     """Half of each small matrix, sent to its place in the link's and then in the robot's."""
     terms: dict[tuple[int, int], list[Expr]] = {}
     for link in watch(links):
@@ -86,7 +88,7 @@ def _mapped(links: Sequence[Sequence[Part]], size: int, watch: Watch) -> Rows:
     return out
 
 
-def link_matrix(parts: Sequence[Part]) -> tuple[list[int], Rows]:
+def link_matrix(parts: Sequence[SymmetricEntries]) -> tuple[list[int], Rows]:
     """The coordinates that move a link, and its matrix over them (Bien & My, eq. 3 to 9)."""
     columns = sorted({column for part in parts for column in part.columns})
     at = {column: place for place, column in enumerate(columns)}
@@ -102,7 +104,7 @@ def link_matrix(parts: Sequence[Part]) -> tuple[list[int], Rows]:
     return columns, out
 
 
-def scattered(pieces: Iterable[Piece], name: str, size: int, route: str) -> Rows:
+def scattered(pieces: Iterable[MassPiece], name: str, size: int, route: str) -> Rows:
     """K or D, which belong to single links; that of a link that slides is not symmetric."""
     if route == "global":
         return _summed_full([(piece.columns, getattr(piece, name)) for piece in pieces], size)
@@ -115,4 +117,28 @@ def scattered(pieces: Iterable[Piece], name: str, size: int, route: str) -> Rows
     out: Rows = [[number(0)] * size for _ in range(size)]
     for (a, b), found in terms.items():
         out[a][b] = total(found)
+    return out
+
+
+def coriolis(M: Rows, v: list[Expr], short: Abbreviations, watch: Callable[[Iterable[Any]], Iterable[Any]]) -> Rows:
+    """Only derivatives that are not zero are taken, each once: M_ab depends on few coordinates."""
+    n = len(v)
+    terms: dict[tuple[int, int], list[Expr]] = {}
+
+    def add(row: int, column: int, term: Expr) -> None:
+        terms.setdefault((row, column), []).append(term)
+
+    for a in watch(range(n)):
+        for b in range(a, n):
+            for q, k in short.coordinates([M[a][b]]):
+                slope = short.diff(M[a][b], q) * ratio(1, 2)
+                if slope == 0:
+                    continue
+                for i, j in ((a, b), (b, a)) if a != b else ((a, b),):
+                    add(i, j, slope * v[k])
+                    add(i, k, slope * v[j])
+                    add(k, i, -slope * v[j])
+    out: Rows = [[number(0)] * n for _ in range(n)]
+    for (row, column), found_terms in terms.items():
+        out[row][column] = total(found_terms)
     return out

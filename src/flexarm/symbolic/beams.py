@@ -9,12 +9,10 @@ from numpy.polynomial import legendre
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import PiecewisePolynomials
-from flexarm.beam.sliding import SlidingIntegrals
-from flexarm.symbolic import exact, hermite, shortening
-from flexarm.symbolic.abbreviations import Abbreviations
-from flexarm.symbolic.algebra import ZERO, Expr, Vector, diff, fraction, number, plus, symbol, times
-from flexarm.symbolic.scales import Power, Scales
-from flexarm.symbolic.symbols import latex_name
+from flexarm.beam.sliding_integrals import SlidingIntegrals
+from flexarm.symbolic import algebra, stiffened_places
+from flexarm.symbolic.algebra import ZERO, Expr, Power, Scales, Vector, diff, fraction, number, plus, symbol, times
+from flexarm.symbolic.symbols import Abbreviations, latex_name
 
 LETTERS = {"bend_y": "N", "bend_z": "W", "twist": "T", "stretch": "S"}  # of shapes at a slide
 
@@ -23,7 +21,7 @@ Place = tuple[Vector, Vector]
 
 
 @dataclass(frozen=True)
-class Shapes:
+class ClosedFormShapes:
     """Elastic coordinates of a link (or of one part of it) with their places, symbols and scales."""
 
     integrals: LinkIntegrals
@@ -43,8 +41,8 @@ class Beam:
     m: Expr
     rigidity: dict[str, tuple[Expr, float]]  # by family: EI, GJ, EA with their values
     rotary: dict[int, tuple[Expr, float]]  # inertia of the sections per length about each axis
-    front: Shapes
-    rear: Shapes | None = None
+    front: ClosedFormShapes
+    rear: ClosedFormShapes | None = None
     mesh: list[tuple[int, Expr] | None] = field(default_factory=list)
     d: tuple[int, Expr] | None = None  # the coordinate by which it slides through its joint
     number: int = 1
@@ -80,7 +78,7 @@ class Beam:
         if self.mesh:
             return self._on_mesh(share)
         if self.stiffening == "exact":
-            return exact.place(self, x)
+            return stiffened_places.place(self, x)
         if not self.gripped:
             return self._bent(self.front, along, x, 1)
         assert self.d is not None
@@ -115,11 +113,11 @@ class Beam:
                 rows[name + "'"] = lean * _sum(functions.values(1, tag), eta)
         rho = (along + rows.get("stretch", 0), rows.get("bend_y", 0), rows.get("bend_z", 0))
         if self.stiffening == "exact":
-            rho = exact.axis_at(self, at, near, label)
+            rho = stiffened_places.axis_at(self, at, near, label)
         angles = (rows.get("twist", 0), -rows.get("bend_z'", 0), rows.get("bend_y'", 0))
         if self.stiffening == "shortening":
-            rho = plus(rho, shortening.moved_at(self, at, near, label, lean))
-            angles = plus(angles, shortening.turned_at(self, at, near, label, lean))
+            rho = plus(rho, stiffened_places.moved_at(self, at, near, label, lean))
+            angles = plus(angles, stiffened_places.turned_at(self, at, near, label, lean))
         place = rho, angles
         return place if label is None else self._named(place)
 
@@ -133,7 +131,7 @@ class Beam:
         deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
         return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
 
-    def _bent(self, shapes: Shapes, along: Expr, x: float, lean: Expr) -> Place:
+    def _bent(self, shapes: ClosedFormShapes, along: Expr, x: float, lean: Expr) -> Place:
         """Constant shapes at x; slopes are `lean` times as large in a part that is shorter than the link."""
         station = shapes.integrals.station(x)
         rho, angles = (along, 0, 0), ZERO
@@ -143,8 +141,8 @@ class Beam:
             slopes = (self.scales(float(value), power * Power(l=-1)) * lean for value in station.W[1:, k])
             rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))
         if shapes.columns and self.stiffening == "shortening":
-            rho = plus(rho, shortening.moved(self, shapes, x, lean))
-            angles = plus(angles, shortening.turned(self, shapes, x, lean))
+            rho = plus(rho, stiffened_places.moved(self, shapes, x, lean))
+            angles = plus(angles, stiffened_places.turned(self, shapes, x, lean))
         return rho, angles
 
     def _on_mesh(self, share: float) -> Place:
@@ -153,7 +151,7 @@ class Beam:
         size, x = self.l / self.elements, symbol("x")
         at = fraction(position - j) * size
         nodes = [displacement(each) for each in self.mesh[2 * j : 2 * j + 4]]
-        local = hermite.shapes(x, size)
+        local = algebra.shapes(x, size)
         deflection = _sum([each.subs(x, at) for each in local], nodes)
         slope = _sum([diff(each, x).subs(x, at) for each in local], nodes)
         along = self.l if share == 1 else fraction(share) * self.l

@@ -1,24 +1,90 @@
-"""`fa.equations(robot)`: the equations of motion M(q) a + C(q, v) v + K q + D v + G(q) = F in closed form."""
+"""Where links and their points are: the papers' transformation matrices and position vectors.
+
+`fa.equations(robot)`: the equations of motion M(q) a + C(q, v) v + K q + D v + G(q) = F in closed form.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
-from flexarm.foundation.sentences import shown
-from flexarm.mechanics.coordinates import elastic_drive
+from flexarm.beam.polynomials import merged
+from flexarm.dynamics.bodies import elastic_drive
+from flexarm.foundation.messages import shown
+from flexarm.foundation.progress import tracked
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
-from flexarm.symbolic import code, latex, size, supported
-from flexarm.symbolic.abbreviations import Abbreviations
-from flexarm.symbolic.algebra import Rows, Vector, matrix, number, symbol, total
-from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, link_matrix, mass_parts, scattered
-from flexarm.symbolic.christoffel import coriolis
-from flexarm.symbolic.geometry import points, transforms
-from flexarm.symbolic.model import Model
-from flexarm.symbolic.progress import watched
-from flexarm.symbolic.stiffening import STIFFENINGS, default_model, note, stiffened
-from flexarm.symbolic.symbols import Named, Symbols
+from flexarm.symbolic import algebra, checks, code, latex
+from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, matrix, number, plus, symbol, total
+from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, coriolis, link_matrix, mass_parts, scattered
+from flexarm.symbolic.beams import Beam, displacement
+from flexarm.symbolic.checks import STIFFENINGS, default_model, note, stiffened
+from flexarm.symbolic.frames import Frame, Matrix3, apply
+from flexarm.symbolic.model import ClosedFormBody, Model
+from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, Named
+
+
+def transforms(model: Model) -> list[Rows]:
+    """Theta_(i-1)i of My et al., eq. (2): from the frame of a link's parent (the ground's for the first) to its own.
+
+    Their frame of a link that slides through its joint is at its rear end, a = d - l before the joint.
+    """
+    out = []
+    for i in range(len(model.bodies)):
+        body = model.bodies[i]
+        above = None if body.parent is None else model.bodies[body.parent]
+        R, p = _pose(model.ground if above is None else above.frame, body.frame)
+        back = ZERO if above is None else _rear(above)
+        x, y, z = plus(p, (-back[0], 0, 0), apply(R, _rear(body)))
+        out.append([[*R[0], x], [*R[1], y], [*R[2], z], [0, 0, 0, 1]])
+    return out
+
+
+def points(model: Model) -> list[list[Rows]]:
+    """r_0ij(x) of eq. (5), in the ground's frame: for each link, for each element, a column of four.
+
+    x runs from the left node of an element; in a link that is one piece, from its root.
+    """
+    out = []
+    x = symbol("x")
+    for i in range(len(model.bodies)):
+        body = model.bodies[i]
+        R, p = _pose(model.ground, body.frame)
+        out.append([[[entry] for entry in (*plus(p, apply(R, rho)), 1)] for rho in _local(body.beam, x)])
+    return out
+
+
+def _local(beam: Beam, x: Expr) -> list[Vector]:
+    """r_ij(x) of eq. (3)."""
+    if beam.mesh:
+        size = beam.l / beam.elements
+        found = []
+        for j in range(beam.elements):
+            nodes = [displacement(node) for node in beam.mesh[2 * j : 2 * j + 4]]
+            w = sum(s * u for s, u in zip(algebra.shapes(x, size), nodes, strict=True))
+            found.append((j * size + x, w, 0))
+        return found
+    breaks = merged([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
+    middles = (breaks[:-1] + breaks[1:]) / 2
+    return [beam.moving_place(x, float(middle))[0] for middle in middles]
+
+
+def _pose(start: Frame, end: Frame) -> tuple[Matrix3, Vector]:
+    """Rotation and position of a frame on one that it hangs on."""
+    path = end.path
+    p: Vector = ZERO
+    for before, frame in pairwise(path):
+        if start in before.path:
+            p = plus(p, apply(start.rotation(before), frame.origin))
+    return start.rotation(end), p
+
+
+def _rear(body: ClosedFormBody) -> Vector:
+    """From the frame of a link to the papers', in its own axes."""
+    if not body.beam.gripped or body.beam.d is None:
+        return ZERO
+    return body.beam.d[1] - body.beam.l, 0, 0
 
 
 def equations(
@@ -30,7 +96,7 @@ def equations(
     boundary: Literal["eliminated", "kept"] = "eliminated",
     rename: Mapping[str, str] | None = None,
     stiffening: Literal["none", "shortening", "exact", "robot"] | None = None,
-    limit: float = size.LIMIT,
+    limit: float = checks.LIMIT,
 ) -> ClosedForm:
     """Derive the equations of motion of a robot in closed form (SymPy), as in My et al. and Bien & My.
 
@@ -97,9 +163,9 @@ def equations(
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
     kept = boundary == "kept"
     robot = stiffened(robot, default_model(robot, kept) if stiffening is None else model)
-    symbols = Symbols(parameters, {} if rename is None else rename)
-    supported.check(robot, k or {}, kept)
-    size.check(robot, limit, numeric=parameters == "numeric")
+    symbols = ClosedFormSymbols(parameters, {} if rename is None else rename)
+    checks.require_supported(robot, k or {}, kept)
+    checks.require_size(robot, limit, numeric=parameters == "numeric")
     return ClosedForm(Model(robot, symbols, k or {}, kept), route)
 
 
@@ -246,7 +312,7 @@ class ClosedForm:
 
     @cached_property
     def _M(self) -> Rows:
-        out = assembled(mass_parts(self._inertias), self._model.size, self.route, watched("mass matrix"))
+        out = assembled(mass_parts(self._inertias), self._model.size, self.route, tracked("mass matrix"))
         for place, inertia in self._drives[0].items():
             out[place][place] = out[place][place] + inertia
         return out
@@ -254,7 +320,7 @@ class ClosedForm:
     @cached_property
     def _C(self) -> Rows:
         found = self._model.coordinates.all
-        return coriolis(self._M, [each.v for each in found], self.short, watched("Coriolis matrix"))
+        return coriolis(self._M, [each.v for each in found], self.short, tracked("Coriolis matrix"))
 
     def _own(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
         pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]

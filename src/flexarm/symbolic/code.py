@@ -18,8 +18,8 @@ from sympy.printing.octave import OctaveCodePrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from flexarm._version import __version__
-from flexarm.foundation.numbers import real_array, real_number
-from flexarm.foundation.sentences import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import real_array, real_number
 from flexarm.symbolic.algebra import shared, to_sympy
 from flexarm.symbolic.symbols import word_of_a_language
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.mechanics.coordinates import elastic_drive
+from flexarm.dynamics.bodies import elastic_drive
 from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint, Reduced
 from flexarm.robot.flexibility import Basis
 from flexarm.symbolic.algebra import Expr, symbol
-from flexarm.symbolic.supported import held_nodes, meshed, on_mesh
-from flexarm.symbolic.symbols import Named, Symbols, latex_name, rate_latex
+from flexarm.symbolic.checks import held_nodes, meshed, on_mesh
+from flexarm.symbolic.symbols import ClosedFormSymbols, Named, latex_name, rate_latex
 
 LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
 MODES = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s"}
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class ClosedFormCoordinate:
     """One coordinate: flexarm's name, its symbol and that of its rate."""
 
     name: str
@@ -35,7 +35,7 @@ class Coordinate:
 
 
 @dataclass
-class Own:
+class LinkPlaces:
     """Places of one link's coordinates; `mesh` has None where a boundary condition eliminates a node's."""
 
     joint: int | None = None
@@ -60,12 +60,12 @@ def elastic_unit(basis: Basis, family: str, index: int) -> str:
     return "rad" if family == "twist" or (family.startswith("bend") and index % 2) else "m"
 
 
-class Coordinates:
+class ClosedFormCoordinates:
     """All coordinates, link by link."""
 
-    def __init__(self, symbols: Symbols) -> None:
-        self.all: list[Coordinate] = []
-        self.own: list[Own] = []
+    def __init__(self, symbols: ClosedFormSymbols) -> None:
+        self.all: list[ClosedFormCoordinate] = []
+        self.own: list[LinkPlaces] = []
         self.torques: dict[int, Named] = {}  # by the coordinate on which they act
         self._symbols = symbols
 
@@ -83,7 +83,7 @@ class Coordinates:
         kept: bool,
     ) -> None:
         """Those of link `number` = 1, 2, ..."""
-        own = Own()
+        own = LinkPlaces()
         self.own.append(own)
         if isinstance(link.joint, MovingJoint):
             turns = link.joint.unit == "rad"
@@ -107,7 +107,7 @@ class Coordinates:
         if rear is not None:
             own.rear = self._shapes(number, link, rear, "rear.")
 
-    def _mesh(self, own: Own, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
+    def _mesh(self, own: LinkPlaces, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
         """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
         assert link.flexible is not None
         slides, held = isinstance(link.joint, FixedPrismatic) and on_mesh(link), held_nodes(link, k)
@@ -143,5 +143,7 @@ class Coordinates:
         own, rate = self._symbols.variable(label), self._symbols.variable(f"{label}_dot")
         latex = latex_name(own)
         named = Named(own, latex, meaning, unit)
-        self.all.append(Coordinate(name, named, Named(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s")))
+        self.all.append(
+            ClosedFormCoordinate(name, named, Named(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s"))
+        )
         return len(self.all) - 1

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.symbolic.abbreviations import Abbreviations
 from flexarm.symbolic.algebra import ZERO, Expr, Vector, cos, cross, dot, number, plus, sin, times
+from flexarm.symbolic.symbols import Abbreviations
 
 Axis = tuple[float, float, float]
 Z: Axis = (0.0, 0.0, 1.0)
@@ -23,7 +23,7 @@ Matrix3 = tuple[Vector, Vector, Vector]
 
 
 @dataclass(frozen=True)
-class Turn:
+class ClosedFormTurn:
     """A rotation by an angle about a constant axis."""
 
     axis: Axis
@@ -36,35 +36,35 @@ class Turn:
         return tuple(map(tuple, rows))  # type: ignore[return-value]
 
     @property
-    def back(self) -> Turn:
-        return Turn(self.axis, -self.angle)
+    def back(self) -> ClosedFormTurn:
+        return ClosedFormTurn(self.axis, -self.angle)
 
 
 @dataclass(frozen=True)
-class Mount:
+class ClosedFormMount:
     """A constant rotation that is no turn about z."""
 
     matrix: Matrix3
 
     @property
-    def back(self) -> Mount:
-        return Mount(_transposed(self.matrix))
+    def back(self) -> ClosedFormMount:
+        return ClosedFormMount(_transposed(self.matrix))
 
 
-Step = Turn | Mount
+Step = ClosedFormTurn | ClosedFormMount
 
 
-def turn(axis: Sequence[float], angle: Expr) -> Turn:
+def turn(axis: Sequence[float], angle: Expr) -> ClosedFormTurn:
     """About an axis; one that points backward is taken forward, so that turns in a row can be merged."""
     lead = next(entry for entry in axis if entry)
     x, y, z = (float(entry) if lead > 0 else -float(entry) for entry in axis)
-    return Turn((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
+    return ClosedFormTurn((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
 
 
 def mount(matrix: Any) -> Step:
     """A constant rotation from its matrix, without the rounding that right angles leave."""
     rows = [[number(round(float(entry), 16) + 0.0) for entry in row] for row in matrix]
-    return Mount(tuple(map(tuple, rows)))  # type: ignore[arg-type]
+    return ClosedFormMount(tuple(map(tuple, rows)))  # type: ignore[arg-type]
 
 
 def yaw(matrix: Any) -> float | None:
@@ -96,10 +96,10 @@ def simplified(steps: Sequence[Step]) -> list[Step]:
     out: list[Step] = []
     for step in steps:
         last = out[-1] if out else None
-        if isinstance(step, Turn) and isinstance(last, Turn) and step.axis == last.axis:
+        if isinstance(step, ClosedFormTurn) and isinstance(last, ClosedFormTurn) and step.axis == last.axis:
             out.pop()
-            step = Turn(step.axis, last.angle + step.angle)
-        idle = step.angle == 0 if isinstance(step, Turn) else step.matrix == IDENTITY
+            step = ClosedFormTurn(step.axis, last.angle + step.angle)
+        idle = step.angle == 0 if isinstance(step, ClosedFormTurn) else step.matrix == IDENTITY
         if not idle:
             out.append(step)
     return out
@@ -164,7 +164,7 @@ class Frame:
         for step in turns:
             back = step.back.matrix
             omega = {column: apply(back, vector) for column, vector in omega.items()}
-            if isinstance(step, Turn):
+            if isinstance(step, ClosedFormTurn):
                 x, y, z = (number(entry) for entry in step.axis)
                 for at, column in short.coordinates([step.angle]):
                     omega[column] = plus(omega.get(column, ZERO), times(short.diff(step.angle, at), (x, y, z)))

@@ -36,7 +36,7 @@ EQUATION = r"""\[ \mathbf{M}(\mathbf{q})\ddot{\mathbf{q}} + \mathbf{C}(\mathbf{q
 def document(form: ClosedForm) -> str:
     """The whole document."""
     parts = {name: matrix(rows) for name, rows in form.rows.items()}
-    writer = _Writer(form)
+    writer = _LatexWriter(form)
     body = [
         f"\\section*{{Equations of motion: {_escaped(form.robot.name)}}}",
         f"Written by flexarm {__version__}.",
@@ -62,7 +62,7 @@ def document(form: ClosedForm) -> str:
     return HEAD + "\n\n".join(part for part in body if part) + "\n\\end{document}\n"
 
 
-class _Writer:
+class _LatexWriter:
     """Prints expressions with the papers' symbols; sums inside cosines and sines, and in products that are too
     long, get a letter of their own."""
 

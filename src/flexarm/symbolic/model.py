@@ -1,4 +1,7 @@
-"""A robot in symbols: frames that move, and the pieces of mass that they carry."""
+"""Links that are one piece, or two where a joint grips them, by the model of how they deform.
+
+A robot in symbols: frames that move, and the pieces of mass that they carry.
+"""
 
 from __future__ import annotations
 
@@ -8,50 +11,66 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.foundation.numbers import Array
-from flexarm.mechanics.chain import all_integrals
+from flexarm.dynamics.model import all_integrals
+from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
 from flexarm.robot.joints import Prismatic
-from flexarm.symbolic import pieces, supported
-from flexarm.symbolic.abbreviations import Abbreviations
-from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, number, tanh
-from flexarm.symbolic.beams import Beam, Place, Shapes
-from flexarm.symbolic.coordinates import Coordinates
+from flexarm.symbolic import checks, mass_elements
+from flexarm.symbolic.algebra import ZERO, Expr, Rows, Scales, Vector, coordinate_powers, number, tanh
+from flexarm.symbolic.beams import Beam, ClosedFormShapes, Place
+from flexarm.symbolic.coordinates import ClosedFormCoordinates
 from flexarm.symbolic.frames import Frame, Step, Z, mount, turn, yaw
-from flexarm.symbolic.pieces import Damped, Piece
-from flexarm.symbolic.scales import Scales, coordinate_powers
-from flexarm.symbolic.symbols import Symbols
-from flexarm.symbolic.wholes import whole
+from flexarm.symbolic.link_segment import ClosedFormPart
+from flexarm.symbolic.mass_elements import Damped, MassPiece
+from flexarm.symbolic.stiffened_mass import ClosedFormExactPart, ShortenedPart
+from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols
+
+KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
+
+
+def whole(beam: Beam, damped: Damped) -> list[MassPiece]:
+    """A link in one piece, or the two parts on either side of the joint that grips it."""
+    kind: type[ClosedFormPart] = KINDS[beam.stiffening]
+    if not beam.gripped:
+        return [kind(beam, beam.front, 1, None, damped).piece()]
+    assert beam.d is not None
+    column, d = beam.d
+    out = [kind(beam, beam.front, d / beam.l, (column, 1), damped).piece()]
+    if beam.rear is not None:
+        kind = KINDS[beam.rear.integrals.stiffening]
+        out.append(kind(beam, beam.rear, (beam.l - d) / beam.l, (column, -1), damped).piece())
+    return out
+
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 STIFFNESS = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
 
 
 @dataclass
-class Body:
+class ClosedFormBody:
     """A link: its frame, its beam, and what moves with which frame."""
 
     link: Link
     frame: Frame
     beam: Beam
     parent: int | None
-    carried: list[tuple[Frame, Piece]] = field(default_factory=list)
+    carried: list[tuple[Frame, MassPiece]] = field(default_factory=list)
 
 
 class Model:
     """Frames and pieces of a robot, and its drives."""
 
-    def __init__(self, robot: Robot, symbols: Symbols, k: Mapping[str, int], kept: bool) -> None:
+    def __init__(self, robot: Robot, symbols: ClosedFormSymbols, k: Mapping[str, int], kept: bool) -> None:
         self.robot, self.symbols, self.k = robot, symbols, k
-        self.planar = supported.planar(robot)
+        self.planar = checks.planar(robot)
         self.ground = Frame()
-        self.coordinates = Coordinates(symbols)
+        self.coordinates = ClosedFormCoordinates(symbols)
         integrals, rears = all_integrals(self.robot)
         for i, link in enumerate(self.robot.links):
             self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
         self.short = Abbreviations(self.coordinates.places)
         self._beams = [self._beam(i, integrals[i], rears[i]) for i in range(len(self.robot.links))]
-        self.bodies: dict[int, Body] = {}
+        self.bodies: dict[int, ClosedFormBody] = {}
         for i in self.robot.order:
             self.bodies[i] = self._body(i)
         self.gravity = self._gravity()
@@ -92,9 +111,9 @@ class Model:
             self.planar,
         )
 
-    def _shapes(self, integrals: LinkIntegrals, columns: list[int]) -> Shapes:
+    def _shapes(self, integrals: LinkIntegrals, columns: list[int]) -> ClosedFormShapes:
         powers = coordinate_powers(integrals) if columns else []
-        return Shapes(integrals, columns, [self._q(column) for column in columns], powers)
+        return ClosedFormShapes(integrals, columns, [self._q(column) for column in columns], powers)
 
     def _rigidity(self, n: int, link: Link, integrals: LinkIntegrals, of: str) -> dict[str, tuple[Expr, float]]:
         """EI, GJ, EA of the families that the link has, at its root."""
@@ -130,7 +149,7 @@ class Model:
 
     # --- frames ---
 
-    def _body(self, i: int) -> Body:
+    def _body(self, i: int) -> ClosedFormBody:
         link, beam, parent = self.robot.links[i], self._beams[i], self.robot.parents[i]
         (origin, angles), above = self._articulation(i, parent)
         steps = [*_section_turns(angles)]
@@ -142,7 +161,7 @@ class Model:
         if isinstance(link.joint, FixedPrismatic) and not beam.gripped:
             assert beam.d is not None
             frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.short)
-        body = Body(link, frame, beam, parent)
+        body = ClosedFormBody(link, frame, beam, parent)
         body.carried = [(frame, piece) for piece in self._pieces(i, link, beam)]
         for tag, lump, at in _lumps(i + 1, link):
             body.carried.append(self._lump(body, tag, lump, at))
@@ -158,7 +177,7 @@ class Model:
         if not slides:
             at = self.robot.links[parent].length if link.at is None else link.at
             return beam.place(at), above
-        if supported.on_mesh(link):  # the end of element k is node k
+        if checks.on_mesh(link):  # the end of element k is node k
             return beam.node(self.k[link.name], self._q(own.joint)), above
         return beam.moving_place(self._q(own.joint), label=str(i + 1)), above
 
@@ -177,11 +196,11 @@ class Model:
 
     # --- masses ---
 
-    def _pieces(self, i: int, link: Link, beam: Beam) -> list[Piece]:
+    def _pieces(self, i: int, link: Link, beam: Beam) -> list[MassPiece]:
         damped = self._damped(i + 1, link, beam)
         if not beam.mesh:
             return whole(beam, damped) if link.beam_mass else []
-        found = [pieces.element(beam, j, damped) for j in range(beam.elements)]
+        found = [mass_elements.element(beam, j, damped) for j in range(beam.elements)]
         if damped.ratios is not None:  # of the link as it is held: not of a clamped node, if it is kept
             held = 0 if link.flexible is not None and link.flexible.loose else 2
             places = [node[0] for node in beam.mesh[held:] if node is not None]
@@ -205,7 +224,7 @@ class Model:
                 ratios = beam.integrals.D_ratios
         return Damped(stiffness, mass, ratios)
 
-    def _lump(self, body: Body, tag: str, lump: PointMass, at: float) -> tuple[Frame, Piece]:
+    def _lump(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
         origin, angles = body.beam.place(at)
         inertia = np.array(lump.inertia_matrix)
         if self.planar:
@@ -222,7 +241,7 @@ class Model:
                     axes = "" if self.planar else "xyz"[p] + "xyz"[q]
                     meaning = f"inertia {axes or 'zz'} of {what} about its centre"
                     rows[p][q] = rows[q][p] = self.symbols.parameter(f"J{axes}_{tag}", value, meaning, "kg m2")
-        return frame, pieces.point(mass, _numbers(lump.offset), rows)
+        return frame, mass_elements.point(mass, _numbers(lump.offset), rows)
 
     # --- what acts on joints ---
 
@@ -325,8 +344,8 @@ def _between(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: E
             matrix[row, column] = matrix.get((row, column), 0) + (value if row == column else -value)
 
 
-def _only_damping(places: list[int], D: Array) -> Piece:
+def _only_damping(places: list[int], D: Array) -> MassPiece:
     n = len(places)
     zero: Rows = [[0] * n for _ in range(n)]
     rows = [[number(float(entry)) for entry in row] for row in D]
-    return Piece(0, columns=places, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)
+    return MassPiece(0, columns=places, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)

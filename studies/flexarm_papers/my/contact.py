@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 
 import flexarm as fa
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
+from flexarm.plotting.style import Picture, grid, line
 from flexarm.robot.joints import Contact
-from flexarm.show.style import Picture, grid, line
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.my.robots import PAPER, SECTIONS, E, c_rpb
 from flexarm_papers.my.runs import (

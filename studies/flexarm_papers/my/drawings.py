@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.foundation.numbers import Array
-from flexarm.show.arm import Arm
-from flexarm.show.sketch import GROUND, PAYLOAD, Sketch
-from flexarm.show.snapshots import Snapshots
-from flexarm.show.style import JOINT, STYLES, TWIN, Picture
-from flexarm.show.view import View
+from flexarm.foundation.validation import Array
+from flexarm.plotting.animate import Snapshots
+from flexarm.plotting.arm_artist import GROUND, PAYLOAD, ArmView, Sketch
+from flexarm.plotting.arm_points import Arm
+from flexarm.plotting.style import JOINT, STYLES, TWIN, Picture
 from flexarm_papers.my.robots import ELEMENTS, NINE, posed
 
 FIRST, SECOND, HELD = (STYLES[k][0] for k in (1, 0, 3))  # links 1 and 2, what is held
@@ -24,7 +23,7 @@ def nine_pictures() -> Picture:
     """The robots of the appendix."""
     poses = [(posed(*kinds, bend=0.0), posed(*kinds)) for kinds in NINE]
     arms = [[Arm(system, q[None]) for system, q in pair] for pair in poses]
-    view = View.of(np.concatenate([arm.cloud for pair in arms for arm in pair]))
+    view = ArmView.of(np.concatenate([arm.cloud for pair in arms for arm in pair]))
     across, up = (view.high - view.low)[:2]
     figure = Picture(figsize=(10.5, 9.6 * up / across + 1.2))
     for number, (kinds, (straight, bent)) in enumerate(zip(NINE, arms, strict=True), start=1):
@@ -166,8 +165,8 @@ def poses(run: fa.Run, rigid: fa.Run, times: Sequence[float], magnify: float, co
     own, theirs = Snapshots(run, magnify), Snapshots(rigid)
     arm, twin, (when, way) = own.arm(chosen), theirs.arm(chosen), own.way(chosen)
     cloud = np.concatenate([arm.cloud, twin.cloud, way])
-    view, margin = View.of(cloud), np.array([0.06, 0.06, 0.0])
-    view = View(view.axes, cloud.min(axis=0) - margin, cloud.max(axis=0) + margin)
+    view, margin = ArmView.of(cloud), np.array([0.06, 0.06, 0.0])
+    view = ArmView(view.axes, cloud.min(axis=0) - margin, cloud.max(axis=0) + margin)
     across, up = (view.high - view.low)[:2]
     rows = -(-len(times) // columns)
     width = 10.0 if columns > 1 else 7.5

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 import flexarm as fa
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 from flexarm.robot.joints import Contact
 
 ROBOTS = ("C_PaR", "C_RPb")

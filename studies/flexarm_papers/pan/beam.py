@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 from flexarm_papers.runs import simulate
 
 # --- the beam (section 5) ---

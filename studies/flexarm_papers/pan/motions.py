@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.show.style import STYLES, Picture, grid
+from flexarm.plotting.style import STYLES, Picture, grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.interpolate import BPoly
 
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 from flexarm_papers.pan.beam import (
     DEFLECTION,
     ELEMENTS,

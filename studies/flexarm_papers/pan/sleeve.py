@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.foundation.numbers import Array
+from flexarm.foundation.validation import Array
 from flexarm_papers.drawings import sleeve_on_a_hinge
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page

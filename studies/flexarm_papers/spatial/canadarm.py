@@ -14,7 +14,7 @@ from flexarm_papers.runs import simulate
 if TYPE_CHECKING:
     import xarray as xr
 
-    from flexarm.foundation.numbers import Array
+    from flexarm.foundation.validation import Array
 
 ROTOR_INERTIAS = (2.0, 5.0, 10.0, 15.0)  # kg m^2, as the joint feels them
 STIFFNESSES = (0.60e6, 1.33e6, 2.66e6, 5.00e6)  # N m/rad

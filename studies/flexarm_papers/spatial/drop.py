@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.show.snapshots import Snapshots
-from flexarm.show.style import Picture, grid
+from flexarm.plotting.animate import Snapshots
+from flexarm.plotting.style import Picture, grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.page import Page
@@ -19,7 +19,7 @@ from flexarm_papers.spatial.canadarm import DROP, ROTOR_INERTIAS, TENTH, WHIP, c
 if TYPE_CHECKING:
     import xarray as xr
 
-    from flexarm.foundation.numbers import Array
+    from flexarm.foundation.validation import Array
 
 POSES = (0.0, 1.0, 1.5, 1.8, 2.1, 2.4, 2.7, 3.0)  # s
 

@@ -9,7 +9,7 @@ from math import pi
 from typing import TYPE_CHECKING, Literal
 
 import flexarm as fa
-from flexarm.show.style import Picture
+from flexarm.plotting.style import Picture
 from flexarm_papers import drawings
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.page import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import flexarm as fa
-from flexarm.show.style import Picture
+from flexarm.plotting.style import Picture
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.page import Page
 from flexarm_papers.spatial import canadarm

@@ -1,0 +1,89 @@
+"""Modes of a link with what it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+
+from flexarm.beam.polynomials import PiecewisePolynomials
+from flexarm.beam.properties import rotation
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array
+from flexarm.robot.carried_inertia import CarriedBody
+
+Loads = tuple[CarriedBody, ...]
+
+
+@dataclass(frozen=True)
+class Lump:
+    """A unit mass that moves with value * f(at) + slope * f'(at): f a shape function, f' how its sections turn."""
+
+    at: float
+    value: float
+    slope: float
+
+    def scaled(self, mass: float, length: float) -> Lump:
+        """The same with units of mass and length so many times as large."""
+        return Lump(self.at * length, self.value * sqrt(mass), self.slope * sqrt(mass) * length)
+
+    def row(self, space: PiecewisePolynomials) -> Array:
+        """How it moves with each function of a space."""
+        out = self.value * space(self.at)[0]
+        return np.asarray(out + self.slope * rotation(space)(self.at)[0] if self.slope else out)
+
+
+def lumped(family: str, load: CarriedBody, count: int) -> list[Lump]:
+    """What a load is to so many shapes of one family of deformation."""
+    if not family.startswith("bend"):
+        inertia = load.inertia[0] if family == "twist" else load.mass
+        return [Lump(load.at, sqrt(inertia), 0.0)] if inertia > 0 else []
+    inertia = load.about(2 if family == "bend_y" else 1, count)
+    out = []
+    if load.mass > 0:
+        root = sqrt(load.mass)
+        out.append(Lump(load.at, root, load.moment / root))  # at its centre of mass
+        inertia -= (load.moment / root) ** 2
+    return out + ([Lump(load.at, 0.0, sqrt(inertia))] if inertia > 0 else [])
+
+
+class Loadable:
+    """Mass and stiffness of a space of functions, ready for any load.
+
+    As in `bases.lowest_modes` the flexibility is decomposed, in coordinates in which the stiffness is one.
+    """
+
+    def __init__(self, space: PiecewisePolynomials, mass: Array, stiffness: Array) -> None:
+        self.space, self._mass = space, mass
+        self._out = np.linalg.inv(np.linalg.cholesky(stiffness)).T  # of the coordinates in which the stiffness is one
+        flexibility = self._out.T @ mass @ self._out
+        self._flexibility = (flexibility + flexibility.T) / 2
+
+    def modes(self, lumps: Sequence[Lump], count: int) -> PiecewisePolynomials:
+        """Functions that span the first modes of K x = omega^2 (M + lumps) x and are modes of K x = omega^2 M x within
+        that span, ascending and mass-normalised."""
+        rows = np.array([lump.row(self.space) for lump in lumps]).reshape(len(lumps), self.space.count)
+        soft = _softest(self._flexibility, (rows @ self._out).T, count)
+        squares, turns = np.linalg.eigh(soft.T @ self._flexibility @ soft)
+        squares = np.maximum(squares[::-1], np.finfo(float).tiny)
+        shapes = self._out @ (soft @ turns[:, ::-1]) / np.sqrt(squares)
+        # orthonormal to the last digit, low modes first (Gram-Schmidt as a Cholesky factor)
+        factor = np.linalg.cholesky(shapes.T @ self._mass @ shapes)
+        return self.space @ np.linalg.solve(factor, shapes.T).T
+
+
+def _softest(flexibility: Array, lumps: Array, count: int) -> Array:
+    """Orthonormal vectors of the largest eigenvalues of flexibility + lumps lumps', largest first.
+
+    A heavy lump makes one eigenvalue large, beside which the others would be lost in rounding: so for every lump one
+    vector is split off, and what is left is made from the parts, of which the lumps' is then small.
+    """
+    frame, found = np.eye(len(flexibility)), []
+    for _ in range(min(lumps.shape[1], count)):
+        top = np.linalg.eigh(flexibility + lumps @ lumps.T)[1][:, -1:]
+        rest = np.linalg.qr(top, mode="complete")[0][:, 1:]
+        found.append(frame @ top)
+        flexibility, lumps, frame = rest.T @ flexibility @ rest, rest.T @ lumps, frame @ rest
+    left = np.linalg.eigh(flexibility + lumps @ lumps.T)[1][:, ::-1]
+    return np.column_stack([*found, frame @ left[:, : count - len(found)]])

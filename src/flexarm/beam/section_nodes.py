@@ -1,0 +1,244 @@
+"""Nodes along a link at which its sections are followed, however far it bends.
+
+The axis is r(x) = int_0^x t dx, with t = (1 + u') R e_x the direction of the axis times its stretch. t is known at
+nodes, Gauss points of each piece of the link, and between them by interpolation: polynomials, corrected so that what
+is linear in the shapes (1, u', v', w') is met exactly. So r(x) = sum_h L_h(x) t_h, and all that its kinetic energy
+needs are constants: with V the velocity of the start of a piece,
+
+    1/2 int mu |V + sum_h L_h dt_h|^2 = 1/2 m V.V + V . sum_h beta_h dt_h + 1/2 sum_hk B_hk dt_h . dt_k.
+
+It is a sum of squares whatever the nodes are, so the mass matrix of a link is definite in every shape.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from flexarm.beam import polynomials
+from flexarm.beam.bases import quadrature
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
+from flexarm.beam.properties import rotation
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array
+from flexarm.robot import Reduced, Splines
+
+# Directions of singular values below this are rounding: shapes of two families may be the same functions.
+DEPENDENT = 1e-9
+
+PER_ELEMENT = 3  # slopes of Hermite's cubics are quadratic; those of splines have one degree less than they
+
+
+@dataclass(frozen=True)
+class NodePiece:
+    """A part of a link between steps of its section, or an element: where its nodes are, and its integrals."""
+
+    start: float
+    end: float
+    nodes: Array  # places (G,)
+    mass: float
+    beta: Array  # (G,): int mu L_h
+    B: Array  # (G, G): int mu L_h L_k
+    weights: Array  # (G,): L_h at the end
+    spin: Array  # (3, G, G): int j l_h l_k, j the rotary inertia about each axis, l_h the interpolation of rotations
+
+
+class LinkNodes:
+    """The nodes of a flexible link, piece by piece."""
+
+    def __init__(self, integrals: LinkIntegrals) -> None:
+        self._of = integrals
+        self._told: dict[int, int] = {}
+
+    @cached_property
+    def breaks(self) -> Array:
+        """Ends of the pieces: elements are pieces of their own, modes are smooth between steps of the section."""
+        of, meshed = self._of, self.meshed
+        if meshed:
+            return merged(*(space.breaks for space in of.shapes.values()), of.properties.steps)
+        return of.properties.steps[[0, -1]] if of.smooth else of.properties.steps
+
+    @property
+    def meshed(self) -> bool:
+        flexible = self._of.link.flexible
+        return flexible is not None and flexible.meshed
+
+    @property
+    def per_piece(self) -> int:
+        """Twice the shapes of a family, for their products make the shortening; that many meet all that is linear."""
+        if self.meshed:
+            basis = getattr(self._of.link.flexible, "basis", None)
+            return basis.degree if isinstance(basis, Splines) else PER_ELEMENT
+        widths: dict[str, int] = {name: place.stop - place.start for name, place in self._of.columns.items()}
+        bends = [widths[name] for name in ("bend_y", "bend_z") if name in widths] or [0]
+        enough = 2 * max(bends) + (1 if len(bends) > 1 else 0)
+        count = max(enough, max(bends) + 2, 2 * widths.get("twist", 0)) + widths.get("stretch", 0)
+        return self._telling(count) if self._reduced else count
+
+    @property
+    def _reduced(self) -> bool:
+        flexible = self._of.link.flexible
+        return flexible is not None and isinstance(flexible.basis, Reduced)
+
+    def _telling(self, count: int) -> int:
+        """At least so many that they tell shapes apart whose slopes jump, at the nodes of the mesh that was reduced."""
+        if count not in self._told:
+            self._told[count] = self._found_telling(count)
+        return self._told[count]
+
+    def _found_telling(self, count: int) -> int:
+        spaces = [(one, of) for of in self._of.shapes.values() for one in (of.derivative(), rotation(of))]
+        finest = Grid(merged(self.breaks, *(of.breaks for _, of in spaces)), 2).x
+        ends = [*zip(self.breaks[:-1].tolist(), self.breaks[1:].tolist(), strict=True)]
+
+        def told(start: float, end: float, x: Array) -> bool:
+            everywhere = finest[(finest > start) & (finest < end)]
+            return all(_rank(one(x)) == _rank(one(everywhere)) for one, _ in spaces)
+
+        while count < len(finest) and not all(
+            told(start, end, Grid(np.array([start, end]), count).x) for start, end in ends
+        ):
+            count += 1
+        return count
+
+    @cached_property
+    def places(self) -> Array:
+        """Of all nodes, one piece after the other."""
+        return Grid(self.breaks, self.per_piece).x
+
+    @cached_property
+    def _grid(self) -> Grid:
+        """For products of two interpolations, which are polynomials of a higher degree than the shapes of a mesh."""
+        of = self._of
+        densities = [of.properties.mass, *of.rotary]
+        usual = quadrature([*of.shapes.values()], densities)
+        return Grid(usual.breaks, max(usual.count, self.per_piece + 1 + max(each.degree for each in densities) // 2))
+
+    @cached_property
+    def pieces(self) -> list[NodePiece]:
+        of = self._of
+        rotary = of.rotary
+        grid = self._grid
+        mass = grid.weights * of.properties.mass(grid)[:, 0]
+        inertia = np.stack([grid.weights * each(grid)[:, 0] for each in rotary])
+        found = []
+        for k, (start, end) in enumerate(zip(self.breaks[:-1].tolist(), self.breaks[1:].tolist(), strict=True)):
+            inside = slice(*np.searchsorted(grid.x, [start, end]).tolist())
+            x = grid.x[inside]
+            L, spin = self._axis[k].integral(x), self._turns[k].values(x)
+            m = mass[inside]
+            forms = np.zeros((3, self.per_piece, self.per_piece))
+            for axis, weights in enumerate(inertia[:, inside]):
+                forms[axis] = spin.T @ (weights[:, None] * spin)
+            ends = self._axis[k].integral(np.array([end]))[0]
+            nodes = self._axis[k].nodes
+            found.append(NodePiece(start, end, nodes, float(m.sum()), m @ L, L.T @ (m[:, None] * L), ends, forms))
+        return found
+
+    @cached_property
+    def _axis(self) -> list[_Interpolation]:
+        """Of the direction of the axis."""
+        spaces = [of for name, of in self._of.shapes.items() if name != "twist"]
+        return self._interpolations([(space.derivative(), space) for space in spaces])
+
+    @cached_property
+    def _turns(self) -> list[_Interpolation]:
+        """Of the rotation of the sections, and its rates."""
+        shapes = self._of.shapes
+        spaces = [rotation(shapes[name]) for name in ("bend_y", "bend_z") if name in shapes]
+        spaces += [shapes["twist"]] if "twist" in shapes else []
+        return self._interpolations([(space, space.integral()) for space in spaces])
+
+    def _interpolations(self, met: list[tuple[PiecewisePolynomials, PiecewisePolynomials]]) -> list[_Interpolation]:
+        ends = zip(self.breaks[:-1].tolist(), self.breaks[1:].tolist(), strict=True)
+        return [_Interpolation(start, end, self.per_piece, [] if self.meshed else met) for start, end in ends]
+
+    def flowing(self) -> tuple[Array, Array]:
+        """(G, G) each, of a link of one piece: int mu L_h C_k and int mu C_h C_k with C = L + (length - x) L', which is
+        how material that flows through the shapes moves; int mu C is 2 beta of a uniform link."""
+        (only,), of = self._axis, self._of
+        grid = self._grid
+        mass = (grid.weights * of.properties.mass(grid)[:, 0])[:, None]
+        L = only.integral(grid.x)
+        C = L + (of.length - grid.x)[:, None] * only.values(grid.x)
+        return L.T @ (mass * C), C.T @ (mass * C)
+
+    def weights(self, x: float) -> Array:
+        """(nodes,): r(x) = sum of these times the directions at the nodes."""
+        out = np.zeros(len(self.places))
+        for k, piece in enumerate(self.pieces):
+            own = slice(k * self.per_piece, (k + 1) * self.per_piece)
+            if x >= piece.end:
+                out[own] = piece.weights
+            elif x > piece.start:
+                out[own] = self._axis[k].integral(np.array([x]))[0]
+        return out
+
+    def weight_functions(self) -> PiecewisePolynomials:
+        """The same as functions of x, for what slides along a link of one piece."""
+        (only,) = self._axis
+        spaces = self._of.shapes.values()
+        breaks = merged(*(space.breaks for space in spaces))
+        degree = max(only.count, *(space.degree for space in spaces))
+        values = only.integral(Grid(breaks, degree + 1).x).reshape(len(breaks) - 1, degree + 1, only.count)
+        return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", polynomials.projection(degree), values))
+
+
+def nodes_of(integrals: LinkIntegrals) -> LinkNodes:
+    """The nodes of a link, made once: its numbers ask for them again and again."""
+    found: LinkNodes = vars(integrals).setdefault("_nodes", LinkNodes(integrals))
+    return found
+
+
+def _rank(values: Array) -> int:
+    """Of the functions beside a constant."""
+    if not values.size:
+        return 0
+    whole = np.hstack([np.ones((len(values), 1)), values / (np.abs(values).max() or 1.0)])
+    sizes = np.linalg.svd(whole, compute_uv=False)
+    return int((sizes > DEPENDENT * sizes[0]).sum())
+
+
+class _Interpolation:
+    """From values at the Gauss points of an interval to a function: exact for the functions `met` (given with their
+    antiderivatives), as far as there are enough nodes to tell them apart."""
+
+    def __init__(
+        self, start: float, end: float, count: int, met: list[tuple[PiecewisePolynomials, PiecewisePolynomials]]
+    ) -> None:
+        self.start, self.end, self.count = start, end, count
+        self.nodes = Grid(np.array([start, end]), count).x
+        self._met = met
+        self._at_nodes = np.hstack([np.zeros((count, 0)), *(function(self.nodes) for function, _ in met)])
+        # least-squares amplitudes of the functions beside a constant, which polynomials meet
+        varying = self._at_nodes - self._at_nodes.mean(axis=0)
+        left, sizes, right = np.linalg.svd(varying, full_matrices=False)
+        kept = sizes > DEPENDENT * np.linalg.norm(self._at_nodes)
+        amplitudes = right.T[:, kept] / sizes[kept] @ left[:, kept].T
+        self._amplitudes = amplitudes - amplitudes.mean(axis=1, keepdims=True)
+
+    def _polynomials(self, x: Array) -> Array:
+        """(points, degrees): Legendre's on this interval."""
+        return polynomials.at((2 * x - self.start - self.end) / (self.end - self.start), self.count - 1)
+
+    def values(self, x: Array) -> Array:
+        """(points, nodes)."""
+        plain = self._polynomials(x) @ polynomials.projection(self.count - 1)
+        return self._corrected(plain, [function(x) for function, _ in self._met])
+
+    def integral(self, x: Array) -> Array:
+        """(points, nodes): from the start to x."""
+        local = (2 * x - self.start - self.end) / (self.end - self.start)
+        powers = (
+            polynomials.at(local, self.count) @ polynomials.integration(self.count - 1) * ((self.end - self.start) / 2)
+        )
+        begin = np.array([self.start])
+        grown = [whole(x) - whole(begin) for _, whole in self._met]
+        return self._corrected(powers @ polynomials.projection(self.count - 1), grown)
+
+    def _corrected(self, plain: Array, exact: list[Array]) -> Array:
+        if not exact:
+            return np.asarray(plain)
+        return np.asarray(plain + (np.hstack(exact) - plain @ self._at_nodes) @ self._amplitudes)

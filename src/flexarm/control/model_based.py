@@ -1,0 +1,318 @@
+"""Computed torque of the rigid twin, with a fast loop that takes energy out of what bends (singular perturbations).
+
+The slow law is inverse dynamics of the rigid twin: M(q) a + h(q, q'), a = r'' + kd (r' - q') + kp (r - q). On the rigid
+robot the error obeys e'' + kd e' + kp e = 0. Links and drives that are stiff by 1/eps^2 follow on a manifold of
+quasi-static deflections; about it, with joints r and deflections f, the boundary layer is (Siciliano and Book 1988)
+
+    f'' = -H_ff K f + (H_fr + H_ff B_f) u_f,  H = M(q)^-1,
+
+whose energy f' H_ff^-1 f' / 2 + f K f / 2 changes by f' (B_f - M_fr M_rr^-1) u_f. So u_f = -gain (w - M_rr^-1 M_rf f')
+never adds to it: w are speeds of drives' wind-up, and the rest is the speed at which joints recoil from what bends.
+
+Feedback linearization of robots with rigid links and elastic drives (Spong 1987): chains of four integrators.
+
+With n(q, q', q'') = M(q) q'' + h(q, q') of the links, theirs is n = k (theta - q), and J theta'' + k (theta - q) = u of
+the motors: rotors spin relative to their own links only, so that no inertia couples the two. Then n' = k (theta' - q')
+and n'' = k (theta'' - q''), of which q'' and q''' follow from the state, and u from the q'''' that is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.analysis.rigid_kinematics import Twin
+from flexarm.codegen.library import building
+from flexarm.control.per_joint import free_twin, joint_numbers, joint_references
+from flexarm.dynamics.bodies import elastic_drive
+from flexarm.dynamics.system import System
+from flexarm.feedback.actuators import Actuator
+from flexarm.feedback.feedback import Feedback
+from flexarm.feedback.sensors import Sensor
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array, real_number
+from flexarm.profiles.derived import second_rate
+from flexarm.robot import Robot
+
+
+def computed_torque(
+    robot: Robot | System,
+    kp: Any,
+    kd: Any,
+    references: Any,
+    *,
+    fast: Any = 0.0,
+    limit: Any = None,
+    rate: float | None = None,
+    sensors: Mapping[str, Sensor] | None = None,
+    actuators: Mapping[str, Actuator] | None = None,
+) -> Feedback:
+    """Computed torque of a robot's rigid twin along `references`, as a law for `simulate(torque=...)`.
+
+    robot: with any links and drives; of a rigid one the error e obeys e'' + kd e' + kp e = 0.
+    kp, kd: of the error (1/s2) and its rate (1/s): one for all, one for each joint, or by link.
+    references: by link numbers, profiles or functions of t, {"upper": fa.minimum_jerk(0, 1, 2), "fore": 0.5}.
+    fast: torque against the speed (N m s/rad or N s/m) with which joints recoil from links that bend and drives that
+    wind up, given in the same ways: it damps them without changing where joints are to go. It reads the rates of
+    elastic coordinates, as strain gauges along the links would tell them. Zero leaves it out; too much of it makes
+    deflections so slow that they disturb the tracking.
+    limit, rate, sensors, actuators: as in `fa.Feedback`. Gains are in `feedback.gains`; others compile nothing new.
+
+    >>> from flexarm.robot import library
+    >>> law = computed_torque(library.two_link_arm(), kp=25.0, kd=10.0, references={"upper": 0.5, "fore": 1.0})
+    >>> law.gains["kp"].tolist()
+    [25.0, 25.0]
+    """
+    twin = free_twin(robot, "computed torque")
+    names, links = list(twin.rigid.names), [each.link for each in twin.rigid.coordinates]
+    gains = {
+        "kp": joint_numbers("kp", kp, links),
+        "kd": joint_numbers("kd", kd, links),
+        "fast": joint_numbers("fast", fast, links, least=0.0),
+    }
+    if not any(gains["fast"]):
+        del gains["fast"]
+    if rate is not None:
+        real_number("rate", rate, "Hz", above=0)
+    wanted = joint_references(references, names)
+    with building:
+        law = _ComputedTorqueLaw(twin, "fast" in gains)
+    more: Any = {"sensors": sensors, "actuators": actuators}
+    return Feedback(law, rate=rate, limit=limit, gains=gains, references=wanted, **more)
+
+
+class _ComputedTorqueLaw:
+    """law(t, x, gains) with the twin's equations as CasADi functions. It remembers nothing."""
+
+    def __init__(self, twin: Twin, fast: bool) -> None:
+        self._joints = list(twin.rigid.names)
+        self.links = tuple(twin.rigid.inputs)
+        self._gears = [each.gear for each in twin.system.actuators]
+        self._slow = twin.rigid.casadi["inverse_dynamics"]
+        self._recoil = _recoil(twin) if fast else None
+        self._names = list(twin.system.names)
+
+    def __repr__(self) -> str:
+        return f"computed torque of {', '.join(self.links)}"
+
+    def __deepcopy__(self, memo: Any) -> _ComputedTorqueLaw:
+        return self
+
+    def __call__(self, t: Any, x: Any, gains: Any) -> Any:
+        q, v = (ca.vertcat(*(read(name) for name in self._joints)) for read in (x.__getitem__, x.rate))
+        r, dr, ddr = (ca.vertcat(*(x.reference(name, rate) for name in self._joints)) for rate in (0, 1, 2))
+        kp, kd = ca.vertcat(gains["kp"]), ca.vertcat(gains["kd"])
+        force = self._slow(q, v, ddr + kd * (dr - v) + kp * (r - q))
+        if self._recoil is not None:
+            every = ca.vertcat(*(x.rate(name) for name in self._names))
+            force -= ca.vertcat(gains["fast"]) * self._recoil(q, every)
+        torques = [force[k] / gear for k, gear in enumerate(self._gears)]
+        return torques if isinstance(force, ca.SX) else np.array([float(each) for each in torques])
+
+
+def _recoil(twin: Twin) -> ca.Function:
+    """(q of the joints, all rates) -> w - M_rr^-1 M_rf f': what the fast loop acts against, by joint."""
+    system, rigid = twin.system, twin.rigid
+    q, rates = ca.SX.sym("q", rigid.nq), ca.SX.sym("rates", system.nq)
+    posture, bending, wind_up = ca.SX(system.nq, 1), ca.SX(rates), ca.SX(rigid.nq, 1)
+    motors = {each.link: each.index for each in system.coordinates if each.kind == "motor"}
+    for k, place in enumerate(twin.joints):
+        posture[place], bending[place] = q[k], 0
+        link = rigid.coordinates[k].link
+        if link in motors:
+            posture[motors[link]] = q[k]
+            wind_up[k] = rates[motors[link]] - rates[place]
+            bending[motors[link]] = wind_up[k]
+    momentum = system.casadi["momentum"](ca.densify(posture), bending)
+    joints = [
+        momentum[place] + (momentum[motors[each.link]] if each.link in motors else 0)
+        for place, each in zip(twin.joints, rigid.coordinates, strict=True)
+    ]
+    inertia = rigid.casadi["mass_matrix"](q)
+    return ca.Function("recoil", [q, rates], [ca.densify(wind_up - ca.solve(inertia, ca.vertcat(*joints)))])
+
+
+COUPLED = 1e-12  # inertia between motors and what they drive, against the largest
+ORDER = 4
+BEYOND = "{}, second rate"
+
+
+def elastic_joint_linearization(
+    robot: Robot | System,
+    poles: Any,
+    references: Any,
+    *,
+    limit: Any = None,
+    rate: float | None = None,
+    sensors: Mapping[str, Sensor] | None = None,
+    actuators: Mapping[str, Actuator] | None = None,
+) -> Feedback:
+    """Feedback linearization of a robot with elastic drives: the errors of its links obey linear equations of order 4.
+
+    robot: rigid links; every joint with an elastic drive without damping. What its model neglects is what Spong's does:
+    rotors count with their spin relative to their own links. For this model the law is exact.
+    poles: of the errors, four for all joints (1/s; complex ones in pairs), or four by link.
+    references: by link numbers, profiles or formulas of t, {"arm": fa.rest_to_rest(0, 1, 2)}. One whose first three
+    rates do not jump is followed without error, from a start on it.
+    limit, rate, sensors, actuators: as in `fa.Feedback`.
+
+    >>> import flexarm as fa
+    >>> soft = fa.Revolute("z", drive=fa.Drive(stiffness=100.0, rotor_inertia=0.1))
+    >>> arm = fa.Robot("arm", links=[fa.Link("arm", 1.0, soft, mass=3.0)])
+    >>> law = elastic_joint_linearization(arm, [-5, -5, -6, -6], {"arm": 1.0})
+    >>> law.gains["k0"].tolist(), law.gains["k3"].tolist()
+    ([900.0], [22.0])
+    """
+    twin = free_twin(robot, "feedback linearization")
+    system, names = twin.system, list(twin.rigid.names)
+    _require_elastic_joints(system)
+    links = [each.link for each in twin.rigid.coordinates]
+    coefficients = _coefficients(poles, links)
+    gains = {f"k{k}": coefficients[:, k].tolist() for k in range(ORDER)}
+    if rate is not None:
+        real_number("rate", rate, "Hz", above=0)
+    wanted = joint_references(references, names)
+    further = {BEYOND.format(name): second_rate(each, f"references['{name}']") for name, each in wanted.items()}
+    with building:
+        law = _LinearizingLaw(system, names, links)
+    more: Any = {"sensors": sensors, "actuators": actuators}
+    return Feedback(law, rate=rate, limit=limit, gains=gains, references={**wanted, **further}, **more)
+
+
+def _require_elastic_joints(system: System) -> None:
+    robot = system.robot
+    bent = [each.name for each in system.coordinates if each.kind == "elastic"]
+    if bent:
+        raise ValueError(
+            f"robot '{robot.name}': its links bend ({bent[0]}), and what bends has no actuators of its own, so that no "
+            "feedback makes it linear; take fa.computed_torque with fast=..., or rigid links"
+        )
+    motors = {each.link for each in system.coordinates if each.kind == "motor"}
+    for link in system.inputs:
+        drive = elastic_drive(robot.link(link))
+        if link not in motors or drive is None:
+            raise ValueError(
+                f"robot '{robot.name}': the drive of '{link}' is rigid; all joints must have elastic drives"
+            )
+        if drive.damping:
+            raise ValueError(
+                f"robot '{robot.name}': the drive of '{link}' has damping = {drive.damping:g}: through it torques act "
+                "on the third rate of the joint, not on the fourth, and the chain of four integrators is not there; "
+                "leave it out"
+            )
+    M = system.mass_matrix(np.linspace(0.3, 0.7, system.nq))
+    at = [each.index for each in system.coordinates if each.kind == "motor"]
+    others = [k for k in range(system.nq) if k not in at]
+    if np.abs(M[np.ix_(at, others)]).max(initial=0.0) > COUPLED * np.abs(M).max():
+        raise ValueError(
+            f"robot '{robot.name}': inertia couples motors and links, so that no static feedback linearizes it"
+        )
+
+
+def _coefficients(poles: Any, links: list[str]) -> Array:
+    """(joints, 4): of e'''' + k3 e''' + k2 e'' + k1 e' + k0 e."""
+    if isinstance(poles, Mapping):
+        for link in poles:
+            if link not in links:
+                raise KeyError(f"poles: there is no joint at {shown(link)}{suggestion(link, links)}")
+        if missing := [link for link in links if link not in poles]:
+            raise ValueError(f"poles: has none for '{missing[0]}'")
+        return np.array([_polynomial(f"poles['{link}']", poles[link]) for link in links])
+    return np.tile(_polynomial("poles", poles), (len(links), 1))
+
+
+def _polynomial(where: str, given: Any) -> Array:
+    sentence = f"{where} = {shown(given)}: must be four numbers with negative real parts (1/s), complex ones in pairs"
+    if not isinstance(given, (list, tuple, np.ndarray)) or any(isinstance(each, (bool, np.bool_)) for each in given):
+        raise TypeError(sentence)
+    values = np.asarray(given) if all(isinstance(each, (int, float, complex, np.number)) for each in given) else None
+    if values is None or values.shape != (ORDER,) or not np.isfinite(values).all() or not (values.real < 0).all():
+        raise ValueError(sentence)
+    found = np.poly(values)
+    if np.iscomplexobj(found):
+        raise ValueError(sentence)
+    return np.asarray(found[:0:-1], dtype=float)
+
+
+class _LinearizingLaw:
+    """law(t, x, gains). It remembers nothing."""
+
+    def __init__(self, system: System, joints: list[str], links: list[str]) -> None:
+        self._joints, self._motors = joints, [f"{link}.motor" for link in links]
+        self.links = tuple(links)
+        self._torques = _torques(system, joints, self._motors)
+
+    def __repr__(self) -> str:
+        return f"feedback linearization of {', '.join(self.links)}"
+
+    def __deepcopy__(self, memo: Any) -> _LinearizingLaw:
+        return self
+
+    def __call__(self, t: Any, x: Any, gains: Any) -> Any:
+        read = [
+            ca.vertcat(*(get(name) for name in names))
+            for get in (x.__getitem__, x.rate)
+            for names in (self._joints, self._motors)
+        ]
+        goals = [ca.vertcat(*(_goal(x, name, k) for name in self._joints)) for k in range(ORDER + 1)]
+        weights = [ca.vertcat(gains[f"k{k}"]) for k in range(ORDER)]
+        torques = self._torques(*read, *goals, *weights)
+        if isinstance(torques, ca.SX):
+            return [torques[k] for k in range(len(self.links))]
+        return torques.full().ravel()
+
+
+def _goal(x: Any, name: str, rate: int) -> Any:
+    return x.reference(name, rate) if rate <= 2 else x.reference(BEYOND.format(name), rate - 2)
+
+
+def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Function:
+    """(q, theta, q', theta', r ... r'''', k0 ... k3) -> torques of the actuators."""
+    n = len(joints)
+    at, behind = ([system.index(name) for name in names] for names in (joints, motors))
+    dynamics = system.casadi["inverse_dynamics"]
+    stiffness = ca.DM([_stiffness(system, name.rsplit(".", 1)[0]) for name in joints])
+    q, theta, v, spin = (ca.SX.sym(name, n) for name in ("q", "theta", "v", "spin"))
+    a, jerk, snap = (ca.SX.sym(name, n) for name in ("a", "jerk", "snap"))
+
+    def whole(link: Any, motor: Any) -> Any:
+        out = ca.SX(system.nq, 1)
+        for k in range(n):
+            out[at[k]], out[behind[k]] = link[k], motor[k]
+        return out
+
+    # what the links take, drives not wound up: M a + h
+    needs = ca.vertcat(*(dynamics(whole(q, q), whole(v, v), whole(a, a))[k] for k in at))
+    chain = ((q, v), (v, a), (a, jerk), (jerk, snap))
+
+    def rate_of(value: Any) -> Any:
+        return sum((ca.jtimes(value, x, dx) for x, dx in chain), ca.SX.zeros(n))
+
+    first = rate_of(needs)
+    second = rate_of(first)
+    inertia = ca.jacobian(needs, a)
+    zero = ca.SX.zeros(n)
+    here = ca.densify(ca.solve(inertia, stiffness * (theta - q) - ca.substitute(needs, a, zero)))
+    rest = stiffness * (spin - v) - ca.substitute(first, jerk, zero)
+    next_one = ca.densify(ca.solve(inertia, rest))  # still of a
+    goals, weights = [ca.SX.sym(f"r{k}", n) for k in range(ORDER + 1)], [ca.SX.sym(f"k{k}", n) for k in range(ORDER)]
+    rates = (q, v, a, jerk)
+    wanted = goals[ORDER] + sum((weights[k] * (goals[k] - rates[k]) for k in range(ORDER)), zero)
+    push = a + second / stiffness  # theta''
+    forces = dynamics(whole(q, theta), whole(v, spin), whole(a, push))
+    gears = {each.coordinate.index: each.gear for each in system.actuators}
+    torques = ca.vertcat(*(forces[k] / gears[k] for k in behind))
+    torques = ca.substitute(torques, snap, ca.densify(wanted))
+    torques = ca.substitute(torques, jerk, next_one)
+    torques = ca.substitute(torques, a, here)
+    return ca.Function("torques", [q, theta, v, spin, *goals, *weights], [ca.cse(ca.densify(torques))])
+
+
+def _stiffness(system: System, link: str) -> float:
+    drive = elastic_drive(system.robot.link(link))
+    assert drive is not None
+    assert drive.stiffness is not None
+    return float(drive.stiffness)

@@ -1,0 +1,1 @@
+"""Equations of motion as CasADi expressions, and `System`, which evaluates them."""

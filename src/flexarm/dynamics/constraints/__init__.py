@@ -1,0 +1,1 @@
+"""Constraint equations, their parameters, independent rows and consistent initial states."""

@@ -1,0 +1,290 @@
+"""The functions of one link, shared by all links of its kind: the same shapes, the same joint, other numbers.
+
+A long chain is then a loop of calls. Its code is as long as its kinds of links are many, and stays in the cache of the
+processor; written out link by link it would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, wraps
+from typing import Any
+
+import casadi as ca
+
+from flexarm.dynamics import energies
+from flexarm.dynamics.articulated import Eliminated, Form, LocalInertia, eliminate, handed_over, packed, unpacked
+from flexarm.dynamics.bodies import SymbolicBody
+from flexarm.dynamics.equations import Equations
+from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along, twist_along
+from flexarm.foundation.dataclass import dataclass
+
+MATRICES = ("carry", "carry_x", "joint")
+
+
+def pattern_key(pattern: ca.Sparsity) -> tuple[object, ...]:
+    return *pattern.shape, tuple(pattern.colind()), tuple(pattern.row())
+
+
+def _by_patterns(make: Callable[..., ca.Function]) -> Callable[..., ca.Function]:
+    """A function for each pattern of zeros of what it is given: in the plane most of a motion is zero."""
+
+    @wraps(make)
+    def found(self: Any, *patterns: ca.Sparsity) -> ca.Function:
+        made: dict[object, ca.Function] = self.__dict__.setdefault("_made", {})
+        key = (make.__name__, *map(pattern_key, patterns))
+        if key not in made:
+            made[key] = make(self, *patterns)
+        return made[key]
+
+    return found
+
+
+def _symbol(name: str, pattern: ca.Sparsity) -> tuple[ca.SX, ca.SX]:
+    """Symbols where the pattern has entries, as an argument; and with zeros elsewhere."""
+    given = ca.SX.sym(name, pattern)
+    return given, ca.densify(given)
+
+
+def _sparse(*parts: Any) -> Any:
+    """A column of them, or a matrix, without what is always zero."""
+    return ca.sparsify(ca.vertcat(*parts))
+
+
+class LinkFunctions:
+    """Of a link i and all of its kind. Their last argument are the link's own numbers.
+
+    Motions are (omega, its rate, acceleration) of a root frame, with the parent's coordinates x, dx, ddx.
+    """
+
+    def __init__(self, equations: Equations, i: int, own_numbers: Any) -> None:
+        self._e, self._i, self._p = equations, i, own_numbers
+        self.body: SymbolicBody = equations.chain.bodies[i]
+        self.n = self.body.local.count
+        parent = self.body.parent
+        self.above = 0 if parent is None else equations.chain.bodies[parent].local.count
+
+    def _own(self) -> list[Any]:
+        return [ca.SX.sym(name, self.n) for name in ("x", "dx", "ddx")]
+
+    def _parents(self) -> list[Any]:
+        return [ca.SX.sym(name, self.above) for name in ("above_x", "above_dx", "above_ddx")]
+
+    def _steps(self, above: list[Any], own: list[Any]) -> Any:
+        return self._e.chain.arrival(self._i, None if self.body.parent is None else Jet(*above), Jet(*own))
+
+    @cached_property
+    def _geometry(self) -> tuple[Any, Any, dict[str, Any]]:
+        """V = carry V_parent + carry_x dx_parent + joint dx, at x of the parent and its own."""
+        x, dx, rest = self._own()
+        above_x, above_dx, above_rest = self._parents()
+        V = ca.SX.sym("V", 6)
+        none = ca.SX.zeros(rest.shape), ca.SX.zeros(above_rest.shape)
+        twist = ca.vertcat(*twist_along(self._steps([above_x, above_dx, none[1]], [x, dx, none[0]]), V[:3], V[3:]))
+        found = {
+            name: ca.sparsify(ca.jacobian(twist, by)) for name, by in zip(MATRICES, (V, above_dx, dx), strict=True)
+        }
+        return above_x, x, found
+
+    @cached_property
+    def geometry_size(self) -> int:
+        return sum(int(each.nnz()) for each in self._geometry[2].values())
+
+    @_by_patterns
+    def move(self, pattern: ca.Sparsity) -> ca.Function:
+        """(motion of the parent, its x, dx, ddx, own x, dx, ddx) -> motion, force on the twist and on the own
+        coordinates, geometry."""
+        above, own = self._parents(), self._own()
+        given, motion = _symbol("motion", pattern)
+        moved = acceleration_along(self._steps(above, own), motion[:3], motion[3:6], motion[6:])
+        force, inertia = self._e.link_forces(self._i)(*moved, *own, self._e.p)
+        geometry = ca.vertcat(*(entry for each in self._geometry_at(above[0], own[0]) for entry in each.nonzeros()))
+        own_force = ca.densify(inertia + self._internal(own[0], own[1]))
+        return self._function("move", [given, *above, *own], [_sparse(*moved), _sparse(force), own_force, geometry])
+
+    def _internal(self, x: Any, dx: Any) -> Any:
+        """Springs, dampers and friction."""
+        body = self.body
+        kept, lost = energies.own_varying_potential(body, x), energies.own_varying_dissipation(body, x, dx)
+        varying = ca.gradient(kept, x) + ca.gradient(lost, dx)
+        constant = energies.own_stiffness(body) @ x + energies.own_damping(body) @ dx
+        return constant + varying + energies.own_friction(body, dx)
+
+    @_by_patterns
+    def back(self, pattern: ca.Sparsity) -> ca.Function:
+        """(force on the twist, geometry) -> forces on the parent's twist, on its coordinates, and on the own ones."""
+        (given, force), packed = _symbol("force", pattern), ca.SX.sym("geometry", self.geometry_size)
+        parts, start = [], 0
+        for name in MATRICES:
+            pattern = self._geometry[2][name].sparsity()
+            parts.append(_sparse(ca.SX(pattern, packed[start : start + pattern.nnz()]).T @ force))
+            start += pattern.nnz()
+        return self._function("back", [given, packed], parts)
+
+    def soften(self, x: Any, v: Any, stiff: Any, damp: Any) -> tuple[Any, Any]:
+        """stiff K + damp D of the own springs and dampers, and the slope of friction."""
+        body = self.body
+        K = energies.own_stiffness(body) + ca.hessian(energies.own_varying_potential(body, x), x)[0]
+        D = energies.own_damping(body) + ca.hessian(energies.own_varying_dissipation(body, x, v), v)[0]
+        slope = ca.diag(ca.diag(ca.jacobian(energies.own_friction(body, v), v)))
+        return stiff * K + damp * D, damp * slope
+
+    @cached_property
+    def softened(self) -> ca.Function:
+        """(x, change, stiff, damp) -> (stiff K + damp D) change."""
+        x, change, v = ca.SX.sym("x", self.n), ca.SX.sym("change", self.n), ca.SX.sym("v", self.n)
+        stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
+        added = ca.densify(self.soften(x, v, stiff, damp)[0] @ change)
+        return self._function("softened", [x, change, stiff, damp], [added])
+
+    @_by_patterns
+    def shift(self, *patterns: ca.Sparsity) -> ca.Function:
+        """Of two small changes: (twists of the parent, its x and changes, own x and changes) -> twists, and how far
+        they move the link."""
+        above, own = self._parents(), self._own()
+        given, twists = zip(*(_symbol("V", pattern) for pattern in patterns), strict=True)
+        outputs: list[list[Any]] = [[], []]
+        for V, above_dx, dx in zip(twists, above[1:], own[1:], strict=True):
+            steps = self._steps([above[0], above_dx, ca.SX.zeros(self.above)], [own[0], dx, ca.SX.zeros(self.n)])
+            twist = ca.vertcat(*twist_along(steps, V[:3], V[3:]))
+            squares = energies.squared_displacements(self.body, twist, own[0], dx)
+            outputs[0].append(_sparse(twist))
+            outputs[1].append(ca.densify(ca.vertcat(*squares)))
+        return self._function("shift", [*given, *above, *own], [*outputs[0], *outputs[1]])
+
+    @_by_patterns
+    def tell(self, *patterns: ca.Sparsity) -> ca.Function:
+        """(R, p, twist of the parent, gravity, the parent's x, dx, own x, dx) -> R, p, twist, energies (kinetic,
+        elastic, gravity, drive), deflection of the tip."""
+        above, own = self._parents(), self._own()
+        given, (R, p, V, g) = zip(*(_symbol(name, each) for name, each in zip("RpVg", patterns, strict=True)))
+        steps = self._steps([*above[:2], ca.SX.zeros(self.above)], [*own[:2], ca.SX.zeros(self.n)])
+        twist = ca.vertcat(*twist_along(steps, V[:3], V[3:]))
+        R_own, p_own = pose_along(steps, R, p)
+        mass, moment = energies.first_moment(self.body, own[0])
+        found = ca.vertcat(
+            energies.kinetic(self.body, twist, own[0], own[1]),
+            energies.strain(self.body, own[0]),
+            -ca.dot(g, mass * p_own + R_own @ moment),
+            energies.wind_up(self.body, own[0]),
+        )
+        bend = ca.densify(self.body.model.deflection(self.body, own[0]))
+        return self._function(
+            "tell",
+            [*given, *above[:2], *own[:2]],
+            [_sparse(R_own), _sparse(p_own), _sparse(twist), ca.densify(found), bend],
+        )
+
+    @_by_patterns
+    def tip(self, *patterns: ca.Sparsity) -> ca.Function:
+        """(R, p, own x) -> R and p of the tip."""
+        given, (R, p) = zip(*(_symbol(name, each) for name, each in zip("Rp", patterns, strict=True)))
+        x = ca.SX.sym("x", self.n)
+        steps = self.body.model.place(self.body, self.body.numbers.under("tip"), Jet.slow(x))
+        return self._function("tip", [*given, x], [ca.densify(each) for each in pose_along(steps, R, p)])
+
+    def fold(self, free: Sequence[int], free_above: Sequence[int], children: Sequence[Any], steered: bool) -> Fold:
+        """The elimination of the link's free coordinates. `children`: patterns of the inertia that they hand over;
+        `steered`: whether a law acts, with slopes by x and dx."""
+        x, dx, _ = self._own()
+        above_x, slopes = ca.SX.sym("above_x", self.above), ca.SX.sym("slopes", _two_columns(self.n, steered))
+        stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
+        inertia = energies.inertia(self.body, x)
+        springs, friction = self.soften(x, dx, stiff, damp)
+        extra = springs + friction - ca.diag(stiff * slopes[:, 0] + damp * slopes[:, 1])
+        rows, free, free_above = [*range(6), *(6 + k for k in free)], list(free), list(free_above)
+        inertia = inertia[rows, rows]
+        inertia[6:, 6:] += extra[free, free]
+        carry, carry_x, joint = self._geometry_at(above_x, x)
+        own = LocalInertia(
+            self.body.parent, slice(0, len(free)), inertia, carry, carry_x[:, free_above], joint[:, free]
+        )
+        handed = [ca.SX.sym(name, pattern) for name, pattern in zip(("WW", "Wx", "xx"), children, strict=True)]
+        form = Form.of(own)
+        form.add(*handed)
+        eliminated, left = eliminate(own, form)
+        inputs = [above_x, x, dx, slopes, stiff, damp, *handed]
+        up = handed_over(own, left)
+        outputs = ca.cse([ca.densify(packed([eliminated])), *up])
+        return Fold(eliminated, ca.Function(f"fold_{self._i}", [*inputs, self._p], [*outputs]))
+
+    def _geometry_at(self, above_x: Any, x: Any) -> list[Any]:
+        given_above, given_x, found = self._geometry
+        return list(ca.substitute([*found.values()], [given_above, given_x], [above_x, x]))
+
+    def _function(self, name: str, inputs: list[Any], outputs: list[Any]) -> ca.Function:
+        return ca.Function(f"{name}_{self._i}", [*inputs, self._p], [*ca.cse(outputs)])
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A link after elimination, as functions: (parent's x, own x, dx, slopes of a law, stiff, damp, what the children
+    hand over) -> (the eliminated link as a column, what it hands over)."""
+
+    like: Eliminated
+    function: ca.Function
+
+    @property
+    def size(self) -> int:
+        return int(self.function.numel_out(0))
+
+    @property
+    def handed(self) -> list[Any]:
+        """Patterns of what is handed over."""
+        return [self.function.sparsity_out(k) for k in (1, 2, 3)]
+
+    @_by_patterns
+    def inward(self, pattern: ca.Sparsity) -> ca.Function:
+        """(column, force on the own coordinates, force at V) -> forces on the own ones, the parent's V, its own."""
+        column, link = self._unpacked()
+        own, (given, at_V) = ca.SX.sym("own", link.freed.shape[0]), _symbol("at_V", pattern)
+        total = own + link.joint.T @ at_V
+        at_W = at_V - link.freed.T @ total
+        outputs = ca.cse([ca.densify(total), ca.sparsify(link.carry.T @ at_W), ca.densify(link.carry_x.T @ at_W)])
+        return ca.Function("inward", [column, own, given], [*outputs])
+
+    @_by_patterns
+    def outward(self, pattern: ca.Sparsity) -> ca.Function:
+        """(column, force on the own coordinates, parent's V, its accelerations) -> own accelerations, V."""
+        column, link = self._unpacked()
+        own, (given, V) = ca.SX.sym("own", link.freed.shape[0]), _symbol("V", pattern)
+        above = ca.SX.sym("above", link.carry_x.shape[1])
+        W = link.carry @ V + link.carry_x @ above
+        a = link.accelerations(own) - link.freed @ W
+        outputs = ca.cse([ca.densify(a), ca.sparsify(W + link.joint @ a)])
+        return ca.Function("outward", [column, own, given, above], [*outputs])
+
+    def _unpacked(self) -> tuple[Any, Eliminated]:
+        column = ca.SX.sym("column", self.size)
+        return column, unpacked(column, [self.like])[0]
+
+
+def _two_columns(rows: int, full: bool) -> ca.Sparsity:
+    return ca.Sparsity.dense(rows, 2) if full else ca.Sparsity(rows, 2)
+
+
+def nodes_of(body: SymbolicBody) -> str:
+    """The path of the numbers of a link's nodes, if it has some."""
+    return f"links.{body.link.name}.nodes"
+
+
+def _under(path: str, numbers: Numbers) -> tuple[tuple[object, ...], ...]:
+    """What numbers there are below a path, but for their values."""
+    return tuple(
+        (name, each.fixed.shape, each.fixed.tobytes(), each.symmetric)
+        for each in numbers.entries
+        if (name := each.name.removeprefix(f"{path}.")) != each.name
+    )
+
+
+def kind_of(equations: Equations, i: int, numbers: Numbers) -> tuple[object, ...]:
+    """What links must have in common to share functions: all but names and numbers."""
+    body = equations.chain.bodies[i]
+    above = None if body.parent is None else equations.chain.bodies[body.parent]
+    description = body.link.model_copy(update={"name": "", "parent": None}).model_dump_json()
+    entries = _under(f"links.{body.link.name}", numbers)
+    if above is not None:
+        entries += _under(nodes_of(above), numbers)
+    seats = None if above is None else (above.local.count, above.local.elastic.start, above.local.elastic.stop)
+    return description, entries, body.local.joint, body.local.motor, body.local.count, seats

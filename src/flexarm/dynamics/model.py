@@ -1,0 +1,228 @@
+"""The bodies of a robot with their values: links, integrals, coordinates.
+
+Which numbers a robot has, link by link.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.dynamics.bodies import Body, Coordinates
+from flexarm.dynamics.links import model_of
+from flexarm.dynamics.parameters import Numbers
+from flexarm.robot import (
+    Damping,
+    Drive,
+    Elements,
+    FixedPrismatic,
+    Loop,
+    Modes,
+    MovingJoint,
+    OnLine,
+    OnPlane,
+    PointMass,
+    PointSupport,
+    Reduced,
+    Revolute,
+    Riding,
+    Robot,
+    Sleeve,
+    SlidingPrismatic,
+    Splines,
+    Stop,
+    Weld,
+)
+from flexarm.robot.carried_inertia import carried, reference_loads, takes_loads
+from flexarm.robot.constraints import Constraint
+from flexarm.robot.flexibility import Basis
+from flexarm.robot.joints import Joint, Prismatic
+from flexarm.robot.supported_types import Kinds
+
+KNOWN = Kinds(
+    "the equations of motion",
+    {
+        Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld),
+        Drive: (Drive,),
+        Stop: (Stop,),
+        Basis: (Modes, Elements, Splines, Reduced),
+        Damping: (Damping,),
+        Constraint: (Loop, OnLine, OnPlane, PointSupport),
+    },
+)
+
+
+class Chain:
+    """The bodies of a robot. `order` lists them parents first."""
+
+    def __init__(self, robot: Robot) -> None:
+        KNOWN.require(robot)
+        robot = robot.resolved()
+        integrals, rears = all_integrals(robot)
+        self.robot = robot
+        self.coordinates = Coordinates(robot, integrals, rears)
+        self.order = robot.order
+        self.bodies: list[Body] = []
+        parents = robot.parents
+        for i, link in enumerate(robot.links):
+            parent, where = parents[i], None
+            if parent is not None and not isinstance(link.joint, Riding):
+                where = robot.links[parent].length if link.at is None else link.at
+            self.bodies.append(
+                Body(link, model_of(link), integrals[i], rears[i], self.coordinates.locals[i], parent, where)
+            )
+
+
+def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals | None]]:
+    """Of all links (in front of their joints), and of the parts behind them."""
+    front: list[LinkIntegrals] = []
+    rear: list[LinkIntegrals | None] = []
+    slid_along = _slid_along(robot)
+    every_load = carried(robot) if any(map(takes_loads, robot.links)) else [()] * len(robot.links)
+    for link, loads in zip(robot.links, every_load, strict=True):
+        model = model_of(link)
+        front.append(model.integrals(link, link.name in slid_along, reference_loads(link, loads)))
+        rear.append(model.rear_integrals(link))
+    return front, rear
+
+
+def _slid_along(robot: Robot) -> set[str]:
+    """Links along which something slides: a joint, or a support."""
+    riders = zip(robot.links, robot.parents, strict=True)
+    found = {
+        robot.links[parent].name
+        for rider, parent in riders
+        if parent is not None and isinstance(rider.joint, Riding) and rider.joint.contact == "continuous"
+    }
+    supported = {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}
+    # a support does not turn with the link: where its section has steps, curvature may jump
+    return found | {name for name in supported if (section := robot.link(name).section) is None or not section.breaks}
+
+
+def robot_numbers(chain: Chain) -> Numbers:
+    """All numbers of a robot but those of its constraints."""
+    out, robot = Numbers(), chain.robot
+    out.fact("the robot", "has the links", ", ".join(link.name for link in robot.links))
+    for body in chain.bodies:
+        try:
+            _add_link(out, chain, body)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"link '{body.link.name}': its shapes cannot be computed; its length, section, material or mass is far "
+                "too large or too small"
+            ) from None
+    out.add_given("gravity", "m/s2", robot.gravity)
+    out.add_given("base.position", "m", robot.base.position)
+    out.add_directions("base.rotation", robot.base.matrix)
+    return out
+
+
+def _add_link(out: Numbers, chain: Chain, body: Body) -> None:
+    link, path, where = body.link, f"links.{body.link.name}", f"link '{body.link.name}'"
+    above = "the ground" if body.parent is None else f"'{chain.bodies[body.parent].link.name}'"
+    out.fact(where, "hangs on", above)
+    out.add(f"{path}.length", "m", link.length)
+    joint = link.joint
+    travel = chain.robot.travel(link) if isinstance(joint, MovingJoint) and joint.stop is not None else None
+    out.include(_joint_numbers(link.name, joint, travel))
+    _add_seat(out, chain, body)
+    _add_flexibility(out, body)
+    out.fact(where, "has rotary_inertia =", str(link.rotary_inertia))
+    body.model.add_numbers(out, path, body)
+    body.model.add_place(out, f"{path}.tip", body, link.length)
+    for name, lump, at in lumps(body):
+        _add_lump(out, f"{path}.{name}", body, lump, at)
+    for name, missing in (("hub", link.hub is None), ("payload", link.payload is None)):
+        out.fact(where, f"a {name}", not missing)
+    out.fact(where, "has so many masses along it:", len(link.masses))
+    mass = link.total_mass
+    out.fact(where, "a mass", mass > 0)
+    if mass > 0:
+        out.add(f"{path}.mass_inverse", "1/kg", 1 / mass)
+
+
+def lumps(body: Body) -> list[tuple[str, PointMass, float]]:
+    """Everything fixed to a link, by name, with where along it."""
+    link = body.link
+    found = [("hub", link.hub, 0.0), ("payload", link.payload, link.length)]
+    found += [(f"masses.{k}", mass, mass.at or 0.0) for k, mass in enumerate(link.masses)]
+    return [(name, mass, at) for name, mass, at in found if mass is not None]
+
+
+def _add_lump(out: Numbers, path: str, body: Body, lump: PointMass, at: float) -> None:
+    out.add(f"{path}.mass", "kg", lump.mass)
+    out.add_given(f"{path}.offset", "m", lump.offset)
+    out.add_given(f"{path}.inertia", "kg m2", lump.inertia_matrix, symmetric=True)
+    body.model.add_place(out, f"{path}.place", body, at)
+
+
+@lru_cache(maxsize=64)  # joints of which only few change
+def _joint_numbers(link: str, joint: Joint, travel: tuple[float, float] | None) -> Numbers:
+    """Of the joint of a link; `travel`: where its stop is, if it has one."""
+    out, path, where = Numbers(), f"links.{link}.joint", f"the joint of link '{link}'"
+    out.fact(where, "is", f"a {type(joint).__name__}")
+    out.add_directions(f"{path}.mount", joint.mount_matrix)
+    if isinstance(joint, Revolute):
+        out.add_directions(f"{path}.axis", joint.axis_vector)
+    if isinstance(joint, Prismatic):
+        out.fact(where, "has contact =", joint.contact)
+    if isinstance(joint, FixedPrismatic):
+        out.fact(where, "has rear =", joint.rear)
+    if not isinstance(joint, MovingJoint):
+        return out
+    force = "N m" if joint.unit == "rad" else "N"
+    stiffness, damping = f"{force}/{joint.unit}", f"{force} s/{joint.unit}"
+    out.add_given(f"{path}.viscous", damping, joint.viscous)
+    out.add_given(f"{path}.coulomb", force, joint.coulomb)
+    out.add(f"{path}.coulomb_speed", f"{joint.unit}/s", joint.coulomb_speed)
+    drive, stop = joint.drive, joint.stop
+    out.fact(where, "a drive", drive is not None)
+    out.fact(where, "an elastic drive", drive is not None and drive.elastic)
+    if drive is not None:
+        out.fact(where, "has torque_at =", drive.torque_at)
+        inertia = "kg m2" if joint.unit == "rad" else "kg"
+        out.add(f"{path}.drive.reflected_inertia", inertia, drive.reflected_inertia)
+        out.add_given(f"{path}.drive.damping", damping, drive.damping)
+        if drive.stiffness is not None:
+            out.add(f"{path}.drive.stiffness", stiffness, drive.stiffness)
+        if drive.torque_at == "motor":
+            out.add(f"{path}.drive.gear_ratio", "1" if joint.unit == "rad" else "rad/m", drive.gear_ratio)
+    out.fact(where, "a stop", stop is not None)
+    if stop is not None:
+        assert travel is not None
+        out.add(f"{path}.limits", joint.unit, travel)
+        out.add(f"{path}.stop.stiffness", stiffness, stop.stiffness)
+        out.add_given(f"{path}.stop.damping", damping, stop.damping)
+    return out
+
+
+def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
+    """Where a link hangs on its parent, or along what it rides."""
+    path = f"links.{body.link.name}"
+    out.add_given(f"{path}.offset", "m", body.link.offset)
+    if body.parent is None:
+        return
+    above, joint = chain.bodies[body.parent], body.link.joint
+    if isinstance(joint, Riding):
+        above.model.add_rail(out, f"{path}.rail", above, joint.contact)
+    else:
+        assert body.hangs_at is not None
+        above.model.add_place(out, f"{path}.place", above, body.hangs_at)
+
+
+def _add_flexibility(out: Numbers, body: Body) -> None:
+    where, flexible = f"link '{body.link.name}'", body.link.flexible
+    out.fact(where, "a flexible beam", flexible is not None)
+    if flexible is None:
+        return
+    basis = flexible.basis
+    counts = ", ".join(f"{name} {each.stop - each.start}" for name, each in body.integrals.columns.items())
+    out.fact(where, "has the shapes", counts)
+    out.fact(where, "has the basis", basis.type)
+    if isinstance(basis, Reduced):
+        out.fact(where, "has modes of the interface", basis.interface)
+    if isinstance(basis, Splines):
+        out.fact(where, "has splines of degree", basis.degree)
+    out.fact(where, "has stiffening =", body.link.stiffening)

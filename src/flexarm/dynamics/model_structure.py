@@ -1,0 +1,332 @@
+"""The CasADi functions of a robot by name, each traced when first asked for.
+
+What all robots of one structure share: symbols for their numbers, expressions and functions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+
+from flexarm.codegen.evaluator import SharedFunction
+from flexarm.codegen.library import building
+from flexarm.dynamics.bodies import Coordinates, erased, symbolic
+from flexarm.dynamics.constraints.equations import Constraints, HeldPlaces
+from flexarm.dynamics.constraints.independent_rows import Key, SelectedRows, close, sampled
+from flexarm.dynamics.constraints.parameters import add_constraints
+from flexarm.dynamics.equations import Equations
+from flexarm.dynamics.joint_reactions import own_wrenches, section_motion, tree
+from flexarm.dynamics.kinematics import Kinematics
+from flexarm.dynamics.links.beam_parameters import nodally_held
+from flexarm.dynamics.model import Chain, robot_numbers
+from flexarm.dynamics.parameters import Numbers, ParameterSymbols
+from flexarm.foundation.messages import suggestion
+from flexarm.foundation.validation import Array
+
+# What each output is: a number (0), a vector (1) or a matrix (2).
+RANKS = {
+    **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
+    **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi", "Kx", "gyroscopic_x", "Dx"), 1),
+    **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J", "Phi_q"), 2),
+    **dict.fromkeys(("wrenches", "rotations", "places", "motions"), 2),
+}
+
+Recipe = tuple[list[Any], list[Any], list[str], list[str]]
+
+
+class Functions(Mapping[str, ca.Function]):
+    """The functions of a structure, with the numbers of a robot as their last argument; also poses and Jacobians of
+    any place on any link (by number), whose own numbers come before those."""
+
+    def __init__(self, structure: Structure) -> None:
+        e = self._equations = structure.equations
+        self._structure = structure
+        self._made: dict[Any, ca.Function] = {}
+        self._codes: dict[ca.Function, SharedFunction] = {}
+        self._recipes: dict[str, Callable[[], Recipe]] = {
+            "inverse_dynamics": lambda: ([e.q, e.v, e.a], [e.inverse_dynamics], ["q", "v", "a"], ["tau"]),
+            "forward_dynamics": lambda: ([e.q, e.v, e.tau], [e.forward_dynamics], ["q", "v", "tau"], ["a"]),
+            "mass_matrix": lambda: ([e.q], [e.mass_matrix], ["q"], ["M"]),
+            "bias": lambda: ([e.q, e.v], [e.bias], ["q", "v"], ["h"]),
+            "coriolis": lambda: ([e.q, e.v], [e.coriolis], ["q", "v"], ["C"]),
+            "gravity": lambda: ([e.q], [e.gravity], ["q"], ["G"]),
+            "spring_forces": lambda: ([e.q], [e.springs], ["q"], ["h"]),
+            "stiffness_matrix": lambda: ([e.q], [e.spring_stiffness], ["q"], ["K"]),
+            "damping_matrix": lambda: ([e.q], [e.linear_damping], ["q"], ["D"]),
+            "gravity_stiffness": lambda: ([e.q], [e.gravity_stiffness], ["q"], ["K"]),
+            "linearization": lambda: (
+                [e.q, e.v, e.a],
+                list(e.linearization),
+                ["q", "v", "a"],
+                ["K", "gyroscopic", "D"],
+            ),
+            "linearization_along": lambda: _linearization_along(e),
+            "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
+            "momentum": lambda: ([e.q, e.v], [e.momentum], ["q", "v"], ["p"]),
+            "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
+        }
+        if structure.constrained:
+            self._recipes |= {
+                "constraint": lambda: ([e.q], [structure.constraints.value], ["q"], ["Phi"]),
+                "constraint_jacobian": lambda: ([e.q], [structure.constraints.jacobian], ["q"], ["Phi_q"]),
+                "constraint_stiffness": lambda: _constraint_stiffness(structure),
+            }
+
+    def __getitem__(self, name: str) -> ca.Function:
+        if name not in self._recipes:
+            raise KeyError(f"there is no function '{name}'{suggestion(name, list(self._recipes))}")
+        return self._cached(name, name, self._recipes[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._recipes)
+
+    def __len__(self) -> int:
+        return len(self._recipes)
+
+    @property
+    def constants(self) -> ca.Function:
+        """numbers -> K and D, as far as they do not depend on q."""
+        e = self._equations
+        return self._cached("constants", "constants", lambda: ([], [e.K, e.D], [], ["K", "D"]))
+
+    def along(self, name: str) -> ca.Function:
+        """(..., a change of the numbers) -> what it changes in the outputs of a function, to first order."""
+        p = self._equations.p
+
+        def recipe() -> Recipe:
+            inputs, outputs, name_in, name_out = self._recipes[name]()
+            change = ca.SX.sym("change", p.shape[0])
+            columns = [ca.jtimes(ca.vec(ca.densify(output)), p, change) for output in outputs]
+            changes = [ca.reshape(each, *output.shape) for each, output in zip(columns, outputs, strict=True)]
+            return [*inputs, change], changes, [*name_in, "change"], name_out
+
+        return self._cached(("along", name), f"{name}_along_numbers", recipe)
+
+    def frame(self, link: int, there: Numbers) -> ca.Function:
+        """(q, numbers of a place) -> (R, p) of the section there in the world."""
+        e = self._equations
+
+        def recipe() -> Recipe:
+            place = ParameterSymbols(there, "place")
+            return [e.q, place.column], list(e.frame(link, place.under("place"))), ["q", "place"], ["R", "p"]
+
+        return self._cached(("frame", link, there.structure), "frame", recipe)
+
+    def root(self, link: int) -> ca.Function:
+        """q -> (R, p) of a link's root frame in the world."""
+        e = self._equations
+        return self._cached(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
+
+    def jacobian(self, link: int, there: Numbers) -> ca.Function:
+        """(q, numbers of a place) -> (6, nq), twist per v of the section there, in its own axes."""
+        e = self._equations
+
+        def recipe() -> Recipe:
+            place = ParameterSymbols(there, "place")
+            return [e.q, place.column], [e.jacobian(link, place.under("place"))], ["q", "place"], ["J"]
+
+        return self._cached(("jacobian", link, there.structure), "jacobian", recipe)
+
+    # --- for reactions and internal forces ---
+
+    @property
+    def tree(self) -> ca.Function:
+        """(q, v, a) -> what inertia and gravity take at the roots of the links, and how these stand and move."""
+        e = self._equations
+        names = ["wrenches", "rotations", "places", "motions"]
+        return self._cached("tree", "tree", lambda: ([e.q, e.v, e.a], tree(e), ["q", "v", "a"], names))
+
+    @property
+    def held(self) -> ca.Function:
+        """(q, forces of the constraints' rows) -> wrenches on links at the places that are held, and these."""
+        e, structure = self._equations, self._structure
+
+        def recipe() -> Recipe:
+            forces = ca.SX.sym("forces", structure.constraints.count)
+            names = ["wrenches", "rotations", "places"]
+            return [e.q, forces], structure.held_places.wrenches(forces), ["q", "forces"], names
+
+        return self._cached("held", "held", recipe)
+
+    def own_wrenches(self, link: int) -> ca.Function:
+        """(motion of the root, x, dx, ddx) -> what a link alone takes at its root, and each mass on it."""
+
+        def recipe() -> Recipe:
+            given, found = own_wrenches(self._equations, link)
+            return given, found, ["motion", "x", "dx", "ddx"], ["wrenches"]
+
+        return self._cached(("own_wrenches", link), "own_wrenches", recipe)
+
+    def section_motion(self, link: int, there: Numbers) -> ca.Function:
+        """(motion of the root, x, dx, ddx, numbers of a place) -> how the section there stands and moves."""
+
+        def recipe() -> Recipe:
+            place = ParameterSymbols(there, "place")
+            given, found = section_motion(self._equations, link, place.under("place"))
+            return [*given, place.column], found, ["motion", "x", "dx", "ddx", "place"], ["p"]
+
+        return self._cached(("section_motion", link, there.structure), "section_motion", recipe)
+
+    def code(self, function: ca.Function) -> SharedFunction:
+        """A function of these as all systems of the structure run it."""
+        with building:
+            if function not in self._codes:
+                self._codes[function] = SharedFunction(function, [RANKS[name] for name in function.name_out()])
+            return self._codes[function]
+
+    def _cached(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
+        with building:  # expressions are built once, whoever asks first
+            if key not in self._made:
+                inputs, outputs, name_in, name_out = recipe()
+                dense = [ca.densify(output) for output in outputs]
+                arguments = [*inputs, self._equations.p], dense, [*name_in, "numbers"], name_out
+                self._made[key] = ca.Function(name, *arguments)
+            return self._made[key]
+
+
+class BoundFunctions(Mapping[str, ca.Function]):
+    """The same with the numbers of one robot: `functions["inverse_dynamics"](q, v, a)`."""
+
+    def __init__(self, functions: Functions, numbers: Array) -> None:
+        self._functions, self._numbers = functions, numbers
+        self._bound: dict[str, ca.Function] = {}
+
+    def __getitem__(self, name: str) -> ca.Function:
+        function = self._functions[name]
+        with building:
+            if name not in self._bound:
+                self._bound[name] = bound(function, self._numbers)
+            return self._bound[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+
+def bound(function: ca.Function, *last: Array) -> ca.Function:
+    """The function with values for its last arguments."""
+    count = function.n_in() - len(last)
+    given = [ca.SX.sym(function.name_in(k), function.sparsity_in(k)) for k in range(count)]
+    outputs = function.call([*given, *map(ca.DM, last)])
+    names = function.name_in()[:count], function.name_out()
+    return ca.Function(function.name(), given, [ca.densify(ca.cse(each)) for each in outputs], *names)
+
+
+def _constraint_stiffness(structure: Structure) -> Recipe:
+    e, forces = structure.equations, ca.SX.sym("forces", structure.constraints.count)
+    return [e.q, forces], [ca.jacobian(structure.constraints.pull(forces), e.q)], ["q", "forces"], ["K"]
+
+
+def _linearization_along(e: Equations) -> Recipe:
+    """Products of the three matrices of a linearization with a vector x: no larger than twice the equations."""
+    x = ca.SX.sym("x", e.q.shape[0])
+    return [e.q, e.v, e.a, x], [*e.linearization_along(x)], ["q", "v", "a", "x"], ["Kx", "gyroscopic_x", "Dx"]
+
+
+REMEMBERED = 32  # structures, with all that was built for them
+
+_known: OrderedDict[tuple[object, ...], Structure] = OrderedDict()
+
+
+class Structure:
+    """Made from the first robot that has it, of which it keeps no number."""
+
+    def __init__(self, chain: Chain, numbers: Numbers, closings: Mapping[Key, SelectedRows] | None) -> None:
+        self.digest = hashlib.sha256(repr(numbers.structure).encode()).hexdigest()
+        self.numbers = numbers.erased()
+        symbols = ParameterSymbols(numbers)
+        bodies = [symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
+        self.coordinates = _without_sizes(chain.coordinates)
+        self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols))
+        self.constrained = bool(chain.robot.every_constraint) or any(nodally_held(body.link) for body in chain.bodies)
+        self._constraints, self._closings = erased(chain.robot.every_constraint), closings
+        self.functions = Functions(self)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return Constraints(self.equations, self._constraints, self._closings)
+
+    @cached_property
+    def held_places(self) -> HeldPlaces:
+        """The same constraints with the places at which they hold links."""
+        return HeldPlaces(self.equations, self._constraints, self._closings)
+
+    @cached_property
+    def _raw_rows(self) -> dict[Key, ca.Function]:
+        e = self.equations
+        found = {}
+        for key, (_, rows) in self.constraints.blocks.items():
+            values = ca.vertcat(*(row.value for row in rows))
+            found[key] = ca.Function("rows", [e.q, e.p], [ca.densify(values), ca.densify(ca.jacobian(values, e.q))])
+        return found
+
+    def closings(self, vector: Array, chain: Chain, numbers: Numbers) -> dict[Key, SelectedRows]:
+        """What a robot's numbers keep of the rows as they are written here; numbers that turn them are added."""
+        length = sum(link.length for link in chain.robot.links)
+        found = {}
+        for key, (block, _) in self.constraints.blocks.items():
+            rows = self._raw_rows[key]
+
+            def at(q: Array, rows: ca.Function = rows) -> tuple[Array, Array]:
+                value, slope = rows(q, vector)
+                return value.full(), slope.full()
+
+            scale = length if block.unit == "m" else 1.0
+            found[key] = close(numbers, block, *sampled(at, chain.coordinates), scale)
+        return found
+
+
+def structure_of(chain: Chain) -> tuple[Structure, Numbers]:
+    """The structure of a robot, and its numbers."""
+    with building:
+        numbers, closings = _described(chain)
+        return _remembered(chain, numbers, closings), numbers
+
+
+def widened(chain: Chain, others: Iterable[Numbers]) -> tuple[Structure, Numbers]:
+    """The structure of which a robot is with all of these others, and its numbers."""
+    with building:
+        numbers, closings = _described(chain)
+        joined = numbers.joined(others)
+        return _remembered(chain, joined, closings), joined
+
+
+def numbers_of(chain: Chain) -> Numbers:
+    """Only the numbers."""
+    with building:
+        return _described(chain)[0]
+
+
+def _described(chain: Chain) -> tuple[Numbers, dict[Key, SelectedRows]]:
+    """All numbers, and what is kept of the constraints' rows: that follows from the rows as they are written."""
+    numbers = robot_numbers(chain)
+    add_constraints(numbers, chain)
+    if not chain.robot.every_constraint:
+        return numbers, {}
+    return numbers, _remembered(chain, numbers, None).closings(numbers.vector, chain, numbers)
+
+
+def _remembered(chain: Chain, numbers: Numbers, closings: Mapping[Key, SelectedRows] | None) -> Structure:
+    key = numbers.structure  # a large one, so that it is looked up as seldom as possible
+    found = _known.pop(key, None) or Structure(chain, numbers, closings)
+    _known[key] = found  # the last again
+    while len(_known) > REMEMBERED:
+        _known.popitem(last=False)
+    return found
+
+
+def _without_sizes(coordinates: Coordinates) -> Coordinates:
+    """The records without what is large for each: that is a robot's own."""
+    out = copy(coordinates)
+    out.all = [replace(each, _shapes=None, _shape=-1) for each in coordinates.all]
+    out.__dict__.pop("sizes", None)
+    return out

@@ -1,0 +1,273 @@
+"""Mass and stiffness matrices of a robot at rest with straight links, in NumPy.
+
+In that state all link models agree, so that no equations of motion are needed. Several bases of the same links are
+treated at once: their shapes are evaluated at the same points, so that the mass matrix between two bases is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.dynamics.bodies import Body
+from flexarm.dynamics.model import Chain, lumps
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array
+from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, Riding, Robot, Sleeve
+
+X_AXIS = np.array([1.0, 0.0, 0.0])
+BESIDE = 0.1  # of a link's length: distance from its axis at which twist counts
+
+
+@dataclass(frozen=True)
+class BasisMatrices:
+    """Matrices of a robot with one basis.
+
+    columns: its coordinates among those of all bases: joints and motors, then elastic ones.
+    """
+
+    columns: NDArray[np.intp]
+    mass: Array
+    stiffness: Array
+    damping: Array
+
+
+@dataclass(frozen=True)
+class StraightRobot:
+    """Matrices of a robot with several bases.
+
+    mass: (n, n), over joints and motors, then the shapes of the first basis, of the second, ...
+    weight: (n,), generalized forces of gravity.
+    tips: (links, 4, n), displacement (m) of the tip of every link in the world, in the link's axes, and that of a point
+        beside it by rotation about the link's axis (at a tenth of the length).
+    deflections: (links, 4, n), the same against the root of the link.
+    rigid: by link with a joint, the columns of the joint and of the motor behind an elastic drive.
+    """
+
+    mass: Array
+    weight: Array
+    bases: tuple[BasisMatrices, ...]
+    tips: Array
+    deflections: Array
+    rigid: dict[str, tuple[int, int | None]]
+    _links: dict[str, _Link]
+
+    def force(self, link: str, x: float, wrench: Sequence[float]) -> Array:
+        """Return the generalized forces (n,) of a force and a torque in world axes on the section at x of a link."""
+        frame = self._links[link].frame(x)
+        force, torque = np.array(wrench[:3]), np.array(wrench[3:])
+        return np.asarray((frame.axes.T @ force) @ frame.move + (frame.axes.T @ torque) @ frame.turn)
+
+
+class _Frame(NamedTuple):
+    """A frame on a link: its axes and position in the world, and how coordinates turn and move it, in its own axes."""
+
+    axes: Array
+    position: Array
+    turn: Array
+    move: Array
+
+
+def is_supported(robot: Robot) -> bool:
+    """Return True if the robot has no constraints and no link slides along its own shapes or along a mesh."""
+    return not robot.every_constraint and not any(
+        isinstance(link.joint, (FixedPrismatic, Sleeve))
+        or (isinstance(link.joint, Riding) and link.joint.on_mesh)
+        or (link.flexible is not None and link.flexible.loose)
+        for link in robot.links
+    )
+
+
+def straight_robot(chains: Sequence[Chain], posture: dict[str, float]) -> StraightRobot:
+    """Return the matrices of one robot with several bases.
+
+    Parameters
+    ----------
+    chains : sequence of Chain
+        The same robot with different shapes.
+    posture : dict of str to float
+        Coordinates of joints that are not zero, by link.
+    """
+    first = chains[0]
+    joints, rigid = _rigid_columns(first)
+    elastic, count = _elastic_columns(chains, joints)
+    mass, weight = np.zeros((count, count)), np.zeros(count)
+    links: dict[int, _Link] = {}
+    for i in first.order:
+        body = first.bodies[i]
+        shapes = [(chain.bodies[i].integrals, place) for chain, place in zip(chains, elastic[i], strict=True)]
+        above = None if body.parent is None else links[body.parent]
+        links[i] = link = _Link(body, _root(first.robot, body, above, posture, rigid[i][0], count), shapes)
+        link.add_mass(mass, weight, np.array(first.robot.gravity, dtype=float))
+        _add_rotor(mass, body, *rigid[i])
+    return StraightRobot(
+        mass,
+        weight,
+        tuple(_basis(chain, mass, joints, rigid, [each[k] for each in elastic]) for k, chain in enumerate(chains)),
+        np.array([each.tip() for each in links.values()]),
+        np.array([each.deflection() for each in links.values()]),
+        {body.link.name: (joint, motor) for body, (joint, motor) in zip(first.bodies, rigid) if joint is not None},
+        {each.body.link.name: each for each in links.values()},
+    )
+
+
+def _rigid_columns(chain: Chain) -> tuple[int, list[tuple[int | None, int | None]]]:
+    """Return how many joints and motors there are, and the columns of both by body."""
+    count, found = 0, []
+    for body in chain.bodies:
+        places: list[int | None] = []
+        for own in (body.local.joint, body.local.motor):
+            places.append(None if own is None else count)
+            count += own is not None
+        found.append((places[0], places[1]))
+    return count, found
+
+
+def _elastic_columns(chains: Sequence[Chain], count: int) -> tuple[list[list[slice]], int]:
+    """Return the columns of each body's shapes by basis, after so many others, and how many there are in all."""
+    found: list[list[slice]] = [[] for _ in chains[0].bodies]
+    for chain in chains:
+        for places, body in zip(found, chain.bodies, strict=True):
+            places.append(slice(count, count + body.integrals.count))
+            count += body.integrals.count
+    return found, count
+
+
+def _root(
+    robot: Robot, body: Body, above: _Link | None, posture: dict[str, float], column: int | None, count: int
+) -> _Frame:
+    """Return the frame of a link's root."""
+    joint, q = body.link.joint, posture.get(body.link.name, 0.0)
+    riding = isinstance(joint, Riding)
+    if above is None:
+        rest = np.zeros((3, count))
+        frame = _Frame(np.array(robot.base.matrix), np.array(robot.base.position, dtype=float), rest, rest)
+        frame = _shifted(frame, q * X_AXIS) if riding else frame
+    else:
+        frame = above.frame(q if riding else float(body.hangs_at or 0.0))
+    frame = _shifted(frame, np.array(body.link.offset, dtype=float))
+    if riding and column is not None:
+        move = frame.move.copy()
+        move[:, column] += X_AXIS
+        frame = frame._replace(move=move)
+    frame = _turned(frame, np.array(joint.mount_matrix))
+    if isinstance(joint, Revolute) and column is not None:
+        axis = np.array(joint.axis_vector)
+        turn = frame.turn.copy()
+        turn[:, column] += axis
+        frame = _turned(frame._replace(turn=turn), _rotation(axis, q))
+    return frame
+
+
+def _shifted(frame: _Frame, by: Array) -> _Frame:
+    move = frame.move + _cross(frame.turn, by)
+    return _Frame(frame.axes, frame.position + frame.axes @ by, frame.turn, move)
+
+
+def _turned(frame: _Frame, by: Array) -> _Frame:
+    return _Frame(frame.axes @ by, frame.position, by.T @ frame.turn, by.T @ frame.move)
+
+
+def _cross(turn: Array, by: Array) -> Array:
+    """Return turn x by of every column, (3, n)."""
+    return np.asarray(np.cross(turn, by, axisa=0, axisc=0))
+
+
+def _rotation(axis: Array, angle: float) -> Array:
+    x, y, z = axis
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew)
+
+
+class _Link:
+    """A link with the shapes of all bases, each at its columns."""
+
+    def __init__(self, body: Body, root: _Frame, shapes: list[tuple[LinkIntegrals, slice]]) -> None:
+        self.body, self.root, self.shapes = body, root, shapes
+
+    def frame(self, x: float) -> _Frame:
+        """Return the frame of the section at x."""
+        place = _shifted(self.root, x * X_AXIS)
+        turn, move = place.turn.copy(), place.move.copy()
+        for beam, columns in self.shapes:
+            if beam.count:
+                station = beam.station(x)
+                turn[:, columns] += station.W
+                move[:, columns] += station.U
+        return place._replace(turn=turn, move=move)
+
+    def tip(self) -> Array:
+        """Return (4, n): displacement of the tip, and of a point beside it by rotation about the axis."""
+        length = self.body.link.length
+        frame = self.frame(length)
+        return np.vstack([frame.move, BESIDE * length * frame.turn[:1]])
+
+    def deflection(self) -> Array:
+        """Return (4, n): the same against the root."""
+        length = self.body.link.length
+        out = np.zeros((4, self.root.move.shape[1]))
+        for beam, columns in self.shapes:
+            if beam.count:
+                station = beam.station(length)
+                out[:3, columns], out[3, columns] = station.U, BESIDE * length * station.W[0]
+        return out
+
+    def add_mass(self, mass: Array, weight: Array, gravity: Array) -> None:
+        """Add mass and weight of the link and of everything fixed to it."""
+        own_gravity = self.root.axes.T @ gravity
+        self._add_beam(mass, weight, own_gravity)
+        for _, lump, at in lumps(self.body):
+            place = _shifted(self.frame(at), np.array(lump.offset, dtype=float))
+            mass += lump.mass * place.move.T @ place.move
+            mass += place.turn.T @ np.array(lump.inertia_matrix) @ place.turn
+            weight += lump.mass * own_gravity @ place.move
+
+    def _add_beam(self, mass: Array, weight: Array, gravity: Array) -> None:
+        # The grid of the largest degree is exact for products of all shapes.
+        beam = max((beam for beam, _ in self.shapes), key=lambda beam: len(beam.grid.x))
+        grid, root = beam.grid, self.root
+        x = grid.x
+        turn, move = (np.repeat(each[None], len(x), axis=0) for each in (root.turn, root.move))
+        move[:, 1] += x[:, None] * root.turn[2]
+        move[:, 2] -= x[:, None] * root.turn[1]
+        for each, columns in self.shapes:
+            if each.count:
+                turn[:, :, columns] += each.rotation(x)
+                move[:, :, columns] += each.displacement(x)
+        weights = np.repeat((grid.weights * beam.properties.mass(grid)[:, 0])[:, None], 3, axis=1)
+        for field, per_point in ((move, weights), (turn, beam._rotary_inertia(grid))):
+            rows = field.reshape(-1, field.shape[2])
+            mass += rows.T @ (per_point.reshape(-1, 1) * rows)
+        weight += np.einsum("p,a,pan->n", weights[:, 0], gravity, move)
+
+
+def _add_rotor(mass: Array, body: Body, joint: int | None, motor: int | None) -> None:
+    drive = body.link.joint.drive if isinstance(body.link.joint, MovingJoint) else None
+    if drive is not None and joint is not None:
+        place = joint if motor is None else motor
+        mass[place, place] += drive.reflected_inertia
+
+
+def _basis(
+    chain: Chain, mass: Array, joints: int, rigid: list[tuple[int | None, int | None]], elastic: list[slice]
+) -> BasisMatrices:
+    columns = np.concatenate([np.arange(joints), *(np.arange(each.start, each.stop) for each in elastic)])
+    stiffness, damping = np.zeros((2, len(columns), len(columns)))
+    start = joints
+    for body, (joint, motor) in zip(chain.bodies, rigid, strict=True):
+        own = slice(start, start + body.integrals.count)
+        stiffness[own, own], damping[own, own] = body.integrals.K, body.integrals.D
+        start = own.stop
+        moving = body.link.joint
+        if joint is None or not isinstance(moving, MovingJoint):
+            continue
+        damping[joint, joint] += moving.viscous
+        if motor is not None and moving.drive is not None and moving.drive.stiffness is not None:
+            spring = np.array([[1.0, -1.0], [-1.0, 1.0]])
+            stiffness[np.ix_([joint, motor], [joint, motor])] += moving.drive.stiffness * spring
+            damping[np.ix_([joint, motor], [joint, motor])] += moving.drive.damping * spring
+    return BasisMatrices(columns, mass[np.ix_(columns, columns)], stiffness, damping)

@@ -1,0 +1,295 @@
+"""Linear digital controllers as matrices, which the compiled integration loop evaluates by itself."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.codegen.library import building
+from flexarm.codegen.sampler import CHANGE, READING, SIGNAL
+from flexarm.feedback.digital_law import DigitalLaw
+from flexarm.feedback.measurements import NONE, RATES, LawView, Reader
+from flexarm.feedback.outputs import Gains, column, state_column
+from flexarm.feedback.sensors import Senses
+from flexarm.foundation.named_arrays import NamedSymbols, UnknownName
+from flexarm.foundation.validation import Array
+
+MOST_NUMBERS = 4_000_000  # in tables of references and noise
+
+
+class NotLinear(Exception):
+    """An expression that is not a linear function with limits."""
+
+
+@dataclass
+class LinearRows:
+    """Linear functions of variables z and of w, w[i] = min(max(saturated[i] (z, w), lower[i]), upper[i]).
+
+    Rows have an entry for each variable, then for each w, then a constant. That of w[i] has zeros from w[i] on.
+    """
+
+    rows: Array
+    saturated: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass
+class _Terms:
+    """Coefficients of variables by their place, with the constant at -1; w[i] follow the variables."""
+
+    terms: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def constant(self) -> float:
+        """The value; a `NotLinear` where it depends on variables."""
+        if any(value for place, value in self.terms.items() if place >= 0):
+            raise NotLinear
+        return self.terms.get(-1, 0.0)
+
+    @property
+    def is_constant(self) -> bool:
+        return not any(value for place, value in self.terms.items() if place >= 0)
+
+    def plus(self, other: _Terms, factor: float = 1.0) -> _Terms:
+        out = dict(self.terms)
+        for place, value in other.terms.items():
+            out[place] = out.get(place, 0.0) + factor * value
+        return _Terms(out)
+
+    def times(self, factor: float) -> _Terms:
+        return _Terms({place: value * factor for place, value in self.terms.items()})
+
+
+def linear_rows(expression: ca.SX, variables: ca.SX) -> LinearRows:
+    """Return the coefficients of an expression that consists of sums, products with numbers and limits.
+
+    Raises
+    ------
+    NotLinear
+        If it has anything else in it.
+    """
+    function = ca.Function("rows", [variables], [ca.densify(expression)])
+    count, work = variables.numel(), dict[int, _Terms]()
+    out = [_Terms() for _ in range(expression.numel())]
+    limited: list[tuple[_Terms, float, float]] = []
+
+    def limit(value: _Terms, lower: float, upper: float) -> _Terms:
+        if value.is_constant:
+            return _Terms({-1: min(max(value.constant, lower), upper)})
+        limited.append((value, lower, upper))
+        return _Terms({count + len(limited) - 1: 1.0})
+
+    for k in range(function.n_instructions()):
+        operation, to = function.instruction_id(k), function.instruction_output(k)
+        places = function.instruction_input(k)
+        if operation == ca.OP_CONST:
+            work[to[0]] = _Terms({-1: function.instruction_constant(k)})
+            continue
+        if operation == ca.OP_INPUT:
+            work[to[0]] = _Terms({places[1]: 1.0})
+            continue
+        given = [work[place] for place in places]
+        if operation == ca.OP_OUTPUT:
+            out[to[1]] = given[0]
+        elif operation in (ca.OP_ADD, ca.OP_SUB):
+            work[to[0]] = given[0].plus(given[1], 1.0 if operation == ca.OP_ADD else -1.0)
+        elif operation == ca.OP_MUL:
+            one, other = given if given[1].is_constant else given[::-1]
+            work[to[0]] = one.times(other.constant)
+        elif operation == ca.OP_DIV:
+            work[to[0]] = given[0].times(1 / given[1].constant)
+        elif operation == ca.OP_NEG:
+            work[to[0]] = given[0].times(-1.0)
+        elif operation == ca.OP_TWICE:
+            work[to[0]] = given[0].times(2.0)
+        elif operation in (ca.OP_FMIN, ca.OP_FMAX):
+            one, other = given if given[1].is_constant else given[::-1]
+            bound = other.constant
+            bounds = (-np.inf, bound) if operation == ca.OP_FMIN else (bound, np.inf)
+            work[to[0]] = limit(one, *bounds)
+        else:
+            raise NotLinear
+    width = count + len(limited) + 1
+    saturated = np.array([_dense(value, width) for value, _, _ in limited]).reshape(-1, width)
+    lower, upper = (np.array([each[k] for each in limited]) for k in (1, 2))
+    return LinearRows(np.array([_dense(each, width) for each in out]).reshape(-1, width), saturated, lower, upper)
+
+
+def _dense(value: _Terms, width: int) -> Array:
+    row = np.zeros(width)
+    for place, each in value.terms.items():
+        row[place] = each
+    return row
+
+
+class _SymbolicSample(LawView):
+    """What a controller reads at one sample, as symbols: those that it has read are in `measured` and `references`."""
+
+    def __init__(self, law: DigitalLaw, states: Gains) -> None:
+        super().__init__(ca.SX.sym("t"), law.references, states)
+        self.period = 1 / law.rate
+        self._reader, self._sensed = law.reader, _readings(law.senses)
+        self.measured: dict[Hashable, tuple[Any, tuple[int, Any]]] = {}  # symbols, and sources
+        self.read: dict[tuple[str, int], Any] = {}
+        self.looked: set[Hashable] = set()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._reader.system.inputs
+
+    @property
+    def q(self) -> Any:
+        return self._vector("")
+
+    @property
+    def v(self) -> Any:
+        return self._vector("'")
+
+    @property
+    def tip(self) -> Any:
+        return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in "xyz")), ("x", "y", "z"))
+
+    def _vector(self, prime: str) -> Any:
+        names = self._reader.system.names
+        return NamedSymbols(ca.vertcat(*(self[f"{name}{prime}"] for name in names)), names)
+
+    def __getitem__(self, name: str) -> Any:
+        key: Hashable = name
+        if name not in self._sensed:
+            key = self._reader.require(name).identity
+        if key in self._sensed:
+            self.looked.add(key)
+            return self._measured(key, self._sensed[key])
+        return self._measured(name, (SIGNAL, name))
+
+    def _measured(self, key: Hashable, source: tuple[int, Any]) -> Any:
+        if key not in self.measured:
+            self.measured[key] = ca.SX.sym(f"y{len(self.measured)}"), source
+        return self.measured[key][0]
+
+    def reference(self, name: str, rate: int = 0) -> Any:
+        if name not in self._references:
+            raise UnknownName(name)
+        return self.read.setdefault((name, rate), ca.SX.sym(f"r{len(self.read)}"))
+
+
+def _readings(senses: Senses) -> dict[Hashable, tuple[int, int]]:
+    """By all names of what sensors show, the source and the number of the sensor."""
+    found: dict[Hashable, tuple[int, int]] = {}
+    for k, (name, (what, rate)) in enumerate(senses.signals.items()):
+        found[name] = found[what, rate] = READING, k
+        if (what, rate + 1) not in senses.signals.values():
+            found[f"{name}'"] = found[what, rate + 1] = CHANGE, k
+    return found
+
+
+@dataclass(frozen=True)
+class LinearSampler:
+    """A linear controller as `codegen/sampler.c` evaluates it."""
+
+    counts: Mapping[str, int]
+    arrays: Mapping[str, Array]
+    looked: frozenset[Hashable]  # sensors that it reads
+
+    @staticmethod
+    def of(law: DigitalLaw, samples: int) -> LinearSampler | None:
+        """Return the matrices of a law for so many samples; None where it can only be called.
+
+        A law of the user may remember something, so only laws that say that they do not are asked for symbols.
+        """
+        if not getattr(law.law, "is_memoryless", False):
+            return None
+        try:
+            with building, warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # of CasADi: functions of numpy may change
+                return _linear_sampler(law, samples)
+        except Exception:  # whatever is wrong with it is told where it is called
+            return None
+
+
+def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
+    states, symbols = (law.own or NONE).symbols()
+    view = _SymbolicSample(law, states)
+    said, told = law.ask(ca.SX.sym("t"), view)
+    sources = [source for _, source in view.measured.values()]
+    sensors = law.senses.channels
+    if samples * (len(view.read) + len(sensors)) > MOST_NUMBERS:
+        return None
+    every = [*(symbol for symbol, _ in view.measured.values()), *view.read.values(), symbols]
+    answers = ca.vertcat(column(said, law.system), state_column(told, law.own))
+    found = linear_rows(answers, ca.vertcat(ca.SX(0, 1), *every))
+    signals = [*dict.fromkeys([*law.senses.signals, *(place for source, place in sources if source == SIGNAL)])]
+    outputs = [signal_row(law.reader, name) for name in signals]
+    nu, motors, start = law.system.nu, law.motors, (law.own or NONE).numbers()
+    delays = [each.delay for each in sensors.values()]
+    times = np.arange(samples) / law.rate
+    z = len(sources) + len(view.read) + len(start)
+    values = np.zeros(z + len(found.saturated) + len(signals))
+    values[z - len(start) : z] = start
+    counts = {
+        "signals": len(signals),
+        "channels": len(sensors),
+        "measured": len(sources),
+        "references": len(view.read),
+        "states": len(start),
+        "saturated": len(found.saturated),
+        "command_line": max(motors.waits, default=0) + 1,
+        "reading_line": max(delays, default=0) + 1,
+    }
+    arrays = {
+        "waits": np.array(motors.waits),
+        "moves": motors.moves,
+        "sources": np.array([source for source, _ in sources]),
+        "places": np.array([signals.index(place) if source == SIGNAL else place for source, place in sources]),
+        "channel_signals": np.arange(len(sensors)),
+        "channel_delays": np.array(delays),
+        "first_torques": motors.start,
+        "limits": law.limits,
+        "signal_rows": np.array([row[:-1] for row in outputs]),
+        "signal_offsets": np.array([row[-1] for row in outputs]),
+        "biases": np.array([each.sensor.bias for each in sensors.values()]),
+        "resolutions": np.array([each.sensor.resolution for each in sensors.values()]),
+        "noise": np.array([each.noise(samples) for each in sensors.values()]).T,
+        "reference_table": np.array([law.references[name].values(times, rate) for name, rate in view.read]).T,
+        "saturated_rows": found.saturated,
+        "lower": found.lower,
+        "upper": found.upper,
+        "command_rows": found.rows[:nu],
+        "state_rows": found.rows[nu:],
+        "values": values,
+        "commands": np.zeros(nu),
+        "next_states": np.zeros(len(start)),
+        "readings": np.zeros(len(sensors)),
+        "last_readings": np.zeros(len(sensors)),
+        "lines": np.zeros((len(sensors), counts["reading_line"])),
+        "command_lines": np.zeros((counts["command_line"], nu)),
+    }
+    if not all(np.isfinite(arrays[name]).all() for name in ("reference_table", "command_rows", "state_rows")):
+        return None
+    return LinearSampler(counts, arrays, frozenset(view.looked))
+
+
+def signal_row(reader: Reader, name: str) -> Array:
+    """Return the coefficients of a signal in (q, v, 1); a `NotLinear` where it has none."""
+    system = reader.system
+    n, row = system.nq, np.zeros(2 * system.nq + 1)
+    for k, primes in enumerate(prime for part, prime in RATES if part != "a"):
+        base = name.removesuffix(primes) if primes else name
+        if name.endswith(primes) and base in system.names:
+            row[k * n + system.names.index(base)] = 1.0
+            return row
+    output = reader.require(name)
+    if output.path is None or output.rate > 1:
+        raise NotLinear
+    e = system.equations
+    expression = ca.substitute(output.expression(e), e.p, ca.DM(system.numbers))
+    found = linear_rows(ca.SX(expression), ca.vertcat(e.q, e.v))
+    if len(found.saturated):
+        raise NotLinear
+    return np.asarray(found.rows[0])

@@ -1,0 +1,315 @@
+"""Inputs and outputs of a robot by name, as functions of its state.
+
+Inputs: `upper` (an actuator), `upper.q''` (the acceleration of a joint that is driven), `tip.fy`, `fore(0.2).tz`
+(forces and torques on places, in world axes).
+Outputs: `upper.q`, `upper.q'`, `upper.q''` (coordinates, with rates), `tip.y`, `fore(0.2).y''` (places),
+`deflection.fore.y` (of a link's tip against the straight link, in its root frame), `fore.strain(0.1)`,
+`fore.moment(0.1)` (sections), `reaction.fore.fx` (of joints), `reaction.loop[0].x` (of constraints).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.dynamics.equations import Equations
+from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.strains import surface_point
+from flexarm.dynamics.system import System
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array
+
+AXES = "xyz"
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
+SECTION = {"axial": 0, "shear_y": 1, "shear_z": 2, "torsion": 3, "moment_y": 4, "moment_z": 5}
+PLACE = re.compile(r"(?P<link>[^().']+)\((?P<x>[^()]*)\)")
+RATES = {"v": "'", "a": "''"}  # as runs have them, before the name, and as here
+GAUGE = re.compile(r"(?P<link>[^().']+)\.strain\((?P<x>[^()]*)\)")
+CUT = re.compile(r"(?P<link>[^().']+)\.(?P<what>\w+)\((?P<x>[^()]*)\)")
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input: the generalised force that it is (or the coordinate whose acceleration it is), and where it pushes.
+
+    load: (link, x, wrench in world axes) of an input that is a force on a place.
+    """
+
+    name: str
+    unit: str
+    force: Array | None = None
+    driven: int | None = None
+    load: tuple[str, float | None, Array] | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output, as one of: the displacement of a place or a coordinate (`rate` times differentiated), a function of
+    the state (q, v, a, loads, constraint forces), or a row of the constraints.
+
+    path: (q) -> value, as a CasADi expression of the equations' q. read: (q, v, a, loads, forces) -> array.
+    place: what it is of, where that has several names (`tip.y` and `fore(0.8).y`).
+    """
+
+    name: str
+    unit: str
+    rate: int = 0
+    path: Callable[[], Any] | None = None
+    read: Callable[..., Array] | None = None
+    row: int | None = None
+    place: tuple[object, ...] = ()
+
+    @property
+    def identity(self) -> tuple[tuple[object, ...], int]:
+        """What it is of and how often differentiated: the same for all names of a signal."""
+        return self.place or _primes(self.name)[:1], self.rate
+
+    def expression(self, equations: Equations) -> Any:
+        """What has a path, with its rates, of the equations' q, v and a."""
+        assert self.path is not None
+        value, e = ca.SX(self.path()), equations
+        for _ in range(self.rate):
+            value = ca.jtimes(value, e.q, e.v) + ca.jtimes(value, e.v, e.a)
+        return value
+
+
+def as_they_are(values: Array) -> Any:
+    return values
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a system has, with points of the user's own: {"camera": ("fore", 0.2)}.
+
+    stand_in: what stands for the numbers of a place in expressions: these themselves, or symbols for them.
+    """
+
+    system: System
+    points: Mapping[str, tuple[str, float | None]] = field(default_factory=dict)
+    stand_in: Callable[[Array], Any] = as_they_are
+
+    # --- inputs ---
+
+    def input(self, name: str, q: Array) -> Input:
+        """At a posture: where a force acts depends on it."""
+        system = self.system
+        for k, each in enumerate(system.actuators):
+            if each.link == name:
+                return Input(name, each.unit, system.input_matrix[:, k])
+        base, rate = _primes(name)
+        if rate == 2 and base in system.names and system.coordinates[system.index(base)].kind != "elastic":
+            index = system.index(base)
+            return Input(name, f"{system.units[index]}/s2", driven=index)
+        place, _, component = name.rpartition(".")
+        if component in WRENCH and (found := self._place(place)) is not None:
+            k = WRENCH.index(component)
+            J = system.jacobian(*found, q, axes="world")  # angular rows first
+            wrench = np.eye(6)[k]
+            return Input(name, "N" if k < 3 else "N m", J[(k + 3) % 6], load=(*found, wrench))
+        raise KeyError(f"inputs: there is no input {shown(name)}{suggestion(name, self.input_names)}")
+
+    @property
+    def input_names(self) -> list[str]:
+        """What is suggested for a name that is not known."""
+        driven = [f"{self.system.joint(each).name}''" for each in self.system.inputs]
+        return [*self.system.inputs, *driven, *(f"tip.{each}" for each in WRENCH)]
+
+    # --- outputs ---
+
+    def output(self, name: str) -> Output:
+        base, rate = _primes(name)
+        if rate > 2:
+            raise KeyError(f"{shown(name)}: has {rate} primes; two are an acceleration, and there is no more")
+        for finder in (self._coordinate, self._point, self._deflection, self._section):
+            if (found := finder(name, base, rate)) is not None:
+                return found
+        if rate == 0 and (found := self._reaction(name)) is not None:
+            return found
+        word, _, rest = name.partition(".")
+        if word in RATES and rest in self.system.names:
+            raise KeyError(f'outputs: there is no output {shown(name)}; did you mean "{rest}{RATES[word]}"?')
+        raise KeyError(f"outputs: there is no output {shown(name)}{suggestion(name, self.output_names)}")
+
+    @property
+    def output_names(self) -> list[str]:
+        links = [link.name for link in self.system.robot.links]
+        bent = [link.name for link in self.system.robot.links if link.flexible is not None]
+        return [
+            *self.system.names,
+            *(
+                f"{place}.{axis}"
+                for place in ("tip", *self.points, *(f"{link}.tip" for link in links))
+                for axis in AXES
+            ),
+            *(f"{each}'" for each in self.system.names),
+            *(f"deflection.{link}.{axis}" for link in bent for axis in AXES),
+            *(f"{link}.{what}(0)" for link in bent for what in ("strain", "moment")),
+            *(f"reaction.{link}.{each}" for link in links for each in WRENCH),
+            *(f"reaction.{row}" for row in self.system.constraints),
+        ]
+
+    def _coordinate(self, name: str, base: str, rate: int) -> Output | None:
+        system = self.system
+        if base not in system.names:
+            return None
+        k = system.index(base)
+        return Output(name, system.units[k] + ("", "/s", "/s2")[rate], rate, lambda: system.equations.q[k])
+
+    def _point(self, name: str, base: str, rate: int) -> Output | None:
+        place, _, axis = base.rpartition(".")
+        if axis not in tuple(AXES) or (found := self._place(place)) is None:
+            return None
+        return Output(
+            name,
+            ("m", "m/s", "m/s2")[rate],
+            rate,
+            lambda: self._position(*found)[AXES.index(axis)],
+            place=(*self.system.place(*found), axis),
+        )
+
+    def _position(self, link: str, x: float | None) -> Any:
+        """Of a place, as an expression of q."""
+        system, equations, there = self.system, self.system.equations, Numbers()
+        number, at = system.place(link, x)
+        system.add_place(there, "place", number, at)
+        return system.parametric.frame(number, there)(equations.q, self.stand_in(there.vector), equations.p)[1]
+
+    def _deflection(self, name: str, base: str, rate: int) -> Output | None:
+        word, _, rest = base.partition(".")
+        link, _, axis = rest.rpartition(".")
+        names = [each.name for each in self.system.robot.links]
+        if word != "deflection" or axis not in tuple(AXES) or link not in names:
+            return None
+        equations, number = self.system.equations, names.index(link)
+        unit = ("m", "m/s", "m/s2")[rate]
+        return Output(name, unit, rate, lambda: equations.tip_deflection(number)[AXES.index(axis)])
+
+    def _section(self, name: str, base: str, rate: int) -> Output | None:
+        """Strain, force or moment of a section of a link."""
+        match = CUT.fullmatch(base)
+        if match is None or match["link"] not in [each.name for each in self.system.robot.links]:
+            return None
+        system, link, what = self.system, match["link"], match["what"]
+        if what == "strain":
+            x, y, z = self.gauge(name, link, match["x"])
+            at = (y, z) if "," in match["x"] else None  # checked against the section if it is given
+            path = None if gripped(system.robot.link(link)) else lambda: self._strain(link, x, at)
+            if rate and path is None:
+                raise ValueError(
+                    f"{name}: how fast strain changes is not known of a link that slides through its joint"
+                )
+            return Output(
+                name,
+                "1",
+                rate,
+                path,
+                lambda q, v, a, loads, forces: system.strain(link, x, q, at=at),
+                place=(link, what, x, y, z),
+            )
+        if rate:
+            return None
+        if what == "moment":
+            what = self._bent(name, link)
+        if what not in SECTION:
+            raise KeyError(f"there is no output {shown(name)}{suggestion(what, ['strain', 'moment', *SECTION])}")
+        (x,) = _numbers(name, match["x"], 1)
+        system.place(link, x)
+
+        def cut(q: Array, v: Array, a: Array, loads: Any, forces: Any) -> Array:
+            found = system.section_forces(link, x, q, v, a, loads=loads, constraint_forces=forces)
+            return np.asarray(found[..., SECTION[what]])
+
+        return Output(name, "N" if SECTION[what] < 3 else "N m", read=cut, place=(link, what, x))
+
+    def _strain(self, link: str, x: float, at: tuple[float, float] | None) -> Any:
+        """As an expression: it is linear in the coordinates of a link that does not slide through its joint."""
+        system = self.system
+        own = [each.index for each in system.coordinates if each.link == link and each.kind == "elastic"]
+        q = np.zeros((len(own), system.nq))
+        for each in system.coordinates:  # other links may slide through their joints: q = 0 is not a posture of these
+            if each.kind == "joint" and gripped(other := system.robot.link(each.link)):
+                q[:, each.index] = other.length / 2
+        q[np.arange(len(own)), own] = 1.0
+        row = system.strain(link, x, q, at=at)
+        used = np.flatnonzero(row)
+        places = [own[k] for k in used]
+        return ca.dot(self.stand_in(row[used]), system.equations.q[places]) if places else ca.SX(0)
+
+    def gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
+        """Return x and the point (y, z) of the section, from the text in brackets; on the surface unless given."""
+        if given.count(",") == 2:
+            x, y, z = _numbers(name, given, 3)
+            return x, y, z
+        (x,) = _numbers(name, given, 1)
+        try:
+            return x, *surface_point(self.system.robot.link(link), x)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+
+    def _bent(self, name: str, link: str) -> str:
+        flexible = self.system.robot.link(link).flexible
+        bends = [] if flexible is None else [each for each in ("bend_y", "bend_z") if getattr(flexible, each)]
+        if len(bends) > 1:
+            raise ValueError(f"{name}: link '{link}' bends both ways; take moment_y or moment_z")
+        return "moment_y" if bends == ["bend_z"] else "moment_z"
+
+    def _reaction(self, name: str) -> Output | None:
+        word, _, rest = name.partition(".")
+        if word != "reaction":
+            return None
+        system = self.system
+        if rest in system.constraints:
+            row = system.constraints.index(rest)
+            return Output(name, system.constraint_rows[row].force_unit, row=row)
+        link, _, component = rest.rpartition(".")
+        if link not in [each.name for each in system.robot.links] or component not in WRENCH:
+            return None
+        k = WRENCH.index(component)
+
+        def held(q: Array, v: Array, a: Array, loads: Any, forces: Any) -> Array:
+            return np.asarray(system.reaction(link, q, v, a, loads=loads, constraint_forces=forces)[..., k])
+
+        return Output(name, "N" if k < 3 else "N m", read=held)
+
+    # --- places ---
+
+    def _place(self, word: str) -> tuple[str, float | None] | None:
+        """A link and where on it: `tip`, `fore.tip`, `fore(0.2)` or a point of the user's."""
+        links = [each.name for each in self.system.robot.links]
+        if word in self.points:
+            return self.points[word]
+        if word == "tip":
+            return links[-1], None
+        if word.endswith(".tip") and word.removesuffix(".tip") in links:
+            return word.removesuffix(".tip"), None
+        match = PLACE.fullmatch(word)
+        if match is None or match["link"] not in links:
+            return None
+        (x,) = _numbers(word, match["x"], 1)
+        self.system.place(match["link"], x)
+        return match["link"], x
+
+
+def _primes(name: str) -> tuple[str, int]:
+    """A name without the primes at its end, and how many there are."""
+    base = name.rstrip("'")
+    return base, len(name) - len(base)
+
+
+def _numbers(name: str, text: str, count: int) -> list[float]:
+    parts = [each.strip() for each in text.split(",")]
+    try:
+        found = [float(each) for each in parts]
+    except ValueError:
+        found = []
+    if len(found) != count:
+        what = "a distance from the link's root (m)" if count == 1 else "x, y and z (m)"
+        raise ValueError(f"{name}: in the brackets must stand {what}")
+    return found

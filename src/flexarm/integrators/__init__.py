@@ -1,0 +1,1 @@
+"""Integration methods as step maps, the plant that they integrate and its inputs."""

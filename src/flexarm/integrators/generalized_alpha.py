@@ -1,0 +1,97 @@
+"""Generalised-alpha and Newmark: second-order step maps with one factorisation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+
+from flexarm.foundation.validation import real_number, whole_number
+from flexarm.integrators import newton
+from flexarm.integrators.method import Method
+from flexarm.integrators.plant import Plant
+from flexarm.integrators.state import State
+
+
+class GeneralizedAlpha(Method):
+    """Chung and Hulbert 1993, in the form of Arnold and Bruels 2007; second order with numerical damping.
+
+    `radius` is the spectral radius at infinite frequency: 1 damps nothing, 0 kills unresolved modes in one step.
+    Unknowns are the accelerations; the iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves gyroscopic terms out
+    and is factorised once a step. At least two `iterations` are made, and more while what they change counts.
+    The error, c dt^2 times the change of acceleration, is counted in modes that the step resolves: twice filtered by
+    S^-1 M, for the method itself damps the others out.
+    """
+
+    order = 2
+    estimate = 2
+    nodes = (0.0, 1.0)
+
+    def __init__(self, radius: float = 0.9, iterations: int = 2) -> None:
+        radius = real_number("radius", radius, least=0, most=1)
+        self.iterations = whole_number("iterations", iterations, least=1)
+        self.alpha_m, self.alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
+        self.gamma = 0.5 + self.alpha_f - self.alpha_m
+        self.beta = 0.25 * (self.gamma + 0.5) ** 2
+
+    def softening(self, dt: Any) -> tuple[Any, Any]:
+        scale = (1 - self.alpha_f) / (1 - self.alpha_m)
+        return self.beta * scale * dt**2, self.gamma * scale * dt
+
+    def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        before, u = inputs
+        a_driven = plant.split(u)[3][2]
+        q, v, a, aux = (plant.of_free(part) for part in (state.q, state.v, state.a, state.aux))
+        scale = (1 - self.alpha_f) / (1 - self.alpha_m)
+        base = (self.alpha_f * a - self.alpha_m * aux) / (1 - self.alpha_m)
+        q_base = q + dt * v + dt**2 * ((0.5 - self.beta) * aux + self.beta * base)
+        v_base = v + dt * ((1 - self.gamma) * aux + self.gamma * base)
+        stiff, damp = self.softening(dt)
+
+        sought = newton.NewtonProblem(plant, q_base, v_base, u, stiff, damp, None, None)
+        first = sought.at(a)[0]
+        ahead = plant.switched(state.q, first)
+        factors = plant.factor(ahead, state.v, u, stiff, damp)
+        solver = plant.constraint_solver
+        constrained = None if solver is None else solver.at(first, factors)
+        sought = replace(sought, factors=factors, constrained=constrained)
+        solved = sought.solve(a, state.forces, newton.LASTING * dt, least=self.iterations)
+        new, forces = solved.a, solved.forces
+        q_next, v_next, a_next = sought.at(new)
+        drifted = q_next
+        if constrained is not None and constrained.constraint_solver.projects:
+            q_next, v_next = constrained.projected(q_next, v_next)
+        energies = self._energies(plant, state, (q_next, v_next, a_next, forces), before, u)
+        after = State(q_next, v_next, a_next, plant.whole(base + scale * new, a_driven), *energies, *[forces])
+        error = (self.beta - 1 / 6) * dt**2 * (new - a)
+        for _ in range(2):
+            error = plant.resolved(factors, ahead, error, stiff, damp)
+            if constrained is not None and constrained.constraint_solver.projects:
+                error = constrained.along(error)
+        if constrained is not None and constrained.constraint_solver.projects and not plant.nodal_slides:
+            error = error + plant.of_free(q_next - drifted)  # across the constraints it is what projection took away
+        undone = newton.LASTING * plant.horizon * dt * solved.left
+        return after, *plant.moved(state.q, state.v, plant.horizon / dt * error, undone)
+
+    @staticmethod
+    def _energies(plant: Plant, state: State, after: tuple[Any, ...], before: Any, u: Any) -> tuple[Any, ...]:
+        """Mean force times displacement: exact for constant forces, whatever the step."""
+        q, v, a, forces = after
+        first = plant.energy_forces(state.q, state.v, state.a, before, state.forces)
+        last = plant.energy_forces(q, v, a, u, forces)
+        moved = after[0] - state.q
+        sums = (old + ca.dot(f + g, moved) / 2 for old, f, g in zip((state.work, state.lost), first, last, strict=True))
+        return (*sums, *(ca.dot(after[1], g) for g in last))
+
+
+class Newmark(GeneralizedAlpha):
+    """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping.
+
+    At least that many `iterations` of Newton's method in a step, and more while what they change counts.
+    """
+
+    def __init__(self, iterations: int = 2) -> None:
+        self.iterations = whole_number("iterations", iterations, least=1)
+        self.alpha_m = self.alpha_f = 0.0
+        self.beta, self.gamma = 0.25, 0.5

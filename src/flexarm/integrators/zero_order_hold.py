@@ -1,0 +1,178 @@
+"""A step of any method with what is held over it: accelerations start anew where that has jumped, and the step tells
+in a few numbers whether it can be trusted.
+
+What follows is one function, so that a step by hand is one call of machine code.
+
+One step a call: held steps on arrays that stay in place, in the virtual machine or as machine code.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from flexarm.codegen.evaluator import Evaluator, Native, SharedFunction
+from flexarm.codegen.loops import Many, Runner
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array
+from flexarm.integrators.compiled_step import Report, code_of
+from flexarm.integrators.method import Method
+from flexarm.integrators.plant import Plant
+from flexarm.integrators.state import Layout, State
+from flexarm.integrators.step_runner import Given
+from flexarm.integrators.step_size import Tolerance
+
+SAME = 1e-18  # square, of all inputs: what differs by less has not jumped
+TOLD = 5  # numbers that steps tell
+
+
+@dataclass(frozen=True)
+class ZeroOrderHoldLayout:
+    """The state of a method, then the inputs with which the last step ended, then what all steps so far tell.
+
+    That is the sum of their errors (m), the most that an iteration left undone (m), how often a coordinate left its
+    bounds, the sum of squares of the state (which is not a number where one of them is not), and how many steps they
+    are."""
+
+    state: Layout
+    inputs: int
+
+    @property
+    def size(self) -> int:
+        return self.state.size + self.inputs + TOLD
+
+    @property
+    def own(self) -> slice:
+        """The state of the method."""
+        return slice(0, self.state.size)
+
+    @property
+    def last(self) -> slice:
+        """The inputs with which the last step ended."""
+        return slice(self.state.size, self.state.size + self.inputs)
+
+    @property
+    def told(self) -> slice:
+        """What all steps so far tell."""
+        return slice(self.size - TOLD, self.size)
+
+
+class ZeroOrderHoldMethod(Method):
+    """Another method, for steps between which torques jump."""
+
+    is_driven = False
+
+    def __init__(self, method: Method) -> None:
+        self.method, self.nodes = method, method.nodes
+        self.order, self.estimate, self.explicit = method.order, method.estimate, method.explicit
+
+    def softening(self, dt: float) -> tuple[float, float]:
+        return self.method.softening(dt)
+
+    @property
+    def identity(self) -> tuple[object, ...] | None:
+        own = self.method.identity
+        return None if own is None else ("held", *own)
+
+    def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        return self.method.advance(plant, state, inputs, dt)
+
+    def step(self, plant: Plant) -> ca.Function:
+        """(held state, inputs, dt, horizon, solved, softening, lower and upper bounds of q, v, a, numbers) -> held
+        state."""
+        layout = ZeroOrderHoldLayout(plant.layout, plant.input_count)
+        column, dt = ca.MX.sym("state", layout.size), ca.MX.sym("dt")
+        inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
+        softening = ca.MX.sym("softening", 2)
+        low, high = (ca.MX.sym(name, 3 * plant.n) for name in ("low", "high"))
+        stages = [inputs[:, k] for k in range(len(self.nodes))]
+        before, last = column[layout.own], column[layout.last]
+        jumped = ca.sumsqr((stages[0] - last)[1:]) > SAME * ca.sumsqr(stages[0][1:])  # the first is the time
+        started = _restarted(plant)(jumped, before, stages[0], softening, plant.numbers)
+        after, error, left = self.advance(plant, State.of(started, plant.layout), stages, dt)
+        error_before, left_before, alarms, _, steps = ca.vertsplit(column[layout.told])
+        motion, left = after.column[plant.layout.motion], ca.mmax(left)
+        told = [
+            error_before + dt / plant.horizon * (ca.mmax(error) + left),
+            ca.fmax(left_before, left),
+            alarms + ca.sum1(motion < low) + ca.sum1(motion > high),
+            ca.sumsqr(after.column),
+            steps + 1,
+        ]
+        given = [column, inputs, dt, plant.horizon, plant.solved, softening, low, high]
+        return plant.step_function("held", given, [ca.vertcat(after.column, stages[-1], *told)])
+
+
+def _restarted(plant: Plant) -> Callable[..., Any]:
+    """(whether, state, u, softening, numbers) -> the state with accelerations, powers and multipliers of these inputs,
+    or as it was."""
+    column, u = ca.MX.sym("state", plant.layout.size), ca.MX.sym("u", plant.input_count)
+    softening, old = ca.MX.sym("softening", 2), State.of(column, plant.layout)
+    a, forces = plant.motion(old.q, old.v, u, softening[0], softening[1])
+    powers = (ca.dot(old.v, force) for force in plant.energy_forces(old.q, old.v, a, u, forces))
+    new = State(old.q, old.v, a, a, old.work, old.lost, *powers, *[forces])
+    inputs = [column, u, softening]
+    return ca.Function.if_else(
+        "restarted", plant.step_function("anew", inputs, [new.column]), plant.step_function("kept", inputs, [column])
+    )
+
+
+class ZeroOrderHoldStepper:
+    """`take()` goes from `before` to `after` in equal substeps, with the `inputs` (substeps, nodes, of the plant).
+
+    Coordinates, rates and accelerations are watched: `low` and `high` are their bounds, (3 nq,).
+    """
+
+    def __init__(
+        self, plant: Plant, method: Method, dt: float, substeps: int, native: Native, given: Given, tolerance: Tolerance
+    ) -> None:
+        self.method, self._given, self._native = ZeroOrderHoldMethod(method), given, native
+        self._code = code_of(plant, self.method)
+        self.plant = self._code.plant
+        self.order, self.sizes = method.order, given.sizes
+        self.layout = ZeroOrderHoldLayout(self.plant.layout, self.plant.input_count)
+        self.path = np.zeros((substeps + 1, self.layout.size))
+        self.before, self.after = self.path[0], self.path[-1]
+        self.told = self.after[self.layout.told]
+        self.inputs = np.zeros((substeps, len(method.nodes), self.plant.input_count))
+        self.low, self.high = np.full((2, 3 * self.plant.n), [[-np.inf], [np.inf]])
+        self._dt = np.array([dt / substeps])
+        self._softening = np.array([float(each) for each in method.softening(dt / substeps)])
+        self._horizon, self._solved = np.array([tolerance.horizon]), np.array([tolerance.solved])
+        self._connect(self._code.runners(native))
+
+    @property
+    def is_compiled(self) -> bool:
+        return self._compiled
+
+    def _connect(self, runners: list[Runner]) -> None:
+        """Tie the arrays to the functions, in the virtual machine or as machine code."""
+        step, start, report, _ = runners
+        self._compiled, substeps = step.library is not None, len(self.inputs)
+        fixed = [self._dt, self._horizon, self._solved, self._softening, self.low, self.high, self._given.numbers]
+        self._steps = Many(step, [self.path[:-1], self.inputs.reshape(substeps, -1), *fixed], [self.path[1:]])
+        self.raw = self._steps.repeated(substeps)  # what a call costs at least
+        waits = not self._compiled and self._native == "auto"
+        self.take: Callable[[], int] = self._interpreted if waits else self.raw
+        self._start = Evaluator(SharedFunction(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
+        self.report = Report(report, self._given.numbers)
+
+    def _interpreted(self) -> int:
+        """In the virtual machine, until there is machine code."""
+        if self._code.compiled is not None:
+            self._connect(self._code.compiled)
+            return self.take()
+        begin = clock.perf_counter()
+        done = self.raw()
+        self._code.spend(clock.perf_counter() - begin)
+        return done
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
+        """Accelerations, power of the inputs, power dissipated and, with constraints, their multipliers, for a first
+        step of size dt."""
+        softening = (np.array([float(each)]) for each in self.method.softening(dt))
+        return self._start(q, v, u, *softening, self._given.numbers)

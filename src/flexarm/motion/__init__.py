@@ -1,1 +1,0 @@
-"""Time: inputs, steps, the loop over them, and results."""

@@ -1,0 +1,1 @@
+"""Figures, films and tables of results (Matplotlib, rich)."""

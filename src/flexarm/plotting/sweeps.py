@@ -1,0 +1,315 @@
+"""Sweeps as figures: lines over one field, maps over two, bands of quantiles over what was drawn (matplotlib)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array
+from flexarm.plotting.style import STYLES, Picture, grid, plain, wrapped
+from flexarm.results.netcdf import warn_of_version
+from flexarm.sweeps.monte_carlo import random_sample
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+MOST = 6  # panels
+MOST_BANDS = 6  # rows of them
+USUAL = ("peak_deflection", "residual", "tip", "peak_torque")  # the first that there are
+SKIPPED = ("end", "balance")  # of which a figure tells little, unless it is asked for
+BINS = 12  # along a drawn field, for each of which quantiles are drawn
+LEAST = 8  # members of such a bin
+FEW = 8  # values that are ticks
+WIDE = 10.0  # times the least: numbers that grow by a factor up to there have a logarithmic scale
+STILL = 1e-9  # of a measure's size: what varies by less does not vary
+
+
+def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **at: Any) -> Figure:
+    """A figure of a sweep: lines over one field, maps over two, and of a Monte Carlo study bands of quantiles over each
+    field that was drawn.
+
+    data: what `fa.sweep` or `fa.monte_carlo` gave.
+    quantity: names of measures, `"tip"` or `["tip", "residual"]`, or of a part, `"tip.y"`, `"peak_deflection.upper"`;
+        the usual ones unless given.
+    at: values of fields at which those beyond two are held (the nearest that there is), with their last names,
+        `mass=0.1`, or with all, `**{"links.fore.payload.mass": 0.1}`; the first unless given.
+    """
+    data = _a_sweep(data)
+    fields = _fields(data)
+    data = _held(data, fields, at)
+    panels = _panels(data, quantity)
+    if not any(np.isfinite(part.values).any() for _, part in panels):
+        raise ValueError(f"data: has no numbers to draw ({data.attrs.get('summary') or 'no measure varies'})")
+    if "member" in data.dims:
+        return _bands(data, panels, fields)
+    free = [name for name in fields if name in data.dims]
+    if not free:
+        raise ValueError("data: all fields are held; leave one free to be drawn over")
+    return _lines(data, panels, free[0]) if len(free) == 1 else _maps(data, panels, free[0], free[1])
+
+
+Part = tuple[str, "xr.DataArray"]  # what it is called, and its values over the fields
+
+
+def _a_sweep(data: Any) -> xr.Dataset:
+    if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
+        raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
+    warn_of_version("data", data.attrs, stacklevel=4)
+    found: xr.Dataset = data
+    return found
+
+
+def _fields(data: xr.Dataset) -> list[str]:
+    """The fields that vary, in order."""
+    if "member" in data.dims:
+        return [str(name) for name, each in data.coords.items() if each.dims == ("member",) and name != "member"]
+    return [str(name) for name in data["status"].dims]
+
+
+def _held(data: xr.Dataset, fields: Sequence[str], at: dict[str, Any]) -> xr.Dataset:
+    """The part of the data in which at most two fields are free."""
+    for given, value in at.items():
+        ends = [name for name in fields if name == given or name.endswith(f".{given}")]
+        if len(ends) != 1 or ends[0] not in data.dims:
+            known = [name for name in fields if name in data.dims]
+            raise ValueError(f"at: {given!r} is no field that can be held{suggestion(given, known)}")
+        column = data[ends[0]]
+        try:
+            data = data.sel({ends[0]: value}, method="nearest" if column.dtype.kind in "iuf" else None)
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"at: {given} = {shown(value)}: must be one of {shown(column.values.tolist())}") from None
+    free = [name for name in fields if name in data.dims]
+    return data.isel(dict.fromkeys(free[2:], 0)) if "member" not in data.dims else data
+
+
+def _panels(data: xr.Dataset, quantity: Any) -> list[Part]:
+    """What to draw, as many as there is room for."""
+    if quantity is None:
+        found = [part for name in _chosen(data) for part in _parts(data, name)]
+        most = MOST if "member" not in data.dims else MOST_BANDS
+        return [part for part in found if _varies(part[1])][:most] or found[:most]
+    names = [quantity] if isinstance(quantity, str) else quantity
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(each, str) for each in names):
+        raise TypeError(f"quantity = {shown(quantity)}: must be the name of a measure, or several in a list")
+    found = []
+    for name in names:
+        known = quantities(data)
+        if name in _measures(data):
+            found += _parts(data, name)
+        elif name in known:
+            found.append((name, known[name]))
+        else:
+            raise ValueError(f"quantity: there is no {name!r}{suggestion(name, [*_measures(data), *known])}")
+    if len(found) > 4 * MOST:
+        raise ValueError(
+            f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MOST} can be drawn; name some"
+        )
+    return found
+
+
+def quantities(data: xr.Dataset) -> dict[str, xr.DataArray]:
+    """All parts of measures that can be drawn, by the names that `plot_sweep` knows."""
+    return {label: part for name in _measures(data) for label, part in _parts(data, name)}
+
+
+def usual_quantity(data: xr.Dataset) -> str:
+    """The first that is drawn unless one is asked for."""
+    return _panels(data, None)[0][0]
+
+
+def _measures(data: xr.Dataset) -> list[str]:
+    made = ("_quantiles", "_first_order")
+    return [
+        str(name) for name, each in data.data_vars.items() if each.dtype.kind == "f" and not str(name).endswith(made)
+    ]
+
+
+def _chosen(data: xr.Dataset) -> list[str]:
+    known = _measures(data)
+    usual = [name for name in USUAL if name in known]
+    others = [name for name in known if name not in usual and name not in SKIPPED]
+    return usual if usual else others or known
+
+
+def _parts(data: xr.Dataset, name: str) -> list[Part]:
+    """A measure by its links, axes or inputs."""
+    whole = data[name]
+    beyond = [dim for dim in whole.dims if dim != "member" and dim not in data["status"].dims]
+    parts: list[Part] = [(name, whole)]
+    for dim in beyond:
+        labels = whole[dim].values.tolist() if dim in whole.coords else list(range(whole.sizes[dim]))
+        parts = [(f"{label}.{each}", part.isel({dim: k})) for label, part in parts for k, each in enumerate(labels)]
+    return parts
+
+
+def _varies(part: xr.DataArray) -> bool:
+    values = part.values[np.isfinite(part.values)]
+    return bool(values.size and np.ptp(values) > STILL * np.abs(values).max())
+
+
+def _label(name: str, part: xr.DataArray, width: int = 18) -> str:
+    unit = part.attrs.get("units") or (str(part["input_unit"].item()) if "input_unit" in part.coords else "")
+    return plain(fill(f"{name} ({unit})" if unit else name, width, break_long_words=False))
+
+
+def _axis_label(data: xr.Dataset, field: str) -> str:
+    unit = data[field].attrs.get("units", "")
+    return plain(f"{field} ({unit})" if unit not in ("", "1") else field)
+
+
+def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, width: float = 4.6) -> tuple[Picture, Any]:
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = Picture(figsize=(max(width * columns, 6.0), 0.9 + height * rows))
+    plots = [figure.add_subplot(rows, columns, k + 1) for k in range(count)]
+    failed = int((data["status"].values == "failed").sum() + (data["status"].values == "missing").sum())
+    held = [
+        f"{name} = {each.item():.4g}"
+        for name, each in data.coords.items()
+        if not each.dims and each.dtype.kind in "iuf"
+    ]
+    title = ", ".join([str(data.attrs.get("robot", "sweep")), *held])
+    statistics = f"; statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
+    title += f" ({failed} of {data['status'].size} members failed or are missing{statistics})" if failed else ""
+    figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize=11)
+    return figure, plots
+
+
+def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
+    figure, plots = _figure(len(panels), data, 1 if len(panels) <= 3 else 2, height=2.0)
+    x = data[field].values
+    for plot, (name, part) in zip(plots, panels, strict=True):
+        marker = "o" if len(x) <= 40 else ""
+        places = np.arange(len(x)) if x.dtype.kind in "UOb" else x
+        order = np.argsort(places, kind="stable")
+        plot.plot(places[order], part.values[order], color=STYLES[0][0], linewidth=1.2, marker=marker, markersize=3)
+        failed = places[~np.isfinite(part.values)]
+        if len(failed):  # crosses on the lower edge
+            low = np.full(len(failed), 0.03)
+            plot.plot(failed, low, "x", color="0.6", markersize=4, transform=plot.get_xaxis_transform())
+        _scaled(plot.xaxis, plot.set_xscale, x)
+        plot.set_ylabel(_label(name, part))
+        plot.set_xlabel(_axis_label(data, field))
+        grid(plot)
+    figure.align_ylabels()
+    return figure
+
+
+def _scaled(axis: Any, scale: Any, values: Any) -> None:
+    """Ticks at words and at few numbers; a logarithmic scale for numbers that grow by a factor."""
+    if values.dtype.kind in "UOb":
+        axis.set_ticks(np.arange(len(values)), [plain(str(each)) for each in values])
+        return
+    if _is_geometric(values):
+        scale("log")
+    if len(values) <= FEW:
+        axis.set_ticks(values, [f"{each:.4g}" for each in values])
+        axis.set_ticks([], minor=True)
+
+
+def _is_geometric(values: Any) -> bool:
+    """Whether numbers grow by one factor, and far."""
+    if len(values) < 3 or values.dtype.kind in "UOb" or min(values) <= 0 or max(values) < WIDE * min(values):
+        return False
+    factors = np.diff(np.log(np.sort(np.asarray(values, dtype=float))))
+    return bool(np.ptp(factors) < 0.01 * factors.mean())
+
+
+def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Picture:
+    figure, plots = _figure(len(panels), data, 2, height=3.0)
+    for plot, (name, part) in zip(plots, panels, strict=True):
+        values = part.transpose(up, across).values
+        edges = [_edges(data[field].values) for field in (across, up)]
+        mesh = plot.pcolormesh(*edges, np.ma.masked_invalid(values), cmap="viridis", rasterized=True)
+        plot.set_facecolor("0.85")  # members that failed
+        _scaled(plot.xaxis, plot.set_xscale, data[across].values)
+        _scaled(plot.yaxis, plot.set_yscale, data[up].values)
+        figure.colorbar(mesh, ax=plot, label=_label(name, part, 32))
+        plot.set_xlabel(_axis_label(data, across))
+        plot.set_ylabel(_axis_label(data, up))
+    return figure
+
+
+def _edges(values: Any) -> Array:
+    """Of cells around values, which need not be in order."""
+    x = np.arange(len(values), dtype=float) if values.dtype.kind in "UOb" else np.asarray(values, dtype=float)
+    if len(x) == 1:
+        return np.array([x[0] - 0.5, x[0] + 0.5])
+    if _is_geometric(values):
+        return np.asarray(np.exp(_edges(np.log(x))))
+    middles = (x[1:] + x[:-1]) / 2
+    return np.concatenate([[2 * x[0] - middles[0]], middles, [2 * x[-1] - middles[-1]]])
+
+
+def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> Picture:
+    """Draw a row for each measure and a column for each field: members as points, and bands of their quantiles.
+
+    Bands of an interrupted Monte Carlo study are those of its first draws, as its statistics are.
+    """
+    shown_fields = list(fields)[:4]
+    drawn = random_sample(data) if data.attrs.get("kind") == "monte_carlo" else None
+    count, columns = len(panels), len(shown_fields)
+    figure, plots = _figure(count * columns, data, columns, width=3.9)
+    for k, (name, part) in enumerate(panels):
+        for column, field in enumerate(shown_fields):
+            plot = plots[k * columns + column]
+            _band(plot, np.asarray(data[field].values, dtype=float), np.asarray(part.values, dtype=float), drawn)
+            share = _share(data, name, field)
+            if share is not None:
+                words = f"explains {100 * max(share, 0.0):.0f} %"
+                plot.set_title(plain(words), fontsize=9)
+            if column == 0:
+                plot.set_ylabel(_label(name, part))
+            if k == count - 1:
+                plot.set_xlabel(_axis_label(data, field))
+            grid(plot)
+    figure.align_ylabels()
+    handles, labels = plots[0].get_legend_handles_labels()
+    if labels:
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+    return figure
+
+
+def _band(plot: Any, x: Array, y: Array, drawn: int | None) -> None:
+    """Draw all members as points, and quantiles of the first `drawn` members (of all if None)."""
+    good = np.isfinite(y)
+    colour = STYLES[0][0]
+    plot.plot(x[good], y[good], linestyle="", marker=".", markersize=2, color="0.6", rasterized=True, zorder=1)
+    x, y = x[:drawn][good[:drawn]], y[:drawn][good[:drawn]]
+    bins = min(BINS, len(x) // LEAST)
+    if bins < 2:
+        return
+    order = np.argsort(x, kind="stable")
+    parts = np.array_split(order, bins)
+    places = [float(np.median(x[part])) for part in parts]
+    levels = np.array([np.quantile(y[part], (0.05, 0.25, 0.5, 0.75, 0.95)) for part in parts])
+    plot.fill_between(places, levels[:, 0], levels[:, 4], color=colour, alpha=0.15, linewidth=0, label="5 to 95 %")
+    plot.fill_between(places, levels[:, 1], levels[:, 3], color=colour, alpha=0.25, linewidth=0, label="25 to 75 %")
+    plot.plot(places, levels[:, 2], color=colour, linewidth=1.2, label="median")
+
+
+def _share(data: xr.Dataset, name: str, field: str) -> float | None:
+    """How much of the variance of a part of a measure a field explains."""
+    measure = max((each for each in _measures(data) if name == each or name.startswith(f"{each}.")), key=len)
+    if f"{measure}_first_order" not in data:
+        return None
+    indices = data[f"{measure}_first_order"].sel(field=field)
+    if indices.ndim == 0:
+        found = float(indices)
+    else:
+        labels = dict(_parts_of(indices, measure))
+        found = labels.get(name, np.nan)
+    return None if not np.isfinite(found) else found
+
+
+def _parts_of(indices: xr.DataArray, measure: str) -> list[tuple[str, float]]:
+    parts: list[tuple[str, Any]] = [(measure, indices)]
+    for dim in indices.dims:
+        labels = indices[dim].values.tolist() if dim in indices.coords else list(range(indices.sizes[dim]))
+        parts = [(f"{label}.{each}", part.isel({dim: k})) for label, part in parts for k, each in enumerate(labels)]
+    return [(label, float(part)) for label, part in parts]

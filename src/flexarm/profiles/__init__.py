@@ -1,0 +1,1 @@
+"""Functions of time: segments, standard profiles, tables, bandwidth and tracing."""

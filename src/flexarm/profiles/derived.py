@@ -1,0 +1,141 @@
+"""Sums of delayed copies of a profile: what a shaper makes of a command.
+
+Third and fourth rates of profiles: a profile of the second one, whose own two rates they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array
+from flexarm.profiles.bandwidth import Outlook, calm, together
+from flexarm.profiles.coefficients import CoefficientSegment, Stretch, fit_segment
+from flexarm.profiles.profile import Profile
+from flexarm.profiles.segments import Formula, Opaque, Segment, Spline, Wave, looked
+
+
+@dataclass(frozen=True)
+class Copy:
+    """amplitude times a piece that is delayed (s), and that is never asked for times before it began."""
+
+    amplitude: float
+    delay: float
+    piece: Segment
+    began: float = -np.inf
+
+    def value(self, t: Array, rate: int) -> Array:
+        return np.asarray(self.amplitude * self.piece.value(np.maximum(t - self.delay, self.began), rate))
+
+    def look(self, begin: float, end: float, rate: int) -> tuple[Copy, Outlook]:
+        first, last = max(begin - self.delay, self.began), end - self.delay
+        if not first < last:  # but for rounding
+            return self, calm()
+        found, outlook = looked(self.piece, first, last, rate)
+        return Copy(self.amplitude, self.delay, found, self.began), outlook.delayed(1.0, -self.delay)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A sum of copies. Which pieces of a profile they are is known for all of the time between two breaks: right at
+    one, t - delay tells it only to rounding."""
+
+    copies: tuple[Copy, ...]
+
+    def value(self, t: Array, rate: int) -> Array:
+        return np.asarray(sum((each.value(t, rate) for each in self.copies), np.zeros(np.shape(t))))
+
+    def expression(self, t: Any, rate: int) -> Any:
+        return sum(each.amplitude * each.piece.expression(t - each.delay, rate) for each in self.copies)
+
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+        found, outlooks = zip(*(each.look(begin, end, rate) for each in self.copies), strict=True)
+        return Copies(found), together(outlooks)
+
+    def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
+        if any(isinstance(each.piece, Opaque) for each in self.copies):
+            return None
+        return fit_segment(lambda t: self.value(t, rate), stretch)
+
+
+def copied(profile: Profile, amplitudes: Sequence[float], delays: Sequence[float], name: str) -> Profile:
+    """The profile that is the sum of these copies; a function of t is held where it begins before t = 0."""
+    profile = _held(profile)
+    pairs = [(float(amplitude), float(delay)) for amplitude, delay in zip(amplitudes, delays, strict=True)]
+    ends = np.array(profile.breaks, dtype=float)
+    starts = (-np.inf, *sorted({each for _, delay in pairs for each in (ends + delay).tolist() if np.isfinite(each)}))
+    began = (-np.inf, *profile.breaks)
+
+    def between(start: float) -> Copies:
+        which = [int(np.searchsorted(ends + delay, start, side="right")) for _, delay in pairs]
+        return Copies(tuple(Copy(*pair, profile.pieces[k], began[k]) for pair, k in zip(pairs, which, strict=True)))
+
+    late = [delay for _, delay in pairs]
+    data = None if profile.data is None else (profile.data[0] + min(late), profile.data[1] + max(late))
+    return Profile(starts, tuple(between(start) for start in starts), name, data=data)
+
+
+def _held(profile: Profile) -> Profile:
+    """A function can often not be called before t = 0, where a run begins: there it stays as it is then."""
+    if not isinstance(profile.pieces[0], (Formula, Opaque)) or profile.starts[0] > 0:
+        return profile
+    still = Wave(float(profile(0.0)))
+    later = [(start, piece) for start, piece in zip(profile.breaks, profile.pieces[1:], strict=True) if start > 0]
+    first = profile.pieces[int(np.searchsorted(np.array(profile.breaks), 0.0, side="right"))]
+    starts, pieces = zip((-np.inf, still), (0.0, first), *later, strict=True)
+    return Profile(starts, pieces, profile.name, data=profile.data)
+
+
+@dataclass(frozen=True)
+class SecondRate:
+    """The second rate of a piece that has a formula; its rates come from CasADi."""
+
+    of: Segment
+
+    def value(self, t: Array, rate: int) -> Array:
+        if rate == 0:
+            return self.of.value(t, 2)
+        return np.broadcast_to(self._rates[rate](t[None, :]).full()[0], t.shape)
+
+    def expression(self, t: Any, rate: int) -> Any:
+        return self._rates[rate](t)
+
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+        """A wave and its rates are equally fast; so is, nearly, what is as smooth as a profile of this kind."""
+        return self, looked(self.of, begin, end, 2)[1]
+
+    def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
+        return fit_segment(lambda t: self.value(t, rate), stretch)
+
+    @cached_property
+    def _rates(self) -> list[Any]:
+        import casadi as ca
+
+        t = ca.SX.sym("t")
+        found = [ca.SX(self.of.expression(t, 2))]
+        for _ in range(2):
+            found.append(ca.jacobian(found[-1], t))
+        return [ca.Function("rate", [t], [ca.densify(each)]) for each in found]
+
+
+def second_rate(profile: Profile, where: str) -> Profile:
+    """Of a profile whose pieces have four rates; `where` begins the sentence about one that has not."""
+    for piece in profile.pieces:
+        _require_smooth(piece, where, profile)
+    return Profile(profile.starts, tuple(SecondRate(each) for each in profile.pieces), f"second rate of {profile.name}")
+
+
+def _require_smooth(piece: Segment, where: str, profile: Profile) -> None:
+    if isinstance(piece, Copies):
+        for each in piece.copies:
+            _require_smooth(each.piece, where, profile)
+    if isinstance(piece, (Opaque, Spline)):
+        why = "a function that can only be called" if isinstance(piece, Opaque) else "a cubic spline"
+        raise ValueError(
+            f"{where} = {profile.name}: {why} has no third and fourth rates; give a formula of t or a profile, such as "
+            "fa.rest_to_rest(0, 1, 2)"
+        )

@@ -1,0 +1,163 @@
+"""Profiles from rest to rest: by limits of speed, acceleration and jerk, or by polynomials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array, real_number, whole_number
+from flexarm.profiles.bandwidth import EIGHTH, Outlook, calm, steady
+from flexarm.profiles.coefficients import CoefficientSegment, Stretch
+from flexarm.profiles.profile import Profile, adjustable
+from flexarm.profiles.segments import Segment, Wave
+
+MOST_SMOOTH = 6  # derivatives that vanish at the ends: polynomials of degree 15 and more are ill-conditioned
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """c0 + c1 s + c2 s^2 + ..., s the time since `start`."""
+
+    start: float
+    coefficients: tuple[float, ...]
+
+    def value(self, t: Array, rate: int) -> Array:
+        return np.broadcast_to(np.asarray(self._at(t, rate), dtype=float), np.shape(t))
+
+    def expression(self, t: Any, rate: int) -> Any:
+        return self._at(t, rate)
+
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+        """Up to degree 3 any step sees it; of a higher one as a wave with so many turns."""
+        turns = len(self.coefficients) - 4 - (2 - rate if rate < 2 else 0)
+        if turns <= 0 or not any(self.coefficients[4:]):
+            return self, calm()
+        return self, steady(begin, end, 2 * EIGHTH * (end - begin) / turns)
+
+    def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
+        derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), rate)
+        return CoefficientSegment(knots=np.array([self.start]), rows=np.array([[self.start, 1.0, *derived[::-1]]]))
+
+    def _at(self, t: Any, rate: int) -> Any:
+        s, out = t - self.start, 0.0 * t
+        derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), rate)
+        for each in reversed(derived.tolist()):
+            out = out * s + each
+        return out
+
+
+@adjustable
+def minimum_jerk(start: float, end: float, duration: float) -> Profile:
+    """From rest at `start` to rest at `end` in `duration` (s) by the polynomial of degree 5 with the least mean square
+    jerk.
+
+    >>> minimum_jerk(0.0, 1.0, 2.0)(1.0)
+    0.5
+    """
+    return _polynomial("minimum_jerk", start, end, duration, 2)
+
+
+@adjustable
+def rest_to_rest(start: float, end: float, duration: float, smooth: int = 3) -> Profile:
+    """From `start` to `end` in `duration` (s) by the polynomial whose first `smooth` derivatives vanish at both ends,
+    of degree 2 smooth + 1: 1 a cubic, 2 minimum jerk, 3 continuous jerk, ...
+
+    >>> rest_to_rest(0.0, 1.0, 2.0, smooth=3)(2.0, 2)
+    0.0
+    """
+    return _polynomial("rest_to_rest", start, end, duration, smooth)
+
+
+def _polynomial(name: str, start: float, end: float, duration: float, smooth: int) -> Profile:
+    start, end = real_number("start", start), real_number("end", end)
+    T, n = real_number("duration", duration, "s", above=0), whole_number("smooth", smooth, least=1)
+    if n > MOST_SMOOTH:
+        raise ValueError(f"smooth = {n}: must be at most {MOST_SMOOTH}")
+    unit = np.zeros(2 * n + 2)
+    for k in range(n + 1):  # the step of degree 2 n + 1
+        unit[n + 1 + k] = (-1) ** k * comb(n + k, k) * comb(2 * n + 1, n - k)
+    scaled = (end - start) * unit / T ** np.arange(2 * n + 2)
+    moving = Polynomial(0.0, (start, *scaled[1:].tolist()))
+    return _profile(f"{name}({start:g}, {end:g}, {T:g})", start, [(0.0, moving)], T, end)
+
+
+@adjustable
+def trapezoid(start: float, end: float, speed: float, acceleration: float) -> Profile:
+    """From rest at `start` to rest at `end` with at most this `speed` and this `acceleration`, as fast as they allow;
+    a way that is too short for the speed is a triangle.
+
+    >>> trapezoid(0.0, 1.0, speed=1.0, acceleration=2.0).breaks  # sped up, steady, braked
+    (0.0, 0.5, 1.0, 1.5)
+    """
+    speed, acceleration = (
+        real_number("speed", speed, "per s", above=0),
+        real_number("acceleration", acceleration, "per s2", above=0),
+    )
+    way = abs(real_number("end", end) - real_number("start", start))
+    reached = min(speed, (way * acceleration) ** 0.5)
+    ramp = reached / acceleration
+    times = [ramp, max(way / reached - ramp, 0.0) if reached else 0.0, ramp]
+    name = f"trapezoid({start:g}, {end:g}, {speed:g}, {acceleration:g})"
+    return _driven(name, float(start), float(end), times, [acceleration, 0.0, -acceleration])
+
+
+@adjustable
+def s_curve(start: float, end: float, speed: float, acceleration: float, jerk: float) -> Profile:
+    """From rest at `start` to rest at `end` with at most this `speed`, `acceleration` and `jerk`: seven stretches of
+    constant jerk, fewer where the way is short.
+
+    >>> move = s_curve(0.0, 1.0, speed=1.0, acceleration=2.0, jerk=10.0)
+    >>> float(abs(move(np.linspace(0, 3, 301), 2)).max()) <= 2.0 + 1e-9
+    True
+    """
+    given = {"speed": (speed, "per s"), "acceleration": (acceleration, "per s2"), "jerk": (jerk, "per s3")}
+    limits = [real_number(limit, each, unit, above=0) for limit, (each, unit) in given.items()]
+    way = abs(real_number("end", end) - real_number("start", start))
+    rise, steady_rise, cruise = _seven(way, *limits)
+    times = [rise, steady_rise, rise, cruise, rise, steady_rise, rise]
+    name = f"s_curve({start:g}, {end:g}, {speed:g}, {acceleration:g}, {jerk:g})"
+    return _driven(name, float(start), float(end), times, [jerk, 0.0, -jerk, 0.0, -jerk, 0.0, jerk], order=3)
+
+
+def _seven(way: float, speed: float, acceleration: float, jerk: float) -> tuple[float, float, float]:
+    """Durations of rising acceleration, of the steady one, and of the speed held."""
+    if way == 0:
+        return 0.0, 0.0, 0.0
+    rise = min(acceleration / jerk, (speed / jerk) ** 0.5, (way / (2 * jerk)) ** (1 / 3))
+    top = jerk * rise
+    # speed after rise, steady and fall of the acceleration: top (rise + steady); way: speed (2 rise + steady + cruise)
+    held = max(speed / top - rise, 0.0)
+    short = (-3 * rise + (rise**2 + 4 * way / top) ** 0.5) / 2  # no cruise: (rise + s)(2 rise + s) = way / top
+    steady_rise = max(min(held, short), 0.0)
+    reached = top * (rise + steady_rise)
+    return rise, steady_rise, max(way / reached - 2 * rise - steady_rise, 0.0)
+
+
+def _driven(
+    name: str, start: float, end: float, times: Sequence[float], rates: Sequence[float], order: int = 2
+) -> Profile:
+    """Stretches in which a derivative of this order is constant, from rest."""
+    sign = float(np.sign(end - start))
+    t, state = 0.0, [start, *[0.0] * (order - 1)]
+    pieces: list[tuple[float, Segment]] = []
+    for duration, rate in zip(times, rates, strict=True):
+        if duration <= 0:
+            continue
+        taylor = [*state, sign * rate]
+        coefficients = tuple(each / float(np.prod(np.arange(1, k + 1))) for k, each in enumerate(taylor))
+        piece = Polynomial(t, coefficients)
+        pieces.append((t, piece))
+        t += duration
+        derived = [np.polynomial.polynomial.polyder(np.array(coefficients), k) for k in range(order)]
+        state = [float(np.polynomial.polynomial.polyval(duration, each)) for each in derived]
+    return _profile(name, start, pieces, t, end)
+
+
+def _profile(name: str, start: float, pieces: Sequence[tuple[float, Segment]], finish: float, end: float) -> Profile:
+    starts = (-np.inf, *(begin for begin, _ in pieces), finish) if pieces else (-np.inf,)
+    held = (Wave(start), *(piece for _, piece in pieces), Wave(end)) if pieces else (Wave(start),)
+    return Profile(starts, held, name)

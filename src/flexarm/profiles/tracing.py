@@ -1,0 +1,213 @@
+"""Python functions as CasADi expressions, and what cannot become one found out while it is tried.
+
+A symbol has no value: `float(t)`, and with it `math.sin(t)` and SciPy's functions, would give a NaN that freezes what
+depends on it. While a function is traced such conversions raise instead. Profiles of the time that it calls become
+inputs, `Channel`s, so that they are as exact inside a law as anywhere else.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexarm.codegen.library import building
+from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array
+from flexarm.profiles.bandwidth import Outlook
+from flexarm.profiles.coefficients import CoefficientSegment, Stretch
+
+if TYPE_CHECKING:
+    from flexarm.profiles.profile import Profile
+
+NOTHING = np.zeros(0)
+
+_here = threading.local()  # .depth: how many functions this thread is tracing; .trace: what they were told
+
+
+class ConversionError(TypeError):
+    """A symbol was asked for its value."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A profile (or a rate of it) at scale t + shift, computed outside the compiled step."""
+
+    profile: Profile
+    rate: int
+    scale: float
+    shift: float
+
+    def __call__(self, t: Array) -> Array:
+        """At times t. The piece is chosen by the channel's own breaks, which are step boundaries to the last digit:
+        the profile's would be met only to rounding."""
+        times, pieces = np.asarray(t, dtype=float), self.profile.pieces
+        which = np.searchsorted(np.array(self.breaks), times, side="right")
+        out = np.empty(times.shape)
+        for k in np.unique(which):
+            here, piece = which == k, pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
+            out[here] = piece.value(self.scale * times[here] + self.shift, self.rate)
+        return out
+
+    def segment(self, t: float, run: Stretch) -> CoefficientSegment | None:
+        """Return the coefficients of the piece that holds at a time t of a run."""
+        k, pieces = int(np.searchsorted(np.array(self.breaks), t, side="right")), self.profile.pieces
+        piece = pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
+        begin, until = self.breaks[k - 1] if k else -np.inf, self.breaks[k] if k < len(self.breaks) else np.inf
+        own = run.within(begin, until).at(self.scale, self.shift)
+        found = piece.segment(own, self.rate) if hasattr(piece, "segment") else None
+        return None if found is None else found.at(self.scale, self.shift)
+
+    def look(self, begin: float, end: float) -> Outlook:
+        """How fast it is between two times."""
+        first, last = sorted(self.scale * t + self.shift for t in (begin, end))
+        return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
+
+    @property
+    def data(self) -> tuple[float, float] | None:
+        """First and last time of the profile's data, if its value outside was not specified. Rates vanish there."""
+        if self.profile.data is None or self.rate:
+            return None
+        first, last = sorted((each - self.shift) / self.scale for each in self.profile.data)
+        return first, last
+
+    @cached_property
+    def breaks(self) -> tuple[float, ...]:
+        """Times at which it may jump, ascending."""
+        return tuple(sorted((each - self.shift) / self.scale for each in self.profile.breaks))
+
+
+@dataclass
+class Trace:
+    """One function being traced: its time, numbers that are known though they are symbols, and the channels that it
+    turned out to have."""
+
+    t: Any
+    known: Any
+    values: Array
+    channels: list[Channel] = field(default_factory=list)
+    symbols: list[Any] = field(default_factory=list)
+
+    def channel(self, profile: Profile, t: Any, rate: int) -> Any:
+        """The symbol of a profile at a time that is a t + b, where a and b may depend on what is known; None at any
+        other time."""
+        import casadi as ca
+
+        if ca.is_equal(t, self.t):
+            return self._symbol(Channel(profile, rate, 1.0, 0.0))
+        if self.values.size:
+            t = ca.substitute(t, self.known, self.values)
+        if any(not ca.is_equal(each, self.t) for each in ca.symvar(t)):
+            return None
+        function = ca.Function("time", [self.t], [t, ca.jacobian(t, self.t)])
+        operations = {function.instruction_id(k) for k in range(function.n_instructions())}
+        if not operations <= _arithmetic():  # floor, fmod or a comparison may have a constant slope and yet jump
+            return None
+        (shift, slope), (_, elsewhere) = (map(float, function(at)) for at in (0.0, 1.0))
+        if not slope or slope != elsewhere or not ca.SX(ca.jacobian(t, self.t)).is_constant():
+            return None
+        return self._symbol(Channel(profile, rate, slope, shift))
+
+    def _symbol(self, wanted: Channel) -> Any:
+        import casadi as ca
+
+        if wanted not in self.channels:
+            self.channels.append(wanted)
+            self.symbols.append(ca.SX.sym(f"channel{len(self.symbols)}"))
+        return self.symbols[self.channels.index(wanted)]
+
+
+@cache
+def _arithmetic() -> set[int]:
+    """Operations of which a time a t + b can be made."""
+    import casadi as ca
+
+    names = ("INPUT", "OUTPUT", "CONST", "ASSIGN", "ADD", "SUB", "MUL", "DIV", "NEG", "TWICE")
+    return {getattr(ca, f"OP_{name}") for name in names}
+
+
+def traced(function: Callable[..., Any], *symbols: Any) -> Any:
+    """A Python function of plain arithmetic and numpy functions as a CasADi expression."""
+    import casadi as ca
+
+    with _tracing(None):
+        return ca.SX(function(*symbols))
+
+
+@contextmanager
+def tracing(t: Any, known: Any = None, values: Array = NOTHING) -> Iterator[Trace]:
+    """Inside, profiles at the symbolic time `t` become channels; `known` symbols have these `values`."""
+    trace = Trace(t, known, values)
+    with _tracing(trace):
+        _here.converted = None
+        yield trace
+        if _here.converted is not None:  # the function caught it, and went on without the value
+            raise _here.converted
+
+
+def at_symbol(profile: Profile, t: Any, rate: int) -> Any:
+    """A profile at a symbolic time: a channel in a law that is being traced, a formula elsewhere."""
+    trace = getattr(_here, "trace", None)
+    found = trace.channel(profile, t, rate) if trace is not None and t.is_scalar() and _is_sx(t) else None
+    return profile.expression(t, rate) if found is None else found
+
+
+def is_symbol(value: Any) -> bool:
+    """Whether it is a CasADi expression, without loading CasADi for those who have none."""
+    casadi = sys.modules.get("casadi")
+    return casadi is not None and isinstance(value, (casadi.SX, casadi.MX))
+
+
+def _is_sx(value: Any) -> bool:
+    return isinstance(value, sys.modules["casadi"].SX)
+
+
+@contextmanager
+def _tracing(trace: Trace | None) -> Iterator[None]:
+    _guard_conversions()
+    with building:  # filters of warnings belong to the process
+        yield from _as_tracing(trace)
+
+
+def _as_tracing(trace: Trace | None) -> Iterator[None]:
+    before = getattr(_here, "depth", 0), getattr(_here, "trace", None)
+    _here.depth, _here.trace = before[0] + 1, before[1] if trace is None else trace
+    try:
+        with warnings.catch_warnings():  # CasADi announces a change in how numpy functions treat its matrices
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    finally:
+        _here.depth, _here.trace = before
+
+
+@cache
+def _guard_conversions() -> None:
+    """Have `float(symbol)` raise, and masks mean what numpy means by them, in threads that are tracing; elsewhere both
+    stay what CasADi makes of them, a NaN and places 1 and 0."""
+    import casadi as ca
+
+    plain, entry = ca.SX.__float__, ca.SX.__getitem__
+
+    def guarded(self: Any, *args: Any) -> float:
+        if getattr(_here, "depth", 0) and not self.is_constant():
+            _here.converted = ConversionError(f"float({self}) asks a symbol for its value")
+            raise _here.converted
+        return float(plain(self, *args))
+
+    def masked(self: Any, key: Any) -> Any:
+        """CasADi reads True and False as places 1 and 0."""
+        if getattr(_here, "depth", 0) and isinstance(key, (list, tuple, np.ndarray, bool)):
+            mask = np.asarray(key)
+            if mask.dtype == bool:
+                key = np.flatnonzero(mask).tolist()
+        return entry(self, key)
+
+    setattr(ca.SX, "__float__", guarded)  # noqa: B010
+    setattr(ca.SX, "__getitem__", masked)  # noqa: B010

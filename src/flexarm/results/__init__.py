@@ -1,0 +1,1 @@
+"""`Run` and what it is made of: recorded steps, samples, energies, checks and files."""

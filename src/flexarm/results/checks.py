@@ -1,0 +1,211 @@
+"""What a user should know of a run that looks like any other: warnings about its validity."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import (
+    ValidityWarning,
+    bend_shares,
+    bends_far,
+    could_be_exact,
+    furthest,
+    node_turns,
+    reach,
+    turns_far,
+    twists_far,
+)
+from flexarm.foundation.validation import Array
+from flexarm.results import truncation_check
+from flexarm.results.energy_balance import switches
+from flexarm.results.run import Run
+from flexarm.results.stiffening_check import LinkError, estimated_errors, warnings_of
+from flexarm.results.vibration import A_PERIOD, ALIASED
+from flexarm.robot import Riding, Robot
+
+Plain = Mapping[str, Any]  # statistics and options
+
+LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
+OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
+
+
+def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = None) -> None:
+    """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration.
+
+    errors: those of second-order links, if they are known.
+    """
+    for sentence in (*_early_end(run, system.robot), *doubts(run, system, errors)):
+        warnings.warn(sentence, ValidityWarning, stacklevel=3)
+
+
+def doubts(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
+    """What to say of a run, as far as it came."""
+    robot, statistics, options = system.robot, run.statistics, run.options
+    found = (
+        _unsolved(statistics, options),
+        _inaccurate(run, robot, statistics, options),
+        _leak(run, statistics, options),
+        smoothed_steps(system),
+        _large_deflections(run, system),
+        warnings_of(estimated_errors(run, system) if errors is None else errors, system),
+        _large_twists(run, system),
+        _coarse_nodes(run, system),
+        _aliases(statistics, options),
+        _too_few_shapes(statistics, options),
+    )
+    return [*chain.from_iterable(found)]
+
+
+def _early_end(run: Run, robot: Robot) -> list[str]:
+    if run.status == "completed":
+        return []
+    return [f"the run ended early: {run.reason}; what was computed is kept{_hint(run, robot)}"]
+
+
+def _hint(run: Run, robot: Robot) -> str:
+    """What may be at fault where a run diverged."""
+    if not run.reason.startswith("diverged"):
+        return ""
+    if "rate" in run.options:
+        return (
+            f"; a controller that speaks every {1 / run.options['rate']:.3g} s shakes joints that feel little inertia: "
+            "raise its rate, lower its gains, or give the joints the hub or rotor that a motor has"
+        )
+    if "Feedback" in run.options["torque"] and "changes too fast" in run.reason:
+        return f"; {OF_LAWS}"
+    largest = np.abs(run.array("deflection")).max(axis=(0, 2))
+    for bend, link in zip(largest, robot.links, strict=True):
+        if bend > reach(link) / 3 * link.length and could_be_exact(
+            robot, link
+        ):  # its mass matrix may lose definiteness
+            return f"; stiffening='exact' of link '{link.name}' bears deflections of any size"
+    return ""
+
+
+def _unsolved(statistics: Plain, options: Plain) -> list[str]:
+    if not statistics["unsolved"]:
+        return []
+    return [unsolved_steps(statistics["unsolved"], statistics["steps"], options["dt"])]
+
+
+def _too_few_shapes(statistics: Plain, options: Plain) -> list[str]:
+    found = statistics.get("truncation")
+    if found is None or found["error"] is None or found["error"] <= MAX_TRUNCATION_ERROR:
+        return []
+    return truncation_check.warnings_of(Truncation.from_plain(found), options["duration"])
+
+
+def unsolved_steps(count: int, steps: int, dt: float) -> str:
+    """What to say of a run of steps of a size that was given."""
+    return (
+        f"Newton's iteration did not converge in {count} of {steps} steps of dt = {dt:g} s; take a shorter step, or "
+        "leave dt out"
+    )
+
+
+def _inaccurate(run: Run, robot: Robot, statistics: Plain, options: Plain) -> list[str]:
+    estimate = statistics.get("error_estimate")
+    allowed = options["rtol"] * sum(link.length for link in robot.links) + options["atol"]
+    if run.status == "failed" or estimate is None or estimate <= allowed:
+        return []
+    smaller = "dt" if options["dt"] else "rtol"
+    replayed = "; in that run the controller was not asked, but its words were said again" if "rate" in options else ""
+    return [
+        f"links are up to {estimate:.3g} m from where a more accurate run has them, and "
+        f"{allowed:.3g} m are allowed; take a smaller {smaller}{replayed}"
+    ]
+
+
+def smoothed_steps(system: System) -> list[str]:
+    """Modes of a rail are smooth over the steps of its section, where curvature should jump."""
+    robot = system.robot
+    rails = {
+        robot.links[parent].name: rider.name
+        for rider, parent in zip(robot.links, robot.parents, strict=True)
+        if parent is not None and isinstance(rider.joint, Riding) and not rider.joint.on_mesh
+    }
+    return [
+        f"link '{name}' has a section with steps, and '{rider}' slides along it: its modes are smooth over the steps "
+        "and may be some per cent too stiff; see fa.convergence"
+        for name, rider in rails.items()
+        if (link := robot.link(name)).flexible is not None and link.section is not None and link.section.breaks
+    ]
+
+
+def _leak(run: Run, statistics: Plain, options: Plain) -> list[str]:
+    """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
+    share = statistics.get("energy_share", 0.0)
+    if run.status != "completed" or abs(share) <= LEAK:
+        return []
+    did = "put in" if share > 0 else "took out"
+    if switches(run.robot):
+        return [
+            f"contact from node to node {did} {statistics['energy_balance']:.3g} J until t = "
+            f"{statistics['energy_worst_at']:.4g} s, where no more than {statistics['energy_moved']:.3g} J moved: that "
+            "is the scheme's own; take more elements, or contact 'continuous'"
+        ]
+    return [
+        f"the integration itself {did} {statistics['energy_balance']:.3g} J until t = "
+        f"{statistics['energy_worst_at']:.4g} s, where no more than {statistics['energy_moved']:.3g} J moved: do not "
+        f"trust this run; take a smaller {'dt' if options['dt'] else 'rtol'}, or another method"
+    ]
+
+
+def _states(run: Run) -> tuple[Array, Array]:
+    """Times and coordinates at steps where the run knows them, else at samples, which may miss what is between."""
+    if isinstance(run._dense, str):
+        return run.array("time"), run.array("q")
+    nodes = run._dense.nodes
+    return nodes.times, nodes.rows[:, : run.array("q").shape[1]]
+
+
+def _large_deflections(run: Run, system: System) -> list[str]:
+    """By the axis at steps, and by the tip at samples."""
+    found: list[str] = []
+    (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
+    for place, link in enumerate(system.robot.links):
+        if not np.isfinite(reach(link)):
+            continue
+        rows, tip = furthest(system, link, q), np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
+        axis = bend_shares(system, link, q[rows])
+        worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
+        share, when = max(worst)
+        found += bends_far(system.robot, link, share, f" at t = {when:.4g} s")
+    return found
+
+
+def _large_twists(run: Run, system: System) -> list[str]:
+    time, q = _states(run)
+    return list(twists_far(system, q, lambda row: f" at t = {time[row]:.4g} s"))
+
+
+def _coarse_nodes(run: Run, system: System) -> list[str]:
+    """Exact links that are curled up further than their nodes can follow."""
+    found: list[str] = []
+    time, q = _states(run)
+    for name, turns in node_turns(system, q).items():
+        worst = int(turns.argmax())
+        found += turns_far(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")
+    return found
+
+
+def _aliases(statistics: Plain, options: Plain) -> list[str]:
+    found = statistics.get("vibration", {}).items()
+    return [sentence for name, frequency in found for sentence in aliases(name, frequency, options["sample"])]
+
+
+def aliases(name: str, frequency: float, sample: float) -> list[str]:
+    """Samples that are too far apart for a vibration show a slower one, or none."""
+    if frequency * sample * ALIASED <= 1:
+        return []
+    return [
+        f"'{name}' vibrates at about {frequency:.3g} Hz, which samples every {sample:.3g} s do not show: take "
+        f"sample={1 / (A_PERIOD * frequency):.1g} (s) or less, or read the run between them with run.at(t)"
+    ]

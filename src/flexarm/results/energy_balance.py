@@ -1,0 +1,68 @@
+"""What an integration did to the energy, beside what moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from flexarm.foundation.validation import Array
+from flexarm.robot import Robot
+from flexarm.robot.joints import Prismatic
+
+ROUNDING = 1e-9  # of the largest energy
+NOTHING = 1e-12  # of the energy of a robot that moves about once in the run
+LEAST = 1e-6  # shares below are not worth telling
+
+
+class Audit(NamedTuple):
+    """The worst of the balance (J, and when), and the energy that moved (J): the largest kinetic one or change of any.
+    None moved in a robot at rest, and none is known where links gain or lose energy by their model."""
+
+    balance: float
+    sample: int
+    moved: float
+
+    @property
+    def share(self) -> float:
+        """Of the energy that moved: what the integration, or a scheme of contact, gained; below zero what it lost."""
+        return self.balance / self.moved if self.moved else 0.0
+
+
+def audit(energies: Mapping[str, Array], robot: Robot, duration: float) -> Audit:
+    """Of energies over time, by name."""
+    balance = energies["balance"]
+    stores = {name: each for name, each in energies.items() if name != "balance"}
+    worst = int(np.abs(balance).argmax())
+    moved = max(float(stores["kinetic"].max()), *(float(np.ptp(each)) for each in stores.values()))
+    speed = sum(link.length for link in robot.links) / duration if duration else 0.0
+    nothing = NOTHING * sum(link.total_mass for link in robot.links) * speed**2
+    at_rest = moved <= max(nothing, ROUNDING * max(float(np.abs(each).max()) for each in stores.values()))
+    return Audit(float(balance[worst]), worst, 0.0 if at_rest or appears(robot) else moved)
+
+
+def leaks(robot: Robot) -> bool:
+    """Energy goes where a node of contact changes, and comes with material that appears."""
+    return switches(robot) or appears(robot)
+
+
+def switches(robot: Robot) -> bool:
+    """Whether a joint touches a mesh from node to node, which puts energy in and takes it out."""
+    return any(each.on_mesh for each in _slides(robot))
+
+
+def appears(robot: Robot) -> bool:
+    """Whether material appears in a joint, and energy with it."""
+    return any(getattr(each, "rear", "") == "none" for each in _slides(robot))
+
+
+def _slides(robot: Robot) -> list[Prismatic]:
+    return [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
+
+
+def words(share: float, robot: Robot) -> str:
+    """What the integration, or contact from node to node, did to the energy."""
+    part = f"{100 * abs(share):.2g} %" if abs(share) >= LEAST else f"less than {100 * LEAST:g} %"
+    who = "contact from node to node" if switches(robot) else "the integration"
+    return f"{who} {'gained' if share > 0 else 'lost'} {part} of the energy moved"

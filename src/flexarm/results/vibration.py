@@ -1,0 +1,125 @@
+"""How fast a run vibrates, as its steps tell: what samples must show.
+
+Vibration that is left in a run after a move.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from flexarm.dynamics.bodies import Coordinate
+from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array, real_number
+from flexarm.results.step_history import StepHistory
+
+if TYPE_CHECKING:
+    from flexarm.results.run import Run
+
+
+MINDED = 0.01  # of how far a link bends, or a joint moves, in the run: smaller swings are not minded
+ABOVE_ERRORS = 10.0  # times the tolerance: nor are those that may be errors
+OFTEN = 20  # swings: fewer are no vibration
+FAST = 0.25  # of the swings are at least so fast
+A_PERIOD = 6  # samples of a vibration that can be seen
+ALIASED = 2  # samples a period, or fewer, show something else
+TIMES = (1, 2, 5, 10, 20)  # as many samples as without vibration; times of one run are found in those of another
+MOST_TIMES = TIMES[-1]
+MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
+
+
+class Vibration(NamedTuple):
+    """The fastest that is minded: which coordinate (its place), and its frequency (Hz)."""
+
+    place: int
+    frequency: float
+
+
+def vibration(nodes: StepHistory, coordinates: Sequence[Coordinate], sizes: Array, rtol: float) -> Vibration | None:
+    """Of any coordinate, of which these sizes are large. A swing is the way from one turning point to the next."""
+    q, v, _ = nodes.motions(len(coordinates))
+    turns = np.count_nonzero(v[:-1] * v[1:] < 0, axis=0)
+    often = np.flatnonzero(turns > OFTEN)
+    if not len(often):
+        return None
+    q = q / sizes
+    groups = [(each.link, each.kind == "elastic") for each in coordinates]
+    ranges: dict[tuple[str, bool], float] = {}
+    for group, size in zip(groups, np.ptp(q, axis=0).tolist(), strict=True):
+        ranges[group] = max(size, ranges.get(group, 0.0))
+    found = []
+    for place in often.tolist():
+        least = max(MINDED * ranges[groups[place]], ABOVE_ERRORS * rtol)
+        found.append(Vibration(place, _frequency(nodes.times, q[:, place], v[:, place], least)))
+    fastest = max(found, key=lambda each: each.frequency)
+    return fastest if fastest.frequency else None
+
+
+def _frequency(times: Array, q: Array, v: Array, least: float) -> float:
+    """At which a coordinate swings by more than the least (Hz); zero where it does not."""
+    turns = np.flatnonzero(v[:-1] * v[1:] < 0)
+    share = v[turns] / (v[turns] - v[turns + 1])  # of the step, until it turns
+    taken = np.diff(times[turns] + share * (times[turns + 1] - times[turns]))[np.abs(np.diff(q[turns])) > least]
+    return 0.5 / _quantile(taken, FAST) if len(taken) >= OFTEN else 0.0
+
+
+def _quantile(values: Array, share: float) -> float:
+    """Return `np.quantile(values, share)`, which imports `numpy.ma` (10 ms) when it is first called."""
+    place = share * (len(values) - 1)
+    below = int(place)
+    low, high = np.sort(values)[[below, min(below + 1, len(values) - 1)]].tolist()
+    weight = place - below
+    return float(low + (high - low) * weight if weight < 0.5 else high - (high - low) * (1 - weight))
+
+
+def refinement(found: Vibration | None, sample: float, count: int, coordinates: int) -> int:
+    """How many samples should take the place of one, so that the vibration can be seen."""
+    if found is None:
+        return 1
+    room, wanted = MOST_NUMBERS // (count * coordinates), A_PERIOD * found.frequency * sample
+    allowed = [each for each in TIMES if each <= room] or [1]
+    return next((each for each in allowed if each >= wanted), allowed[-1])
+
+
+def refined(times: Array, by: int) -> Array:
+    """Times with others between them, `by` for each stretch; those that were there stay what they are."""
+    between = times[:-1, None] + np.diff(times)[:, None] * (np.arange(by) / by)
+    return np.append(between.ravel(), times[-1])
+
+
+ROUNDING = 1e-9  # of a quantity: less is no motion
+
+
+def residual(run: Run, name: str, after: Any) -> float:
+    """Half of how far a quantity, or a point, goes to and fro from a time on: the amplitude of what vibrates."""
+    after = real_number("after", after, "s", least=0)
+    time = run.array("time")
+    late = time >= after
+    if late.sum() < 3:
+        raise ValueError(f"after = {after:g}: must leave some samples of the run, which ends at t = {time[-1]:g} s")
+    if not isinstance(name, str):
+        raise TypeError(f"name = {shown(name)}: must be that of a quantity of the run, or of a point")
+    parts = [f"{name}.{axis}" for axis in "xyz"] if f"{name}.x" in run.names else [name]
+    values = [np.asarray(run[each])[late] for each in parts]
+    if values[0].ndim > 1:
+        raise ValueError(f"name = {shown(name)}: is several quantities; take one of them{suggestion(name, run.names)}")
+    swings = [np.ptp(each) / 2 for each in values]
+    largest = values[int(np.argmax(swings))]
+    if max(swings) > ROUNDING * np.abs(largest).max() and _turns(largest) < 2:
+        warnings.warn(
+            f"residual: {shown(name)} does not go to and fro between t = {after:g} s and the end of the run: what "
+            "vibrates goes further; simulate for a period or more after the move",
+            ValidityWarning,
+            stacklevel=3,
+        )
+    return float(np.linalg.norm(swings))
+
+
+def _turns(values: Array) -> int:
+    """How often it turns about."""
+    ways = np.sign(np.diff(values))
+    return int(np.count_nonzero(np.diff(ways[ways != 0])))

@@ -1,1 +1,0 @@
-"""Figures, films and tables of what the other rooms computed."""

@@ -1,0 +1,1 @@
+"""`simulate`, the integration loop, events, and `Simulation`, which is stepped by hand."""

@@ -1,0 +1,109 @@
+"""The state in which a run starts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from flexarm.dynamics.arguments import ROUNDING, Vector
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import Array
+from flexarm.integrators.inputs import Schedule
+from flexarm.robot import MovingJoint
+
+NOTICED = 1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported
+
+
+def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vector) -> tuple[Array, Array]:
+    """q and v as given, with driven joints where their motions start, on the constraints and within the travel."""
+    q, v = _initial(system, schedule, q0), _one(system, v0, "v0")
+    for rate, (name, given) in enumerate((("q0", q0), ("v0", v0))):
+        _require_agreement(system, schedule, name, given, rate)
+    _require_travel(system, schedule, q)
+    return _closed(system, schedule, q, v, v0 is not None) if system.constraints else (q, v)
+
+
+def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, rate: int) -> None:
+    """What is said of a driven joint must be what its motion begins with."""
+    if given is None or isinstance(given, str):
+        return
+    said = given if isinstance(given, Mapping) else dict(zip(system.names, system.vector(given, name), strict=True))
+    for place, motion in schedule.motions.items():
+        joint, starts = system.names[place], float(motion(0.0, rate))
+        if joint in said and abs(said[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
+            raise ValueError(
+                f"{name}['{joint}'] = {shown(float(said[joint]))}: its motion starts with {starts:g}; leave it out"
+            )
+
+
+def _initial(system: System, schedule: Schedule, q0: Vector | str) -> Array:
+    if isinstance(q0, str):
+        if q0 != "equilibrium":
+            raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
+        from flexarm.dynamics.equilibrium import equilibrium
+
+        return equilibrium(system, _started(system, schedule, np.zeros(system.nq), ()))
+    _one(system, q0, "q0")
+    mentioned = system.names if q0 is not None and not isinstance(q0, Mapping) else q0 or ()
+    return _started(system, schedule, system.posture(q0, "q0"), mentioned)
+
+
+def _one(system: System, given: Vector, name: str) -> Array:
+    vector = system.vector(given, name)
+    if vector.ndim != 1:
+        raise ValueError(f"{name} has shape {vector.shape}: a run starts from one state")
+    return vector
+
+
+def _started(system: System, schedule: Schedule, q: Array, mentioned: Collection[str]) -> Array:
+    """q with driven coordinates where their motions start, and joints behind driven motors with them."""
+    for place, each in schedule.motions.items():
+        q[place] = each(0.0)
+        joint = system.joint(system.coordinates[place].link)
+        if joint.name not in mentioned:
+            q[joint.index] = q[place]
+    return q
+
+
+def _require_travel(system: System, schedule: Schedule, q: Array) -> None:
+    """Slides must start on their links, revolute joints within their limits."""
+    for link in system.robot.links:
+        travel = system.robot.travel(link)
+        if travel is None or not isinstance(link.joint, MovingJoint):
+            continue
+        place = system.joint(link.name).index
+        at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
+        lower, upper = travel
+        slack = ROUNDING * (upper - lower)
+        if not lower - slack <= at <= upper + slack:
+            raise ValueError(
+                f"joint '{link.name}' starts at {at:g} {link.joint.unit}, outside its travel from {lower:g} to "
+                f"{upper:g} {link.joint.unit}; give q0={{'{link.name}.q': ...}}"
+            )
+
+
+def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: bool) -> tuple[Array, Array]:
+    """The initial state on the constraints, with a warning about what had to move."""
+    q, v = q.copy(), v.copy()
+    for k, each in schedule.motions.items():
+        q[k], v[k] = each(0.0), each(0.0, 1)
+    from flexarm.dynamics.constraints.initial_projection import Assembly
+
+    found = Assembly(system, schedule.driven).state(q, v)
+    sizes = system.sizes
+    for what, old, new, per, heard in (("q0", q, found[0], "", True), ("v0", v, found[1], "/s", v_given)):
+        moved = np.abs(new - old) / sizes
+        if heard and moved.max(initial=0.0) > NOTICED * max(1.0, float(np.abs(old / sizes).max())):
+            k = int(moved.argmax())
+            name, unit = system.names[k], system.units[k].replace("1", "")
+            warnings.warn(
+                f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
+                f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),
+                ValidityWarning,
+                stacklevel=4,
+            )
+    return found

@@ -1,0 +1,287 @@
+"""Contacts with stops that steps have jumped over.
+
+A joint may run into a stiff stop and come back within one step. Where the step begins and where it ends all looks well,
+and the error estimate, which sees displacements, is content; but the curve between dives deep into the stop, or the
+energy of the impact is gone. So the energy of steps in contact is balanced.
+
+Coordinates that move without moving any mass: found by how a robot answers forces, named by its mass matrix.
+
+To compute a mass matrix and its eigenvalues takes longer than many a run, so that is done only when accelerations are
+beyond anything that is usual.
+
+Why a run found no way on.
+
+Whether a run can be computed at all: counted before it starts, and watched while it goes.
+"""
+
+from __future__ import annotations
+
+import os
+import time as clock
+import warnings
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexarm.dynamics.constraints.initial_projection import Assembly
+from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.interrupts import Ending
+from flexarm.foundation.validation import Array
+from flexarm.integrators.compiled_step import Report
+from flexarm.integrators.plant import Plant
+from flexarm.integrators.state import Layout
+from flexarm.profiles.bandwidth import Outlook, Pace
+from flexarm.results.checks import OF_LAWS
+from flexarm.results.energy_balance import leaks
+from flexarm.results.step_history import between
+from flexarm.robot import MovingJoint
+
+INSIDE = np.array([0.25, 0.5, 0.75])  # of a step: where it is looked at
+SHORT = 1e-8  # s: such steps have tried enough
+LEAK = 0.01  # of the largest energy of the motion so far: what a step in contact may put in or take out
+
+
+class Contacts:
+    """The stops of a robot's joints in one run."""
+
+    def __init__(self, system: System) -> None:
+        self._stops = [
+            (system.joint(link.name).index, *link.joint.limits)
+            for link in system.robot.links
+            if isinstance(link.joint, MovingJoint) and link.joint.stop is not None and link.joint.limits is not None
+            if not leaks(system.robot)
+        ]
+        self._largest = 0.0  # J
+
+    @property
+    def any(self) -> bool:
+        """Whether there are stops to be looked at."""
+        return bool(self._stops)
+
+    def first_missed(self, times: Array, states: Array, layout: Layout, report: Report) -> int | None:
+        """Return the first of the steps between these nodes that jumped over a contact, if one did."""
+        rows = self._in_contact(times, states, layout)
+        rows = rows[np.diff(times)[rows] >= SHORT]
+        if not rows.size:
+            return None
+        inside = times[rows, None] + np.diff(times)[rows, None] * INSIDE
+        looked_at = between(times, states, inside.ravel(), layout).reshape(*inside.shape, -1)
+        path = np.concatenate([states[rows, None], looked_at, states[rows + 1, None]], axis=1)
+        leaked, moving = _balance(path, layout, report)
+        most = np.maximum.accumulate(np.maximum(moving, self._largest))
+        jumped = leaked > LEAK * most
+        passed = int(jumped.argmax()) if jumped.any() else len(rows)
+        self._largest = float(most[passed - 1]) if passed else self._largest
+        return int(rows[passed]) if passed < len(rows) else None
+
+    def _in_contact(self, times: Array, states: Array, layout: Layout) -> NDArray[np.intp]:
+        """The steps in which a joint is, or may have been, in a stop."""
+        touched = np.zeros(len(times) - 1, dtype=bool)
+        for place, lower, upper in self._stops:
+            q, v = states[:, layout.q][:, place], np.abs(states[:, layout.v][:, place])
+            reach = np.maximum(v[:-1], v[1:]) * np.diff(times)
+            touched |= (np.minimum(q[:-1], q[1:]) - reach < lower) | (np.maximum(q[:-1], q[1:]) + reach > upper)
+        return np.flatnonzero(touched)
+
+
+def _balance(path: Array, layout: Layout, report: Report) -> tuple[Array, Array]:
+    """Of points along each step, (steps, points, state): the worst of the energy's balance, and the largest energy of
+    motion and springs at its ends."""
+    flat = path.reshape(-1, path.shape[-1])
+    inputs = np.zeros((len(flat), report.inputs))
+    energies = report(*(flat[:, part] for part in layout.motions), inputs)[0].reshape(*path.shape[:2], -1)
+    total = energies.sum(axis=2) - path[..., layout.work] + path[..., layout.lost]
+    moving = energies[:, [0, -1]][..., [0, 1, 3]].sum(axis=2).max(axis=1)  # gravity has its zero anywhere
+    return np.abs(total - total[:, :1]).max(axis=1), moving
+
+
+UNUSUAL = 1e6  # times the acceleration of the whole robot under the same torque
+AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a run, whatever causes it
+
+
+class Answering(Protocol):
+    """What tells how a robot answers forces: any stepper."""
+
+    plant: Plant
+    sizes: Array
+
+    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
+
+
+class InertiaWatch:
+    """Of one run: what was found usual once is not asked about again."""
+
+    def __init__(self, system: System, stepper: Answering) -> None:
+        self.system, self.plant, self.layout = system, stepper.plant, stepper.plant.layout
+        self._stepper, self.unusual = stepper, AT_LEAST
+
+    def require_at_start(self, state: Array) -> None:
+        """Raise where the first accelerations are not finite, or the answer to a torque is as good as infinite."""
+        a = state[self.layout.a]
+        if not np.isfinite(a).all():
+            raise ValueError(self._singularity(state) or self._too_large(state))
+        if self._answer(state) > UNUSUAL and (sentence := self._singularity(state)) is not None:
+            raise ValueError(sentence)
+
+    def _too_large(self, state: Array) -> str:
+        """Return the message for accelerations that are not finite at the start, naming the largest initial value."""
+        given = {"q0": state[self.layout.q], "v0": state[self.layout.v]}
+        worst = {name: np.abs(values / self.system.sizes) for name, values in given.items()}
+        name = max(worst, key=lambda each: float(worst[each].max(initial=0.0)))
+        k = int(worst[name].argmax())
+        largest = f"{name} of '{self.system.names[k]}' is {given[name][k]:g}"
+        return f"the first accelerations are not finite: q0, v0, a torque or a load is too large ({largest})"
+
+    def require(self, t: float, states: Array) -> None:
+        """End the run where accelerations have become absurd because the mass matrix is singular."""
+        accelerations = np.abs(states[:, self.layout.a] / self.system.sizes).max(axis=1, initial=0.0)
+        worst = int(accelerations.argmax())
+        if accelerations[worst] > self.unusual:
+            if (sentence := self._singularity(states[worst])) is not None:
+                raise Ending(f"diverged at t = {t:.6g} s: {sentence}")
+            self.unusual = 10 * float(accelerations[worst])
+
+    def _answer(self, state: Array) -> float:
+        """The largest acceleration that a torque at all actuators adds, against that of the robot as a whole."""
+        links = self.system.robot.links
+        length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
+        torque = mass * length**2  # turns the robot as a whole by about 1 rad/s2
+        rest = np.zeros(self.plant.input_count)
+        if self.plant.law is not None:  # it may divide by a gain
+            rest[self.plant.input_places[7]] = self.plant.law.parameters
+        pushed = rest.copy()
+        pushed[self.plant.input_places[1]] = torque * (1 + 0.1 * np.arange(self.system.nu))
+        q, v = state[self.layout.every_q], np.zeros(self.layout.every)
+        without, under = (self._stepper.start(q, v, u, 0.0)[0] for u in (rest, pushed))
+        gained = np.abs((under - without) / self._stepper.sizes)
+        return float(gained.max(initial=0.0)) if np.isfinite(gained).all() else np.inf
+
+    def _singularity(self, state: Array) -> str | None:
+        return self.system.singularity(state[self.layout.q], self.plant.driven)
+
+
+def divergence(
+    system: System, plant: Plant, t: float, last: Array, tried: Array, fell: float | None, name: str = ""
+) -> str:
+    """In a sentence: after the `last` good state at time t the next one that was `tried` is none, though the step fell
+    to so much (s; None of fixed steps). The `name` of what failed is found unless it is known."""
+    layout = plant.layout
+    what = "is not a number with this fixed step"
+    if fell is not None:
+        what = f"changes too fast (the step fell to {fell:.2g} s)"
+    q = np.abs(tried[layout.q] / system.sizes)
+    worst = int(np.argmax(np.where(np.isfinite(q), q, np.inf))) if len(q) else 0
+    name = name or f"'{system.names[worst]}'"
+    return f"diverged at t = {t:.6g} s: {name} {what}{_singularity(system, plant, last[layout.q])}"
+
+
+def _singularity(system: System, plant: Plant, q: Array) -> str:
+    """The end of a sentence about a failure where constraints, or a lack of inertia, are at fault."""
+    if plant.constraint_solver is None:
+        found = system.singularity(q, plant.driven, nearly=True)
+        if found is None:
+            return ""
+        if system.singularity(np.where(system.elastic, 0.0, q), plant.driven, nearly=True) is None:
+            return "; links bend further there than their model bears: their mass matrix is nearly singular"
+        return f"; {found.replace('is singular', 'is nearly singular there')}"
+    names = Assembly(system, plant.driven).nearly_singular(q)
+    return f"; the mechanism is nearly singular there: {names} cannot be held" if names else ""
+
+
+MOST_STEPS = 100_000_000  # some minutes of the smallest robot
+MOST_CALLS = 10_000_000  # of a digital controller: each is a call of Python
+NUMBERS_A_SAMPLE = 12  # for each coordinate: q, v, a and what they pass through on their way into the results
+AFTER, LONG = 5.0, 600.0  # s: a run that after so long promises to take that long says so
+
+
+def sample_times(duration: float, sample: float | None, coordinates: int) -> Array:
+    """Times of the samples, both ends among them; a ValueError where they do not fit into memory."""
+    step = duration / 1000 if sample is None else sample
+    if step > duration:
+        raise ValueError(f"sample = {sample:g}: must be at most the duration, {duration:g} s")
+    needed = duration / step * (NUMBERS_A_SAMPLE * coordinates + 50) * 8
+    if needed > (room := memory() / 2):
+        raise ValueError(
+            f"sample = {sample:g}: {duration / step:.3g} samples of this robot need about {needed / 1e9:.3g} GB of "
+            f"memory, and {room / 1e9:.3g} GB may be used; take a longer time between samples (s)"
+        )
+    count = int(np.floor(duration / step + 1e-9))
+    times = step * np.arange(count + 1)
+    if duration - times[-1] <= 1e-9 * duration:
+        times[-1] = duration
+    return np.asarray(times if times[-1] == duration else np.append(times, duration), dtype=float)
+
+
+def require_finite_work(duration: float, dt: float | None, rate: float | None) -> None:
+    """Refuse steps and calls of a controller that would never end."""
+    if dt is not None and dt > duration:
+        raise ValueError(f"dt = {dt:g}: is longer than the duration, {duration:g} s")
+    if dt is not None and duration / dt > MOST_STEPS:
+        raise ValueError(
+            f"dt = {dt:g}: makes {duration / dt:.3g} steps of the duration, {duration:g} s; at most "
+            f"{MOST_STEPS:.0e} are taken; take a longer step (s), or leave dt out"
+        )
+    if rate is not None and duration * rate > MOST_CALLS:
+        raise ValueError(
+            f"Feedback: rate = {rate:g}: makes {duration * rate:.3g} calls in {duration:g} s, and at most "
+            f"{MOST_CALLS:.0e} are made; take a lower rate (Hz)"
+        )
+
+
+def require_seen_inputs(outlooks: Mapping[str, Outlook], pace: Pace, duration: float, dt: float | None) -> None:
+    """Refuse inputs that take too many steps to be seen; warn of those that will not be."""
+    for name, each in outlooks.items():
+        if each.unresolved:
+            _doubt(
+                f"{name} is faster than could be found out by calling it {each.probes} times, at t = "
+                f"{each.fastest:.4g} s within {each.longest:.2g} s: there the result depends on where the steps "
+                "happen to be; give a profile, which knows how fast it is (fa.sine, fa.chirp, fa.spline)"
+            )
+    if not outlooks or not np.isfinite(pace.longest).any():
+        return
+    name, fastest = min(outlooks.items(), key=lambda item: item[1].longest)
+    seen = f"{name} is so fast at t = {fastest.fastest:.4g} s that only steps up to {fastest.longest:.3g} s see it"
+    if dt is None and pace.steps > MOST_STEPS:
+        raise ValueError(
+            f"{seen}: that makes {pace.steps:.3g} of the duration, {duration:g} s, and at most {MOST_STEPS:.0e} are "
+            "taken; give a slower input, or a dt (s) that does not see it"
+        )
+    if dt is not None and dt > fastest.longest:
+        _doubt(f"dt = {dt:g}: {seen}; take a shorter dt, or leave it out")
+
+
+def _doubt(sentence: str) -> None:
+    warnings.warn(sentence, ValidityWarning, stacklevel=4)
+
+
+def memory() -> float:
+    """Bytes that this machine has; a modest guess where it does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8e9
+
+
+class DurationNotice:
+    """Says once, when a run promises to take long, how long; a law in it (not of a digital controller) may be why."""
+
+    def __init__(self, duration: float, law: bool = False) -> None:
+        self.duration, self._begin, self._said = duration, clock.perf_counter(), False
+        self._hint = f"; {OF_LAWS}" if law else ""
+
+    def update(self, t: float) -> None:
+        spent = clock.perf_counter() - self._begin
+        if self._said or spent < AFTER or not t:
+            return
+        if (total := spent * self.duration / t) > LONG:
+            self._said = True
+            warnings.warn(
+                f"after {spent:.0f} s this run has come to t = {t:.3g} of {self.duration:g} s: it will take about "
+                f"{total / 60:.0f} minutes; a larger rtol or dt is faster, and Ctrl-C keeps what was computed"
+                f"{self._hint}",
+                ValidityWarning,
+                stacklevel=2,
+            )

@@ -1,0 +1,397 @@
+"""Simulation: a robot that is stepped by hand, for loops of one's own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from flexarm.codegen.evaluator import Native
+from flexarm.codegen.library import building
+from flexarm.dynamics.arguments import Energy, Vector
+from flexarm.dynamics.system import System
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.named_arrays import NamedArray, named_array
+from flexarm.foundation.validation import Array, real_array, real_number, whole_number
+from flexarm.integrators.constraint_solver import Stabilization
+from flexarm.integrators.inputs import Schedule
+from flexarm.integrators.loads import warn_of_idle_loads
+from flexarm.integrators.method import Method
+from flexarm.integrators.registry import METHODS, SUNDIALS, chosen_stabilization
+from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
+from flexarm.profiles.profile import Profile
+from flexarm.profiles.segments import Wave
+from flexarm.profiles.standard import constant
+from flexarm.robot import Robot
+from flexarm.simulation.initial_state import initial_state
+from flexarm.simulation.options import tolerance_of, usual
+from flexarm.simulation.stepped_checks import ABSURD_SQUARE, GivenWarnings, Reading, StepError, StepWatch, available
+
+SHORTEST = 1e-9  # s
+MOST_SUBSTEPS = 10_000
+HORIZON = 1.0  # s, for which errors are told
+INSIDE = 1e-9  # of a step: loads at its ends are those just inside
+FLOAT = np.dtype(float)
+
+
+@dataclass(frozen=True)
+class SimulationState:
+    """All that decides how a `Simulation` goes on: `sim.state`, to be kept, pickled and given back."""
+
+    t: float  # s
+    robot: str  # a fingerprint
+    steps_by: str  # the method and the length of its steps
+    start: float  # of the steps that are counted (s)
+    since: float  # the last reset (s)
+    column: bytes
+
+    def __repr__(self) -> str:
+        return f"SimulationState(t={self.t:g}, robot={self.robot[:8]!r}, steps_by={self.steps_by!r})"
+
+
+class Simulation:
+    """A `robot` at a time t, stepped by hand: `sim.step(torque)` goes on by `dt` (s) with the torque held.
+
+    >>> import flexarm as fa
+    >>> sim = fa.Simulation(fa.library.two_link_arm(), dt=1e-3, native=False)
+    >>> for _ in range(100):
+    ...     sim.step({"upper": 0.02 - 0.001 * sim.v["upper.q"]})
+    >>> round(sim.t, 6), len(sim.q), sim.error < 1e-6
+    (0.1, 8, True)
+
+    robot: a robot, or its `fa.System`, which serves many simulations.
+    q0, v0: where it starts, as for `fa.simulate`: vectors, mappings by name, or q0="equilibrium".
+    loads: `fa.PointLoad`s, whose profiles are read at the stages of each step.
+    method: by name or as an object, as for `fa.simulate` (not adams and bdf, which choose their own steps). "auto" is
+        esdirk: implicit, of order 5, it damps out what is too fast for the step; where a slide counts by the nodes of
+        a mesh it is generalized-alpha.
+    substeps: equal parts in which each step is computed.
+    stabilization: how constraints are kept, as for `fa.simulate`.
+    rtol: largest position error of the links, as a fraction of the robot's length, in a second (and in each that
+        follows); from 1e-13 to 0.1. It sets how accurately each step is solved. The step size is fixed, so a larger
+        error gives one warning; `sim.error` (m) is the estimate.
+    native: as for `fa.simulate`. "auto" changes to machine code once there is some; rounding differs then.
+
+    What is read (`q`, `v`, `a`, ...) are copies. A simulation has arrays of its own: many of them run in threads, each
+    in one. `copy.copy` and pickle give another one in the same state. A step that has no result raises `fa.StepError`
+    and leaves everything as it was before; joints that come to the end of their travel do that, too.
+    """
+
+    def __init__(
+        self,
+        robot: Robot | System,
+        dt: float = 1e-3,
+        *,
+        q0: Vector | str = None,
+        v0: Vector = None,
+        loads: Any = (),
+        method: str | Method = "auto",
+        substeps: int = 1,
+        stabilization: Stabilization = "projection",
+        rtol: float = 1e-4,
+        native: Native = "auto",
+    ) -> None:
+        self._system = robot if isinstance(robot, System) else System(robot)
+        self._dt = real_number("dt", real_number("dt", dt, "s", above=0), "s", least=SHORTEST)
+        if whole_number("substeps", substeps, least=1) > MOST_SUBSTEPS:
+            raise ValueError(f"substeps = {substeps}: must be at most {MOST_SUBSTEPS}")
+        if not isinstance(native, bool) and not (isinstance(native, str) and native == "auto"):
+            raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
+        self._tolerance = tolerance_of(self.system.robot, rtol, 0.0, HORIZON)
+        stepped = _method(method, self.system.robot)
+        held = chosen_stabilization(stabilization, method)
+        self._options: dict[str, Any] = {
+            **{"loads": tuple(loads) if isinstance(loads, list) else loads, "method": method, "substeps": substeps},
+            **{"stabilization": stabilization, "rtol": rtol, "native": native},
+        }
+        with building:
+            self._schedule = Schedule(self.system, None, None, loads)
+            self._schedule.require_data(np.inf)
+            self._initial = initial_state(self.system, self._schedule, q0, v0)
+            self._stepper = ZeroOrderHoldStepper(
+                self._schedule.plant(held), stepped, self.dt, substeps, native, self._schedule.given, self._tolerance
+            )
+        warn_of_idle_loads(self.system, self._schedule.loads, self._initial[0])
+        self._lock, self._said = threading.Lock(), GivenWarnings()
+        self._nodes = (np.arange(substeps)[:, None] + np.array(stepped.nodes)) / substeps
+        self._shape, places = (self.system.nu,), self._stepper.plant.input_places
+        self._torques = self._stepper.inputs[:, :, places[1]]
+        profiles = [each for _, parts in self._schedule.loads for each in parts]
+        self._varies = not all(_is_constant(each) for each in profiles)
+        if profiles and not self._varies:
+            self._stepper.inputs[:, :, places[2]] = [each(0.0) for each in profiles]
+        self._before, self._after, self._told = self._stepper.before, self._stepper.after, self._stepper.told
+        self._robot_key = _fingerprint(self._schedule.given.numbers.tobytes(), repr(self._stepper.plant.identity))
+        self._steps_by = f"{stepped!r}, {self.dt!r} s in {substeps}"
+        self._reading: Reading | None = None
+        self.reset()
+
+    # --- going on ---
+
+    def step(self, torque: Any = None) -> None:
+        """Go on by dt with a `torque` of each actuator, held: an array in the order of `system.inputs`, a mapping by
+        link name (the others zero), or nothing for none."""
+        if not (isinstance(torque, np.ndarray) and torque.dtype is FLOAT and torque.shape == self._shape):
+            torque = self._checked(torque)
+        with self._lock:
+            self._torques[:] = torque
+            if self._varies:
+                self._read_loads()
+            if self._stepper.take() < 0:
+                raise RuntimeError("the step's machine code could not be run; native=False does without it")
+            error, left, alarms, size, _ = self._told.tolist()
+            watch = self._watch
+            if alarms or error > watch.allowed or left > watch.unsolved or not size < ABSURD_SQUARE or watch.always:
+                self._look()
+            self._reading = None
+            self._before[:] = self._after  # all that changes, at once
+
+    def reset(self, q0: Vector | str = None, v0: Vector = None, t: float = 0.0) -> None:
+        """Start anew at a time t (s) in the state of `q0` and `v0`, given as for `fa.simulate`; where one is not given,
+        as this simulation was made with."""
+        t = real_number("t", t, "s")
+        if t + self.dt / 2 == t:
+            raise ValueError(f"t = {shown(t)}: is so large that steps of {self.dt:g} s are lost in its rounding")
+        q, v = self._initial
+        if q0 is not None or v0 is not None:
+            with building:
+                given = q if q0 is None else q0, v if v0 is None else v0
+                q, v = initial_state(self.system, self._schedule, *given)
+        with self._lock:
+            layout, stepper = self._stepper.layout, self._stepper
+            column, at = np.zeros(layout.size), layout.state
+            column[at.q], column[at.v] = q, v
+            a, power, drained, *forces = stepper.start(q, v, self._idle(t), 0.0)
+            column[at.a] = column[at.aux] = a
+            column[at.given], column[at.drained] = power, drained
+            if forces:
+                column[at.forces] = forces[0]
+            column[layout.last] = np.inf  # unlike any inputs
+            self._begin(column, t, t)
+
+    @property
+    def state(self) -> SimulationState:
+        """All that decides how it goes on, as one thing to be kept; give it back by `sim.state = kept`, here or to
+        another simulation of the same robot."""
+        with self._lock:
+            column = self._before.tobytes()
+            return SimulationState(self.t, self._robot_key, self._steps_by, self._start, self._since, column)
+
+    @state.setter
+    def state(self, kept: SimulationState) -> None:
+        if not isinstance(kept, SimulationState):
+            raise TypeError(f"state = {shown(kept)}: must be what `sim.state` of a simulation gave")
+        if kept.robot != self._robot_key:
+            raise ValueError(f"state = {shown(kept)}: is of another robot, of other loads or another stabilization")
+        column, start = np.frombuffer(kept.column).copy(), kept.start
+        if kept.steps_by != self._steps_by:  # what other steps have prepared for the next is of no use here
+            column[self._stepper.layout.last], column[-1], start = np.inf, 0.0, kept.t
+        with self._lock:
+            self._begin(column, start, kept.since)
+
+    def copy(self) -> Simulation:
+        """Another simulation in the same state, which goes its own way."""
+        return _made_again(self.system, self.dt, self._options, self._initial, replace(self._said), self.state)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memory: Any) -> Simulation:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return _made_again, (self.system, self.dt, self._options, self._initial, self._said, self.state)
+
+    # --- reading ---
+
+    @property
+    def system(self) -> System:
+        """The equations of its robot."""
+        return self._system
+
+    @property
+    def dt(self) -> float:
+        """How far a step goes (s)."""
+        return self._dt
+
+    @property
+    def t(self) -> float:
+        """Time (s)."""
+        return self._time(self._before)
+
+    @property
+    def q(self) -> NamedArray:
+        """Coordinates, by place or by name: `sim.q["upper.q"]`."""
+        return named_array(self._before[self._stepper.layout.state.q], self.system.names)
+
+    @property
+    def v(self) -> NamedArray:
+        """Rates of the coordinates."""
+        return named_array(self._before[self._stepper.layout.state.v], self.system.names)
+
+    @property
+    def a(self) -> NamedArray:
+        """Accelerations at the end of the last step, with its torque; before the first, without any."""
+        return named_array(self._before[self._stepper.layout.state.a], self.system.names)
+
+    @property
+    def torque(self) -> Array:
+        """Of the last step, in the order of `system.inputs`; zero before the first."""
+        said = self._before[self._stepper.layout.last][1 : 1 + self.system.nu]
+        return np.where(np.isfinite(said), said, 0.0)
+
+    @property
+    def tip(self) -> Array:
+        """Position of the last link's tip (3,)."""
+        return self._read().tip.copy()
+
+    @property
+    def energy(self) -> Energy:
+        """Kinetic, elastic, of gravity and of drives (J)."""
+        return Energy(*self._read().energies)
+
+    @property
+    def work(self) -> float:
+        """Put in by torques and loads since the reset (J)."""
+        return float(self._before[self._stepper.layout.state.work])
+
+    @property
+    def dissipated(self) -> float:
+        """Lost in dampers and friction since the reset (J)."""
+        return float(self._before[self._stepper.layout.state.lost])
+
+    @property
+    def error(self) -> float:
+        """How far links may be from where they should be (m): the estimated errors of all steps since the reset, added
+        up."""
+        return float(self._before[self._stepper.layout.told][0])
+
+    def __getitem__(self, name: str) -> float:
+        """A number by the name that a run has it by: `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.fore.y`,
+        `torque.upper`, `kinetic`, `elastic`, `gravity`, `drive`, `work`, `dissipated`, `t`, `error`."""
+        return self.reader(name)(self)
+
+    def reader(self, name: str) -> Callable[[Simulation], float]:
+        """The function that reads the number of that `name` from a simulation of this robot: for loops that want it
+        often."""
+        if not isinstance(name, str) or name not in self._readers:
+            raise KeyError(f"there is no {shown(name)} in this simulation{self._near(name)}")
+        return self._readers[name]
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.system.robot.name!r}, dt={self.dt:g}, t={self.t:g})"
+
+    # --- inside ---
+
+    def _near(self, name: object) -> str:
+        """The end of a sentence about an unknown name; rates are known by what runs call them, not by primes."""
+        base = str(name).rstrip("'")
+        primes = len(str(name)) - len(base)
+        if base in self.system.names and primes in (1, 2):
+            return f"; did you mean '{'va'[primes - 1]}.{base}'?"
+        return suggestion(name, list(self._readers))
+
+    @cached_property
+    def _readers(self) -> dict[str, Callable[[Simulation], float]]:
+        return available(self.system)
+
+    def _begin(self, column: Array, start: float, since: float) -> None:
+        """In a state, with nothing known of what came before."""
+        watch = StepWatch(self.system, self._stepper, self._tolerance, self.dt, self._said)
+        watch.require_at_start(column[self._stepper.layout.own])
+        self._watch, self._start, self._since, self._reading = watch, start, since, None
+        self._before[:] = column
+
+    def _time(self, column: Array) -> float:
+        """Of a state: by the number of steps, so that it does not drift."""
+        return float(self._start + column[-1] / len(self._torques) * self.dt)
+
+    def _look(self) -> None:
+        """At a step that may not be well."""
+        if not np.isfinite(self._torques).all():
+            k = int(np.argmin(np.isfinite(self._torques[0, 0])))
+            value = self._torques[0, 0, k]
+            raise ValueError(f"torque of '{self.system.inputs[k]}' = {value}: must be finite")
+        self._watch.look(self.t, self._time(self._after) - self._since)
+
+    def _idle(self, t: float) -> Array:
+        """Inputs without torques."""
+        rows, failure = self._schedule.inputs_until_failure(np.array([t]))
+        if failure is not None:
+            raise ValueError(str(failure)) from None
+        idle: Array = rows[0]
+        return idle
+
+    def _read_loads(self) -> None:
+        ends = np.clip(self._nodes, INSIDE, 1 - INSIDE)  # a load that jumps between two steps does so for both
+        times = (self.t + self.dt * ends).ravel()
+        rows, failure = self._schedule.inputs_until_failure(times, self._torques[0, 0].copy())
+        if failure is not None:
+            raise StepError(str(failure))
+        self._stepper.inputs[:] = rows.reshape(self._stepper.inputs.shape)
+
+    def _read(self) -> Reading:
+        """All that the state tells, once for each."""
+        with self._lock:
+            if self._reading is None:
+                at, inputs = self._stepper.layout.state, np.zeros((1, self._stepper.plant.input_count))
+                rows = (self._before[part][None, :] for part in (at.q, at.v, at.a))
+                energies, _, tip, _, bends = self._stepper.report(*rows, inputs)
+                self._reading = Reading(energies[0], tip[0], bends[0])
+            return self._reading
+
+    def _checked(self, torque: Any) -> Array:
+        """Torques that were not given as an array of floats."""
+        system = self.system
+        if torque is None:
+            return np.zeros(system.nu)
+        if isinstance(torque, Mapping):
+            for name in torque:
+                if name not in system.inputs:
+                    raise KeyError(f"torque: there is no actuator at {shown(name)}{suggestion(name, system.inputs)}")
+            return np.array([real_number(f"torque['{name}']", torque.get(name, 0.0)) for name in system.inputs])
+        values = np.atleast_1d(real_array("torque", torque))
+        if values.shape != (system.nu,):
+            raise ValueError(
+                f"torque has shape {values.shape}: give one number for each of {', '.join(system.inputs) or 'none'}"
+            )
+        return values
+
+
+def _method(method: Any, robot: Robot) -> Method:
+    """The method that `method=` asks for."""
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str) and method == "auto":
+        return usual(robot)
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]()
+    why = ": chooses its own steps" if isinstance(method, str) and method in SUNDIALS else ""
+    raise ValueError(f"method = {shown(method)}{why}: must be one of {', '.join(METHODS)}, or a fa.Method")
+
+
+def _is_constant(load: Profile) -> bool:
+    """Whether it is a number. (A function may always give the same, but is asked.)"""
+    return isinstance(load.pieces[0], Wave) and load == constant(load(0.0))
+
+
+def _fingerprint(numbers: bytes, identity: str) -> str:
+    return sha256(numbers + identity.encode()).hexdigest()
+
+
+def _made_again(
+    system: System,
+    dt: float,
+    options: dict[str, Any],
+    initial: tuple[Array, Array],
+    said: GivenWarnings,
+    state: SimulationState,
+) -> Simulation:
+    sim = Simulation(system, dt, q0=initial[0], v0=initial[1], **options)
+    sim._initial, sim._said = initial, said
+    sim.state = state
+    return sim

@@ -1,0 +1,1 @@
+"""Panels of a page of the studio."""

@@ -1,0 +1,264 @@
+"""Numbers of profiles by name: `amplitude` and the others with which a function made it, and the `scale` of any.
+
+A case with changes by name: what a member of a sweep is.
+
+Names lead to fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`,
+`v0.upper.q`), gains of a law (`gains.kp`, `gains.kp[1]` of a list), numbers of profiles: of torques, motions, loads and
+references of a law (`torque.upper.amplitude`, `motion.upper.duration`, `loads.0.force.1`, `references.fore.q.end`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from flexarm.dynamics.system import System
+from flexarm.feedback.feedback import Feedback
+from flexarm.feedback.outputs import Gains
+from flexarm.foundation.messages import suggestion
+from flexarm.foundation.validation import real, real_number
+from flexarm.integrators.loads import PointLoad
+from flexarm.profiles.derived import copied
+from flexarm.profiles.parse import profile
+from flexarm.profiles.profile import Profile, with_numbers
+from flexarm.profiles.standard import constant
+from flexarm.robot import Robot
+from flexarm.robot.path_updates import changed as robot_changed
+from flexarm.sweeps.case import SweepCase
+
+SCALE = "scale"
+SECONDS = ("switch", "at", "begin", "finish", "duration")
+RATES = {"speed": "/s", "acceleration": "/s2", "jerk": "/s3"}
+
+
+def names(given: Any, where: str) -> list[str]:
+    """Of the numbers of whatever may be given for a profile; that of a constant is nameless."""
+    made = profile(given, where)
+    return [*(("",) if _is_constant(made) else numbers(made)), SCALE]
+
+
+def numbers(made: Profile) -> dict[str, float]:
+    """All with which it was made: `amplitude`; of a list, `switch.0`, `switch.1`, ..."""
+    return {} if made.made is None else dict(_numbers(made.made.given))
+
+
+def _numbers(given: Any) -> Iterator[tuple[str, float]]:
+    for name, each in given.items():
+        if (number := real(each)) is not None:
+            yield name, number
+        elif not isinstance(each, (str, dict)) and hasattr(each, "__iter__"):
+            row = [real(one) for one in each]
+            yield from ((f"{name}.{k}", one) for k, one in enumerate(row) if one is not None)
+
+
+def value(given: Any, name: str, where: str) -> float:
+    """The number that it has now."""
+    _require(given, name, where)
+    return 1.0 if name == SCALE else numbers(profile(given, where))[name or "value"]
+
+
+def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
+    """The same profile with other numbers, all at once: switch times need only be in order when all are there."""
+    for name in new:
+        _require(given, name, where)
+    made = profile(given, where)
+    arguments: dict[str, Any] = {}
+    for name, number in new.items():
+        argument, _, place = (name or "value").partition(".")
+        if place:
+            assert made.made is not None
+            arguments.setdefault(argument, list(made.made.given[argument]))[int(place)] = number
+        elif name != SCALE:
+            arguments[argument] = number  # which the function checks
+    try:
+        made = with_numbers(made, where, arguments) if arguments else made
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if SCALE not in new:
+        return made
+    factor = real_number(f"{where}.{SCALE}", new[SCALE])
+    return copied(made, [factor], [0.0], f"{factor!r} * {made.name}")
+
+
+def unit(given: Any, name: str, of_value: str, where: str) -> str:
+    """Of a number of a profile whose values have a unit."""
+    made = profile(given, where).made
+    kind = "" if made is None else made.function.__name__
+    argument = name.partition(".")[0]
+    if argument in (SCALE, "smooth"):
+        return "1"
+    if argument in SECONDS:
+        return "s"
+    if argument == "frequency" or (kind == "chirp" and argument in ("start", "end")):
+        return "Hz"
+    if argument == "phase":
+        return "rad"
+    return of_value + RATES.get(argument, "") if of_value else ""
+
+
+def _is_constant(made: Profile) -> bool:
+    return made.made is not None and made.made.function is constant
+
+
+def _require(given: Any, name: str, where: str) -> None:
+    known = names(given, where)
+    if name not in known and not (name == "value" and "" in known):
+        whole = [f"{where}.{each}" if each else where for each in known]
+        asked = f"{where}.{name}" if name else where
+        raise KeyError(f"over: there is no number {asked!r}{suggestion(asked, whole)}")
+
+
+STATES = ("q0", "v0")
+PROFILES = ("torque", "motion", "loads", "references")
+ROOTS = (*STATES, "gains", *PROFILES)  # what names begin with that are not the robot's
+
+
+def applied(case: SweepCase, changes: Mapping[str, Any]) -> SweepCase:
+    """The case of a member that changes these; a ValueError, KeyError or DescriptionError where there is none."""
+    of_robot = {name: value for name, value in changes.items() if not is_of_case(name)}
+    if of_robot:
+        case = replace(case, robot=changed_robot(case.robot, of_robot))
+    profiles: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, value in changes.items():
+        root, _, rest = name.partition(".")
+        if root in STATES:
+            case = _with_start(case, root, rest, value)
+        elif root == "gains":
+            case = _with_gain(case, rest, value)
+        elif root in PROFILES:
+            place, _, number = profile_at(case, root, rest)
+            profiles.setdefault((root, place), {})[number] = value
+    for (root, place), numbers in profiles.items():
+        case = _with_numbers(case, root, place, numbers)
+    return case
+
+
+def changed_robot(robot: Robot, changes: Mapping[str, Any]) -> Robot:
+    """As `robot.with_`, which warns of units that look wrong; members would say that again and again."""
+    return Robot.model_validate(robot_changed(robot, changes)) if changes else robot
+
+
+def is_of_case(name: str) -> bool:
+    """Whether a name leads to something else than the robot."""
+    return name.partition(".")[0] in ROOTS
+
+
+def known_names(case: SweepCase) -> Iterator[str]:
+    """All names that do not lead into the robot."""
+    coordinates = System(case.robot, native=False).names
+    for root in STATES:
+        yield from (f"{root}.{each}" for each in coordinates)
+    yield from (f"gains.{each}" for each in gains_of(case))
+    for root in PROFILES:
+        for place, given in profiles_of(case, root).items():
+            where = f"{root}.{place}"
+            yield from (f"{where}.{each}" if each else where for each in names(given, where))
+
+
+# --- initial states ---
+
+
+def start_of(case: SweepCase, root: str, coordinate: str) -> float:
+    """The initial value of a coordinate or its rate."""
+    given = getattr(case, root)
+    _require_no_equilibrium(given, f"{root}.{coordinate}")
+    system = System(case.robot, native=False)
+    if coordinate not in system.names:
+        raise KeyError(f"over: there is no coordinate '{root}.{coordinate}'{suggestion(coordinate, system.names)}")
+    whole = system.posture(given, root) if root == "q0" else system.vector(given, root)
+    return float(whole[system.index(coordinate)])
+
+
+def _with_start(case: SweepCase, root: str, coordinate: str, value: Any) -> SweepCase:
+    given = getattr(case, root)
+    name = f"{root}.{coordinate}"
+    _require_no_equilibrium(given, name)
+    number = real_number(name, value)
+    if given is not None and not isinstance(given, Mapping):
+        system = System(case.robot, native=False)
+        given = dict(zip(system.names, system.vector(given, root).tolist(), strict=True))
+    states = {**(given or {}), coordinate: number}
+    return replace(case, q0=states) if root == "q0" else replace(case, v0=states)
+
+
+def _require_no_equilibrium(given: Any, name: str) -> None:
+    if isinstance(given, str):
+        raise ValueError(f"over: {name}: q0={given!r} finds the coordinates itself; give q0 by name to vary one")
+
+
+# --- gains ---
+
+
+def gains_of(case: SweepCase) -> dict[str, float]:
+    """The numbers of the law by name; those of a list by `name[1]`, `name[2]`, ..."""
+    if not isinstance(case.torque, Feedback) or case.torque.gains is None:
+        return {}
+    gains = Gains(case.torque.gains)
+    return dict(zip(gains.labels, gains.numbers().tolist(), strict=True))
+
+
+def _with_gain(case: SweepCase, name: str, value: Any) -> SweepCase:
+    require_gain(case, name)
+    numbers = {**gains_of(case), name: real_number(f"gains.{name}", value)}
+    changed = Gains(case.torque.gains).like(np.array(list(numbers.values())))
+    return replace(case, torque=replace(case.torque, gains=dict(changed)))
+
+
+def require_gain(case: SweepCase, name: str) -> None:
+    known = gains_of(case)
+    if name not in known:
+        without = "" if known else "; give the law some: torque=fa.Feedback(law, gains={'kp': 20.0})"
+        raise KeyError(f"over: there is no gain 'gains.{name}'{suggestion(name, list(known)) if known else without}")
+
+
+# --- profiles ---
+
+
+def profiles_of(case: SweepCase, root: str) -> dict[str, Any]:
+    """What may be numbers, profiles or functions of t, by place."""
+    if root == "torque":
+        return dict(case.torque) if isinstance(case.torque, Mapping) else {}
+    if root == "motion":
+        return dict(case.motion or {})
+    if root == "references":
+        return dict(case.torque.references or {}) if isinstance(case.torque, Feedback) else {}
+    return {
+        f"{k}.{kind}.{axis}": each
+        for k, load in enumerate(case.loads or ())
+        if isinstance(load, PointLoad)
+        for kind in ("force", "torque")
+        for axis, each in enumerate(getattr(load, kind))
+    }
+
+
+def profile_at(case: SweepCase, root: str, rest: str) -> tuple[str, Any, str]:
+    """Place, profile and the name of its number. Places may have dots of their own: the longest that fits."""
+    found = profiles_of(case, root)
+    fits = [place for place in found if rest == place or rest.startswith(f"{place}.")]
+    if not fits:
+        known = [f"{root}.{place}" for place in found]
+        raise KeyError(f"over: there is no '{root}.{rest}'{suggestion(f'{root}.{rest}', known)}")
+    place = max(fits, key=len)
+    return place, found[place], rest[len(place) + 1 :]
+
+
+def _with_numbers(case: SweepCase, root: str, place: str, numbers: Mapping[str, Any]) -> SweepCase:
+    new = changed(profiles_of(case, root)[place], numbers, f"{root}.{place}")
+    if root == "torque":
+        return replace(case, torque={**case.torque, place: new})
+    if root == "motion":
+        return replace(case, motion={**(case.motion or {}), place: new})
+    if root == "references":
+        return replace(case, torque=replace(case.torque, references={**case.torque.references, place: new}))
+    k, kind, axis = place.split(".")
+    return replace(case, loads=_with_part(case.loads, int(k), kind, int(axis), new))
+
+
+def _with_part(loads: Sequence[PointLoad], k: int, kind: str, axis: int, new: Any) -> tuple[PointLoad, ...]:
+    parts = list(getattr(loads[k], kind))
+    parts[axis] = new
+    changed = replace(loads[k], force=tuple(parts)) if kind == "force" else replace(loads[k], torque=tuple(parts))
+    return (*loads[:k], changed, *loads[k + 1 :])

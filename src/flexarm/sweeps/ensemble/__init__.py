@@ -1,0 +1,1 @@
+"""Members of a sweep in SIMD lanes and threads."""

@@ -1,1 +1,0 @@
-"""Several members at once: vectors of the processor, batches that share their steps, threads."""

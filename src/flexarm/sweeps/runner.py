@@ -1,0 +1,211 @@
+"""How a sweep is run, whatever its plan: what is done already is found, the rest goes to the engine or to workers, and
+what comes is kept at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time as clock
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flexarm.foundation.interrupts import Interrupts
+from flexarm.foundation.messages import shown
+from flexarm.foundation.progress import Progress
+from flexarm.foundation.validation import whole_number
+from flexarm.sweeps import prepare as structures
+from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.case import Members, Outcomes, SweepCase
+from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.ensemble.task_queue import TaskQueue
+from flexarm.sweeps.executors import Workers, spread
+from flexarm.sweeps.measures import Measure, checked_measures
+from flexarm.sweeps.plan import SweepPlan
+from flexarm.sweeps.prepare import ready, rehearse
+from flexarm.sweeps.store import Store, fingerprint, store_of
+from flexarm.sweeps.table import Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+HINTS = {"monte_carlo": "; draw from a distribution without such values (scipy.stats.truncnorm, lognorm, uniform)"}
+KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "sensitivity study"}
+
+
+class Counting(Progress):
+    """Members that are done, how many a second, and how long the rest will take."""
+
+    doing = "sweeping"
+
+    def words(self, t: float, pace: float) -> str:
+        return f"{t:.0f} of {self.duration:.0f} members, {pace:.3g} a second"
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """All that decides how members are run, but not what comes of them."""
+
+    executor: Any = None
+    store: Any = None
+    progress: bool | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.progress is not None and not isinstance(self.progress, bool):
+            raise ValueError(f"progress = {shown(self.progress)}: must be True or False")
+        if self.threads is not None:
+            whole_number("threads", self.threads, least=1)
+
+
+def conducted(
+    case: SweepCase,
+    plan: SweepPlan,
+    measure: Any,
+    keep: Any,
+    how: RunSettings,
+    kind: str = "sweep",
+    completed: Callable[[xr.Dataset], xr.Dataset] = lambda data: data,
+) -> xr.Dataset:
+    """The results of all members, labelled. `completed`: adds to them what follows from them."""
+    measures = checked_measures(measure)
+    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
+        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
+    for each in plan.fields:
+        if each.name in (measures or ()):
+            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
+    workers = None if how.executor is None else Workers(how.executor)
+    plan.require_possible(case, HINTS.get(kind, ""))
+    for sentence in plan.odd_units(case):
+        _warn(sentence)
+    rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
+    store = None
+    if how.store is not None:
+        store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
+    if store is not None and (finished := store.finished()) is not None:
+        return completed(_with_runs(finished, store, plan, keep))
+    table = Table(plan, measures)
+    begin = clock.perf_counter()
+    try:
+        for outcome in store.begin() if store is not None else ():
+            table.add(outcome)
+        sweeps: list[TaskQueue] = []
+        ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
+        notes = [note for each in sweeps for note in each.notes]
+        seconds = clock.perf_counter() - begin
+        attributes = {
+            "status": ended,
+            "summary": table.summary(),
+            "notes": "; ".join(dict.fromkeys(notes)),
+            "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
+            "wall_time": seconds,
+        }
+        data = completed(table.dataset(case, kind, attributes))
+        if store is not None and ended == "completed":
+            store.finish(data.drop_vars("run", errors="ignore"))
+    finally:
+        if store is not None:
+            store.close()
+    if ended != "completed":
+        done = len(plan) - len(table.missing)
+        where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
+        told = f"; its statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
+        _warn(f"the {KINDS[kind]} was interrupted after {done} of {len(plan)} members; {where}{told}")
+    if attributes["summary"]:
+        _warn(str(attributes["summary"]))
+    return data if store is None or keep is None else _with_runs(data, store, plan, keep)
+
+
+def _gathered(
+    case: SweepCase,
+    table: Table,
+    measures: Mapping[str, Measure] | None,
+    keep: str | None,
+    how: RunSettings,
+    workers: Workers | None,
+    store: Store | None,
+    sweeps: list[TaskQueue],
+) -> str:
+    """Run what is missing; how it ended. `sweeps` take what was made ready."""
+    missing = set(table.missing)
+    if not missing:
+        return "completed"
+    grouped = structures.groups(case, table.plan)
+    if len(grouped) > 1:
+        _warn(structures.said(grouped))
+    wanted = [[each for each in part if each in missing] for part in grouped]
+    chosen = [table.plan.members(part) for part in wanted if part]
+    interrupts = Interrupts()
+    try:
+        with interrupts.noticed(), Counting(len(missing), how.progress) as bar:
+            threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
+            made = _made_ready(case, chosen, measures, keep is not None, threads, sweeps)
+            done = 0
+            for found in _outcomes(made, workers, how.threads, store is not None):
+                with interrupts.held():
+                    _kept(table.take(found), table, store)
+                interrupts.check()
+                done += len(found)
+                bar.update(done)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "completed"
+
+
+def _made_ready(
+    case: SweepCase,
+    parts: Sequence[Members],
+    measures: Mapping[str, Measure] | None,
+    keep_runs: bool,
+    threads: int | None,
+    sweeps: list[TaskQueue],
+) -> Iterator[TaskQueue]:
+    for part in parts:
+        sweep = ready(case, part, measures, keep_runs, threads)
+        sweeps.append(sweep)
+        if sweep.structures > 1 and len(parts) == 1:  # of more parts the user was told
+            _warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
+        yield sweep
+
+
+def _outcomes(
+    sweeps: Iterable[TaskQueue], workers: Workers | None, threads: int | None, prompt: bool
+) -> Iterator[Outcomes]:
+    if workers is not None:
+        yield from spread(workers, list(sweeps))
+        return
+    for sweep in sweeps:
+        yield from engine.computed(sweep, threads, prompt=prompt)
+
+
+def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:
+    if store is None:
+        return
+    for outcome in outcomes:
+        store.keep(outcome)
+        table.runs.pop(outcome.number, None)  # it is in its file
+
+
+def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None) -> xr.Dataset:
+    """The results of a store with the histories that are in it."""
+    if data.attrs.get("summary") and "fingerprint" in data.attrs:
+        _warn(str(data.attrs["summary"]))
+    data.attrs.pop("fingerprint", None)
+    if keep is None:
+        return data
+    table = Table(plan)
+    for number in range(len(plan)):
+        if (found := store.run(number)) is not None:
+            table.runs[number] = found
+    return data.assign(run=table.histories())
+
+
+def _warn(sentence: str) -> None:
+    """At the first line outside this package: the user's."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, UserWarning, stacklevel=level)

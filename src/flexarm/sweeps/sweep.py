@@ -1,0 +1,234 @@
+"""sweep: a case with all combinations of values of its fields.
+
+A sweep as a robot file asks for it: the `sweep:` section, checked; what is wrong is told with the file's lines.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from flexarm.dynamics.arguments import Vector
+from flexarm.foundation.messages import shown, suggestion, unknown
+from flexarm.foundation.validation import real, whole_number
+from flexarm.robot import DescriptionError, Robot
+from flexarm.robot.errors import DescriptionProblem, join
+from flexarm.robot.io.files import SWEEP
+from flexarm.robot.io.yaml_source import Source
+from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.plan import plan_of
+from flexarm.sweeps.prepare import case_of
+from flexarm.sweeps.runner import RunSettings, conducted
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def sweep(
+    robot: Robot,
+    over: Mapping[str, Any],
+    duration: float,
+    *,
+    torque: Any = None,
+    motion: Mapping[str, Any] | None = None,
+    loads: Any = (),
+    q0: Vector | str = None,
+    v0: Vector = None,
+    measure: Any = None,
+    keep: Literal["runs"] | None = None,
+    together: bool = False,
+    executor: Any = None,
+    store: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> xr.Dataset:
+    """Runs of a `robot` from t = 0 to `duration` (s) with all combinations of values `over` its fields.
+
+    over: values by name. Names are fields of the robot (`links.fore.payload.mass`, as `robot.with_` has them), initial
+        coordinates and rates (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`) and numbers of profiles:
+        `torque.upper` where that is a number, `torque.upper.amplitude`, `torque.upper.switch.0`,
+        `motion.upper.duration`, `references.fore.q.end`, `loads.0.force.1`, and `scale` of any, which multiplies it.
+    torque, motion, loads, q0, v0: as in `fa.simulate`; so are `options` (rtol, method, dt, sample, stop, ...).
+    measure: functions of a run by name, which give numbers or arrays, {"peak": lambda run: ...}, or one such function,
+        or names of usual measures in a list. Without it all the usual ones: `peak_deflection` of each link, `tip`,
+        energies and time at the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque`
+        of each actuator.
+    keep: "runs" keeps the histories, in the variable `run`.
+    together: True takes values side by side, one member for each place in the lists, instead of all combinations.
+    executor: any `concurrent.futures.Executor` or a Dask `Client`: batches of members go to its workers, and workers
+        that die are tolerated.
+    store: a file, "sweep.nc", or a folder, that keeps members as they finish: the same call again goes on where it was
+        stopped, by Ctrl-C or by anything else. A store of another sweep is refused and left alone.
+    progress: True shows a bar, False none; None shows it on a terminal.
+    threads: on so many cores; all unless given. Python runs on one core at a time: where a law or a measure is a
+        function of Python that cannot be compiled, threads hardly help, and an `executor` of processes does.
+
+    A Dataset whose dimensions are the fields, with their units; its variables are the measures, `status` and `reason`
+    of each member. A member that fails has nan, status "failed" and its reason; the others go on.
+
+    >>> from flexarm.robot import Link
+    >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])
+    >>> found = sweep(bar, {"links.bar.mass": [3.0, 6.0]}, 1.0, torque={"bar": 1.0}, native=False)
+    >>> angle = found["tip"].sel(axis="y").values  # sin(t^2 torque / (2 I)), I = m / 3
+    >>> [round(float(each), 4) for each in angle]
+    [0.4794, 0.2474]
+    """
+    if not isinstance(together, bool):
+        raise TypeError(f"together = {shown(together)}: must be True or False")
+    how = RunSettings(executor, store, progress, threads)
+    case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
+    return conducted(case, plan_of(case, over, together), measure, keep, how)
+
+
+RANGE = ("from", "to", "count", "spacing")
+DRAWING = ("members", "seed", "sobol")
+FIELDS = ("over", "together", "measure", *DRAWING)
+MOST = 1_000_000  # values of one field
+
+
+@dataclass(frozen=True)
+class SweepRequest:
+    """Arguments of `fa.monte_carlo` where values are drawn, else of `fa.sweep`."""
+
+    drawn: bool
+    options: dict[str, Any]
+
+
+def sweep_options(section: Mapping[str, Any], file: str) -> SweepRequest:
+    """What the section of a file asks for."""
+    problems: list[DescriptionProblem] = []
+    try:
+        return _read(section)
+    except DescriptionError as error:
+        problems = error.problems
+    try:
+        source = Source.read(file)
+        problems = [replace(each, line=source.line(each.path)) for each in problems]
+    except DescriptionError:
+        pass  # the file is gone
+    raise DescriptionError(problems, file)
+
+
+def _read(section: Mapping[str, Any]) -> SweepRequest:
+    problems = [
+        DescriptionProblem(join(SWEEP, str(name)), ..., unknown("unknown field", name, FIELDS))
+        for name in section
+        if name not in FIELDS
+    ]
+    over: dict[str, Any] = {}
+    given = section.get("over")
+    where = join(SWEEP, "over")
+    if not isinstance(given, Mapping) or not given:
+        problems.append(
+            DescriptionProblem(where, ..., "is required: values by field, links.fore.payload.mass: [0.1, 0.2]")
+        )
+        given = {}
+    for name, each in given.items():
+        try:
+            over[str(name)] = _values(each)
+        except ValueError as error:
+            problems.append(DescriptionProblem(join(where, str(name)), each, str(error)))
+    drawn = any(_is_distribution(each) for each in given.values())
+    if drawn and not all(_is_distribution(each) for each in given.values()):
+        problems.append(DescriptionProblem(where, ..., "has distributions and values; give one or the other"))
+    options: dict[str, Any] = {}
+    for name, kind in {"members": int, "seed": int, "sobol": bool, "together": bool}.items():
+        value = section.get(name)
+        if value is None:
+            continue
+        wrong = _wrong(name, value, kind, drawn)
+        if wrong:
+            problems.append(DescriptionProblem(join(SWEEP, name), value, wrong))
+        options[name] = value
+    if (measures := section.get("measure")) is not None:
+        names = [measures] if isinstance(measures, str) else measures
+        if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+            problems.append(
+                DescriptionProblem(join(SWEEP, "measure"), measures, f"must be names of measures: {', '.join(USUAL)}")
+            )
+        else:
+            problems += [
+                DescriptionProblem(
+                    join(SWEEP, "measure"), name, f"there is no such measure{suggestion(name, list(USUAL))}"
+                )
+                for name in names
+                if name not in USUAL
+            ]
+        options["measure"] = names
+    if problems:
+        raise DescriptionError(problems)
+    return SweepRequest(drawn, {"over": over, **options})
+
+
+def _wrong(name: str, value: Any, kind: type, drawn: bool) -> str:
+    if name in DRAWING and not drawn:
+        return "is of values that are drawn; give distributions in over"
+    if name == "together" and drawn:
+        return "is of values that are listed, and these are drawn"
+    if kind is bool:
+        return "" if isinstance(value, bool) else "must be true or false"
+    try:
+        whole_number(name, value, least=2 if name == "members" else 0)
+    except ValueError as error:
+        return str(error).partition(": ")[2]
+    return ""
+
+
+def _is_distribution(given: Any) -> bool:
+    return isinstance(given, Mapping) and "distribution" in given
+
+
+def _values(given: Any) -> Any:
+    """A list, a range or a distribution."""
+    if _is_distribution(given):
+        return _distribution(given)
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            "must be a list, {from: 0, to: 0.5, count: 11} or {distribution: norm, loc: 0.15, scale: 0.01}"
+        )
+    strangers = [str(name) for name in given if name not in RANGE]
+    if strangers:
+        raise ValueError(unknown(f"{strangers[0]} is unknown", strangers[0], RANGE))
+    ends = [real(given.get(name)) for name in ("from", "to")]
+    if None in ends or not np.isfinite(np.array(ends, dtype=float)).all():
+        raise ValueError("needs numbers from and to")
+    count = whole_number("count", given.get("count"), least=1)
+    if count > MOST:
+        raise ValueError(f"count = {count}: at most {MOST}")
+    spacing = given.get("spacing", "linear")
+    if spacing not in ("linear", "log"):
+        raise ValueError(f"spacing = {shown(spacing)}: must be linear or log")
+    start, stop = (float(each) for each in ends if each is not None)
+    if spacing == "log" and not (start > 0 and stop > 0):
+        raise ValueError("spacing log needs positive ends")
+    return (np.geomspace if spacing == "log" else np.linspace)(start, stop, count)
+
+
+def _distribution(given: Mapping[str, Any]) -> Any:
+    """One of scipy.stats by name, with its numbers."""
+    from scipy import stats
+
+    name = given["distribution"]
+    kind = getattr(stats, name, None) if isinstance(name, str) else None
+    if not isinstance(kind, (stats.rv_continuous, stats.rv_discrete)):
+        known = [
+            each for each in dir(stats) if isinstance(getattr(stats, each), (stats.rv_continuous, stats.rv_discrete))
+        ]
+        raise ValueError(f"there is no distribution {shown(name)} in scipy.stats{suggestion(name, known)}")
+    numbers = {str(key): real(value) for key, value in given.items() if key != "distribution"}
+    if wrong := [key for key, value in numbers.items() if value is None]:
+        raise ValueError(f"{wrong[0]} = {shown(given[wrong[0]])}: must be a number")
+    try:
+        frozen = kind(**numbers)
+    except TypeError as error:
+        raise ValueError(f"{name} does not take these numbers ({error})") from None
+    if not np.isfinite(frozen.ppf(0.5)):
+        raise ValueError(f"{name} cannot have these numbers")
+    return frozen

@@ -1,0 +1,85 @@
+"""The search itself: gaps and their slopes, descents, starts, whole turns, poses between poses."""
+
+from math import pi
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
+
+import flexarm as fa
+from flexarm.analysis.rigid_kinematics import REACHED, Place, PostureSearch, Target, Twin, rotation_between
+
+
+def searching(robot: fa.Robot, start: list[float], rows: tuple[int, ...] = (0, 1, 2)) -> PostureSearch:
+    twin = Twin(robot)
+    return PostureSearch(twin, Place(twin, None, None), rows, tuple(range(twin.rigid.nq)), np.array(start))
+
+
+def chain(axes: str = "zz", **fields: object) -> fa.Robot:
+    links = [fa.Link(f"link{k}", 1.0, fa.Revolute(axis, **fields), mass=1.0) for k, axis in enumerate(axes)]
+    return fa.Robot(links=links)
+
+
+@pytest.mark.parametrize("rows", [(0, 1, 2), (0, 1, 2, 3, 4, 5)])
+def test_slopes_are_those_of_the_gaps(rows):
+    search = searching(chain("zyxz"), [0.3, -0.4, 0.5, 0.2], rows)
+    p, R, _ = search.place(search.start)
+    near = Rotation.from_rotvec([1e-4, 2e-4, -1e-4]).as_matrix()  # far off, slopes of rotation vectors are others
+    target = Target(p + 0.1, near @ R)
+    step = 1e-6
+    gap, J = search.gaps(search.start, target)
+    for k in range(4):
+        change = step * np.eye(4)[k]
+        ahead, behind = (search.gaps(search.start + sign * change, target)[0] for sign in (1, -1))
+        assert_allclose((ahead - behind) / (2 * step), J[:, k], atol=2e-4)
+    assert_allclose(gap[:3], -0.1 / 4, atol=1e-12)  # of the robot's length
+
+
+def test_near_a_regular_posture_few_steps_are_enough():
+    search = searching(chain(), [0.3, 1.0])
+    count = 0
+
+    class Counting(Place):
+        def __call__(self, q):
+            nonlocal count
+            count += 1
+            return super().__call__(q)
+
+    search = PostureSearch(search.twin, Counting(search.twin, None, None), search.rows, search.moving, search.start)
+    target = Target(search.place(np.array([0.5, 1.4]))[0], None)
+    q, gap = search.descend(search.start, target)
+    assert gap < 1e-13
+    assert count < 12
+    assert_allclose(q, [0.5, 1.4], atol=1e-12)
+
+
+def test_a_stretched_arm_cannot_see_inward():
+    search = searching(chain(), [0.0, 0.0])
+    target = Target(np.array([1.5, 0, 0]), None)
+    assert search.descend(search.start, target)[1] > 0.1
+    assert search.descend(np.array([0.1, -0.2]), target)[1] < REACHED
+
+
+def test_whole_turns_are_taken_back_within_the_travel():
+    free, held = chain(), chain(limits=(-7.0, 2.0))
+    assert_allclose(searching(free, [0.0, 0.0])._unwound(np.array([2 * pi + 0.1, -4 * pi])), [0.1, 0.0], atol=1e-12)
+    assert_allclose(searching(held, [6.0, 0.0])._unwound(np.array([0.5, 0.0])), [0.5, 0.0])  # 0.5 + 2 pi is beyond
+
+
+def test_starts_are_always_the_same_and_within_the_travel():
+    search = searching(chain(limits=(-0.2, 0.4)), [0.1, 0.1])
+    one, other = search._others(12), search._others(12)
+    assert_allclose(one, other, atol=0)
+    assert (np.array(one) >= -0.2).all()
+    assert (np.array(one) <= 0.4).all()
+
+
+def test_halfway_turns_by_half_the_angle():
+    turned = Rotation.from_euler("xyz", [0.3, 1.2, -0.4]).as_matrix()
+    one, other = Target(np.zeros(3), np.eye(3)), Target(np.ones(3), turned)
+    middle = one.halfway(other)
+    assert_allclose(middle.position, 0.5)
+    assert middle.axes is not None
+    assert_allclose(middle.axes @ middle.axes, turned, atol=1e-12)
+    assert_allclose(rotation_between(np.eye(3), turned), 2 * rotation_between(np.eye(3), middle.axes), atol=1e-12)
