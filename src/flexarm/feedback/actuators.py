@@ -20,15 +20,25 @@ from flexarm.profiles.coefficients import CoefficientSegment
 
 @dataclass(frozen=True)
 class Actuator:
-    """The motor of a joint, between the command u of a law and its torque. Given by link to
-    `fa.Feedback(actuators=...)`.
+    """Actuator of a joint, between the command of a control law and the torque.
 
-    limit: the largest command that it takes (N m or N).
-    lag: time constant of a first-order motor (s): torque' = (u - torque) / lag.
-    slew: the fastest that its torque changes (N m/s or N/s). A law that is compiled needs a lag with it.
-    delay: time from a command to its effect (s): a whole number of periods of a law with a rate.
-    start: its torque at the start, until the first command takes effect: where it has a lag, a slew or a delay.
+    Actuators are given by link, `fa.Feedback(actuators={"fore": fa.Actuator(...)})`.
 
+    Parameters
+    ----------
+    limit : float, optional
+        Largest command (N m or N).
+    lag : float, optional
+        Time constant of a first-order lag (s): torque' = (command - torque) / lag.
+    slew : float, optional
+        Largest rate of the torque (N m/s or N/s). A law that is traced needs a lag with it.
+    delay : float, optional
+        Time from a command to its effect (s), a whole number of periods of a law with a sampling rate.
+    start : float, optional
+        Torque at the start, until the first command takes effect, if there is a lag, a slew limit or a delay.
+
+    Examples
+    --------
     >>> Actuator(limit=20.0, lag=0.005).lag
     0.005
     """
@@ -50,11 +60,21 @@ class Actuator:
 
     @property
     def moves(self) -> bool:
-        """Whether its torque takes time to change."""
+        """True if the torque takes time to change."""
         return bool(self.lag or np.isfinite(self.slew))
 
     def rate(self, command: Any, torque: Any) -> Any:
-        """Of its torque, as an expression."""
+        """Return the rate of the torque as an expression.
+
+        Parameters
+        ----------
+        command, torque : casadi.SX or casadi.MX
+            Command of the law and present torque.
+
+        Returns
+        -------
+        casadi.SX or casadi.MX
+        """
         wanted = (command - torque) / self.lag
         return wanted if self.slew == np.inf else ca.fmin(ca.fmax(wanted, -self.slew), self.slew)
 

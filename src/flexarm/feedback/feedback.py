@@ -26,36 +26,48 @@ AWAY_OUT = "give it a sample rate, then it is called as it is: fa.Feedback(law, 
 
 @dataclass(frozen=True)
 class Feedback:
-    """A control law: torques of all actuators from (t, x) or (t, q, v), with `gains` from (t, x, gains) or (t, q, v,
-    gains).
+    """Control law that computes the torques of all actuators during a simulation.
 
-    law: returns a torque for each actuator, in order or by link name. x knows signals by name: `x["fore.q"]`,
-        `x["tip.y"]`, `x.rate("fore.q")`, `x.tip`, `x.strain("upper", 0.1)`, `x.reference("fore.q")`, `x.state("sum")`;
-        `x.q` and `x.v` are vectors of all coordinates and rates, `x.period` the time (s) to the next call.
-        q and v are read by place or by name. Any callable: a function, a method, an object, a `functools.partial`.
-    rate: without it the law is traced into the compiled step, anew for each run (plain arithmetic, numpy functions and
-        profiles). With it (Hz) the law is called as a digital controller, its output held until the next sample; then
-        it may be any Python function. It is called as it is: what it remembers goes on from run to run.
-    limit: saturates torques (N m or N): one number for all, one for each actuator, or by link name.
-    gains: numbers, or lists of numbers, by name, which the law reads as `gains["kp"]`. They are inputs of the compiled
-        step, as the limits are: other values compile nothing new.
-    references: by name numbers, profiles or functions of t, which the law reads as `x.reference("fore.q")`, and their
-        rates as `x.reference("fore.q", 1)`.
-    states: by name what the law remembers, numbers or lists of numbers with which it starts. Then it returns torques
-        and, by name, the rates of its states, `torques, {"sum": error}`; with a sample rate, their next values. Every
-        run starts anew.
-    sensors: by signal a `fa.Sensor`: what a law with a sample rate reads of it. One that it never reads is warned of.
-    actuators: by link a `fa.Actuator`: what becomes of its command.
+    Feedbacks are added: the torques of `one + other` are the sums of theirs. The sum has the signals and gains of both,
+    and all limits hold for the sum.
 
+    Parameters
+    ----------
+    law : callable
+        `law(t, x)` or `law(t, q, v)`, with `gains` as a further argument if gains are given. It returns the torques, in
+        the order of the actuators or by link name. Signals are read by name: `x["fore.q"]`, `x["tip.y"]`,
+        `x.rate("fore.q")`, `x.tip`, `x.strain("upper", 0.1)`, `x.reference("fore.q")`, `x.state("sum")`; `x.q` and
+        `x.v` are all coordinates and rates, `x.period` is the time to the next call (s). q and v are read by index or
+        by name.
+    rate : float, optional
+        Sampling rate (Hz). Without it the law is traced into the compiled step, anew for each run; it may use
+        arithmetic, NumPy functions and profiles. With it the law is called as a digital controller whose output is held
+        until the next sample; it may be any Python function, and an object keeps its state from run to run.
+    limit : float, sequence or mapping, optional
+        Saturation of the torques (N m or N): one number for all, one for each actuator, or by link name.
+    gains : mapping, optional
+        Numbers, or lists of numbers, by name. They are inputs of the compiled step, as the limits are: other values
+        need no compilation.
+    references : mapping, optional
+        Numbers, profiles or functions of t by name, read as `x.reference("fore.q")` and `x.reference("fore.q", 1)`
+        (rate).
+    states : mapping, optional
+        Initial values of the law's own states by name. The law then returns torques and, by name, the rates of its
+        states, `torques, {"sum": error}`; with a sampling rate their next values. Each run starts from the initial
+        values.
+    sensors : mapping, optional
+        `fa.Sensor` by signal, for laws with a sampling rate. A warning is given if a signal is never read.
+    actuators : mapping, optional
+        `fa.Actuator` by link.
+
+    Examples
+    --------
     >>> def law(t, x, gains):
     ...     error = x.reference("beam.q") - x["beam.q"]
     ...     torque = gains["kp"] * error - gains["kd"] * x.rate("beam.q") + gains["ki"] * x.state("sum")
     ...     return {"beam": torque}, {"sum": error}
     >>> Feedback(law, gains={"kp": 20.0, "kd": 2.0, "ki": 5.0}, references={"beam.q": 1.0}, states={"sum": 0.0}).gains
     {'kp': 20.0, 'kd': 2.0, 'ki': 5.0}
-
-    `one + other` is the feedback whose torques are the sums of theirs. It has the names of both, and all limits hold
-    for the sum.
     """
 
     law: Callable[..., Any]
@@ -125,7 +137,18 @@ class Feedback:
         object.__setattr__(self, "limit", deepcopy(self.limit))  # what happens to a list later does not matter here
 
     def limits(self, system: System) -> Array:
-        """The largest torque of each actuator of a `system`."""
+        """Return the saturation of each actuator.
+
+        Parameters
+        ----------
+        system : System
+            The robot whose actuators are limited.
+
+        Returns
+        -------
+        ndarray
+            Largest torques (N m or N); infinite without a limit.
+        """
         motors = {name: each.limit for name, each in (self.actuators or {}).items()}
         of_motors = by_link(motors, system, "Feedback: actuators", np.inf)
         if self.limit is None:

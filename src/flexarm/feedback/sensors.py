@@ -20,17 +20,31 @@ WHOLE = 1e-6  # of a period: delays are whole numbers of periods but for roundin
 
 @dataclass(frozen=True)
 class Sensor:
-    """How a signal is measured, in the signal's own unit. Given by signal name to `fa.Feedback(sensors=...)`.
+    """Sensor of a signal, with resolution, noise, bias and delay.
 
-    resolution: the step of what it shows: 2 pi / 4096 rad of an encoder with 4096 counts a turn (`Sensor.encoder`).
-    noise: standard deviation of what is added to each sample (white).
-    bias: what is always added.
-    delay: how old what it shows is (s): a whole number of the law's periods.
-    seed: of the noise. A run with the same seed is the same run.
+    Sensors are given by signal name, `fa.Feedback(sensors={"fore.q": fa.Sensor(...)})`. All values are in the unit of
+    the signal.
 
-    A rate that has no sensor of its own is the difference of the last two readings over the period, as it is of an
-    encoder; zero at the first sample.
+    Parameters
+    ----------
+    resolution : float, optional
+        Quantization step, for example 2 pi / 4096 rad of an encoder with 4096 counts per turn (`Sensor.encoder`).
+    noise : float, optional
+        Standard deviation of white noise that is added to each sample.
+    bias : float, optional
+        Constant offset.
+    delay : float, optional
+        Age of the reading (s), a whole number of the law's periods.
+    seed : int, optional
+        Seed of the noise. Runs with the same seed are equal.
 
+    Notes
+    -----
+    A rate without a sensor of its own is the difference of the last two readings divided by the period, and zero at the
+    first sample.
+
+    Examples
+    --------
     >>> Sensor.encoder(4).resolution
     1.5707963267948966
     """
@@ -50,7 +64,19 @@ class Sensor:
 
     @staticmethod
     def encoder(counts: int, delay: float = 0.0) -> Sensor:
-        """Of an angle, with so many `counts` a turn; what it shows is `delay` (s) old."""
+        """Return the sensor of an angle with a number of counts per turn.
+
+        Parameters
+        ----------
+        counts : int
+            Counts per turn.
+        delay : float, optional
+            Age of the reading (s).
+
+        Returns
+        -------
+        Sensor
+        """
         return Sensor(resolution=2 * np.pi / real_number("Sensor.encoder: counts", counts, above=0), delay=delay)
 
 

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """Violations of constraints are fed back: Phi'' + 2 gamma Phi' + beta^2 Phi = 0, gamma and beta in 1/s."""
+    """Stabilization of constraints by feedback of their violation, Phi'' + 2 gamma Phi' + beta^2 Phi = 0.
+
+    Parameters
+    ----------
+    gamma, beta : float, optional
+        Damping and stiffness of the feedback (1/s).
+    """
 
     gamma: float = 5.0
     beta: float = 5.0

@@ -15,13 +15,21 @@ from flexarm.integrators.state import State
 
 
 class GeneralizedAlpha(Method):
-    """Chung and Hulbert 1993, in the form of Arnold and Bruels 2007; second order with numerical damping.
+    """Generalized-alpha method: second order, with numerical damping of high frequencies.
 
-    `radius` is the spectral radius at infinite frequency: 1 damps nothing, 0 kills unresolved modes in one step.
-    Unknowns are the accelerations; the iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves gyroscopic terms out
-    and is factorised once a step. At least two `iterations` are made, and more while what they change counts.
-    The error, c dt^2 times the change of acceleration, is counted in modes that the step resolves: twice filtered by
-    S^-1 M, for the method itself damps the others out.
+    Parameters
+    ----------
+    radius : float, optional
+        Spectral radius at infinite frequency: 1 damps nothing, 0 removes unresolved modes in one step.
+    iterations : int, optional
+        Least number of Newton iterations in a step; more are made while their corrections matter.
+
+    Notes
+    -----
+    The method of Chung and Hulbert (1993) in the form of Arnold and Bruels (2007). Unknowns are the accelerations. The
+    iteration matrix S = M + gamma' dt D + beta' dt^2 K leaves out gyroscopic terms and is factorized once a step. The
+    error, c dt^2 times the change of the acceleration, is filtered twice by S^-1 M, so that modes count that the step
+    resolves: the method itself damps out the others.
     """
 
     order = 2
@@ -36,10 +44,39 @@ class GeneralizedAlpha(Method):
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
 
     def softening(self, dt: Any) -> tuple[Any, Any]:
+        """Return the factors of D and K in the iteration matrix, see `Method.softening`.
+
+        Parameters
+        ----------
+        dt : float
+            Step size (s).
+
+        Returns
+        -------
+        tuple of float
+        """
         scale = (1 - self.alpha_f) / (1 - self.alpha_m)
         return self.beta * scale * dt**2, self.gamma * scale * dt
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        """Build one step, see `Method.advance`.
+
+        Parameters
+        ----------
+        plant : Plant
+            The equations that are integrated.
+        state : State
+            State at the start.
+        inputs : list
+            Inputs at the nodes.
+        dt : casadi.MX
+            Step size (s).
+
+        Returns
+        -------
+        tuple
+            Next state, error, unsolved displacements.
+        """
         before, u = inputs
         a_driven = plant.split(u)[3][2]
         q, v, a, aux = (plant.of_free(part) for part in (state.q, state.v, state.a, state.aux))
@@ -86,9 +123,12 @@ class GeneralizedAlpha(Method):
 
 
 class Newmark(GeneralizedAlpha):
-    """Newmark's average acceleration (beta 1/4, gamma 1/2): second order, no numerical damping.
+    """Newmark's average acceleration method (beta 1/4, gamma 1/2): second order, without numerical damping.
 
-    At least that many `iterations` of Newton's method in a step, and more while what they change counts.
+    Parameters
+    ----------
+    iterations : int, optional
+        Least number of Newton iterations in a step.
     """
 
     def __init__(self, iterations: int = 2) -> None:

@@ -34,11 +34,18 @@ class LoadPoint:
 
 @dataclass(frozen=True)
 class PointLoad:
-    """A force and a torque in world axes on a section of a link.
+    """Force and torque in world axes on a section of a link.
 
-    link: the link's name.
-    x: where on it, from its root (m); its tip unless given.
-    force, torque: three numbers or profiles each (N, N m).
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    x : float, optional
+        Distance of the section from the link's root (m). By default its tip.
+    force : sequence, optional
+        Three numbers or profiles (N).
+    torque : sequence, optional
+        Three numbers or profiles (N m).
     """
 
     link: str

@@ -20,13 +20,27 @@ from flexarm.integrators.state import State
 
 
 class Method(ABC):
-    """A method that `simulate(method=...)` takes, ours or one of your own.
+    """Base class of integration methods, built-in or supplied to `simulate(method=...)`.
 
-    `order` in dt; `nodes` are the stages at which inputs are needed, in fractions of the step, the last one 1.
-    The error that a step tells is of the order `estimate` in dt. In the choice of step sizes an error counts for some
-    `patience` steps: part of a period of what the steps follow. In an undamped vibration errors add up to `adding_up`
-    times the horizon times the estimated error of the rate, where the result is of one order more than the estimate.
-    (0.33 for Kennedy and Carpenter's pair, 0.36 for Dormand and Prince's, at 4 to 100 steps a period.)
+    Attributes
+    ----------
+    order : int
+        Order of the method in dt.
+    nodes : tuple of float
+        Stages at which inputs are needed, as fractions of the step; the last one is 1.
+    estimate : int
+        Order in dt of the error estimate of a step.
+    patience : int
+        Number of steps over which an error counts in the choice of step sizes: part of a period of the motion that the
+        steps resolve.
+    adding_up : float
+        In an undamped vibration errors add up to this factor times the horizon times the estimated error of the rate,
+        if the result is of one order more than the estimate. It is 0.33 for the pair of Kennedy and Carpenter and 0.36
+        for that of Dormand and Prince, at 4 to 100 steps a period.
+    explicit : bool
+        True if steps must be kept stable.
+    is_driven : bool
+        True if steps are taken by the compiled driver.
     """
 
     order: int
@@ -38,16 +52,40 @@ class Method(ABC):
     nodes: tuple[float, ...]
 
     def softening(self, dt: float) -> tuple[float, float]:
-        """How much of K and D a step of this size adds to M in its linear systems: nothing for explicit methods."""
+        """Return the factors of D and K that are added to M in the linear systems of a step.
+
+        Parameters
+        ----------
+        dt : float
+            Step size (s).
+
+        Returns
+        -------
+        tuple of float
+            Factors of D and K; zero for explicit methods.
+        """
         return 0.0, 0.0
 
     def longest_step(self, rates: Array, duration: float) -> float:
-        """The longest step (s) with which motions of these complex `rates` (1/s) stay bounded over a `duration` (s)."""
+        """Return the largest step size with which motions stay bounded.
+
+        Parameters
+        ----------
+        rates : ndarray
+            Complex eigenvalues of small motions (1/s).
+        duration : float
+            Duration (s) over which they must stay bounded.
+
+        Returns
+        -------
+        float
+            Step size (s).
+        """
         return math.inf
 
     @property
     def identity(self) -> tuple[object, ...] | None:
-        """All that decides its steps; None for a class from elsewhere, whose code may change unseen."""
+        """Everything that decides the steps; None for a class defined elsewhere, whose code may change unseen."""
         if type(self).__module__.rpartition(".")[0] != __name__.rpartition(".")[0]:
             return None
         return type(self).__name__, *sorted(
@@ -60,13 +98,42 @@ class Method(ABC):
 
     @abstractmethod
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
-        """One step of dt of a `plant` from a `state`, with the `inputs` at the method's nodes: the next state, and as
-        displacements of the links (m) what errors such as that of this step add up to over `plant.horizon`, and what
-        the iteration left undone."""
+        """Build one step.
+
+        Parameters
+        ----------
+        plant : Plant
+            The equations that are integrated.
+        state : State
+            State at the start of the step, as expressions.
+        inputs : list
+            Inputs of the plant at the nodes of the method.
+        dt : casadi.MX
+            Step size (s).
+
+        Returns
+        -------
+        state : State
+            State at the end of the step.
+        error : casadi.MX
+            Displacements of the links (m) to which errors as that of this step add up over `plant.horizon`.
+        left : casadi.MX
+            Displacements (m) that the iteration left unsolved.
+        """
 
     def step(self, plant: Plant) -> ca.Function:
-        """The step of a `plant`: (state, inputs, dt, horizon, solved, numbers) -> (next state,
-        error, what the iteration left)."""
+        """Return the step as a CasADi function.
+
+        Parameters
+        ----------
+        plant : Plant
+            The equations that are integrated.
+
+        Returns
+        -------
+        casadi.Function
+            (state, inputs, dt, horizon, solved, numbers) -> (next state, error, unsolved displacements).
+        """
         column = ca.MX.sym("state", plant.layout.size)
         inputs = ca.MX.sym("inputs", plant.input_count, len(self.nodes))
         dt = ca.MX.sym("dt")

@@ -18,9 +18,20 @@ WIDEST = 8.0  # no method here is stable for steps of more than this over the fa
 
 
 class RungeKutta(Method):
-    """An explicit method by its tableau: A (stages x stages), b, c, and the weights e of the error of its rates.
+    """Explicit Runge-Kutta method given by its tableau.
 
-    `order` of the method in dt, and `estimate`, that of the error which e gives for one step.
+    Parameters
+    ----------
+    order : int
+        Order of the method in dt.
+    estimate : int
+        Order of the error that the weights e give for one step.
+    A : array_like, shape (stages, stages)
+        Coefficients.
+    b, c : array_like, shape (stages,)
+        Weights and nodes.
+    e : array_like, shape (stages,)
+        Weights of the error of the rates.
     """
 
     explicit = True
@@ -42,6 +53,19 @@ class RungeKutta(Method):
         self.nodes = tuple(sorted({0.0, 1.0, *self.c.tolist()}))
 
     def longest_step(self, rates: Array, duration: float) -> float:
+        """Return the largest stable step size, see `Method.longest_step`.
+
+        Parameters
+        ----------
+        rates : ndarray
+            Complex eigenvalues (1/s).
+        duration : float
+            Duration (s).
+
+        Returns
+        -------
+        float
+        """
         fastest = float(np.abs(rates).max(initial=0.0))
         if not fastest:
             return math.inf
@@ -64,6 +88,24 @@ class RungeKutta(Method):
         return np.array(powers)
 
     def advance(self, plant: Plant, state: State, inputs: list[Any], dt: Any) -> tuple[State, Any, Any]:
+        """Build one step, see `Method.advance`.
+
+        Parameters
+        ----------
+        plant : Plant
+            The equations that are integrated.
+        state : State
+            State at the start.
+        inputs : list
+            Inputs at the nodes.
+        dt : casadi.MX
+            Step size (s).
+
+        Returns
+        -------
+        tuple
+            Next state, error, unsolved displacements.
+        """
         at = dict(zip(self.nodes, inputs, strict=True))
         rates: list[Any] = []
         for row, node in zip(self.A, self.c, strict=True):

@@ -20,7 +20,7 @@ MOST_SMOOTH = 6  # derivatives that vanish at the ends: polynomials of degree 15
 
 @dataclass(frozen=True)
 class Polynomial:
-    """c0 + c1 s + c2 s^2 + ..., s the time since `start`."""
+    """Segment c0 + c1 s + c2 s^2 + ..., with the time s since `start`."""
 
     start: float
     coefficients: tuple[float, ...]
@@ -32,7 +32,7 @@ class Polynomial:
         return self._at(t, rate)
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
-        """Up to degree 3 any step sees it; of a higher one as a wave with so many turns."""
+        """Return the step size that resolves the segment: any up to degree 3, else that of a wave of as many turns."""
         turns = len(self.coefficients) - 4 - (2 - rate if rate < 2 else 0)
         if turns <= 0 or not any(self.coefficients[4:]):
             return self, calm()
@@ -52,9 +52,25 @@ class Polynomial:
 
 @adjustable
 def minimum_jerk(start: float, end: float, duration: float) -> Profile:
-    """From rest at `start` to rest at `end` in `duration` (s) by the polynomial of degree 5 with the least mean square
-    jerk.
+    """Return the motion from rest to rest with the least mean square jerk.
 
+    Parameters
+    ----------
+    start, end : float
+        Values at rest.
+    duration : float
+        Duration (s).
+
+    Returns
+    -------
+    Profile
+
+    Notes
+    -----
+    The motion is a polynomial of degree 5.
+
+    Examples
+    --------
     >>> minimum_jerk(0.0, 1.0, 2.0)(1.0)
     0.5
     """
@@ -63,9 +79,24 @@ def minimum_jerk(start: float, end: float, duration: float) -> Profile:
 
 @adjustable
 def rest_to_rest(start: float, end: float, duration: float, smooth: int = 3) -> Profile:
-    """From `start` to `end` in `duration` (s) by the polynomial whose first `smooth` derivatives vanish at both ends,
-    of degree 2 smooth + 1: 1 a cubic, 2 minimum jerk, 3 continuous jerk, ...
+    """Return the polynomial motion whose first derivatives vanish at both ends.
 
+    Parameters
+    ----------
+    start, end : float
+        Values at rest.
+    duration : float
+        Duration (s).
+    smooth : int, optional
+        Number of derivatives that vanish; the degree is 2 smooth + 1. With 1 it is a cubic, with 2 the motion of
+        minimum jerk, with 3 (default) the jerk is continuous.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
     >>> rest_to_rest(0.0, 1.0, 2.0, smooth=3)(2.0, 2)
     0.0
     """
@@ -87,10 +118,28 @@ def _polynomial(name: str, start: float, end: float, duration: float, smooth: in
 
 @adjustable
 def trapezoid(start: float, end: float, speed: float, acceleration: float) -> Profile:
-    """From rest at `start` to rest at `end` with at most this `speed` and this `acceleration`, as fast as they allow;
-    a way that is too short for the speed is a triangle.
+    """Return the fastest motion from rest to rest with limited speed and acceleration.
 
-    >>> trapezoid(0.0, 1.0, speed=1.0, acceleration=2.0).breaks  # sped up, steady, braked
+    Parameters
+    ----------
+    start, end : float
+        Values at rest.
+    speed : float
+        Largest speed (1/s).
+    acceleration : float
+        Largest acceleration (1/s^2).
+
+    Returns
+    -------
+    Profile
+
+    Notes
+    -----
+    If the distance is too short to reach the speed, its rate is a triangle.
+
+    Examples
+    --------
+    >>> trapezoid(0.0, 1.0, speed=1.0, acceleration=2.0).breaks  # accelerated, steady, braked
     (0.0, 0.5, 1.0, 1.5)
     """
     speed, acceleration = (
@@ -107,9 +156,29 @@ def trapezoid(start: float, end: float, speed: float, acceleration: float) -> Pr
 
 @adjustable
 def s_curve(start: float, end: float, speed: float, acceleration: float, jerk: float) -> Profile:
-    """From rest at `start` to rest at `end` with at most this `speed`, `acceleration` and `jerk`: seven stretches of
-    constant jerk, fewer where the way is short.
+    """Return the fastest motion from rest to rest with limited speed, acceleration and jerk.
 
+    Parameters
+    ----------
+    start, end : float
+        Values at rest.
+    speed : float
+        Largest speed (1/s).
+    acceleration : float
+        Largest acceleration (1/s^2).
+    jerk : float
+        Largest jerk (1/s^3).
+
+    Returns
+    -------
+    Profile
+
+    Notes
+    -----
+    The motion has seven stretches of constant jerk, fewer if the distance is short.
+
+    Examples
+    --------
     >>> move = s_curve(0.0, 1.0, speed=1.0, acceleration=2.0, jerk=10.0)
     >>> float(abs(move(np.linspace(0, 3, 301), 2)).max()) <= 2.0 + 1e-9
     True

@@ -36,7 +36,24 @@ class Made:
 
 @dataclass(frozen=True)
 class Profile:
-    """Smooth pieces in a row; each begins at its start (the first one reaches back) and ends where the next begins."""
+    """Function of time made of smooth segments.
+
+    Each segment begins at its start (the first one also holds before) and ends where the next one begins. Profiles are
+    called with a time and, optionally, the order of a derivative: `profile(t)`, `profile(t, 1)`.
+
+    Parameters
+    ----------
+    starts : tuple of float
+        Times at which the segments begin (s).
+    pieces : tuple of Segment
+        The segments.
+    name : str
+        How the profile is printed.
+    made : Made, optional
+        Function and numbers that made it, so that one of the numbers can be changed.
+    data : (float, float), optional
+        First and last time of the data behind it (s).
+    """
 
     starts: tuple[float, ...]
     pieces: tuple[Segment, ...]
@@ -47,11 +64,16 @@ class Profile:
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        """Times at which one piece gives way to the next."""
+        """Times at which one segment ends and the next begins (s)."""
         return self.starts[1:]
 
     def jumps(self) -> list[tuple[float, float]]:
-        """Times at which the value itself jumps, and by how much."""
+        """Return the times at which the value jumps, with the size of each jump.
+
+        Returns
+        -------
+        list of (float, float)
+        """
         found = []
         for time, before, after in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
             sides = (before, np.nextafter(time, -np.inf)), (after, time)  # a function may be both pieces
@@ -73,7 +95,19 @@ class Profile:
         return out if np.ndim(t) else float(out[0])
 
     def values(self, times: Array, rate: int = 0) -> Array:
-        """The value (or its first or second `rate`) on an array of times that are known to be such."""
+        """Evaluate the profile, or a derivative, on an array of times.
+
+        Parameters
+        ----------
+        times : ndarray
+            Times (s), not checked.
+        rate : {0, 1, 2}, optional
+            Order of the derivative.
+
+        Returns
+        -------
+        ndarray
+        """
         out = np.empty(times.shape)
         if len(self.pieces) == 1 or times.size < 2:
             k = bisect_right(self.breaks, times.item()) if times.size == 1 else 0
@@ -87,7 +121,22 @@ class Profile:
         return out
 
     def segment(self, t: float, run: Stretch, rate: int = 0) -> CoefficientSegment | None:
-        """Return the coefficients of the piece (or its first or second `rate`) that holds at a time t of a `run`."""
+        """Return the coefficients of the segment that holds at a time.
+
+        Parameters
+        ----------
+        t : float
+            Time (s).
+        run : Stretch
+            Stretch without jumps over which the coefficients hold.
+        rate : {0, 1, 2}, optional
+            Order of the derivative.
+
+        Returns
+        -------
+        CoefficientSegment or None
+            None if the segment has no coefficients.
+        """
         k = int(self._breaks.searchsorted(t, side="right"))
         piece, begin = self.pieces[k], self.breaks[k - 1] if k else -np.inf
         until = self.breaks[k] if k < len(self.breaks) else np.inf
@@ -98,7 +147,20 @@ class Profile:
         return np.array(self.breaks)
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
-        """How fast it is from `begin` to `end`, up to this `rate`; and itself, with breaks where functions jump."""
+        """Determine the bandwidth of the profile.
+
+        Parameters
+        ----------
+        begin, end : float
+            Part that is evaluated (s).
+        rate : int
+            Highest derivative that is needed.
+
+        Returns
+        -------
+        tuple
+            The bandwidth, and the profile with breaks where functions of the user jump.
+        """
         starts: list[float] = []
         pieces: list[Segment] = []
         outlooks: list[Outlook] = []
@@ -111,7 +173,19 @@ class Profile:
         return Profile(tuple(starts), tuple(pieces), self.name), together(outlooks)
 
     def expression(self, t: Any, rate: int = 0) -> Any:
-        """The value (or its first or second `rate`) as a CasADi expression of a symbolic time t."""
+        """Return the profile, or a derivative, as a CasADi expression.
+
+        Parameters
+        ----------
+        t : casadi.SX or casadi.MX
+            Symbolic time.
+        rate : {0, 1, 2}, optional
+            Order of the derivative.
+
+        Returns
+        -------
+        casadi.SX or casadi.MX
+        """
         import casadi as ca
 
         s = ca.SX.sym("t")

@@ -1,10 +1,4 @@
-"""Tables of values over time: CSV files and mappings, checked before anything is made of them.
-
-The content of a file is never quoted: a table that a robot file names may be any file of the computer, and what is
-printed may be seen by others. File, row and column say enough.
-
-Profiles of the time: steps, ramps, sines, splines, tables.
-"""
+"""Standard profiles: steps, ramps, sines, chirps, cycloids, splines and tables."""
 
 from __future__ import annotations
 
@@ -30,7 +24,10 @@ TableSource = str | os.PathLike[str] | Mapping[str, Sequence[float]]
 
 
 def points(source: TableSource, column: str | None = None) -> tuple[list[float], list[float]]:
-    """Times and values of one column of a table: a CSV file with a header, the time first, or {"t": ..., name: ...}."""
+    """Return the times and values of one column of a table.
+
+    The table is a CSV file with a header whose first column is the time, or a mapping {"t": ..., name: ...}.
+    """
     if isinstance(source, Mapping):
         columns, where = {str(name): _column(f"source: {name}", values) for name, values in source.items()}, "source"
         if len({len(column) for column in columns.values()}) > 1:
@@ -116,8 +113,19 @@ def _pieces(name: str, *pieces: tuple[float, Segment]) -> Profile:
 
 @adjustable
 def constant(value: float) -> Profile:
-    """Always `value`.
+    """Return a constant profile.
 
+    Parameters
+    ----------
+    value : float
+        Its value.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
     >>> constant(2.0)(0.5)
     2.0
     """
@@ -127,9 +135,21 @@ def constant(value: float) -> Profile:
 
 @adjustable
 def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
-    """+amplitude until the first `switch` time (s), -amplitude until the second, and so on; zero after the last, and
-    before t = 0 (where a delayed one comes from).
+    """Return a square pulse that changes its sign at given times.
 
+    Parameters
+    ----------
+    amplitude : float
+        Value until the first switch.
+    switch : sequence of float
+        Times (s) at which the sign changes; the profile is zero after the last one and before t = 0.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
     >>> push = bang_bang(0.02, (1, 2))
     >>> push(0.5), push(1.5), push(2.5), push(-0.5)
     (0.02, -0.02, 0.0, 0.0)
@@ -149,8 +169,23 @@ def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
 
 @adjustable
 def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
-    """`before` until time `at` (s), then `amplitude`.
+    """Return a step.
 
+    Parameters
+    ----------
+    amplitude : float
+        Value from the step on.
+    at : float, optional
+        Time of the step (s).
+    before : float, optional
+        Value before the step.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
     >>> step(3.0, at=1.0)(1.0)
     3.0
     """
@@ -164,8 +199,21 @@ def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
 
 @adjustable
 def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
-    """`start` until time `begin` (s), then straight to `end` at time `finish` (s), then `end`.
+    """Return a ramp between two constant values.
 
+    Parameters
+    ----------
+    start, end : float
+        Values before and after the ramp.
+    begin, finish : float
+        Times (s) between which the value changes linearly.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
     >>> ramp(0.0, 2.0, 1.0, 3.0)(2.0)
     1.0
     """
@@ -184,8 +232,25 @@ def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
 
 @adjustable
 def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> Profile:
-    """offset + amplitude sin(2 pi frequency t + phase), `frequency` in Hz, `phase` in rad.
+    """Return offset + amplitude sin(2 pi frequency t + phase).
 
+    Parameters
+    ----------
+    amplitude : float
+        Amplitude.
+    frequency : float
+        Frequency (Hz).
+    phase : float, optional
+        Phase (rad).
+    offset : float, optional
+        Mean value.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
     >>> sine(2.0, 0.25)(1.0)
     2.0
     """
@@ -199,8 +264,23 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
 
 @adjustable
 def chirp(amplitude: float, start: float, end: float, duration: float) -> Profile:
-    """A sine of this `amplitude` whose frequency runs linearly from `start` to `end` (Hz) over `duration`; else zero.
+    """Return a sine whose frequency changes linearly with time.
 
+    Parameters
+    ----------
+    amplitude : float
+        Amplitude.
+    start, end : float
+        Frequencies at t = 0 and at the end (Hz).
+    duration : float
+        Duration (s); the profile is zero outside.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
     >>> chirp(1.0, 1.0, 5.0, 2.0)(2.5)
     0.0
     """
@@ -216,8 +296,25 @@ def chirp(amplitude: float, start: float, end: float, duration: float) -> Profil
 
 @adjustable
 def cycloid(start: float, end: float, duration: float) -> Profile:
-    """From rest at `start` to rest at `end`: a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)), T = `duration`.
+    """Return a cycloidal motion from rest to rest.
 
+    Parameters
+    ----------
+    start, end : float
+        Values at rest, before and after the motion.
+    duration : float
+        Duration T of the motion (s), which begins at t = 0.
+
+    Returns
+    -------
+    Profile
+
+    Notes
+    -----
+    The value is a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)).
+
+    Examples
+    --------
     >>> cycloid(0.0, 1.0, 2.0)(1.0)
     0.5
     """
@@ -233,8 +330,25 @@ def cycloid(start: float, end: float, duration: float) -> Profile:
 
 @adjustable
 def spin_up(speed: float, duration: float) -> Profile:
-    """An angle, 0 before t = 0, whose rate rises from 0 to `speed` (rad/s) as a cycloid over `duration`, then stays.
+    """Return an angle whose rate rises from zero as a cycloid and then stays.
 
+    Parameters
+    ----------
+    speed : float
+        Final rate (rad/s).
+    duration : float
+        Duration of the acceleration (s).
+
+    Returns
+    -------
+    Profile
+
+    Notes
+    -----
+    The angle is zero before t = 0.
+
+    Examples
+    --------
     >>> spin_up(3.0, 2.0)(5.0, 1)
     3.0
     """

@@ -1,7 +1,4 @@
-"""What a run tells of its states: energies, tips, deflections and, while its inputs are at hand, torques.
-
-A run between its samples: read at any time from the steps that were kept.
-"""
+"""Outputs of a run at any times: energies, tips, deflections, torques and loads, from samples and between them."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
 
 @dataclass(frozen=True)
 class Inputs:
-    """What drove a run, at any time of it: inputs are those after a jump, at the end of the run those before."""
+    """Inputs of a run at any time: after a jump the new ones, at the end of the run those before."""
 
     schedule: Schedule
     stepper: Stepper
@@ -45,12 +42,12 @@ class Inputs:
         return self.schedule.is_data and not self.schedule.loads
 
     def moment(self, times: Array) -> Array:
-        """The times at which inputs are asked for."""
+        """Return the times at which inputs are evaluated for given times."""
         near = snapped(times, self.jumps, ROUNDING * self.end)
         return np.minimum(near, np.nextafter(self.end, -np.inf)) if self.end > 0 else near
 
     def at(self, moments: Array) -> Array:
-        """Not numbers where a function of the user's fails: the steps happened not to ask for them there."""
+        """Return the inputs at given times; nan where a function of the user fails that the steps did not call there."""
         held = self._held(moments)
         try:
             return self.schedule.inputs(moments, held)
@@ -67,19 +64,17 @@ class Inputs:
             return np.full((1, self.stepper.plant.input_count), np.nan)
 
     def _held(self, moments: Array) -> Array | None:
-        """What the digital controller said last."""
+        """Return the last output of the digital controller at each time."""
         return held_at(self.commands, moments) if self.commands else None
 
     def settled(
         self, moments: Array, q: Array, v: Array, a: Array, inputs: Array
     ) -> tuple[Array, Array, Array, Array | None]:
-        """States on the constraints, since they may lie between steps, and the multipliers of these; with the
-        accelerations of the equations.
+        """Return states projected onto the constraints, with accelerations of the equations and multipliers.
 
-        What is read between steps fits q and v much better than their derivatives: forces, which are made of these,
-        would be far off where a step follows a vibration with few nodes. Methods of low order have errors in q and v
-        that stiff modes would make large accelerations of; theirs are taken as they are, but for jumps, where steps
-        begin with others that stiff modes bear better.
+        Interpolated states fit q and v much better than their derivatives: forces computed from these would be wrong
+        where a step resolves a vibration with few nodes. Methods of low order have errors in q and v that stiff modes
+        turn into large accelerations; their states are not projected, except at jumps.
         """
         anew = (np.isin(moments, self.jumps) | (self.stepper.order > LOW)) & np.isfinite(inputs).all(axis=1)
         solver = self.stepper.plant.constraint_solver
@@ -100,7 +95,7 @@ class Inputs:
 
 
 class RunOutputs:
-    """Arrays of a run at any times, from its states then. Without inputs there are no torques and reactions."""
+    """Evaluates the arrays of a run at any times from its states. Without inputs there are no torques and reactions."""
 
     def __init__(self, system: System, points: Points, inputs: Inputs | None = None) -> None:
         self.system, self.points, self.inputs = system, points, inputs
@@ -117,11 +112,11 @@ class RunOutputs:
     def __call__(
         self, times: Array, rows: Array, attributes: dict[str, str], *, accelerations_later: bool = False
     ) -> Arrays:
-        """From rows of (q, v, a, work, lost), the first three with a law's states behind them; the first row is the
-        start, against which energies are balanced.
+        """Evaluate all arrays from rows of (q, v, a, work, lost), the first three with the states of a law behind them.
 
-        accelerations_later: compute accelerations and torques when they are read. Functions of the user may have a
-        memory: inputs with such functions are evaluated now.
+        The first row is the start, relative to which energies are balanced. With `accelerations_later`, accelerations
+        and torques are computed when they are read, unless functions of the user are among the inputs, which may have a
+        memory.
         """
         with self._lock:
             return self._read(times, rows, attributes, accelerations_later and self._may_defer)
@@ -195,19 +190,19 @@ class RunOutputs:
 
 
 def _loads(inputs: Inputs, given: Array) -> dict[str, Array]:
-    """By name, the six components of each load."""
+    """Return the six components of each load by name."""
     start = 1 + inputs.schedule.system.nu
     return {f"loads[{k}]": given[:, start + 6 * k : start + 6 * k + 6] for k in range(len(inputs.schedule.loads))}
 
 
 def _law_states(inputs: Inputs, v: Array) -> dict[str, Array]:
-    """By name, of a law that was integrated with the robot."""
+    """Return the states of a law that was integrated with the robot, by name."""
     law = inputs.schedule.law
     return {} if law is None else dict(zip(law.states, v[:, inputs.schedule.system.nq :].T, strict=True))
 
 
 def _torques(inputs: Inputs, given: Array, q: Array, v: Array, driving: Array, forces: Array | None) -> Array:
-    """Of every actuator: as given or commanded, and what drives the driven joints. (q and v have the law's states.)"""
+    """Return the torque of every actuator: as given or commanded, and of driven joints as needed for their motion."""
     schedule = inputs.schedule
     system = schedule.system
     out = given[:, 1 : 1 + system.nu].copy()
@@ -232,7 +227,7 @@ INPUTS_ARE_GONE = (
 
 
 class Dense:
-    """The steps of a run and what they are read with; inputs are at hand where the run was made."""
+    """Recorded steps of a run with what is needed to evaluate outputs between samples."""
 
     def __init__(self, nodes: StepHistory, readings: RunOutputs | None = None) -> None:
         self.nodes = nodes
@@ -240,11 +235,11 @@ class Dense:
         self._lock = threading.Lock()  # readings work on arrays of their own
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have no inputs: these are functions of the user's, and compiled code."""
+        """Pickle without inputs: these are functions of the user and compiled code."""
         return Dense, (self.nodes,)
 
     def at(self, t: Any, attributes: dict[str, str]) -> Arrays:
-        """All quantities at times t, in the order given."""
+        """Evaluate all outputs at times t, in the order given."""
         times = self._times(t)
         with self._lock:
             readings = self._readings(attributes)
@@ -252,7 +247,7 @@ class Dense:
             return without_first(readings(asked, self.nodes.at(np.minimum(asked, self.nodes.end)), dict(attributes)))
 
     def system(self, attributes: dict[str, str]) -> System:
-        """The equations of the robot of the run."""
+        """Return the equations of the robot."""
         with self._lock:
             return self._readings(attributes).system
 

@@ -1,4 +1,4 @@
-"""Run: the labelled results of a simulation, with the model, options, versions and statistics that made them."""
+"""`Run`: the labelled results of a simulation, with the model, options, versions and statistics that produced them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,27 @@ NO_STEPS = "it was made from data, or written by an earlier version, without its
 
 
 class Run:
-    """Results over time: `run["upper.q"]`, `run.tip`, `run.energy`, `run.deflection("upper")`; all in `run.data`.
+    """Results of a simulation over time.
 
-    data: a Dataset as `run.data` is; `fa.simulate` and `Run.load` make it.
-    dense: the steps, with which `run.at(t)` reads it, or why there are none.
+    `fa.simulate` and `Run.load` return runs. Quantities are read by name, `run["upper.q"]`, `run["tip.y"]` (all names
+    are in `run.names`), or as attributes, `run.tip`, `run.energy`; `run.data` holds everything as one xarray Dataset.
+
+    Parameters
+    ----------
+    data : xarray.Dataset or Arrays
+        Variables, coordinates and attributes of a run.
+    dense : Dense or str, optional
+        Recorded steps, from which `run.at(t)` interpolates, or the reason why there are none.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.two_link_arm()
+    >>> run = fa.simulate(arm, 0.1, torque={"upper": 0.01}, native=False)
+    >>> run.status, len(run.time), "upper.q" in run.names
+    ('completed', 1001, True)
+    >>> float(run["tip.x"][0])
+    1.5
     """
 
     def __init__(self, data: xr.Dataset | Arrays, dense: Dense | str = NO_STEPS) -> None:
@@ -50,7 +67,7 @@ class Run:
 
     @property
     def data(self) -> xr.Dataset:
-        """All results and what made them, as one labelled Dataset (made when it is first asked for)."""
+        """All results with their attributes as one labelled Dataset, created on first access."""
         return self._records.dataset
 
     @data.setter
@@ -59,16 +76,17 @@ class Run:
 
     @property
     def robot(self) -> Robot:
+        """The robot that was simulated."""
         return Robot.model_validate(json.loads(self._records.attrs["model"]))
 
     @property
     def options(self) -> dict[str, Any]:
-        """How the run was asked for."""
+        """The arguments of `fa.simulate`, as plain data."""
         return dict(json.loads(self._records.attrs["options"]))
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """What the solver did."""
+        """Numbers of steps, times, method, compiler and estimates of the run, as plain data."""
         return dict(json.loads(self._records.attrs["statistics"]))
 
     def _add_statistics(self, **more: Any) -> None:
@@ -77,16 +95,16 @@ class Run:
 
     @property
     def error_estimate(self) -> float | None:
-        """How far the ends of links are at most from where they should be (m); None without `verify=True`."""
+        """Estimated largest position error of the links' ends (m); None without `verify=True`."""
         found = self.statistics.get("error_estimate")
         return None if found is None else float(found)
 
     @property
     def truncation(self) -> Truncation:
-        """Estimated error that the number of shapes causes, and frequencies against those of twice the shapes.
+        """Estimated error due to the number of shapes, and frequencies compared with those of twice the shapes.
 
-        `error` is that of the tips of links, as a share of the peak deflection; `shapes` are numbers with which the
-        estimate is small; `reason` is given if there is no estimate.
+        `error` is the error of the links' tips as a share of the peak deflection, `shapes` the numbers of shapes for
+        which the estimate is small, and `reason` the reason if there is no estimate.
         """
         from flexarm.dynamics.shape_truncation import Truncation
 
@@ -95,36 +113,52 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """Why the run ended: `completed`, or what stopped it."""
+        """Reason why the run ended: `completed`, or what stopped it."""
         return str(self._records.attrs["reason"])
 
     @property
     def status(self) -> str:
-        """How it ended: `completed`, `stopped` (by a limit or a condition), `interrupted` or `failed`."""
+        """Status of the run: `completed`, `stopped` (by a limit or a condition), `interrupted` or `failed`."""
         return str(self._records.attrs["status"])
 
     @property
     def time(self) -> xr.DataArray:
+        """Times of the samples (s)."""
         return self.data["time"]
 
     @property
     def tip(self) -> xr.DataArray:
-        """Position of the last link's tip (time, axis)."""
+        """Position of the last link's tip (m), with dimensions (time, axis)."""
         return self.data["tip"]
 
     @property
     def torque(self) -> xr.DataArray:
-        """Torque of every actuator (time, input), that of driven joints included."""
+        """Torques of all actuators (N m or N), driven joints included, with dimensions (time, input)."""
         return self["torque"]
 
     @property
     def energy(self) -> xr.Dataset:
-        """kinetic, elastic, gravity, drive, work, dissipated, balance."""
+        """Energies (J): kinetic, elastic, gravity, drive, work, dissipated and their balance."""
         return self.data[list(ENERGIES)]
 
     def __getitem__(self, name: str) -> xr.DataArray:
-        """A quantity over time by name, one of `run.names`, or a whole variable of the data (`tip`, `q`); also strain,
-        `run["fore.strain(0.1)"]`, as laws and linear models call it."""
+        """Return a quantity over time.
+
+        Parameters
+        ----------
+        name : str
+            One of `run.names`, a whole variable of the data (`"tip"`, `"q"`), or the strain at a place,
+            `"fore.strain(0.1)"`.
+
+        Returns
+        -------
+        xarray.DataArray
+
+        Raises
+        ------
+        KeyError
+            If there is no such quantity; the message names the nearest one.
+        """
         if isinstance(name, str) and name in self.data:
             return self.data[name]
         if isinstance(name, str) and ".strain(" in name and (found := self._forces.gauge(name)) is not None:
@@ -133,10 +167,18 @@ class Run:
         return named(self.data, name).of(self.data).copy()  # what becomes of it is not the run's
 
     def array(self, name: str) -> Array:
-        """The numbers of a whole variable by `name`, (time, ...): `time`, `q`, `v`, `a`, `tip`, `deflection`, ...
+        """Return the values of a whole variable without labels.
 
-        What `run[name].values` gives, but not to be written to, without importing xarray, which takes longer than a
-        short simulation.
+        The same as `run[name].values`, read-only, without importing xarray, which takes longer than a short simulation.
+
+        Parameters
+        ----------
+        name : str
+            `"time"`, `"q"`, `"v"`, `"a"`, `"tip"`, `"deflection"`, ...
+
+        Returns
+        -------
+        ndarray, shape (time, ...)
         """
         self._require_inputs(name)
         if not isinstance(name, str) or not self._records.has(name):
@@ -146,10 +188,27 @@ class Run:
         return values
 
     def at(self, t: Any) -> Run:
-        """The run at a time t (s), or at several in the order given: a Run with samples there, `run.at(0.5).tip`.
+        """Interpolate the run at given times.
 
-        It is read from the steps that the integration took, as exactly as the method goes; at the very time at which
-        an input jumps, after the jump. Runs that were saved or copied know no torques and reactions there.
+        Parameters
+        ----------
+        t : float or array_like
+            Times (s), in any order.
+
+        Returns
+        -------
+        Run
+            A run with samples at these times, for example `run.at(0.5).tip`.
+
+        Raises
+        ------
+        ValueError
+            If a time is outside the run, or the run has no recorded steps.
+
+        Notes
+        -----
+        The recorded steps are interpolated with the accuracy of the method. At the time of a jump of an input the
+        values are those after the jump. Runs that were saved or copied have no torques and reactions there.
         """
         if isinstance(self._dense, str):
             raise ValueError(
@@ -160,30 +219,41 @@ class Run:
 
     @property
     def continuous(self) -> bool:
-        """Whether `at` can read it between its samples."""
+        """True if `at` can interpolate between samples."""
         return not isinstance(self._dense, str)
 
     @property
     def jumps(self) -> Array:
-        """Times (s) at which inputs may have jumped, the start among them; none of a run that `at` cannot read."""
+        """Times (s) at which inputs may have jumped, the start included; empty if `at` cannot interpolate."""
         return np.zeros(0) if isinstance(self._dense, str) else self._dense.nodes.jumps
 
     @property
     def names(self) -> list[str]:
-        """Names of all quantities: `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`,
-        `kinetic`, a recorded point's `elbow.x`, ..."""
+        """Names of all quantities.
+
+        `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, `kinetic`, a recorded
+        point's `elbow.x`, ...
+        """
         return list(available(self.data))
 
     def _require_inputs(self, name: object) -> None:
-        """Say why there are no torques and reactions where there are none."""
+        """Raise KeyError if torques or reactions are requested of a run that has none."""
         variable = str(name).partition(".")[0]
         if variable in ("torque", "reaction") and not self._records.has("torque"):
             raise KeyError(f"there is no {shown(name)} in this run: {INPUTS_ARE_GONE}")
 
     def deflection(self, link: str) -> xr.DataArray:
-        """Displacement of a link's tip against the straight link (m), along the axes of its root frame (time, axis).
+        """Return the displacement of a link's tip relative to the straight link.
 
-        Along x, a link that bends becomes shorter.
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+
+        Returns
+        -------
+        xarray.DataArray, dimensions (time, axis)
+            Displacement (m) along the axes of the link's root frame. A link that bends becomes shorter along x.
         """
         links = self.data["link"].values.tolist()
         if link not in links:
@@ -191,28 +261,59 @@ class Run:
         return self.data["deflection"].sel(link=link)
 
     def reaction(self, name: str, axes: Literal["joint", "world"] = "joint") -> xr.DataArray:
-        """Force (N) and torque (N m) in the joint that connects the link `name` with its parent, (time, component), on
-        the link, about the joint; or the forces of the constraint `name`, (time, row), or of one of its rows, (time,).
+        """Return the force and torque in a joint, or the forces of a constraint.
 
-        axes: of a joint's components: those of the link's root frame, which sits right after the joint, or the world's.
+        Parameters
+        ----------
+        name : str
+            A link, for the joint that connects it with its parent; a constraint; or a row of a constraint. A link takes
+            precedence over a constraint of the same name.
+        axes : {"joint", "world"}, optional
+            Axes of a joint's components: those of the link's root frame, directly behind the joint, or those of the
+            world.
 
-        They are all that the parent does to the link, drive, friction and stops included, and as accurate as the
-        accelerations of the run are. A link comes before a constraint of the same name.
+        Returns
+        -------
+        xarray.DataArray, dimensions (time, component), (time, row) or (time,)
+            Force (N) and torque (N m) on the link about the joint: everything that the parent exerts, including drive,
+            friction and stops.
         """
         return self._forces.reaction(name, axes)
 
     def force(self, link: str, x: Any) -> xr.DataArray:
-        """Axial force (x, tension positive) and shear forces (y, z) in N across the section of a `link` at x (m from
-        its root; a number or a list): (time, axis) or (time, x, axis), in the section's axes.
+        """Return the axial and shear forces across a section of a link.
 
-        It is what the outboard part does to the inboard one, from the equilibrium of what lies outboard.
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        x : float or sequence of float
+            Distance of the section from the link's root (m).
+
+        Returns
+        -------
+        xarray.DataArray, dimensions (time, axis) or (time, x, axis)
+            Force (N) of the outboard part on the inboard part in the axes of the section: axial (x, tension is
+            positive) and shear (y, z), from the equilibrium of the outboard part.
         """
         return self._forces.across(link, x, slice(0, 3), "force across sections", "N")
 
     def moment(self, link: str, x: Any) -> xr.DataArray:
-        """Torsion (x) and bending moments (about y and z) in N m across the section of a `link` at x (m from its root;
-        a number or a list): (time, axis) or (time, x, axis), in the section's axes. Signs are those of GJ theta',
-        -EI w'' and EI v''; values come from the equilibrium of what lies outboard, not from the shapes.
+        """Return the torsion and bending moments across a section of a link.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        x : float or sequence of float
+            Distance of the section from the link's root (m).
+
+        Returns
+        -------
+        xarray.DataArray, dimensions (time, axis) or (time, x, axis)
+            Torsion (x) and bending moments about y and z (N m) in the axes of the section. Signs are those of GJ
+            theta', -EI w'' and EI v''. The values follow from the equilibrium of the outboard part, not from the
+            shapes.
         """
         return self._forces.across(link, x, slice(3, 6), "moment across sections", "N m")
 
@@ -246,9 +347,17 @@ class Run:
         return Forces(self._records, self._dense)
 
     def compare(self, other: Run) -> xr.Dataset:
-        """This run minus the `other`, at this run's times: `tip` and the coordinates both have; nan beyond its end.
+        """Return the difference between this run and another one.
 
-        Between its samples the other is read as `at` does; one without steps, straight from sample to sample.
+        Parameters
+        ----------
+        other : Run
+            It is interpolated at the times of this run: as by `at`, or linearly between samples if it has no steps.
+
+        Returns
+        -------
+        xarray.Dataset
+            `tip` and the coordinates that both runs have, this run minus the other; nan beyond the end of the other.
         """
         import xarray as xr
 
@@ -265,7 +374,7 @@ class Run:
         )
 
     def _aligned(self, time: xr.DataArray) -> xr.Dataset:
-        """The data at these times, nan beyond the end."""
+        """Return the data at these times, nan beyond the end of the run."""
         if isinstance(self._dense, str):
             return self.data.interp(time=time) if self.time.size > 1 else self.data.reindex(time=time)
         if np.isin(time.values, own := self.array("time")).all():
@@ -276,10 +385,18 @@ class Run:
     # --- figures ---
 
     def plot(self, *what: str, other: Run | None = None) -> Figure:
-        """Joints, tip deflections, torques and energies in one figure, or chosen quantities, one panel each.
+        """Plot the run.
 
-        what: `upper.q`, `v.upper.q`, `tip.x`, ...: names of `run.names`.
-        other: another run beside this one, say the rigid twin's.
+        Parameters
+        ----------
+        *what : str
+            Quantities of `run.names`, one panel each. By default joints, tip deflections, torques and energies.
+        other : Run, optional
+            Another run to compare with, for example of the rigid twin.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
         from flexarm.plotting.time_series import history_figure, run_figure
 
@@ -288,25 +405,58 @@ class Run:
     def plot_trajectory(
         self, times: Sequence[float] | int = 5, *, other: Run | None = None, magnify: float = 1.0
     ) -> Figure:
-        """The way of the tip, in the robot's plane or in space, with the deformed arm at `times` (s, or how many).
+        """Plot the path of the tip with the deformed arm at some times.
 
-        other: another run's way and arm in grey, say the rigid twin's.
-        magnify: multiplies deflections.
+        Parameters
+        ----------
+        times : sequence of float or int, optional
+            Times (s) at which the arm is drawn, or their number.
+        other : Run, optional
+            Another run, drawn in grey.
+        magnify : float, optional
+            Factor on deflections.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
         from flexarm.plotting.arm_figures import trajectory_figure
 
         return trajectory_figure(self, times, other, magnify)
 
     def plot_section_forces(self, link: str, times: Sequence[float] | int = 3) -> Figure:
-        """Diagrams along a `link`: torsion, bending moments, axial and shear forces, those that there are, at the
-        samples nearest to `times` (s, or how many)."""
+        """Plot diagrams of internal forces and moments along a link.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        times : sequence of float or int, optional
+            Times (s), for which the nearest samples are drawn, or their number.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         from flexarm.plotting.arm_figures import section_forces_figure
 
         return section_forces_figure(self, link, times)
 
     def residual(self, name: str = "tip", *, after: float) -> float:
-        """Amplitude of the vibration that is left from the time `after` (s) on: of the tip or another point (m), or of
-        a quantity by name; half of how far it goes to and fro."""
+        """Return the amplitude of the vibration that remains after a time.
+
+        Parameters
+        ----------
+        name : str, optional
+            `"tip"`, another recorded point, or a quantity of `run.names`.
+        after : float
+            Time (s) from which on the run is evaluated.
+
+        Returns
+        -------
+        float
+            Half of the peak-to-peak value (m for points, else the unit of the quantity).
+        """
         from flexarm.results.vibration import residual
 
         return residual(self, name, after)
@@ -324,11 +474,22 @@ class Run:
         scaling: Scaling = "amplitude",
         trend: Trend = "mean",
     ) -> Spectrum:
-        """The spectrum of a quantity by `name` (one of `run.names`, or an output as `fa.linearize` has it: `tip.y''`)
-        from the time `after` to `before` (s; the whole run unless given).
+        """Return the spectrum of a quantity.
 
-        sample: time between samples (s), that of the run unless given; what they alias is warned of.
-        window, scaling, trend: as in `fa.spectrum`.
+        Parameters
+        ----------
+        name : str
+            One of `run.names`, or an output of `fa.linearize` such as `"tip.y''"`.
+        after, before : float, optional
+            Part of the run that is evaluated (s). By default the whole run.
+        sample : float, optional
+            Sampling time (s). By default that of the run. A warning is given if vibrations alias.
+        window, scaling, trend : str, optional
+            See `fa.spectrum`.
+
+        Returns
+        -------
+        Spectrum
         """
         from flexarm.analysis.spectra import run_spectrum
 
@@ -344,10 +505,26 @@ class Run:
         modes: int = 1,
         method: DecayMethod = "matrix-pencil",
     ) -> Decay:
-        """Frequencies and damping ratios of the `modes` strongest vibrations of a quantity by `name`, from the time
-        `after` on, when nothing drives it any more, to `before` (s; the end unless given).
+        """Identify frequencies and damping ratios from a free vibration.
 
-        sample: time between samples (s), that of the run unless given. method: as in `fa.decay`.
+        Parameters
+        ----------
+        name : str
+            One of `run.names`, or an output of `fa.linearize`.
+        after : float
+            Time (s) after which no input acts.
+        before : float, optional
+            End of the part that is evaluated (s). By default the end of the run.
+        sample : float, optional
+            Sampling time (s). By default that of the run.
+        modes : int, optional
+            Number of vibrations, the strongest first.
+        method : str, optional
+            See `fa.decay`.
+
+        Returns
+        -------
+        Decay
         """
         from flexarm.analysis.damping_identification import run_decay
 
@@ -363,13 +540,25 @@ class Run:
         before: float | None = None,
         sample: float | None = None,
     ) -> FrequencyResponse:
-        """The frequency response from an `input` (an actuator by its link, or the acceleration of a driven joint,
-        `upper.q''`) to an `output` (as in `fa.linearize`), as this run tells it: to be compared with `lin.frf`.
+        """Estimate a frequency response from the run.
 
-        f: frequencies (Hz); those that the input excites unless given. It should be broad, `fa.chirp`, and small.
-        after, before: the part of the run that counts (s; all unless given). It must begin at rest, and should end
-        some periods after the input, so that what still vibrates can be told.
-        sample: how long the pieces are in which it is integrated (s), the distance of samples unless given.
+        Parameters
+        ----------
+        input : str
+            An actuator, by its link, or the acceleration of a driven joint, `"upper.q''"`.
+        output : str
+            An output of `fa.linearize`.
+        f : array_like, optional
+            Frequencies (Hz). By default those that the input excites; it should be broad (`fa.chirp`) and small.
+        after, before : float, optional
+            Part of the run that is evaluated (s). It must begin at rest and should end some periods after the input.
+        sample : float, optional
+            Length of the intervals of integration (s). By default the sampling time of the run.
+
+        Returns
+        -------
+        FrequencyResponse
+            To be compared with `lin.frf`.
         """
         from flexarm.analysis.frequency_response import run_frf
 
@@ -382,16 +571,21 @@ class Run:
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None: ...
 
     def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
-        """The moving arm as a .gif, .mp4 (with ffmpeg) or .html file; without a path as a player for a notebook.
+        """Show or save the moving arm.
 
-        options: any of those that follow.
-        fps: frames a second (25).
-        speed: simulated seconds for each second of the film (1).
-        magnify: multiplies deflections (1).
-        trace: draw the way of the tip (True).
-        other: another run in grey, say the rigid twin's.
-        dpi: pixels an inch; the film is 7 inches wide (100).
-        progress: None shows a bar on a terminal only.
+        Parameters
+        ----------
+        path : path-like, optional
+            A .gif, .mp4 (needs ffmpeg) or .html file. Without it, a player for a notebook is returned.
+        **options
+            fps : frames per second (25). speed : simulated seconds per second of the film (1). magnify : factor on
+            deflections (1). trace : draw the path of the tip (True). other : another run, drawn in grey. dpi : pixels
+            per inch; the film is
+            7 inches wide (100). progress : None shows a bar on a terminal only.
+
+        Returns
+        -------
+        Animation or None
         """
         from flexarm.plotting.animate import Animation
 
@@ -402,9 +596,16 @@ class Run:
         return None
 
     def show(self, **options: Any) -> Studio:
-        """The run in the browser, in the studio: played, magnified, coloured, plotted, kept.
+        """Open the run in the studio, in the browser.
 
-        options: host, port and browser, as `fa.studio` has them.
+        Parameters
+        ----------
+        **options
+            `host`, `port` and `browser`, as for `fa.studio`.
+
+        Returns
+        -------
+        Studio
         """
         from flexarm.studio.server import shown_run
 
@@ -418,7 +619,13 @@ class Run:
     # --- files ---
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write NetCDF4 at `path`, readable by xarray alone; an earlier file stays until the new one is whole."""
+        """Write the run to a NetCDF4 file.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file, ending in .nc. An existing file stays until the new one is complete.
+        """
         from flexarm.results.netcdf import netcdf, with_nodes
 
         others = "to_csv writes a table, to_dataframe() gives one to pandas"
@@ -468,28 +675,40 @@ class Run:
         return Run(data, NO_STEPS if nodes is None else Dense(nodes))
 
     def to_dataframe(self) -> pd.DataFrame:
-        """A pandas table: a row for each sample, by time, and a column for each of `run.names`."""
+        """Return a table of all quantities.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each sample, by time (s), and a column for each of `run.names`.
+        """
         import pandas as pd
 
         columns = {name: series.of(self.data).values for name, series in available(self.data).items()}
         return pd.DataFrame(columns, index=pd.Index(self.data["time"].values, name="time"))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of `to_dataframe` to `path`, with a header, to ten digits."""
+        """Write the table of `to_dataframe` as text.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file, ending in .csv. Numbers have ten digits.
+        """
         target = _file(path, ".csv", "the table is written as text with commas")
         text = self.to_dataframe().to_csv(float_format="%.10g", lineterminator="\n")
         write_text(target, text)
 
 
 def _records(data: object) -> Records:
-    """What holds the data, if it can be that of a run."""
+    """Return the records of a run; raise TypeError if the data cannot be those of a run."""
     if not isinstance(data, Arrays) and not all(hasattr(data, name) for name in ("attrs", "coords", "variables")):
         raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.simulate and Run.load make runs")
     return Records(data)  # type: ignore[arg-type]  # a Dataset, without importing xarray to say so
 
 
 def _file(path: object, ending: str, what: str) -> Path:
-    """The file that a path names, if its ending says what will be in it."""
+    """Return the path of a file whose name must have a certain ending."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path = {shown(path)}: must be the name of a file")
     target = Path(os.fsdecode(path))

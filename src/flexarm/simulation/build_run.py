@@ -1,4 +1,4 @@
-"""From the samples of a run to its labelled results."""
+"""Build the labelled results of a run from its recorded steps and samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flexarm.simulation.integration import Integration
 
 
 def results(loop: Integration, points: Points, options: Mapping[str, Any], more: Mapping[str, Any]) -> Run:
-    """The labelled results of a run as far as it came. Where options leave the sample open, it is chosen."""
+    """Build the run as far as it was integrated. If no sampling time was given, it is chosen here."""
     recorder, nodes = loop.recorder, _nodes(loop)
     system, fastest = loop.system, None
     if isinstance(nodes, StepHistory):
@@ -69,7 +69,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
 
 
 def _energies(loop: Integration, nodes: StepHistory) -> dict[str, Array]:
-    """At the steps' ends: between them energies are only as good as what is read there."""
+    """Return energies at the nodes; between nodes they are as accurate as the interpolation."""
     q, v, a = (nodes.rows[:, part] for part in loop.layout.motions)
     stored = loop.stepper.report(q, v, a, np.zeros((len(q), loop.stepper.report.inputs)))[0]
     work, lost = nodes.rows[:, -4], nodes.rows[:, -3]
@@ -83,12 +83,12 @@ def _energies(loop: Integration, nodes: StepHistory) -> dict[str, Array]:
 
 
 def _told(fastest: Vibration | None, loop: Integration) -> dict[str, float]:
-    """The fastest vibration that is minded: its frequency (Hz) by the coordinate's name."""
+    """Return the frequency (Hz) of the fastest vibration that samples must show, by the name of its coordinate."""
     return {} if fastest is None else {loop.system.names[fastest.place]: fastest.frequency}
 
 
 def _nodes(loop: Integration) -> StepHistory | str:
-    """The steps, or why there are none."""
+    """Return the recorded steps, or the reason why there are none."""
     if isinstance(loop.stepper, SundialsStepper):
         return "adams and bdf keep their steps to themselves"
     nodes = loop.recorder.keeper.nodes

@@ -31,13 +31,13 @@ NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robo
 
 
 class Listener(Protocol):
-    """Whoever wants to know how far a run is."""
+    """Receives the progress of a run."""
 
     def update(self, t: float) -> None: ...
 
 
 class Integration:
-    """One run. Samples go to the `recorder`; `reason` and `status` tell why it ended."""
+    """Integration of one run. Samples go to the `recorder`; `reason` and `status` say why it ended."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class Integration:
 
     @property
     def state(self) -> Array:
-        """At time t; the two change together, so that an interruption finds them matching."""
+        """State at time t; both change together, so that they match after an interruption."""
         return self._now[1]
 
     def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
-        """From t = 0 to the duration, telling the listeners how far it is; a ValueError if it cannot even start."""
+        """Integrate from t = 0 to the duration; raise ValueError if the run cannot start."""
         self._listeners, self.duration = listeners, duration
         self._restrained, self._stable = q, np.inf
         self._ahead = FEW if self.contacts.any or self.stepper.explicit else MANY
@@ -112,7 +112,7 @@ class Integration:
         self.reason, self.status = f"interrupted at t = {self.t:.6g} s", "interrupted"
 
     def _stretches(self, stop: float) -> Iterator[float]:
-        """Ends of what is smooth up to a stop: actuators whose torque has changed as fast as it may go on otherwise."""
+        """Yield the ends of smooth parts up to a stop: the kinks of torques of actuators with limited slew."""
         kinks = () if self._held is None else self._held.kinks
         for time in kinks:
             if self.t + SAME * self.duration < time < stop - SAME * self.duration:
@@ -120,7 +120,7 @@ class Integration:
         yield stop
 
     def _advance(self, stop: float) -> None:
-        """Take steps, at the latest until `stop`, in one call of the driver."""
+        """Advance, at most to `stop`, by calls of the driver."""
         if not self._jumped:
             self._restrain(self.state)
         longest, self._careful = min(self.longest, self._stable, self._quickest, self._careful), np.inf
@@ -155,7 +155,7 @@ class Integration:
             raise Ending(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
 
     def _drive(self) -> DriverStatus:
-        """Call the driver once and keep its steps, but for those that jump over a contact."""
+        """Call the driver once and record its steps, except those that missed a contact."""
         driver, control, start = self.stepper.driver, self.stepper.driver.control, clock.perf_counter()
         try:
             status = self.stepper.advance(self._inputs)
@@ -208,7 +208,7 @@ class Integration:
         return found
 
     def _passed(self) -> int:
-        """How many of the driver's steps did not jump over a contact with a stop."""
+        """Return the number of steps of the driver before the first one that missed a contact with a stop."""
         driver, steps = self.stepper.driver, self._rows
         if not steps or self.step_size.fixed or not self.contacts.any:
             return steps
@@ -217,7 +217,7 @@ class Integration:
         return steps if missed is None else missed
 
     def _accept(self, times: Array, states: Array) -> None:
-        """Keep the samples of these steps; the run ends where something that is watched happens."""
+        """Record steps; end the run at the first event in them."""
         event = self.watch.first(
             times, states, self.layout, self.system.sizes, self.stepper.order, self.duration * LOOK
         )
@@ -233,7 +233,7 @@ class Integration:
         raise Ending(event.sentence, event.status)
 
     def _listen(self) -> None:
-        """Ask a digital controller, once a period, for the torques that it holds until the next one."""
+        """Sample the digital controller if a sample is due."""
         if self._samples is None:
             return
         if self._samples.is_due(self.t):
@@ -249,7 +249,7 @@ class Integration:
         return self.schedule.instant(self.t, *parts)
 
     def _accelerations(self) -> list[Array]:
-        """And the multipliers of the constraints, if there are any."""
+        """Return accelerations and, with constraints, their multipliers."""
         at = self.layout
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]))
         if failure is not None:
@@ -262,11 +262,11 @@ class Integration:
         return self.recorder.commands[-1][1] if self.recorder.commands else None
 
     def _restarted(self, dt: float) -> Array:
-        """The state with accelerations and powers computed anew, since inputs may have jumped."""
+        """Return the state with recomputed accelerations and powers, since inputs may have jumped."""
         return self._restart(self.t, self.state, dt, self._held)
 
     def _restart(self, t: float, state: Array, dt: float, held: HeldTorques | None) -> Array:
-        """Return a state at time t with accelerations and powers computed anew, for a first step of size dt."""
+        """Return a state at time t with recomputed accelerations and powers, for a first step of size dt."""
         out, at, now = state.copy(), self.layout, np.array([t])
         for k, each in self.schedule.motions.items():
             out[at.q][k], out[at.v][k] = each.values(now)[0], each.values(now, 1)[0]
@@ -286,8 +286,10 @@ class Integration:
         return out
 
     def _brace(self, here: Array) -> None:
-        """Take shorter steps where inputs have jumped so that accelerations did, in the restarted state `here`. Those
-        between the words of a quick controller are short enough."""
+        """Reduce the step size if a jump of the inputs changes the accelerations of the restarted state `here`.
+
+        The steps between samples of a fast controller are short enough.
+        """
         self._jump = here
         controller = self.schedule.controller
         quick = controller is not None and controller.rate > QUICK and not self.schedule.jumps_at(self.t)
@@ -296,11 +298,11 @@ class Integration:
         self._restrain(here)
 
     def _anew(self, size: float) -> Array:
-        """The state after a jump, for a step of this size."""
+        """Return the state after a jump for a first step of this size."""
         return self._restarted(size) if self.stepper.softens else self._jump
 
     def _restrain(self, state: Array) -> None:
-        """Keep steps that an explicit method may choose stable, in this posture and those that are near."""
+        """Bound the steps of an explicit method by stability in this posture and those near it."""
         q = state[self.layout.q]
         near = np.abs((q - self._restrained) / self.system.sizes).max(initial=0.0) < NEAR
         if self.step_size.fixed or not self.stepper.explicit or (near and not self._jumped):
@@ -311,7 +313,7 @@ class Integration:
             self._stable = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
 
     def _kick_by_driven(self, t: float, before: Array, state: Array, inputs: Array) -> None:
-        """Where the speeds of driven joints jump, those of the others do too: M_ff dv_f + M_fd dv_d = 0."""
+        """Change the rates of free coordinates where those of driven joints jump: M_ff dv_f + M_fd dv_d = 0."""
         at, driven, free = self.layout, self.plant.driven, self.plant.free
         jump = state[at.v][driven] - before[at.v][driven]
         if not t or not free or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0):
@@ -328,18 +330,18 @@ class Integration:
         return float(self.stepper.report(q[None, :], v[None, :], 0 * v[None, :], inputs[None, :])[0][0, 0])
 
     def _kicked(self, restarted: Array) -> bool:
-        """Whether inputs have jumped so that accelerations did."""
+        """Return True if a jump of the inputs has changed the accelerations."""
         before, after = (state[self.layout.a] / self.system.sizes for state in (self.state, restarted))
         return bool(np.abs(after - before).max(initial=0.0) > KICK * np.abs(after).max(initial=0.0))
 
     def _failure(self) -> str:
-        """Why there is no way on."""
+        """Return the reason why the integration cannot continue."""
         fell = None if self.step_size.fixed else self.step_size.dt
         tried, name = self._tried, self._failing_state()
         return divergence(self.system, self.plant, self.t, self.state, tried, fell, name)
 
     def _failing_state(self) -> str:
-        """The state of the law whose error is the largest, if it is one of these."""
+        """Return the name of the law's state with the largest error, if it exceeds those of the coordinates."""
         count, law, driver = self.layout.states, self.schedule.law, self.stepper.driver
         if law is None or not count or len(driver.errors) <= count:
             return ""

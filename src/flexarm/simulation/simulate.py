@@ -1,7 +1,4 @@
-"""How far off a run is: what `verify=True` finds, by a second run with a tenth of the tolerance.
-
-simulate: the motion of a robot over time.
-"""
+"""`simulate`: the motion of a robot over time."""
 
 from __future__ import annotations
 
@@ -46,8 +43,10 @@ from flexarm.simulation.run_checks import DurationNotice, require_finite_work, r
 
 
 def largest_distance(system: System, run: Integration, tighter: Integration) -> float | None:
-    """Of the links' ends in one run from those in the other (m), over all samples that both have; None where the other
-    was interrupted or did not get beyond its start."""
+    """Return the largest distance between the links' ends of two runs over their common samples (m), or None.
+
+    None if the second run was interrupted or has no sample beyond its start.
+    """
     times, others = run.recorder.times, tighter.recorder.times
     common = np.intersect1d(times, others)
     if len(common) < 2 or tighter.status == "interrupted":
@@ -88,44 +87,103 @@ def simulate(
     progress: bool | None = None,
     native: Native = "auto",
 ) -> Run:
-    """The motion of a `robot` from t = 0 to `duration` (s).
+    """Simulate the motion of a robot.
 
-    torque: by link name a number, a profile (`fa.bang_bang`, ...) or a function of t; or one feedback law (t, q, v) ->
-        torques of all actuators, traced into the compiled step anew for each run, `fa.Feedback(law, gains={"kp": 20})`
-        for a law with numbers to tune, or `fa.Feedback(law, rate=1000)` called as a digital controller. It acts on the
-        joint's side of a gear, unless the drive says torque_at="motor".
-    motion: by link name the prescribed q(t) of driven joints; the torque this takes is in `run.torque`. A motion with
-        a speed at t = 0 begins with that speed and undeformed links: it is no jolt.
-    loads: `fa.PointLoad`s, forces and torques on points of links.
-    q0, v0: initial coordinates and rates, by name or as arrays; rest where not given. q0="equilibrium" starts with the
-        links hanging still under gravity, joints held at zero or where their motion starts; `fa.equilibrium(system, q)`
-        gives it for other postures.
-    method: auto takes one of the first two, by the robot's modes, inputs, tolerance and duration (which one is in
-        `run.statistics`), and generalized-alpha where dt or radius is given; esdirk (implicit, order 5), dop853
-        (explicit, order 8), generalized-alpha (implicit, order 2; `radius`: spectral radius at infinity, 0.9 unless
-        given, less damps more), newmark, rk4, rk45, SUNDIALS' adams and bdf, and newmark-baumgarte: newmark with
-        stabilization=fa.Baumgarte(5, 5). Or a method as an object, such as `fa.GeneralizedAlpha(radius=0.8)` or one
-        of your own.
-    stabilization: how the robot's constraints are kept: "projection" of q and v after every step, or
-        `fa.Baumgarte(gamma, beta)` (adams and bdf always take the latter). An initial state is moved onto the
-        constraints first.
-    rtol, atol: how far links may be from where they should be, as a fraction of the robot's length and in metres
-        (adams and bdf read them as tolerances on each coordinate, and start anew at every sample of a digital law: take
-        esdirk there); each allows at most a tenth of its length. dt fixes the step instead.
-    sample: time between samples (s). Unless given, a thousandth of the duration, or a whole part of that where the
-        robot vibrates so fast that it would not be seen. `run.at(t)` reads a run at any other time.
-    points: names of points to record, {"elbow": ("upper", 1.0)}: link and distance from its root.
-    stop: a function of (t, q, v), or several: the run ends when one falls to zero.
-    verify: True runs it a second time with a tenth of the tolerance (or half of dt); how far the links' ends are apart
-        at most is in `run.error_estimate` (m), and a warning tells if that is more than allowed. What a digital
-        controller said is said again, it is not asked.
-    progress: True shows a bar, False none; None shows it on a terminal, when the run takes more than half a second.
-    native: True compiles the steps to machine code before the first of them, False runs them in CasADi's virtual
-        machine: some ten times slower, but ready at once. "auto" takes machine code that is there; if there is none it
-        begins in the virtual machine, and changes over if the run turns out to be worth compiling.
+    Parameters
+    ----------
+    robot : Robot or System
+        The robot. Its equations are derived and compiled once for all robots of the same structure.
+    duration : float
+        End time (s); the run starts at t = 0.
+    torque : mapping, callable or Feedback, optional
+        Torques of the actuators (N m or N). By link name a number, a profile (`fa.bang_bang`, ...) or a function of t;
+        or a feedback law `law(t, q, v)` that returns the torques of all actuators and is traced into the compiled step;
+        or a `fa.Feedback`. Torques act on the joint side of a gear unless the drive has `torque_at="motor"`.
+    motion : mapping, optional
+        Prescribed coordinates q(t) of driven joints by link name, as profiles or functions of t. The torques that they
+        need are in `run.torque`. A motion with a speed at t = 0 begins with that speed and undeformed links.
+    loads : sequence of PointLoad, optional
+        Forces and torques on points of links.
+    q0, v0 : array_like or mapping, optional
+        Initial coordinates and rates, by index or by name; zero where not given. `q0="equilibrium"` starts in static
+        equilibrium under gravity, with joints at zero or where their motion starts (`fa.equilibrium` for other
+        postures).
+    method : str or Method, optional
+        `"auto"` (default) selects `"esdirk"` (implicit, order 5) or `"dop853"` (explicit, order 8) from the robot's
+        modes, the inputs, the tolerance and the duration, and `"generalized-alpha"` if `dt` or `radius` is given.
+        Others are `"newmark"`, `"newmark-baumgarte"`, `"rk4"`, `"rk45"`, and SUNDIALS' `"adams"` and `"bdf"`.
+        `run.statistics["method"]` is the method used.
+    radius : float, optional
+        Spectral radius of generalized-alpha at infinite frequency (0.9); smaller values damp more.
+    stabilization : {"projection"} or Baumgarte, optional
+        How constraints are maintained: by projection of q and v after every step, or by `fa.Baumgarte(gamma, beta)`
+        (always for `"adams"` and `"bdf"`). An initial state is projected onto the constraints first.
+    rtol : float, optional
+        Largest position error of the links over the run, as a fraction of the robot's length (1e-4).
+    atol : float, optional
+        The same in metres (0); the larger of both bounds holds. `"adams"` and `"bdf"` use both as tolerances of each
+        coordinate.
+    dt : float, optional
+        Fixed step size (s) instead of error control.
+    sample : float, optional
+        Time between samples (s). By default a thousandth of the duration, or a whole part of that if the robot vibrates
+        faster than such samples show. `run.at(t)` interpolates at other times.
+    points : mapping, optional
+        Points to record, by name a link and a distance from its root (m): `{"elbow": ("upper", 1.0)}`.
+    stop : callable or sequence of callable, optional
+        Functions of (t, q, v); the run ends when one of them falls to zero.
+    verify : bool, optional
+        If True, a second run with a tenth of the tolerance (or half of `dt`) estimates the error, `run.error_estimate`
+        (m), and a warning is given if it exceeds the tolerance. Recorded outputs of digital controllers are replayed.
+    progress : bool, optional
+        Show a progress bar. By default on a terminal, if the run takes more than half a second.
+    native : {"auto", True, False}, optional
+        True compiles the steps to machine code first, False runs them in CasADi's virtual machine (some ten times
+        slower). `"auto"` uses machine code from the cache, else starts in the virtual machine and changes over when
+        compilation pays.
 
-    Laws and conditions read coordinates by place or by name, `q["fore.q"]`, from copies of their own. One that raises
-    ends the run; what was computed is kept and the reason is in `run.reason`.
+    Returns
+    -------
+    Run
+        Samples, energies, statistics and the recorded steps. A run that ends early is kept; `run.status` and
+        `run.reason` say why.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the motion cannot start.
+    TypeError
+        If an argument is of a wrong type.
+    KeyError
+        If a link, joint or coordinate is unknown.
+
+    Warns
+    -----
+    ValidityWarning
+        If the result is outside the validity of the model: large deflections, too few shapes, aliased samples, lost
+        energy, ...
+
+    See Also
+    --------
+    Simulation : Step a robot by hand.
+    sweep : Simulate many robots.
+    linearize : Linear model about a posture.
+
+    Notes
+    -----
+    With `stiffening="auto"`, a run of a spatial robot whose links vibrate too far for the second-order model is
+    repeated with exact links. Laws and conditions read coordinates by index or by name, `q["fore.q"]`, from copies. A
+    law that raises ends the run.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.two_link_arm()
+    >>> run = fa.simulate(arm, 0.2, torque={"upper": fa.bang_bang(0.02, (0.1, 0.2))}, native=False)
+    >>> run.status
+    'completed'
+    >>> run["tip.y"].sizes["time"]
+    1001
     """
     begin = clock.perf_counter()
     system = robot if isinstance(robot, System) else _system(robot) if isinstance(robot, Robot) else System(robot)
@@ -197,7 +255,7 @@ def simulate(
 def asked(
     schedule: Schedule, loads: Any, plan: IntegrationOptions, method: str | Method, sample: float | None
 ) -> dict[str, Any]:
-    """How a run was asked for, as its results tell it."""
+    """Return the arguments of a run as plain data, for its results."""
     system, tolerance = schedule.system, plan.tolerance
     out: dict[str, Any] = {
         "duration": tolerance.horizon,
@@ -221,7 +279,7 @@ def asked(
 
 
 def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
-    """Link and place of each load, with which a run that was saved knows where they acted."""
+    """Return link and place of each load, so that a saved run has them."""
     return [(schedule.system.robot.links[each.link].name, each.x) for each, _ in schedule.loads]
 
 
@@ -233,7 +291,7 @@ def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: 
 def _verified_unless_interrupted(
     plan: IntegrationOptions, loop: Integration, q: Array, v: Array, progress: bool | None
 ) -> Any:
-    """The run itself is not lost, whatever becomes of its verification."""
+    """Verify a run; keep the run itself if that is interrupted."""
     try:
         return _verified(plan, loop, q, v, progress)
     except BaseException as error:
@@ -245,8 +303,7 @@ def _verified_unless_interrupted(
 def _verified(
     plan: IntegrationOptions, loop: Integration, q: Array, v: Array, progress: bool | None
 ) -> dict[str, float | int | None]:
-    """How far the run is from one that is more accurate, up to where it came; for its statistics. Nothing if it was
-    interrupted."""
+    """Return the estimated error of a run from a more accurate one, for its statistics; None if it was interrupted."""
     if loop.interrupts.pressed or not loop.t:
         return {"error_estimate": None}
     again, watch = loop.schedule.replayed(loop.recorder.commands), Watch(loop.system, None)
@@ -263,7 +320,7 @@ def _verified(
 def _gathered(
     loop: Integration, points: Points, options: Mapping[str, Any], checked: Mapping[str, Any], begin: float
 ) -> Run:
-    """The results. All is computed and what is left takes a moment: Ctrl-C waits for it."""
+    """Build the run; Ctrl-C is deferred, since all is computed."""
     interrupts = loop.interrupts
     before = interrupts.pressed
     with interrupts.noticed(), interrupts.held():
@@ -276,7 +333,7 @@ def _gathered(
 
 @lru_cache(maxsize=8)
 def _system(robot: Robot) -> System:
-    """The same robot simulated again need not be traced again."""
+    """Return the system of a robot; repeated simulations of a robot share it."""
     return System(robot)
 
 
@@ -289,7 +346,7 @@ def _require_switches(**given: object) -> None:
 
 
 def recorded_points(system: System, points: Any) -> Points:
-    """Points to record, each known to lie on its link before any work is done."""
+    """Validate the points to record before any work is done."""
     if points is not None and not isinstance(points, Mapping):
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'elbow': ('upper', 1.0)}}")
     found: Points = {}

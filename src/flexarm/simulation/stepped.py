@@ -1,4 +1,4 @@
-"""Simulation: a robot that is stepped by hand, for loops of one's own."""
+"""`Simulation`: a robot that is stepped by hand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FLOAT = np.dtype(float)
 
 @dataclass(frozen=True)
 class SimulationState:
-    """All that decides how a `Simulation` goes on: `sim.state`, to be kept, pickled and given back."""
+    """Complete state of a `Simulation`, `sim.state`: it can be kept, pickled and restored."""
 
     t: float  # s
     robot: str  # a fingerprint
@@ -55,31 +55,48 @@ class SimulationState:
 
 
 class Simulation:
-    """A `robot` at a time t, stepped by hand: `sim.step(torque)` goes on by `dt` (s) with the torque held.
+    """Robot that is stepped by hand, with the torques held over each step.
 
+    Parameters
+    ----------
+    robot : Robot or System
+        The robot. A `fa.System` can be shared by many simulations.
+    dt : float, optional
+        Duration of a step (s).
+    q0, v0 : optional
+        Initial coordinates and rates, as for `fa.simulate`.
+    loads : sequence of PointLoad, optional
+        Forces and torques on points of links; their profiles are evaluated at the stages of each step.
+    method : str or Method, optional
+        As for `fa.simulate`, except `"adams"` and `"bdf"`. `"auto"` is `"esdirk"` (implicit, order 5; it damps motions
+        that are too fast for the step), or generalized-alpha if a slide counts by the nodes of a mesh.
+    substeps : int, optional
+        Number of equal parts in which each step is computed.
+    stabilization : optional
+        How constraints are maintained, as for `fa.simulate`.
+    rtol : float, optional
+        Largest position error of the links in a second, as a fraction of the robot's length; from 1e-13 to 0.1. It
+        decides how accurately each step is solved. The step size is fixed: a larger estimated error (`sim.error`) gives
+        one warning.
+    native : {"auto", True, False}, optional
+        As for `fa.simulate`. With "auto" rounding changes when machine code takes over.
+
+    Notes
+    -----
+    Values that are read (`q`, `v`, `a`, ...) are copies. Each simulation has arrays of its own, so that many can run in
+    threads, each in one. `copy.copy` and pickle give another simulation in the same state.
+
+    A step without a result raises `fa.StepError` and leaves the state unchanged, also when a joint reaches the end of
+    its travel.
+
+    Examples
+    --------
     >>> import flexarm as fa
     >>> sim = fa.Simulation(fa.library.two_link_arm(), dt=1e-3, native=False)
     >>> for _ in range(100):
     ...     sim.step({"upper": 0.02 - 0.001 * sim.v["upper.q"]})
     >>> round(sim.t, 6), len(sim.q), sim.error < 1e-6
     (0.1, 8, True)
-
-    robot: a robot, or its `fa.System`, which serves many simulations.
-    q0, v0: where it starts, as for `fa.simulate`: vectors, mappings by name, or q0="equilibrium".
-    loads: `fa.PointLoad`s, whose profiles are read at the stages of each step.
-    method: by name or as an object, as for `fa.simulate` (not adams and bdf, which choose their own steps). "auto" is
-        esdirk: implicit, of order 5, it damps out what is too fast for the step; where a slide counts by the nodes of
-        a mesh it is generalized-alpha.
-    substeps: equal parts in which each step is computed.
-    stabilization: how constraints are kept, as for `fa.simulate`.
-    rtol: largest position error of the links, as a fraction of the robot's length, in a second (and in each that
-        follows); from 1e-13 to 0.1. It sets how accurately each step is solved. The step size is fixed, so a larger
-        error gives one warning; `sim.error` (m) is the estimate.
-    native: as for `fa.simulate`. "auto" changes to machine code once there is some; rounding differs then.
-
-    What is read (`q`, `v`, `a`, ...) are copies. A simulation has arrays of its own: many of them run in threads, each
-    in one. `copy.copy` and pickle give another one in the same state. A step that has no result raises `fa.StepError`
-    and leaves everything as it was before; joints that come to the end of their travel do that, too.
     """
 
     def __init__(
@@ -134,8 +151,19 @@ class Simulation:
     # --- going on ---
 
     def step(self, torque: Any = None) -> None:
-        """Go on by dt with a `torque` of each actuator, held: an array in the order of `system.inputs`, a mapping by
-        link name (the others zero), or nothing for none."""
+        """Advance by dt with constant torques.
+
+        Parameters
+        ----------
+        torque : array_like or mapping, optional
+            Torques of the actuators (N m or N), in the order of `system.inputs` or by link name (others are zero). By
+            default none.
+
+        Raises
+        ------
+        StepError
+            If the step has no result.
+        """
         if not (isinstance(torque, np.ndarray) and torque.dtype is FLOAT and torque.shape == self._shape):
             torque = self._checked(torque)
         with self._lock:
@@ -152,8 +180,15 @@ class Simulation:
             self._before[:] = self._after  # all that changes, at once
 
     def reset(self, q0: Vector | str = None, v0: Vector = None, t: float = 0.0) -> None:
-        """Start anew at a time t (s) in the state of `q0` and `v0`, given as for `fa.simulate`; where one is not given,
-        as this simulation was made with."""
+        """Start again.
+
+        Parameters
+        ----------
+        q0, v0 : optional
+            Coordinates and rates, as for `fa.simulate`. By default those with which the simulation was created.
+        t : float, optional
+            Time (s).
+        """
         t = real_number("t", t, "s")
         if t + self.dt / 2 == t:
             raise ValueError(f"t = {shown(t)}: is so large that steps of {self.dt:g} s are lost in its rounding")
@@ -176,8 +211,10 @@ class Simulation:
 
     @property
     def state(self) -> SimulationState:
-        """All that decides how it goes on, as one thing to be kept; give it back by `sim.state = kept`, here or to
-        another simulation of the same robot."""
+        """Complete state of the simulation.
+
+        It can be assigned to this or another simulation of the same robot, `sim.state = kept`.
+        """
         with self._lock:
             column = self._before.tobytes()
             return SimulationState(self.t, self._robot_key, self._steps_by, self._start, self._since, column)
@@ -195,7 +232,12 @@ class Simulation:
             self._begin(column, start, kept.since)
 
     def copy(self) -> Simulation:
-        """Another simulation in the same state, which goes its own way."""
+        """Return an independent simulation in the same state.
+
+        Returns
+        -------
+        Simulation
+        """
         return _made_again(self.system, self.dt, self._options, self._initial, replace(self._said), self.state)
 
     __copy__ = copy
@@ -210,12 +252,12 @@ class Simulation:
 
     @property
     def system(self) -> System:
-        """The equations of its robot."""
+        """Equations of the robot."""
         return self._system
 
     @property
     def dt(self) -> float:
-        """How far a step goes (s)."""
+        """Duration of a step (s)."""
         return self._dt
 
     @property
@@ -225,7 +267,7 @@ class Simulation:
 
     @property
     def q(self) -> NamedArray:
-        """Coordinates, by place or by name: `sim.q["upper.q"]`."""
+        """Coordinates, by index or by name: `sim.q["upper.q"]`."""
         return named_array(self._before[self._stepper.layout.state.q], self.system.names)
 
     @property
@@ -235,49 +277,68 @@ class Simulation:
 
     @property
     def a(self) -> NamedArray:
-        """Accelerations at the end of the last step, with its torque; before the first, without any."""
+        """Accelerations at the end of the last step, with its torques; before the first step without torques."""
         return named_array(self._before[self._stepper.layout.state.a], self.system.names)
 
     @property
     def torque(self) -> Array:
-        """Of the last step, in the order of `system.inputs`; zero before the first."""
+        """Torques of the last step in the order of `system.inputs`; zero before the first one."""
         said = self._before[self._stepper.layout.last][1 : 1 + self.system.nu]
         return np.where(np.isfinite(said), said, 0.0)
 
     @property
     def tip(self) -> Array:
-        """Position of the last link's tip (3,)."""
+        """Position of the last link's tip (m), shape (3,)."""
         return self._read().tip.copy()
 
     @property
     def energy(self) -> Energy:
-        """Kinetic, elastic, of gravity and of drives (J)."""
+        """Kinetic, elastic, gravitational and drive energy (J)."""
         return Energy(*self._read().energies)
 
     @property
     def work(self) -> float:
-        """Put in by torques and loads since the reset (J)."""
+        """Work of torques and loads since the reset (J)."""
         return float(self._before[self._stepper.layout.state.work])
 
     @property
     def dissipated(self) -> float:
-        """Lost in dampers and friction since the reset (J)."""
+        """Energy dissipated by damping and friction since the reset (J)."""
         return float(self._before[self._stepper.layout.state.lost])
 
     @property
     def error(self) -> float:
-        """How far links may be from where they should be (m): the estimated errors of all steps since the reset, added
-        up."""
+        """Estimated position error of the links (m): the sum of the errors of all steps since the reset."""
         return float(self._before[self._stepper.layout.told][0])
 
     def __getitem__(self, name: str) -> float:
-        """A number by the name that a run has it by: `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.fore.y`,
-        `torque.upper`, `kinetic`, `elastic`, `gravity`, `drive`, `work`, `dissipated`, `t`, `error`."""
+        """Return a number by its name in runs.
+
+        Parameters
+        ----------
+        name : str
+            `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, `kinetic`, `elastic`,
+            `gravity`, `drive`, `work`, `dissipated`, `t` or `error`.
+
+        Returns
+        -------
+        float
+        """
         return self.reader(name)(self)
 
     def reader(self, name: str) -> Callable[[Simulation], float]:
-        """The function that reads the number of that `name` from a simulation of this robot: for loops that want it
-        often."""
+        """Return the function that reads a number from simulations of this robot, for loops that need it often.
+
+        Parameters
+        ----------
+        name : str
+            Name of the number, as for `sim[name]`.
+
+        Returns
+        -------
+        callable
+            It takes a simulation and returns a float.
+        """
         if not isinstance(name, str) or name not in self._readers:
             raise KeyError(f"there is no {shown(name)} in this simulation{self._near(name)}")
         return self._readers[name]
@@ -288,7 +349,7 @@ class Simulation:
     # --- inside ---
 
     def _near(self, name: object) -> str:
-        """The end of a sentence about an unknown name; rates are known by what runs call them, not by primes."""
+        """Return the end of a message about an unknown name."""
         base = str(name).rstrip("'")
         primes = len(str(name)) - len(base)
         if base in self.system.names and primes in (1, 2):
@@ -300,18 +361,18 @@ class Simulation:
         return available(self.system)
 
     def _begin(self, column: Array, start: float, since: float) -> None:
-        """In a state, with nothing known of what came before."""
+        """Continue from a state without knowledge of earlier steps."""
         watch = StepWatch(self.system, self._stepper, self._tolerance, self.dt, self._said)
         watch.require_at_start(column[self._stepper.layout.own])
         self._watch, self._start, self._since, self._reading = watch, start, since, None
         self._before[:] = column
 
     def _time(self, column: Array) -> float:
-        """Of a state: by the number of steps, so that it does not drift."""
+        """Return the time of a state, from the number of steps, so that it does not drift."""
         return float(self._start + column[-1] / len(self._torques) * self.dt)
 
     def _look(self) -> None:
-        """At a step that may not be well."""
+        """Examine a step whose checks failed."""
         if not np.isfinite(self._torques).all():
             k = int(np.argmin(np.isfinite(self._torques[0, 0])))
             value = self._torques[0, 0, k]
@@ -319,7 +380,7 @@ class Simulation:
         self._watch.look(self.t, self._time(self._after) - self._since)
 
     def _idle(self, t: float) -> Array:
-        """Inputs without torques."""
+        """Return the inputs without torques."""
         rows, failure = self._schedule.inputs_until_failure(np.array([t]))
         if failure is not None:
             raise ValueError(str(failure)) from None
@@ -335,7 +396,7 @@ class Simulation:
         self._stepper.inputs[:] = rows.reshape(self._stepper.inputs.shape)
 
     def _read(self) -> Reading:
-        """All that the state tells, once for each."""
+        """Return energies, tip and deflections of the present state, evaluated once for each state."""
         with self._lock:
             if self._reading is None:
                 at, inputs = self._stepper.layout.state, np.zeros((1, self._stepper.plant.input_count))
@@ -345,7 +406,7 @@ class Simulation:
             return self._reading
 
     def _checked(self, torque: Any) -> Array:
-        """Torques that were not given as an array of floats."""
+        """Return torques that were not given as an array of floats."""
         system = self.system
         if torque is None:
             return np.zeros(system.nu)
@@ -363,7 +424,7 @@ class Simulation:
 
 
 def _method(method: Any, robot: Robot) -> Method:
-    """The method that `method=` asks for."""
+    """Return the integration method for the argument `method`."""
     if isinstance(method, Method):
         return method
     if isinstance(method, str) and method == "auto":
@@ -375,7 +436,7 @@ def _method(method: Any, robot: Robot) -> Method:
 
 
 def _is_constant(load: Profile) -> bool:
-    """Whether it is a number. (A function may always give the same, but is asked.)"""
+    """Return True if a load is a constant number."""
     return isinstance(load.pieces[0], Wave) and load == constant(load(0.0))
 
 

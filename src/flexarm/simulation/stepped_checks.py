@@ -85,9 +85,14 @@ USER = 5  # frames from a warning to the call of `step`
 
 
 class StepError(RuntimeError):
-    """A step of a `Simulation` that has no result, with the reason; the simulation stays where it was before the step.
+    """Step of a `Simulation` that has no result; the simulation keeps its state from before the step.
 
-    `status` is "failed" where there is no way on, or "stopped" where a joint has come to the end of its travel.
+    Parameters
+    ----------
+    reason : str
+        Why there is no result.
+    status : {"failed", "stopped"}, optional
+        "failed" if the step cannot be computed, "stopped" if a joint has reached the end of its travel.
     """
 
     def __init__(self, reason: str, status: Status = "failed") -> None:

@@ -232,25 +232,63 @@ def monte_carlo(
     threads: int | None = None,
     **options: Any,
 ) -> xr.Dataset:
-    """Runs of a `robot` from t = 0 to `duration` (s) with values drawn from distributions `over` its fields.
+    """Simulate a robot with values of its fields drawn from distributions.
 
-    over: by name, as in `fa.sweep`, frozen distributions: `scipy.stats.norm(0.15, 0.01)`. Fields are independent.
-    members: how many are drawn.
-    seed: the same gives the same values.
-    sobol: True takes points of Sobol's sequence (scrambled), which fill the space evenly; best as powers of two.
-    quantiles: at which probabilities the quantiles of measures are given.
-    torque, motion, loads, q0, v0, measure, keep, executor, store, progress, threads, options: as in `fa.sweep`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    over : mapping
+        Frozen distributions by name of a field (see `fa.sweep`), for example `scipy.stats.norm(0.15, 0.01)`. Fields are
+        independent.
+    duration : float
+        End time of each run (s).
+    members : int, optional
+        Number of draws.
+    seed : int, optional
+        Seed of the draws.
+    sobol : bool, optional
+        If True, draws are points of a scrambled Sobol sequence, which fill the space evenly; best as powers of two.
+    quantiles : sequence of float, optional
+        Probabilities of the quantiles of measures.
+    torque, motion, loads, q0, v0 : optional
+        As for `fa.simulate`.
+    measure : callable, mapping or list of str, optional
+        Functions of a run by name that return numbers or arrays, `{"peak": lambda run: ...}`, one such function, or
+        names of standard measures. By default all of these: `peak_deflection` of each link, `tip`, energies and time at
+        the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque` of each actuator.
+    keep : {"runs"}, optional
+        "runs" keeps the histories in the variable `run`.
+    executor : concurrent.futures.Executor or dask.distributed.Client, optional
+        Runs batches of members on its workers; workers that die are tolerated.
+    store : path-like, optional
+        A file ("sweep.nc") or folder that keeps members as they finish: the same call continues after an interruption.
+        A store of another sweep is refused and left unchanged.
+    progress : bool, optional
+        Show a progress bar. By default on a terminal.
+    threads : int, optional
+        Number of threads (default: all cores). If a law or a measure is a Python function that cannot be compiled, an
+        `executor` of processes is faster.
+    **options
+        Further arguments of `fa.simulate`.
 
-    A Dataset with the dimension `member`; the drawn values are coordinates. For each measure there are also its
-    quantiles (`tip_quantiles`) and, by field, its first-order indices (`tip_first_order`): the share of its variance
-    that the field explains alone, estimated from the members (`tip_first_order.attrs["estimator"]` tells how).
-    Members that have no such number (of a run that failed, or `residual` of one that ended early) count in neither;
-    `attrs["members"]` tells how many do.
+    Returns
+    -------
+    xarray.Dataset
+        With the dimension `member`; the drawn values are coordinates. For each measure there are its quantiles
+        (`tip_quantiles`) and, by field, first-order indices (`tip_first_order`): the share of the variance that the
+        field explains alone, estimated from the members (`tip_first_order.attrs["estimator"]`). Members without such a
+        number (of a run that failed, or `residual` of one that ended early) do not count; `attrs["members"]` is the
+        number of those that do.
 
-    Members run in blocks in the order in which they were drawn. Statistics of a study that was interrupted are those of
-    the members before the first that is missing, which are a random sample; the warning and `attrs["statistics"]` give
-    their number.
+    Notes
+    -----
+    Members run in blocks in the order in which they were drawn. Statistics of an interrupted study are those of the
+    members before the first missing one, which are a random sample; the warning and `attrs["statistics"]` give their
+    number.
 
+    Examples
+    --------
     >>> from flexarm.robot import Link
     >>> from scipy.stats import uniform
     >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])

@@ -57,21 +57,53 @@ def sensitivity(
     threads: int | None = None,
     **options: Any,
 ) -> xr.Dataset:
-    """Derivatives of measures of a run of a `robot` from t = 0 to `duration` (s) by fields.
+    """Compute derivatives of measures of a run by fields of the robot and its inputs.
 
-    by: names of fields, as in `fa.sweep`: of the robot, of the initial state, gains, numbers of profiles.
-    step: how far fields are changed, as a fraction of their values (of 1 rad or 1 m of coordinates): differences of
-        fourth order over two steps to each side, or over four to one side where there is no robot on the other.
-    torque, motion, loads, q0, v0, measure, executor, store, progress, threads, options: as in `fa.sweep`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    by : sequence of str
+        Names of fields, as for `fa.sweep`.
+    duration : float
+        End time of the runs (s).
+    step : float, optional
+        Change of a field as a fraction of its value (of 1 rad or 1 m for coordinates). Differences are of fourth order,
+        over two steps to each side, or over four to one side if there is no robot on the other.
+    torque, motion, loads, q0, v0 : optional
+        As for `fa.simulate`.
+    measure : callable, mapping or list of str, optional
+        Functions of a run by name that return numbers or arrays, `{"peak": lambda run: ...}`, one such function, or
+        names of standard measures. By default all of these: `peak_deflection` of each link, `tip`, energies and time at
+        the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque` of each actuator.
+    executor : concurrent.futures.Executor or dask.distributed.Client, optional
+        Runs batches of members on its workers; workers that die are tolerated.
+    store : path-like, optional
+        A file ("sweep.nc") or folder that keeps members as they finish: the same call continues after an interruption.
+        A store of another sweep is refused and left unchanged.
+    progress : bool, optional
+        Show a progress bar. By default on a terminal.
+    threads : int, optional
+        Number of threads (default: all cores). If a law or a measure is a Python function that cannot be compiled, an
+        `executor` of processes is faster.
+    **options
+        Further arguments of `fa.simulate`.
 
-    All members run with one method, at the same samples, and with a fixed step or a tolerance far below the changes
-    (rtol=1e-9 unless given), so that measures change smoothly from one to the next.
+    Returns
+    -------
+    xarray.Dataset
+        The measures, their derivatives (`tip_derivative`, with dimension `field`) and an estimate of the errors of the
+        derivatives (`tip_derivative_error`), from differences of lower order and to both sides.
 
-    A Dataset with the measures as they are, their derivatives (`tip_derivative`, dimension `field`) and an estimate of
-    the errors of these (`tip_derivative_error`), from what differences of lower order, and those to both sides, give.
-    A measure that takes the largest of samples is that of samples: these are ten times as many as in a run unless
-    `sample` is given, and where another one becomes the largest there is a kink, which the estimate shows.
+    Notes
+    -----
+    All members run with one method, at the same samples, with a fixed step or a tolerance far below the changes
+    (rtol=1e-9 by default), so that measures change smoothly. A measure that takes the largest of samples has kinks
+    where another sample becomes the largest; runs have ten times as many samples as usual unless `sample` is given, and
+    the estimate shows kinks.
 
+    Examples
+    --------
     >>> from flexarm.robot import Link
     >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])
     >>> def angle(run):

@@ -47,30 +47,56 @@ def sweep(
     threads: int | None = None,
     **options: Any,
 ) -> xr.Dataset:
-    """Runs of a `robot` from t = 0 to `duration` (s) with all combinations of values `over` its fields.
+    """Simulate a robot with all combinations of values of its fields.
 
-    over: values by name. Names are fields of the robot (`links.fore.payload.mass`, as `robot.with_` has them), initial
-        coordinates and rates (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`) and numbers of profiles:
-        `torque.upper` where that is a number, `torque.upper.amplitude`, `torque.upper.switch.0`,
-        `motion.upper.duration`, `references.fore.q.end`, `loads.0.force.1`, and `scale` of any, which multiplies it.
-    torque, motion, loads, q0, v0: as in `fa.simulate`; so are `options` (rtol, method, dt, sample, stop, ...).
-    measure: functions of a run by name, which give numbers or arrays, {"peak": lambda run: ...}, or one such function,
-        or names of usual measures in a list. Without it all the usual ones: `peak_deflection` of each link, `tip`,
-        energies and time at the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque`
-        of each actuator.
-    keep: "runs" keeps the histories, in the variable `run`.
-    together: True takes values side by side, one member for each place in the lists, instead of all combinations.
-    executor: any `concurrent.futures.Executor` or a Dask `Client`: batches of members go to its workers, and workers
-        that die are tolerated.
-    store: a file, "sweep.nc", or a folder, that keeps members as they finish: the same call again goes on where it was
-        stopped, by Ctrl-C or by anything else. A store of another sweep is refused and left alone.
-    progress: True shows a bar, False none; None shows it on a terminal.
-    threads: on so many cores; all unless given. Python runs on one core at a time: where a law or a measure is a
-        function of Python that cannot be compiled, threads hardly help, and an `executor` of processes does.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    over : mapping
+        Values by name of a field: fields of the robot (`links.fore.payload.mass`, as for `robot.with_`), initial
+        coordinates and rates (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`) and numbers of profiles
+        (`torque.upper` if it is a number, `torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.duration`,
+        `references.fore.q.end`, `loads.0.force.1`, and `scale` of any profile, which multiplies it).
+    duration : float
+        End time of each run (s).
+    torque, motion, loads, q0, v0 : optional
+        As for `fa.simulate`.
+    measure : callable, mapping or list of str, optional
+        Functions of a run by name that return numbers or arrays, `{"peak": lambda run: ...}`, one such function, or
+        names of standard measures. By default all of these: `peak_deflection` of each link, `tip`, energies and time at
+        the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque` of each actuator.
+    keep : {"runs"}, optional
+        "runs" keeps the histories in the variable `run`.
+    together : bool, optional
+        If True, values are combined index by index, one member for each position in the lists, instead of in all
+        combinations.
+    executor : concurrent.futures.Executor or dask.distributed.Client, optional
+        Runs batches of members on its workers; workers that die are tolerated.
+    store : path-like, optional
+        A file ("sweep.nc") or folder that keeps members as they finish: the same call continues after an interruption.
+        A store of another sweep is refused and left unchanged.
+    progress : bool, optional
+        Show a progress bar. By default on a terminal.
+    threads : int, optional
+        Number of threads (default: all cores). If a law or a measure is a Python function that cannot be compiled, an
+        `executor` of processes is faster.
+    **options
+        Further arguments of `fa.simulate`: rtol, method, dt, sample, stop, ...
 
-    A Dataset whose dimensions are the fields, with their units; its variables are the measures, `status` and `reason`
-    of each member. A member that fails has nan, status "failed" and its reason; the others go on.
+    Returns
+    -------
+    xarray.Dataset
+        Its dimensions are the fields, with units; its variables are the measures and the `status` and `reason` of each
+        member. A member that fails has nan, status "failed" and its reason; the others continue.
 
+    See Also
+    --------
+    monte_carlo : Values drawn from distributions.
+    sensitivity : Derivatives of measures.
+
+    Examples
+    --------
     >>> from flexarm.robot import Link
     >>> bar = Robot(links=[Link("bar", 1.0, mass=3.0)])
     >>> found = sweep(bar, {"links.bar.mass": [3.0, 6.0]}, 1.0, torque={"bar": 1.0}, native=False)
