@@ -150,7 +150,7 @@ def _not_private(found: os.stat_result) -> str:
 
 
 def _sound(library: Path, key: str) -> bool:
-    """Whether a library is there, is a file of the user's own, and is what was once built for the key."""
+    """Return True if a library exists, belongs to the user, and was built for the key."""
     try:
         found = os.lstat(library)
         if not stat.S_ISREG(found.st_mode) or _not_private(found):
@@ -163,7 +163,7 @@ def _sound(library: Path, key: str) -> bool:
 
 
 def _seal(built: Path, sealed: Path, key: str) -> None:
-    """A copy with its checksum at the end, which loaders do not mind, for the user alone."""
+    """Write a copy with its checksum at the end, which loaders ignore, accessible to the user only."""
     content = built.read_bytes()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(sealed, flags, 0o600), "wb") as stream:
@@ -177,7 +177,7 @@ def _checksum(content: bytes | memoryview, key: str) -> bytes:
 
 
 def size_to_keep(given: str) -> float:
-    """Bytes of compiled code that may stay, from what $FLEXARM_CACHE_SIZE says.
+    """Return the number of bytes of compiled code to keep, from the value of $FLEXARM_CACHE_SIZE.
 
     >>> size_to_keep("200"), size_to_keep("1.5 GB")
     (200000000.0, 1500000000.0)

@@ -100,7 +100,7 @@ class Build:
 
 
 def missing_compiler_note() -> str:
-    """Return one line that says where a compiler was looked for, what follows, and how to get one."""
+    """Return one line: where a compiler was searched, the consequence, and how to get one."""
     named = os.environ.get("CC")
     if named is None:
         tried = ", ".join((*COMPILERS, "the Python package ziglang"))
@@ -114,7 +114,7 @@ def missing_compiler_note() -> str:
 
 
 class Unwanted(RuntimeError):
-    """The program ends: nobody waits for a compiler any more."""
+    """The program ends and needs no compiled code any more."""
 
 
 class _Running:
@@ -146,11 +146,11 @@ def stop_compilers() -> None:
 
 
 def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags: tuple[str, ...] = FLAGS) -> Path:
-    """Write the source to a file and make a library beside it; a compiler that fails or does not end is an error, and
-    `Unwanted` one that was stopped since the program ends.
+    """Write the source to a file and compile it to a library next to it.
 
-    A compiler that did not end is not called again by this process, unless its file changes: each robot has several
-    libraries, and each would take as long.
+    A compiler that fails or does not end raises an error; `Unwanted` is raised if it was stopped because the program
+    ends. A compiler that did not end is not called again by this process, unless its file changes: each robot has
+    several libraries, and each would take as long.
     """
     identity = (*compiler, os.stat(compiler[0]).st_mtime_ns)
     if identity in _running.hung:
@@ -194,9 +194,9 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
 
 
 def _zig_environment(folder: Path) -> dict[str, str]:
-    """Return the environment for Zig: what it keeps of a source goes with the folder in which it is compiled.
+    """Return the environment for Zig: caches of a source are removed with the folder in which it is compiled.
 
-    The libraries that it builds at its first call stay beside compiled code, unless $ZIG_GLOBAL_CACHE_DIR says where.
+    The libraries that it builds at its first call stay next to compiled code, unless $ZIG_GLOBAL_CACHE_DIR is set.
     """
     environment = {**os.environ, "ZIG_LOCAL_CACHE_DIR": str(folder / "zig")}
     environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(usable_directory() / "zig"))

@@ -20,9 +20,9 @@ WORTH_COMPILING = 10_000
 
 
 class SharedFunction:
-    """A function that many evaluators share, compiled once for all of them when it pays.
+    """Function shared by many evaluators, compiled once for all of them when that pays.
 
-    `ranks` tells which outputs are numbers (0), vectors (1) and matrices (2): to CasADi all are matrices.
+    `ranks` of the outputs: numbers (0), vectors (1) and matrices (2); in CasADi all are matrices.
     """
 
     def __init__(self, function: ca.Function, ranks: Sequence[int]) -> None:
@@ -33,8 +33,9 @@ class SharedFunction:
         self._lock = threading.Lock()
 
     def best(self, native: Native, count: int) -> ca.Function:
-        """What `count` evaluations more should use. `native`: True compiles at the first, False never, "auto" once it
-        pays."""
+        """Return the function for `count` more evaluations. `native`: True compiles now, False never, "auto" when it
+        pays.
+        """
         if native is False:
             return self.function
         with self._lock:

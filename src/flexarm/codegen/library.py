@@ -1,18 +1,8 @@
-"""The lock under which CasADi expressions are built: what a system has built is shared by all threads.
+"""Compile CasADi functions to shared libraries in the user's cache directory, and load them.
 
-C source of CasADi functions, with long functions split so that compilers take less time for them.
-
-CasADi writes a robot's equations as one function of thousands of assignments to local variables. A compiler's time
-grows faster than the length of a function, so that fifty links would take minutes. Each piece here is a function of a
-few hundred assignments; variables that a later piece still needs go through an array.
-CasADi also asks at every number that is read or written whether its array is there. Here that is asked once for each
-array: half of the code, where numbers are inputs, would be questions.
-
-Compile CasADi functions to shared libraries in the user's cache directory, and load them.
-
-The name of a library contains a hash of its source (or of all that decides it), the flags and the compiler, so nothing
-stale is loaded. It is written to a temporary file that is then renamed, so several processes may compile the same
-function at once. Without a compiler the same functions run in CasADi's virtual machine, about ten times slower.
+CasADi writes the equations of a robot as one function of thousands of assignments to local variables, for which
+compilers take long: long functions are split. Expressions are built under one lock, since threads share what systems
+have built.
 """
 
 from __future__ import annotations
@@ -61,7 +51,7 @@ def generate_source(name: str, functions: Sequence[ca.Function]) -> str:
 
 
 def split(source: str) -> str:
-    """The same program with its functions of assignments in pieces; anything else is left alone."""
+    """Split the long functions of a C source into pieces; all else is unchanged."""
     lines = source.split("\n")
     out: list[str] = []
     at = 0
@@ -185,12 +175,12 @@ class Library:
 
     @cached_property
     def functions(self) -> Sequence[ca.Function]:
-        """As CasADi's virtual machine runs them."""
+        """The functions for CasADi's virtual machine."""
         return self._make()
 
     @property
     def instructions(self) -> int:
-        """Of all functions of symbols in it, those that others call included: what a compiler has to read."""
+        """Number of instructions of all functions, including those that are called: the work of a compiler."""
         called = [each for function in self.functions for each in (function, *function.find_functions())]
         found = {each.__hash__(): each for each in called if each.is_a("SXFunction")}
         return sum(int(each.n_instructions()) for each in found.values())
@@ -209,7 +199,7 @@ class Library:
         return generate_source(self.names[0], self.functions) + "".join(loops)
 
     def found(self) -> list[Runner] | None:
-        """As machine code, if it is there already."""
+        """The functions as machine code, if it exists already."""
         compiler = find_compiler()
         if compiler is None or self._depends is None:
             return None
@@ -220,8 +210,9 @@ class Library:
             return None
 
     def built(self) -> list[Runner]:
-        """As machine code, compiled if need be; as the virtual machine runs them where that cannot be had (one line
-        says why)."""
+        """The functions as machine code, compiled if needed, or for the virtual machine if that is impossible (with a
+        log line).
+        """
         compiler = find_compiler()
         if compiler is None:
             say_once(missing_compiler_note())
@@ -244,7 +235,7 @@ class Library:
 
     @property
     def runners(self) -> list[Runner]:
-        """As CasADi's virtual machine runs them."""
+        """The functions with loops over rows, for CasADi's virtual machine."""
         return [Runner(function) for function in self.functions]
 
     def _key(self, compiler: tuple[str, ...]) -> str:
@@ -266,7 +257,7 @@ class Library:
 
 
 def key_of(identity: Sequence[object], compiler: tuple[str, ...]) -> str:
-    """Of a library, by all that decides it."""
+    """Return the key of a library from everything that decides it."""
     stat = os.stat(compiler[0])
     machine = (*FLAGS, *compiler, stat.st_size, stat.st_mtime_ns, platform.machine(), sys.platform)
     return hashlib.sha256("\0".join(map(str, [*identity, *machine])).encode()).hexdigest()[:32]

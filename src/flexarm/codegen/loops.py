@@ -96,10 +96,10 @@ class Runner:
 
 
 class Many:
-    """Rows of the inputs to rows of the outputs; an input of one dimension is the same for all.
+    """Rows of inputs to rows of outputs; an input of one dimension is the same for all rows.
 
-    With limits it ends after the first row whose second or third output exceeds the first two (or is not a number),
-    and when the second output is below the third limit in as many rows in a row as the fourth says.
+    With limits it ends after the first row whose second or third output exceeds the first two (or is not a number), and
+    when the second output is below the third limit in as many consecutive rows as the fourth.
     """
 
     def __init__(
@@ -117,8 +117,10 @@ class Many:
         return done
 
     def repeated(self, count: int) -> Callable[[], int]:
-        """The same call again and again, with nothing around it; negative where machine code could not be run. It is of
-        use as long as this object lives."""
+        """Return a function that makes the same call without overhead; its result is negative if machine code failed.
+
+        It is valid as long as this object exists.
+        """
         return self._bound(count)
 
 

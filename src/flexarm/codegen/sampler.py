@@ -197,8 +197,8 @@ class SampledDriver:
         """Take steps and samples from the state in `driver.path[0]` until the end of a stretch, or until something else
         ends them.
 
-        Afterwards `driver.times` and `driver.path` hold the nodes, `control.rows` of them beyond the first; the time of
-        a sample is there twice. If a controller failed, `failure` says why: it is not called again.
+        Afterwards `driver.times` and `driver.path` hold the nodes, `control.rows` of them after the first; the time of
+        a sample occurs twice. If a controller failed, `failure` is the reason: it is not called again.
         """
         self.failure = None
         return self.driver.advance(inputs, self._run)
@@ -268,8 +268,9 @@ class SampledDriver:
         return status
 
     def _restarted(self, state: Array, h: float) -> bool:
-        """Compute accelerations, powers and multipliers of a state anew, for a first step of size h; False where inputs
-        failed."""
+        """Recompute accelerations, powers and multipliers of a state for a first step of size h; False if inputs
+        failed.
+        """
         if self.control.restart:
             return bool(self.control.restart(h) == TAKEN)
         n, t = self.control.coordinates, np.array([self.driver.control.t])

@@ -195,7 +195,7 @@ def _check(source: str) -> None:
 
 
 def _paired(source: str) -> str:
-    """The same with sine and cosine of one angle computed together."""
+    """Return the source with sine and cosine of one angle computed together."""
     lines = source.split("\n")
     seen: dict[str, tuple[int, str, str]] = {}  # by angle: the line, function and result
     declared, made = 0, 0
@@ -255,7 +255,7 @@ def _turns() -> str:
 
 
 def arithmetic(lanes: int) -> str:
-    """C that says what a number is, and what can be done with it."""
+    """Return C that defines the number type and its operations."""
     out = _HEAD.format(bytes=8 * lanes, lanes=lanes, copies=", ".join(["x"] * lanes)) + _turns()
     out += "".join(_OF_ONE.format(name=name) for name in FUNCTIONS)
     return out + "".join(_OF_TWO.format(name=name) for name in OF_TWO)

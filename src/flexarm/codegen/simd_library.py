@@ -1,9 +1,7 @@
-"""Loop in C over vectors: a function over rows of several groups of lanes, called without Python's lock.
+"""Compile functions for several robots at once, and call them on arrays.
 
-Compile functions for several robots at once, and call them on arrays.
-
-The number of lanes is that of the processor on which they run, and part of a library's key: a cache that several
-computers share has one library for each width.
+The number of lanes depends on the processor and is part of a library's key, since computers may share a cache. Loops in
+C run over rows of several groups of lanes without Python's lock.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ ONE_BY_ONE = "robots are computed one by one"
 
 
 class Width(NamedTuple):
-    """Lanes, and what the compiler must be told."""
+    """Number of lanes and compiler flags."""
 
     lanes: int
     flags: tuple[str, ...] = ()
@@ -72,7 +70,10 @@ PAIRS = Width(2)  # what every processor of 64 bits has: SSE2, or NEON
 
 @cache
 def widest() -> Width:
-    """What the processor has on which this runs. (Its name for 512 bits must come with whole numbers of 64.)"""
+    """Return the widest vectors of this processor.
+
+    For 512 bits it must support vectors of 64-bit integers.
+    """
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return PAIRS
     try:
@@ -110,7 +111,7 @@ class LaneLibrary:
 
     @cached_property
     def loaded(self) -> ctypes.CDLL | None:
-        """The library, compiled if need be; None where it cannot be had (one line says why)."""
+        """The library, compiled if needed; None if that is impossible (with a log line)."""
         compiler = find_compiler()
         if compiler is None:
             say_once(missing_compiler_note())

@@ -1,4 +1,4 @@
-"""Actuators as they are: what becomes of the torque that a law commands."""
+"""Actuators: limits, lag, slew and delay between the command of a law and the torque."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Actuator:
 
 
 def checked_actuators(given: object, rate: float | None) -> dict[str, Actuator]:
-    """What a user gives, as it is now; with the sample rate of the law."""
+    """Validate and copy the actuators of a law with this sampling rate."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(
             f"Feedback: actuators = {shown(given)}: must be a mapping by link, {{'fore': fa.Actuator(lag=0.005)}}"
@@ -98,7 +98,7 @@ def checked_actuators(given: object, rate: float | None) -> dict[str, Actuator]:
 
 @dataclass(frozen=True)
 class HeldTorques:
-    """What actuators make, from a time on, of commands that are held: torques (nu, ...) at later times."""
+    """Torques (nu, ...) of actuators from a time on, for held commands."""
 
     since: float
     start: Array
@@ -113,7 +113,7 @@ class HeldTorques:
 
     @property
     def still(self) -> bool:
-        """Whether torques are what is commanded."""
+        """True if the torques equal the commands."""
         return bool((self.start == self.target).all())
 
     @cached_property
@@ -127,7 +127,7 @@ class HeldTorques:
         return tuple(sorted(end for end in ends if end > self.since))
 
     def _ramp(self, k: int) -> float:
-        """How long the torque changes as fast as it may (s): within slew times lag of its target the lag is slower."""
+        """Return how long the torque changes at its slew limit (s): until it is within slew times lag of its target."""
         gap = abs(self.target[k] - self.start[k])
         return float(max(0.0, (gap - self.slew[k] * self.lag[k]) / self.slew[k])) if self.slew[k] < np.inf else 0.0
 
@@ -155,7 +155,7 @@ class HeldTorques:
         return found
 
     def _moving(self, k: int, after: Array) -> Array:
-        """As fast as it may, until the lag is slower."""
+        """Return the torque: at the slew limit first, then by the lag."""
         gap, lag, slew = self.target[k] - self.start[k], self.lag[k], self.slew[k]
         if not lag and slew == np.inf:
             return np.full(after.shape, self.target[k])
@@ -185,7 +185,7 @@ class Motors:
         return float(np.where(self.lag > 0, self.lag, np.inf).min(initial=np.inf))
 
     def __call__(self, t: float, command: Array) -> HeldTorques:
-        """From the time of a command to the next one."""
+        """Return the held torques from the time of a command to the next one."""
         target = self._delayed(command) if any(self.waits) else command
         start = target
         if self.moves.any():

@@ -1,4 +1,4 @@
-"""Feedbacks made of others: sums, and whatever works on torques that another law gives."""
+"""Composition of feedbacks: sums, and laws that transform the torques of another law."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Answer = tuple[Torques, dict[str, Any]]
 
 @dataclass(frozen=True)
 class LawComponent:
-    """A law of whatever form, asked by another one: torques come by link."""
+    """Law of any signature, called by another one; its torques come by link."""
 
     law: Callable[..., Any]
     sees: bool
@@ -47,7 +47,7 @@ class LawComponent:
         return _by_link(said, x.inputs), dict(told)
 
     def __deepcopy__(self, memo: Any) -> LawComponent:
-        """What a function refers to is copied, too: a law that is traced must not fill its owner's memory."""
+        """Copy the objects to which a function refers, too: tracing a law must not change its owner's state."""
         from flexarm.feedback.traced_law import copied
 
         return LawComponent(copied(self.law), self.sees, self.has_gains, self.states)
@@ -55,7 +55,7 @@ class LawComponent:
 
 @dataclass(frozen=True)
 class Composed:
-    """A law of (t, x, gains) that may know which links it drives."""
+    """Law of (t, x, gains) with the links that it drives, if they are known."""
 
     answer: Callable[[Any, LawView, Mapping[str, Any]], Answer]
     links: tuple[str, ...] | None = None
@@ -73,7 +73,7 @@ class Composed:
 
 @dataclass(frozen=True)
 class WithoutGains:
-    """The same as a law of (t, x)."""
+    """The law of a `Composed` as a function of (t, x)."""
 
     law: Composed
 
@@ -102,7 +102,7 @@ def composed(
 
 
 def links_of(feedback: Feedback) -> tuple[str, ...] | None:
-    """The links that a feedback drives, if it tells."""
+    """Return the links that a feedback drives, if they are known."""
     found = getattr(feedback.law, "links", None)
     return found if isinstance(found, tuple) else None
 
@@ -136,7 +136,7 @@ def added(first: Feedback, second: Feedback) -> Feedback:
 
 
 def _require_known_limits(one: Feedback, other: Feedback) -> None:
-    """Integrals and observers follow what limits leave of a torque, so they must know them."""
+    """Require the limits of laws whose integrals or observers follow what limits leave of a torque."""
     law = getattr(one.law, "law", one.law)
     follows = getattr(getattr(law, "answer", law), "follows_limits", False)
     brings = other.limit is not None or any(np.isfinite(each.limit) for each in (other.actuators or {}).values())
@@ -148,7 +148,7 @@ def _require_known_limits(one: Feedback, other: Feedback) -> None:
 
 
 def joined(first: Feedback, second: Feedback) -> dict[str, Any]:
-    """All but the law of two feedbacks that become one. A name that both have must mean the same."""
+    """Combine all but the laws of two feedbacks; a name that both have must mean the same."""
     if not _same_rate(first.rate, second.rate):
         told = " and ".join("none" if each.rate is None else f"{each.rate:g} Hz" for each in (first, second))
         raise ValueError(f"feedbacks are added that have the same sample rate: these have {told}; give both the same")
@@ -192,7 +192,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _smaller(one: Any, other: Any) -> Any:
-    """Of two limits, each a number, one for each actuator, or by link."""
+    """Return the smaller of two limits, each a number, one for each actuator, or by link."""
     if one is None or other is None:
         return deepcopy(other if one is None else one)
     if isinstance(one, Mapping) and isinstance(other, Mapping):

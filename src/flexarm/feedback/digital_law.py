@@ -1,4 +1,4 @@
-"""Laws that are called once a period, as controllers in a computer are, with their sensors and actuators."""
+"""Digital laws: called once a period, with sensors and actuators."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DigitalLaw:
 
     @property
     def quickest(self) -> float:
-        """What steps must see of its actuators (s)."""
+        """Largest step size (s) that resolves its actuators."""
         return self.motors.quickest
 
     @property
@@ -56,7 +56,7 @@ class DigitalLaw:
         return bool((self.motors.slew < np.inf).any())
 
     def ask(self, t: Any, view: LawView) -> tuple[Any, Mapping[str, Any]]:
-        """Return what the law says: torques, and next values of its states by name."""
+        """Call the law; return torques, and next values of its states by name."""
         seen = (view,) if self._sees else (view.q, view.v)
         return parted(self.law(t, *seen, *self._gains), self.own, "next values")
 
@@ -81,7 +81,7 @@ def require_finite(torques: Array, system: System) -> None:
 
 @dataclass(frozen=True)
 class Replay:
-    """A digital controller that says again what another said: it may have a memory, so it is not asked again."""
+    """Digital controller that replays the recorded outputs of another one, which may have a memory."""
 
     rate: float
     commands: Commands

@@ -1,4 +1,4 @@
-"""Feedback: a control law with its numbers, references, states, sensors and actuators, as a user gives it."""
+"""`Feedback`: a control law with gains, references, states, sensors and actuators."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def recorded_torque(torque: Any) -> str:
 
 
 def feedback_of(torque: Any) -> Feedback | None:
-    """The feedback that `torque=` asks for, if it does."""
+    """Return the feedback in the argument `torque`, or None."""
     if isinstance(torque, Feedback):
         return torque
     if callable(torque) and not isinstance(torque, Profile):
@@ -197,8 +197,10 @@ def feedback_of(torque: Any) -> Feedback | None:
 
 
 def takes_view(law: Any, gains: Mapping[str, Any] | None = None) -> bool:
-    """Whether a law is one of (t, x) rather than of (t, q, v), both perhaps with gains behind. (Whoever writes q next
-    to t means coordinates.)"""
+    """Return True for a law of (t, x), False for one of (t, q, v), each with or without gains.
+
+    A second argument named q means coordinates.
+    """
     count = 2 if gains is None else 3
     try:
         parameters = [*inspect.signature(law).parameters.values()]

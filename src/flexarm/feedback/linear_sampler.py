@@ -1,4 +1,4 @@
-"""Linear digital controllers as matrices, which the compiled integration loop evaluates by itself."""
+"""Linear digital controllers as matrices, which the compiled integration loop evaluates."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _dense(value: _Terms, width: int) -> Array:
 
 
 class _SymbolicSample(LawView):
-    """What a controller reads at one sample, as symbols: those that it has read are in `measured` and `references`."""
+    """Readings of a controller at one sample as symbols; those that it used are in `measured` and `references`."""
 
     def __init__(self, law: DigitalLaw, states: Gains) -> None:
         super().__init__(ca.SX.sym("t"), law.references, states)
@@ -180,7 +180,7 @@ class _SymbolicSample(LawView):
 
 
 def _readings(senses: Senses) -> dict[Hashable, tuple[int, int]]:
-    """By all names of what sensors show, the source and the number of the sensor."""
+    """Return source and index of each sensor, by all names of its signal."""
     found: dict[Hashable, tuple[int, int]] = {}
     for k, (name, (what, rate)) in enumerate(senses.signals.items()):
         found[name] = found[what, rate] = READING, k
@@ -199,9 +199,9 @@ class LinearSampler:
 
     @staticmethod
     def of(law: DigitalLaw, samples: int) -> LinearSampler | None:
-        """Return the matrices of a law for so many samples; None where it can only be called.
+        """Return the matrices of a law for a number of samples; None if it can only be called.
 
-        A law of the user may remember something, so only laws that say that they do not are asked for symbols.
+        A law of the user may have a memory: only laws that are declared to have none are called with symbols.
         """
         if not getattr(law.law, "is_memoryless", False):
             return None

@@ -1,4 +1,4 @@
-"""What a law sees of a robot: signals by name, references, its own states. The `x` of law(t, x)."""
+"""Measurements of a law: signals by name, references and its own states, the `x` of law(t, x)."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class LawView(ABC):
     @property
     @abstractmethod
     def q(self) -> Any:
-        """All coordinates, by place or by name."""
+        """All coordinates, by index or by name."""
 
     @property
     @abstractmethod
     def v(self) -> Any:
-        """Their rates."""
+        """Rates of all coordinates."""
 
     @property
     @abstractmethod
@@ -65,17 +65,17 @@ class LawView(ABC):
         """Position of the last link's tip (m), in world axes."""
 
     def rate(self, name: str) -> Any:
-        """How fast a signal changes."""
+        """Return the rate of a signal."""
         return self[f"{_text(name)}'"]
 
     def strain(self, link: str, x: float, at: Sequence[float] | None = None) -> Any:
-        """At x (m from the root of a `link`), on its surface where it bends, or at the point (y, z) of the section."""
+        """Return the strain at x (m from the root of a link), on its surface or at the point (y, z) of the section."""
         places = [x, *(at or ())]
         numbers = (repr(real_number("strain: x, y and z", each, "m")) for each in places)
         return self[f"{_text(link)}.strain({', '.join(numbers)})"]
 
     def reference(self, name: str, rate: int = 0) -> Any:
-        """What `Feedback(references={name: profile})` says now, or a `rate` (1 or 2) of it."""
+        """Return the present value of a reference, or of its first or second derivative."""
         if _text(name) not in self._references:
             known = list(self._references)
             raise UnknownName(f"there is no reference {shown(name)}{suggestion(_text(name), known)}")
@@ -87,7 +87,7 @@ class LawView(ABC):
 
 
 class TracedView(LawView):
-    """Of symbols. Numbers of places on links become symbols, too: `places` are their values."""
+    """Measurements as symbols; `places` are the values of symbols for places on links."""
 
     def __init__(
         self, t: Any, system: System, references: Mapping[str, Profile], states: Gains, state: tuple[Any, Any]
@@ -200,7 +200,7 @@ class Reader:
 
 
 class SampledView(LawView):
-    """Of numbers at one moment; `sensed` are signals as sensors show them, by name and by what they are."""
+    """Measurements as numbers at one time; `sensed` are readings of sensors by name and by kind."""
 
     def __init__(
         self,

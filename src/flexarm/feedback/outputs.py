@@ -1,7 +1,4 @@
-"""Numbers of a feedback law by name: inputs of the compiled step, so that other values compile nothing new.
-
-What laws answer: torques of all actuators, and with states their rates or their next values.
-"""
+"""Gains of a law, which are inputs of the compiled step, and its outputs: torques, rates or next values of states."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from flexarm.foundation.validation import Array, real_array, real_number
 
 
 class Gains(Mapping[str, Any]):
-    """By name a number or a vector, that nobody can change; while a law is traced, symbols."""
+    """Read-only numbers and vectors by name; symbols while a law is traced."""
 
     __array_ufunc__ = None  # numpy would multiply by the list of names
 
@@ -50,17 +47,17 @@ class Gains(Mapping[str, Any]):
         return {name: _listed(value) for name, value in self._values.items()}
 
     def numbers(self) -> Array:
-        """All of them in a row."""
+        """All values in one vector."""
         return np.concatenate([np.zeros(0), *(np.atleast_1d(value) for value in self._values.values())])
 
     def symbols(self) -> tuple[Gains, ca.SX]:
-        """The same names with symbols for numbers, and these in the order of `numbers`."""
+        """Return gains with symbols for numbers, and these symbols in the order of `numbers`."""
         each = {name: ca.SX.sym(name, np.size(value)) for name, value in self._values.items()}
         seen = {name: NamedSymbols(each[name], ()) if np.ndim(value) else each[name] for name, value in self.items()}
         return Gains(seen, self._kind), ca.vertcat(ca.SX(0, 1), *each.values())
 
     def like(self, row: Array) -> Gains:
-        """The same names with other numbers, in the order of `numbers`."""
+        """Return gains with other numbers, given in the order of `numbers`."""
         ends = np.cumsum([np.size(value) for value in self._values.values()])[:-1]
         parts = np.split(np.asarray(row, dtype=float), ends) if self._values else []
         pairs = zip(self._values.items(), parts, strict=True)
@@ -107,7 +104,7 @@ def _checked(where: str, value: Any) -> float | Array:
 
 
 def parted(said: Any, states: Gains | None, what: str) -> tuple[Any, Mapping[str, Any]]:
-    """Torques, and `what` is told of the states ("rates", "next values"), by name."""
+    """Split the output of a law into torques and its states by name; `what` names the latter in messages."""
     if states is None:
         return said, {}
     if not (isinstance(said, (tuple, list)) and len(said) == 2 and isinstance(said[1], Mapping)):
@@ -140,7 +137,7 @@ def column(said: Any, system: System) -> Any:
 
 
 def state_column(told: Mapping[str, Any], states: Gains | None) -> Any:
-    """What is told of states, as symbols, in their order."""
+    """Return the states in the output of a law as a column of symbols."""
     parts = [ca.SX(0, 1)]
     for name, start in (states or {}).items():
         given = told[name]
@@ -166,7 +163,7 @@ def vector(said: Any, system: System) -> Array:
 
 
 def state_values(told: Mapping[str, Any], states: Gains) -> Gains:
-    """What is told of states, as numbers."""
+    """Return the states in the output of a law as numbers."""
     found: dict[str, Any] = {}
     for name, start in states.items():
         given = np.array(real_array(f"the state '{name}'", told[name]), dtype=float)

@@ -1,4 +1,4 @@
-"""Sensors as they are: what a digital law reads of a signal."""
+"""Sensors: resolution, noise, bias and delay of the signals of digital laws."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def warn_of_unread_sensors(names: Sequence[str]) -> None:
 
 
 def checked_sensors(given: object) -> dict[str, Sensor]:
-    """What a user gives, as it is now."""
+    """Validate and copy the sensors of a law."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(
             f"Feedback: sensors = {shown(given)}: must be a mapping by signal, {{'fore.q': fa.Sensor.encoder(4096)}}"

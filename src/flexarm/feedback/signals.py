@@ -68,11 +68,11 @@ class Output:
 
     @property
     def identity(self) -> tuple[tuple[object, ...], int]:
-        """What it is of and how often differentiated: the same for all names of a signal."""
+        """Quantity and order of differentiation: equal for all names of a signal."""
         return self.place or _primes(self.name)[:1], self.rate
 
     def expression(self, equations: Equations) -> Any:
-        """What has a path, with its rates, of the equations' q, v and a."""
+        """Return the output as an expression of q, v and a of the equations."""
         assert self.path is not None
         value, e = ca.SX(self.path()), equations
         for _ in range(self.rate):
@@ -86,9 +86,9 @@ def as_they_are(values: Array) -> Any:
 
 @dataclass(frozen=True)
 class Signals:
-    """What a system has, with points of the user's own: {"camera": ("fore", 0.2)}.
+    """Signals of a system, with named points, {"camera": ("fore", 0.2)}.
 
-    stand_in: what stands for the numbers of a place in expressions: these themselves, or symbols for them.
+    `stand_in` maps the numbers of a place to what represents them in expressions: themselves, or symbols.
     """
 
     system: System
@@ -98,7 +98,7 @@ class Signals:
     # --- inputs ---
 
     def input(self, name: str, q: Array) -> Input:
-        """At a posture: where a force acts depends on it."""
+        """Return an input at a posture: the direction of a force depends on it."""
         system = self.system
         for k, each in enumerate(system.actuators):
             if each.link == name:
@@ -117,7 +117,7 @@ class Signals:
 
     @property
     def input_names(self) -> list[str]:
-        """What is suggested for a name that is not known."""
+        """Names that are suggested for unknown ones."""
         driven = [f"{self.system.joint(each).name}''" for each in self.system.inputs]
         return [*self.system.inputs, *driven, *(f"tip.{each}" for each in WRENCH)]
 
@@ -175,7 +175,7 @@ class Signals:
         )
 
     def _position(self, link: str, x: float | None) -> Any:
-        """Of a place, as an expression of q."""
+        """Return the position of a place as an expression of q."""
         system, equations, there = self.system, self.system.equations, Numbers()
         number, at = system.place(link, x)
         system.add_place(there, "place", number, at)
@@ -229,7 +229,9 @@ class Signals:
         return Output(name, "N" if SECTION[what] < 3 else "N m", read=cut, place=(link, what, x))
 
     def _strain(self, link: str, x: float, at: tuple[float, float] | None) -> Any:
-        """As an expression: it is linear in the coordinates of a link that does not slide through its joint."""
+        """Return a strain as an expression; it is linear in the coordinates of a link that does not slide through its
+        joint.
+        """
         system = self.system
         own = [each.index for each in system.coordinates if each.link == link and each.kind == "elastic"]
         q = np.zeros((len(own), system.nq))

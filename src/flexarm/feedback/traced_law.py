@@ -1,4 +1,4 @@
-"""Laws as CasADi functions, with their states: what the compiled step has of them."""
+"""Traced laws: CasADi functions of time, signals, parameters and states that are part of the compiled step."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TracedLaw:
 
     @cached_property
     def abrupt(self) -> bool:
-        """Whether it has kinks: limits, np.where, np.abs and the like."""
+        """True if the law has kinks: limits, np.where, np.abs and the like."""
         return _has_kinks(self.function)
 
     @cached_property
@@ -96,8 +96,7 @@ class TracedLaw:
 
     @cached_property
     def identity(self) -> str:
-        """All that the law is but for the values of its parameters and profiles, as text: what is compiled for it can
-        be used again where this is the same."""
+        """Text that identifies the law except for values of parameters and profiles."""
         return str(self.function.serialize())
 
     def torques(self, t: Array, q: Array, v: Array, states: Array) -> Array:
@@ -109,8 +108,7 @@ class TracedLaw:
         return np.asarray(found[0].full().T)
 
     def look(self, duration: float, q: Array, v: Array) -> Outlook:
-        """How fast the law's own formula of t is, in a state and two others (where what is zero in the first is not):
-        profiles in it tell of themselves."""
+        """Return the bandwidth of the law's own dependence on t, in a state and two others; profiles are excluded."""
         with building:
             arguments = self.function.sx_in()
             steady = not ca.depends_on(ca.vertcat(*self.function(*arguments)), arguments[0])
@@ -201,7 +199,7 @@ def copied(law: Any) -> Any:
 
 
 def _copied_value(value: Any) -> Any:
-    """The value itself where it holds something that cannot be copied, say a file."""
+    """Return a copy of a value, or the value itself if it contains something that cannot be copied."""
     try:
         return CellType(deepcopy(value.cell_contents)) if isinstance(value, CellType) else deepcopy(value)
     except Exception:

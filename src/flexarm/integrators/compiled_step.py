@@ -1,9 +1,7 @@
-"""What a run tells of its samples beyond their states: energies, the tip, deflections, what drives driven joints.
+"""Compiled code of a plant and a method, shared by all runs that need the same, and the report function of samples.
 
-The compiled code of a plant and a method, shared by all runs that want the same.
-
-A run of a structure that is not compiled yet begins in CasADi's virtual machine. The compiler starts beside it when the
-time spent there suggests that it pays, and the run changes over when it is done; the results are the same digits.
+A run of a structure that is not compiled yet starts in CasADi's virtual machine. A compiler runs beside it when that
+pays; the run changes over to machine code when it is ready.
 """
 
 from __future__ import annotations
@@ -32,8 +30,11 @@ from flexarm.integrators.step_size import small_motions
 
 
 def report(plant: Plant) -> ca.Function:
-    """Of a sample, (q, v, a, u, numbers) -> energies (kinetic, elastic, gravity, drive), rotation and position of the
-    last link's tip, what is missing to equilibrium at the driven coordinates, and deflections of the links' tips."""
+    """Return the function that evaluates a sample.
+
+    (q, v, a, u, numbers) -> energies (kinetic, elastic, gravity, drive), rotation and position of the last link's tip,
+    forces missing at driven coordinates, and deflections of the links' tips.
+    """
     if isinstance(plant, ControlledPlant):
         return plant.report(report(plant.robot))
     if plant.shared is not None:
@@ -86,7 +87,7 @@ _threads: set[_CompilerThread] = set()
 
 
 class _CompilerThread(threading.Thread):
-    """Compiles beside a run; it should be done at the time `until`."""
+    """Compiles in the background of a run; expected to finish at the time `until`."""
 
     def __init__(self, work: Callable[[], None], until: float) -> None:
         super().__init__(target=work, name="flexarm compiler", daemon=True)
@@ -112,12 +113,12 @@ class CompiledMethod:
         self.forget_threads()
 
     def forget_threads(self) -> None:
-        """In a forked process there are none, whatever they held."""
+        """Reset threads and locks in a forked process, which has no threads."""
         self._lock, self._compiling = threading.Lock(), threading.Lock()
         self._thread: _CompilerThread | None = None
 
     def runners(self, native: Native) -> list[Runner]:
-        """What a run should begin with."""
+        """Return the functions with which a run starts."""
         if native is True:
             self._compile()
         elif native == "auto":
@@ -135,7 +136,7 @@ class CompiledMethod:
         return COMPILING + COMPILING_EACH * self.library.instructions
 
     def spend(self, seconds: float) -> None:
-        """Tell how long the virtual machine worked; the compiler may start beside it."""
+        """Record time spent in the virtual machine; start the compiler when that pays."""
         with self._lock:
             self._spent += seconds
             busy = self._thread is not None and self._thread.is_alive()
@@ -157,7 +158,7 @@ class CompiledMethod:
             _threads.difference_update({each for each in _threads if each is threading.current_thread()})
 
     def _compile(self) -> None:
-        """In one thread; others that want it wait and take what it made."""
+        """Compile in one thread; others that need the code wait for it."""
         with self._compiling:
             if self.compiled is not None or (compiler := find_compiler()) in self._failed:
                 return
@@ -169,7 +170,7 @@ class CompiledMethod:
 
 
 def _named(name: str, function: ca.Function) -> ca.Function:
-    """The same function under another name."""
+    """Return the function under another name."""
     inputs = function.mx_in()
     return ca.Function(name, inputs, function.call(inputs))
 

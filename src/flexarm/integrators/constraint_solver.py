@@ -1,9 +1,7 @@
-"""How constraints are kept although only their accelerations enter the equations.
+"""Constraints in a step: M a + Phi_q^T lambda = f with Phi_q a + gamma + 2 g Phi_q v + b^2 Phi = 0, and their
+stabilization.
 
-What constraints add to a step: M a + Phi_q^T lambda = f with Phi_q a + gamma + 2 g Phi_q v + b^2 Phi = 0.
-
-S stays factorised link by link; G = S^-1 Phi_q^T and the small matrix Phi_q G are all that is added. Rows act on the
-free coordinates; what driven ones do enters through Phi and its rates.
+S stays factorized link by link; only G = S^-1 Phi_q^T and the small matrix Phi_q G are added.
 """
 
 from __future__ import annotations
@@ -93,7 +91,7 @@ class ConstraintSolver:
         self.count = self.constraints.count
 
     def prepare(self) -> None:
-        """Build what results want of samples, while nobody else builds."""
+        """Build the functions that results need, under the lock of expressions."""
         _ = (self.settled if self.projects else self.multipliers), self.pull
 
     @property
@@ -182,5 +180,5 @@ class ConstraintSolver:
         return symbols, self.at(q, plant.factor(q, v, u, 0, 0))
 
     def _multipliers(self, constrained: ConstraintsAt, residual: Any) -> Any:
-        """What balances the residual best: exactly, where the motion satisfies the equations."""
+        """Return the multipliers that balance the residual best; exactly if the motion satisfies the equations."""
         return -constrained.inverse @ (constrained.G.T @ self.plant.of_free(residual))

@@ -1,10 +1,7 @@
-"""A plant whose law has states (integrators, filters, observers): they are integrated with the robot, by any method.
+"""Plant whose law has states (integrators, filters, observers), integrated with the robot by any method.
 
-A state z with z' = g(t, q, v, z) is taken for the rate of one more coordinate, of unit mass and pushed by g: a method
-that knows second-order equations needs to know no others. So vectors of coordinates are (q, s), of rates (q', z), of
-accelerations (q'', z'). States carry no energy, and no constraint holds them.
-
-What errors of a law's states are worth: how far they move the robot, and how large they are against the states.
+A state z with z' = g(t, q, v, z) is the rate of one more coordinate of unit mass on which the force g acts: methods
+need to know second-order equations only.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from flexarm.profiles.tracing import Channel
 
 
 class ControlledPlant(Plant):
-    """Of a plant and its law's states."""
+    """A plant with the states of its law as further coordinates."""
 
     def __init__(self, robot: Plant) -> None:
         assert robot.law is not None
@@ -49,7 +46,7 @@ class ControlledPlant(Plant):
 
     @property
     def _input_sizes(self) -> list[int]:
-        """What is given from outside: the states are not."""
+        """Return the sizes of external inputs; the states are not among them."""
         return self.robot._input_sizes[:-1]
 
     # --- functions, of those of the robot ---
@@ -87,7 +84,7 @@ class ControlledPlant(Plant):
         return self._named("factor", [q, v, u, stiff, damp], [ca.vertcat(robot, ca.vec(states))])
 
     def _factors(self, factors: Any) -> tuple[Any, Any]:
-        """Those of the robot, and the inverse of the states' matrix."""
+        """Return the factors of the robot, and the inverse of the matrix of the states."""
         own = factors.numel() - self.count**2
         return factors[:own], ca.reshape(factors[own:], self.count, self.count)
 
@@ -173,7 +170,7 @@ class ControlledConstraints(ConstraintSolver):
         self.robot, self._controlled = robot, plant
 
     def _of_robot(self, name: str, vectors: str, forces: bool = False, padded: tuple[int, ...] = ()) -> WithNumbers:
-        """One of the robot's functions; outputs that are `padded` have zeros for the states."""
+        """Return a function of the robot's constraints; `padded` outputs have zeros for the states."""
         plant = self._controlled
         inputs, more = plant._vectors(vectors), [ca.MX.sym("forces", self.count)] if forces else []
         found = getattr(self.robot, name)(*plant._split(*inputs), *more)
@@ -218,9 +215,12 @@ ANSWERING = 1.0  # s: so long a torque that is wrong moves the robot, then its l
 def error_weights(
     system: System, plant: Plant, law: TracedLaw, numbers: Array, state: tuple[Array, Array], duration: float
 ) -> Array:
-    """How far an error of one in each state of the law moves the robot (m): what its torque does in the time that a
-    loop takes to answer (a state that no torque reads counts by the states that it changes). Then how much it counts at
-    least: as the length of the robot where it is as large as the state itself. Then what is large for each."""
+    """Return the weights of errors in the states of a law.
+
+    First, how far a unit error in each state moves the robot (m): the effect of its torque in the response time of a
+    loop (a state that no torque uses counts by the states that it changes). Second, the least weight: the robot's
+    length for an error as large as the state. Third, the size of each state.
+    """
     slopes, large = torque_slopes(law, duration, *state)
     q, free = state[0], plant.free
     M = system.mass_matrix(q)[np.ix_(free, free)]
@@ -308,7 +308,7 @@ def _felt(torques: Array, rates: Array) -> Array:
 
 
 def _tried(channel: Channel, t: Array) -> Array:
-    """Zeros where a function of the user's fails: a run that gets there tells."""
+    """Evaluate a channel; zeros where a function of the user fails, which ends the run when it gets there."""
     try:
         return channel(t)
     except Exception:

@@ -1,4 +1,4 @@
-"""Dormand and Prince's explicit method of order 8, with the error estimates of Hairer, Norsett and Wanner (1993)."""
+"""Explicit method of order 8 by Dormand and Prince, with the error estimates of Hairer, Norsett and Wanner (1993)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The implicit method of high order: diagonally implicit Runge-Kutta with one factorisation a step."""
+"""ESDIRK method of order 5: diagonally implicit Runge-Kutta with one factorization per step."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ SLOW = 0.02  # square of the factor by which changes shrink: above this, factors
 
 @dataclass(frozen=True)
 class EsdirkStage:
-    """What a stage found, at all coordinates; powers of what puts energy in and of what takes it out."""
+    """Result of a stage at all coordinates, with the powers supplied and dissipated."""
 
     q: Any
     v: Any
@@ -128,7 +128,7 @@ class Esdirk(Method):
     def _stages(
         plant: Plant, state: State, at: dict[float, Any], dt: Any
     ) -> tuple[list[EsdirkStage], newton.NewtonProblem, list[newton.Solution]]:
-        """All stages, what was solved in the last, and the solutions."""
+        """Return all stages, the problem solved in the last one, and the solutions."""
         stiff, damp = (GAMMA * dt) ** 2, GAMMA * dt
         middle = state.q + dt / 2 * state.v
         factors = plant.factor(middle, state.v, at[1.0], stiff, damp)
@@ -156,8 +156,10 @@ class Esdirk(Method):
 
     @staticmethod
     def _error(plant: Plant, stages: list[EsdirkStage], dt: Any) -> Any:
-        """What errors add up to: of rates over the horizon, and once of places. (Modes that steps do not resolve are
-        damped out, so they need no filter.)"""
+        """Return accumulated errors: those of rates over the horizon, and those of positions once.
+
+        Modes that steps do not resolve are damped out and need no filter.
+        """
         none = ca.MX.zeros(len(plant.free))
         missed, rates = (
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
@@ -169,8 +171,10 @@ class Esdirk(Method):
     def _abrupt(
         plant: Plant, stages: list[EsdirkStage], at: dict[float, Any], last: newton.NewtonProblem, dt: Any
     ) -> Any:
-        """What forces that change within steps add up to, as displacements of the links; two measures, since each of
-        them is blind to some changes."""
+        """Return accumulated errors due to forces that change within steps, as displacements of the links.
+
+        Two measures are used, since each of them misses some changes.
+        """
         if plant.abrupt is None:
             return 0
         end, none = stages[-1], ca.MX.zeros(len(plant.free))

@@ -1,4 +1,4 @@
-"""Generalised-alpha and Newmark: second-order step maps with one factorisation."""
+"""Generalized-alpha and Newmark methods: second-order step maps with one factorization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which profile or law drives what, and the inputs of a plant at any times."""
+"""Inputs of a run: which profile or law drives what, and the inputs of a plant at any times."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SAME = 1e-12  # of the run: times that are nearer than this are one stop
 
 
 class Schedule:
-    """All inputs of one run: torques by profile or by a law, prescribed motions, loads."""
+    """All inputs of one run: torques by profile or law, prescribed motions, and loads."""
 
     def __init__(self, system: System, torque: Any, motion: Any, loads: Any) -> None:
         self.system = system
@@ -109,7 +109,7 @@ class Schedule:
             require_data(each, name, None if np.isinf(duration) else duration)
 
     def replayed(self, commands: Commands) -> Schedule:
-        """The same with what a digital controller has said instead of the controller."""
+        """Return the same inputs with recorded outputs of the digital controller instead of the controller."""
         if self.controller is None:
             return self
         out = copy(self)
@@ -124,7 +124,7 @@ class Schedule:
 
     @property
     def law_weights(self) -> Array:
-        """What errors of its states are worth, among the numbers of the plant."""
+        """Weights of the errors of the law's states, among the numbers of the plant."""
         return self._weights
 
     @property
@@ -133,7 +133,7 @@ class Schedule:
         return np.zeros(0) if self.law is None else self.law.start
 
     def instant(self, t: float, q: Array, v: Array, a: Array, multipliers: Array) -> Instant:
-        """What a digital controller may read; its inputs are those before it speaks."""
+        """Return what a digital controller may read; inputs are those before its output changes."""
         return Instant(t, q, v, a, self._loads_at, -multipliers if self.system.constraints else None)
 
     def _loads_at(self, t: float) -> list[tuple[str, float, Array]]:
@@ -141,8 +141,11 @@ class Schedule:
         return [(names[load.link], load.x, np.array([float(each(t)) for each in parts])) for load, parts in self.loads]
 
     def statistics(self, nodes: Sequence[float]) -> dict[str, float | None]:
-        """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them,
-        and how finely functions of t were probed for that (s). None where nothing bounds steps, or was probed."""
+        """Return the largest step size that resolves all inputs for a method with these nodes, and the resolution of
+        sampled functions (s).
+
+        None if nothing bounds the steps, or no function was sampled.
+        """
         longest = float(self.pace.longest.min()) * share(nodes)
         return {
             "longest_step_by_inputs": longest if np.isfinite(longest) else None,
@@ -157,8 +160,10 @@ class Schedule:
         return [f"the torque of '{name}'" for name in self.system.inputs]
 
     def _require_one_master(self, torque: Any) -> None:
-        """A torque at a joint whose motion is prescribed would do nothing. (A law speaks for all actuators: what it
-        says for such a joint counts as part of what the motion takes.)"""
+        """Refuse a torque at a joint whose motion is prescribed.
+
+        A law computes torques of all actuators: at such a joint they count as part of what the motion needs.
+        """
         for actuator, given in zip(self.system.actuators, self.torques, strict=True):
             named = actuator.link in torque if isinstance(torque, Mapping) else given != constant(0.0)
             if named and actuator.coordinate.index in self.motions:
@@ -183,7 +188,7 @@ class Schedule:
 
     @cached_property
     def given(self) -> Given:
-        """What the robot gives to the functions of the plant."""
+        """Numbers of the robot for the functions of the plant."""
         places = np.zeros(0) if self.law is None else np.array(self.law.places, dtype=float)
         numbers = np.concatenate([self.system.numbers, self._loaded.places.vector, places, self._weights])
         return Given(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights) // 3)]))
@@ -209,7 +214,7 @@ class Schedule:
 
     @cached_property
     def _jumps(self) -> list[float]:
-        """Once the inputs are known."""
+        """Times of jumps, once the inputs are known."""
         return sorted(self.jumps)
 
     def stops(self, duration: float) -> Iterator[float]:
@@ -267,8 +272,9 @@ class Schedule:
     def inputs_until_failure(
         self, t: Array, held: Callable[[Array], Array] | None = None
     ) -> tuple[Array, Ending | None]:
-        """The same up to the first time at which a function of the user's fails or gives something that is not finite,
-        and what to say of that."""
+        """Return the inputs up to the first time at which a function of the user fails or is not finite, and that
+        failure.
+        """
         try:
             rows = self.inputs(t, held)
             if np.isfinite(rows).all():

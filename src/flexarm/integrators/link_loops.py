@@ -1,7 +1,7 @@
-"""The functions of a plant as loops over its links, which share code with all others of their kind.
+"""Functions of a plant as loops over its links, which share code with all others of their kind.
 
 Of a long chain only the kinds of links are traced and compiled; the rest are calls. Each loop is that of the equations
-written out (dynamics/equations.py, articulated.py), outward from the ground or inward from the tips.
+written out (dynamics/equations.py, articulated.py), outward from the ground or inward to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ NONE = ca.MX(0, 1)
 
 
 def shares(structure: Structure) -> bool:
-    """Whether a robot's links are many of few kinds, each of which knows its parent and its own coordinates alone."""
+    """Return True if a robot has many links of few kinds, each of which depends on its parent and its own coordinates
+    only.
+    """
     bodies = structure.equations.chain.bodies
     if structure.constrained or sum(link_size(body.link) for body in bodies) < LARGE:
         return False
@@ -40,7 +42,7 @@ def shares(structure: Structure) -> bool:
 
 
 class SharedLinks:
-    """Of one plant. Every function takes the plant's numbers as its last argument."""
+    """Loops of one plant. The last argument of every function is the vector of the plant's numbers."""
 
     def __init__(self, plant: Plant) -> None:
         self.plant, e = plant, plant.equations
@@ -60,7 +62,7 @@ class SharedLinks:
     # --- parts of vectors ---
 
     def _own_numbers(self, i: int, p: Any) -> Any:
-        """Of a link, of its parent's nodes if it has some, on which places on it depend, or of the base."""
+        """Return the numbers of a link, of the nodes of its parent that places on it depend on, or of the base."""
         own, parent = p[self._spans[f"links.{self.bodies[i].link.name}"]], self.bodies[i].parent
         if parent is None:
             return ca.vertcat(own, p[self._spans["base"]])
@@ -234,7 +236,7 @@ def _patterns(*matrices: Any) -> list[Any]:
 
 
 def _spans(structure: Structure) -> dict[str, slice]:
-    """Where the numbers of each link, of its nodes, and of the base stand among those of the robot."""
+    """Return the places of the numbers of each link, of its nodes and of the base among those of the robot."""
     found: dict[str, slice] = {}
     start = 0
     for each in structure.numbers.entries:

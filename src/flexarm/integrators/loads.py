@@ -1,4 +1,4 @@
-"""Forces and torques on points of links."""
+"""Loads: forces and torques on points of links."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PointLoad:
 
 
 def loads_of(system: System, loads: Any) -> list[tuple[LoadPoint, list[Profile]]]:
-    """Where the loads of `simulate(loads=...)` act, and the profiles of their six components."""
+    """Return the points of `simulate(loads=...)` and the profiles of their six components."""
     if loads is None:
         return []
     if not isinstance(loads, (list, tuple)):
@@ -86,7 +86,7 @@ def loads_of(system: System, loads: Any) -> list[tuple[LoadPoint, list[Profile]]
 
 
 def warn_of_idle_loads(system: System, loads: list[tuple[LoadPoint, list[Profile]]], q: Array) -> None:
-    """Where shapes were picked for a robot that stays in its plane, loads that push it out of there move nothing."""
+    """Warn of loads out of the plane of a robot whose shapes were selected for motion in that plane."""
     picks = system.picks.items() if loads else ()
     flat = {name: [family for family, why in pick.left_out.items() if why == OUT_OF_PLANE] for name, pick in picks}
     missing = {name: families for name, families in flat.items() if families}
@@ -120,7 +120,7 @@ def _inboard(robot: Robot, link: int) -> Iterator[str]:
 
 
 def _bends(system: System, link: str, families: Iterable[str], kind: str, axis: int, q: Array) -> bool:
-    """Whether a force or torque along an axis of the world would excite families of a link at the posture q."""
+    """Return True if a force or torque along a world axis excites families of a link at the posture q."""
     own = system.frame(link, 0.0, q)[:3, :3]
     felt = {k for family in families for k in FEELS.get(family, {}).get(kind, [])}
     return any(abs(own[axis, k]) > ASKEW for k in felt)

@@ -1,8 +1,7 @@
-"""Methods of integration as step maps: one step of a robot, written once as a CasADi function.
+"""Base class of integration methods: step maps, written once as CasADi functions.
 
-A step takes the state at a node (`integrators/state.py`), the inputs at the method's stages and dt, and returns the
-state at
-the next node and an estimate of the error made.
+A step takes the state at a node (`integrators/state.py`), the inputs at the stages of the method and dt, and returns
+the state at the next node and an error estimate.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Newton's method inside a step: iterations until what is left of them does not matter.
+"""Newton's method inside a step: iterations until the remaining correction does not matter.
 
-Which of them are taken is decided by the step itself, so the code is the same for all.
+The step itself decides how many iterations are taken, so that the code is the same for all.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Solution:
 
     @property
     def left(self) -> Any:
-        """What the next iteration would change."""
+        """Correction that the next iteration would make."""
         return ca.sqrt(self.rate) * self.change
 
 
@@ -59,10 +59,10 @@ class NewtonProblem:
         return whole(q, q_driven), whole(v, v_driven), whole(a, a_driven)
 
     def solve(self, a: Any, forces: Any, weight: Any, like: Solution | None = None, least: int = 2) -> Solution:
-        """From a first guess: the `least` number of iterations, and more while what the next would change counts.
+        """Iterate from a first guess, at least `least` times, and while the next correction matters.
 
-        `weight` (s) turns an acceleration that is missed into the rate that this makes of it. One iteration does not
-        tell how fast changes shrink: it is enough where there is a solution `like` this, which does.
+        `weight` (s) converts an error of the acceleration into one of the rate. One iteration does not show how fast
+        corrections shrink: it is enough if there is a solution `like` this one, which does.
         """
         least = least if like is None else 1
         once, numbers = iteration(self.plant), self.plant.numbers
@@ -86,7 +86,7 @@ class NewtonProblem:
         return [self.factors, *more]
 
     def renewed(self, q: Any, v: Any, when: Any) -> NewtonProblem:
-        """With factors at this posture instead of those that were given, `when` that is wanted."""
+        """Return the problem with factors at this posture if `when` is true, else with the given ones."""
         found = self.plant.made(("renewed",), _renewed)(
             when, q, v, self.u, self.stiff, self.damp, *self.about, self.plant.numbers
         )
@@ -96,7 +96,7 @@ class NewtonProblem:
 
 
 def _renewed(plant: Plant) -> Callable[..., Any]:
-    """(whether, q, v, u, stiff, damp, factors and what belongs to them, numbers) -> these anew, or as they were."""
+    """Return the function (condition, q, v, u, stiff, damp, factors, numbers) -> new factors, or those given."""
     solver = plant.constraint_solver
     q, v, u = (ca.MX.sym(name, size) for name, size in zip("qvu", (plant.n, plant.n, plant.input_count)))
     stiff, damp = ca.MX.sym("stiff"), ca.MX.sym("damp")
@@ -149,7 +149,7 @@ def _iteration(plant: Plant) -> ca.Function:
 
 
 def _onward(once: ca.Function, most: int, found: int) -> Callable[..., Any]:
-    """One more iteration, and so on while they count, at the `most` as many."""
+    """Return the function that iterates while corrections matter, at most `most` times."""
     inputs = [ca.MX.sym(f"i{k}", *once.size_in(k)) for k in range(once.n_in())]
     weight, solved = ca.MX.sym("weight"), ca.MX.sym("solved")
     here = list(once(*inputs))

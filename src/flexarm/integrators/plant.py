@@ -110,12 +110,12 @@ class Plant:
 
     @cached_property
     def layout(self) -> Layout:
-        """Of a state of this plant."""
+        """Layout of a state of this plant."""
         return Layout(self.n, 0 if self.constraint_solver is None else self.constraint_solver.count)
 
     @cached_property
     def identity(self) -> tuple[object, ...]:
-        """All that decides the functions: two plants with the same identity have the same."""
+        """Everything that decides the functions: plants with equal identity have equal functions."""
         held = self.constraint_solver and self.constraint_solver.stabilization
         law = self.law and self.law.identity
         places = self.loads.links, self.loads.places.structure
@@ -134,8 +134,7 @@ class Plant:
 
     @cached_property
     def input_places(self) -> list[slice]:
-        """Of time, torques, loads, q, v and a of the driven coordinates, the law's profiles, its parameters and its
-        states among the inputs."""
+        """Places of time, torques, loads, driven q, v and a, and the law's profiles, parameters and states."""
         return [slice(*ends) for ends in pairwise(np.cumsum([0, *self._input_sizes]).tolist())]
 
     def split(self, u: Any) -> tuple[Any, Any, Any, list[Any]]:
@@ -155,15 +154,15 @@ class Plant:
     # --- functions ---
 
     def function(self, name: str, inputs: list[Any], outputs: list[Any]) -> WithNumbers:
-        """Of expressions in symbols."""
+        """Return a function of expressions in symbols."""
         return WithNumbers(ca.Function(name, [*inputs, self._p], outputs), self._p, self.numbers)
 
     def step_function(self, name: str, inputs: list[Any], outputs: list[Any]) -> ca.Function:
-        """Of expressions that call the plant's own functions."""
+        """Return a function of expressions that call the plant's own functions."""
         return ca.Function(name, [*inputs, self.numbers], outputs)
 
     def made(self, key: tuple[object, ...], make: Callable[[Plant], Any]) -> Any:
-        """What a method makes of this plant, made once: calls of one function are one function in machine code."""
+        """Return an object that a method derives from this plant, created once: repeated calls share machine code."""
         if key not in self._made:
             self._made[key] = make(self)
         return self._made[key]
@@ -229,8 +228,7 @@ class Plant:
 
     @cached_property
     def commanded(self) -> WithNumbers:
-        """(q, v, u, forces at the driven coordinates) -> torques of all actuators: as given, as the law says, and what
-        drives the driven joints."""
+        """(q, v, u, forces at driven coordinates) -> torques of all actuators, driven joints included."""
         q, v, _, u = self._symbols
         driving = ca.SX.sym("driving", len(self.driven))
         torques = self.split(u)[1] if self.law is None else self.split(u)[1] + self._commanded
@@ -367,12 +365,12 @@ class Plant:
         return squares
 
     def moved(self, q: Any, v: Any, e: Any, f: Any) -> Any:
-        """The same about a state."""
+        """Return displacements of the links for changes of the coordinates about a state."""
         return self.displacements(q, e, f)
 
     @property
     def measures(self) -> int:
-        """How many displacements there are."""
+        """Number of displacements in an error."""
         return int(self.displacements.numel_out(0))
 
     @property
@@ -425,7 +423,7 @@ class Plant:
         return self.whole(a - constrained.G @ forces, a_driven), forces
 
     def projected(self, q: Any, v: Any, u: Any, stiff: Any = 0, damp: Any = 0) -> tuple[Any, Any]:
-        """q and v moved onto the constraints, as far as these want that."""
+        """Return q and v projected onto the constraints, if these are projected."""
         if self.constraint_solver is None or not self.constraint_solver.projects:
             return q, v
         return self.constraint_solver.at(q, self.factor(q, v, u, stiff, damp)).projected(q, v)
@@ -458,7 +456,7 @@ class Plant:
         ]
 
     def switched(self, q: Any, ahead: Any) -> Any:
-        """q with such slides where the step leads: S must know the node that they meet there."""
+        """Return q with slides at the node that they reach in the step: S depends on it."""
         slides = self.nodal_slides
         return ca.vertcat(*(ahead[k] if k in slides else q[k] for k in range(self.n))) if slides else q
 

@@ -1,4 +1,4 @@
-"""Methods and stabilizations as `simulate` takes them: by name, or as objects."""
+"""Integration methods and stabilizations as arguments of `simulate`: by name or as objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to p
 
 
 class Solver(Protocol):
-    """What makes steps of a plant, and decides how long they are."""
+    """Selects the steps of a plant and their sizes."""
 
     def stepper(self, plant: Plant, count: int, native: Native, given: Given) -> Stepper: ...
 
@@ -68,12 +68,12 @@ class Sundials:
         return SundialsStepper(plant, self.kind, count, rtol, rtol / 10 + atol, given)
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
-        """From sample to sample: what lies between is its own affair."""
+        """Return steps from sample to sample; CVODES chooses its own steps between them."""
         return StepSize(self.tolerance, duration, sample)
 
 
 def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt: float | None) -> Solver:
-    """The solver that `method=` asks for; only one of them has a `radius`."""
+    """Return the solver for the argument `method`; only one of them has a `radius`."""
     if radius is not None:
         real_number("radius", radius, least=0, most=1)
         if method not in ("auto", "generalized-alpha"):
@@ -95,7 +95,7 @@ def chosen_method(method: object, radius: float | None, tolerance: Tolerance, dt
 
 
 def chosen_stabilization(given: object, method: object) -> Stabilization:
-    """How constraints are kept, where nothing is said as the method wants it."""
+    """Return the stabilization: the given one, or the default of the method."""
     chosen = checked_stabilization(given)
     if isinstance(chosen, Baumgarte):
         return chosen
@@ -103,7 +103,7 @@ def chosen_stabilization(given: object, method: object) -> Stabilization:
 
 
 def name_of(method: object, stepper: Stepper) -> str:
-    """Of the method at work where `method=` was given."""
+    """Return the name of the method in use for the argument `method`."""
     if isinstance(method, str) and method != "auto":
         return method
     at_work = type(getattr(stepper, "method", method))

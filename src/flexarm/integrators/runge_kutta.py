@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta methods by their tableaux."""
+"""Explicit Runge-Kutta methods given by tableaux."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Accelerations of the equations of motion in many states.
+"""Steps of a method on a plant: the compiled step, the driver that takes many of them in one call, and initial
+accelerations.
 
-A method at work on a plant: its compiled step, and the driver that takes many of them in one call.
-
-Code is shared by all runs that want the same; the arrays it works on belong to one run.
+Code is shared by all runs that need the same; arrays belong to one run.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Starts:
         self._runner, self._fixed = runner, (np.zeros(1), np.zeros(1), numbers)
 
     def __call__(self, *columns: Array) -> list[Array]:
-        """For rows of q, v, u: accelerations, powers put in and lost, with constraints their multipliers, in rows."""
+        """Return accelerations, powers and, with constraints, multipliers, for rows of q, v, u."""
         return evaluate_rows(self._runner, columns, *self._fixed)
 
 
@@ -41,14 +40,14 @@ MOST_NUMBERS = 2e6  # and numbers in them
 
 @dataclass(frozen=True)
 class Given:
-    """What a robot gives to the functions of its plant: its numbers, and what is large for each coordinate."""
+    """Numbers of a robot for the functions of its plant, and the size of each coordinate."""
 
     numbers: Array
     sizes: Array
 
 
 class Stepper(Protocol):
-    """What the loop over time needs of a method at work on a plant."""
+    """Interface between the integration loop and a method on a plant."""
 
     plant: Plant
     order: int
@@ -75,7 +74,7 @@ class Stepper(Protocol):
         step of size dt."""
 
     def longest_step(self, state: Array, u: Array, duration: float) -> float:
-        """With which motions about this state stay bounded over a time (s)."""
+        """Return the step size (s) with which motions about this state stay bounded over a duration (s)."""
 
 
 class CompiledStepper:

@@ -1,7 +1,4 @@
-"""How fast a robot can move where it is: the modes of small motions, for choosing a method and bounding its steps.
-
-How far a run may be from the truth, and how long its steps are.
-"""
+"""Step sizes: tolerance of a run, choice of step sizes, and modes of small motions that bound explicit steps."""
 
 from __future__ import annotations
 
@@ -43,8 +40,9 @@ def small_motions(plant: Plant) -> ca.Function:
 
 @dataclass(frozen=True)
 class LocalSpectrum:
-    """Of small motions about a state, by the frequencies (rad/s) of their undamped modes, the damping between these
-    (1/s), and what turns a vector of coordinates into one of modes, and back."""
+    """Modes of small motions about a state: undamped frequencies (rad/s), damping between modes (1/s) and modal
+    transformation.
+    """
 
     frequencies: Array
     damping: Array
@@ -78,7 +76,7 @@ class LocalSpectrum:
         return np.abs(np.diag(self.damping)) / 2
 
     def moving(self, v: Array, a: Array) -> LocalSpectrum:
-        """Of the modes that take part in a motion: one that stands still cannot become unstable."""
+        """Return the modes that take part in a motion: a mode at rest cannot become unstable."""
         if not len(self.frequencies):  # unknown
             return self
         parts = np.abs(np.stack([self.to_modes @ v, self.to_modes @ a]))
@@ -101,10 +99,10 @@ LARGEST_RTOL = 0.1  # of the robot's length: results with larger errors have no 
 
 @dataclass
 class Tolerance:
-    """How far the links may be from where they should be: rtol times the robot's length, and atol (m).
+    """Allowed position error of the links: rtol times the robot's length, and atol (m).
 
-    Errors tell what they add up to over the run, if every step made the same. Steps differ, so a share of what is
-    allowed is given to them.
+    Error estimates are accumulated over the run as if all steps made the same error. Steps differ, so they get a share
+    of the allowed error.
     """
 
     rtol: float
@@ -132,7 +130,7 @@ class Tolerance:
 
 
 class StepSize:
-    """The step that is wanted next (`dt`, s), and how a driver may change it.
+    """Size of the next step (`dt`, s), and how a driver may change it.
 
     Parameters
     ----------
@@ -140,9 +138,9 @@ class StepSize:
     duration : float
         Of the run (s).
     fixed : float or None
-        The size of all steps (s), as nearly as breakpoints allow; None: errors are as large as allowed, not larger.
+        Size of all steps (s), as nearly as breakpoints allow; None: errors are controlled.
     follows_inputs : bool
-        Whether steps are short enough to see the inputs.
+        True if steps must resolve the inputs.
     """
 
     def __init__(
@@ -174,6 +172,6 @@ class StepSize:
         return control
 
     def learn(self, control: DriverControl) -> None:
-        """Take the step that a driver wants next."""
+        """Take over the step size that a driver has chosen."""
         if not self.fixed:
             self.dt = control.dt

@@ -1,6 +1,6 @@
-"""SUNDIALS' CVODES through CasADi: Adams and BDF of variable order and step.
+"""SUNDIALS' CVODES through CasADi: Adams and BDF methods of variable order and step size.
 
-A `Stepper` whose steps are the intervals between samples; inside one, CVODES chooses its own steps and the inputs are
+Steps of this `Stepper` are the intervals between samples; inside, CVODES chooses its own steps, and the inputs are
 polynomials through their values at the nodes.
 """
 
@@ -34,7 +34,7 @@ NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which
 
 
 class SundialsStepper:
-    """Up to `capacity` intervals of CVODES in one call; `kind` is "adams" or "bdf". (A `Stepper`.)"""
+    """Up to `capacity` intervals of CVODES in one call; `kind` is "adams" or "bdf"."""
 
     explicit = softens = False
     order = 1  # of the intervals: what happens inside is CVODES' own
@@ -122,7 +122,7 @@ class SundialsStepper:
         return self._start(q, v, u, np.zeros(1), np.zeros(1), self._numbers)
 
     def longest_step(self, state: Array, u: Array, duration: float) -> float:
-        """CVODES minds its own stability."""
+        """Return infinity: CVODES controls its own stability."""
         return math.inf
 
     def _integrated(self, x0: Array, u: Array) -> Array:
@@ -143,7 +143,7 @@ class SundialsStepper:
 def _integrators(
     plant: Plant, kind: str, count: int, options: dict[str, Any]
 ) -> tuple[Plant, ca.Function, Callable[[], ca.Function]]:
-    """Of a structure: those of many intervals, and of one when it is asked for; with the plant that they are of."""
+    """Return the integrators of a structure, for many intervals and for one, with their plant."""
     key = (*plant.identity, kind, count, *options.items())
     with building:
         if key not in _made:

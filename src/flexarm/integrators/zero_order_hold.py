@@ -1,9 +1,7 @@
-"""A step of any method with what is held over it: accelerations start anew where that has jumped, and the step tells
-in a few numbers whether it can be trusted.
+"""Zero-order hold: one step of any method with constant torques.
 
-What follows is one function, so that a step by hand is one call of machine code.
-
-One step a call: held steps on arrays that stay in place, in the virtual machine or as machine code.
+The step recomputes accelerations if the inputs have jumped, and returns a few numbers that show if it is valid. All of
+it is one function, so that a step of `Simulation` is one call of machine code on arrays that stay in place.
 """
 
 from __future__ import annotations
@@ -32,11 +30,11 @@ TOLD = 5  # numbers that steps tell
 
 @dataclass(frozen=True)
 class ZeroOrderHoldLayout:
-    """The state of a method, then the inputs with which the last step ended, then what all steps so far tell.
+    """Layout: state of the method, inputs at the end of the last step, and diagnostics accumulated over all steps.
 
-    That is the sum of their errors (m), the most that an iteration left undone (m), how often a coordinate left its
-    bounds, the sum of squares of the state (which is not a number where one of them is not), and how many steps they
-    are."""
+    Diagnostics are the sum of the errors (m), the largest unsolved correction (m), how often a coordinate left its
+    bounds, the sum of squares of the state (nan if one is nan), and the number of steps.
+    """
 
     state: Layout
     inputs: int
@@ -57,7 +55,7 @@ class ZeroOrderHoldLayout:
 
     @property
     def told(self) -> slice:
-        """What all steps so far tell."""
+        """Places of the accumulated diagnostics."""
         return slice(self.size - TOLD, self.size)
 
 
@@ -162,7 +160,7 @@ class ZeroOrderHoldStepper:
         self.report = Report(report, self._given.numbers)
 
     def _interpreted(self) -> int:
-        """In the virtual machine, until there is machine code."""
+        """Step in the virtual machine until there is machine code."""
         if self._code.compiled is not None:
             self._connect(self._code.compiled)
             return self.take()

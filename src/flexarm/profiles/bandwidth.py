@@ -1,11 +1,7 @@
-"""How fast inputs are: the longest steps that see them, and where they jump, known before a run starts.
+"""Bandwidth of inputs: the largest step sizes that resolve them, and the times at which they jump, before a run starts.
 
-Functions of t that can only be called: how fast they are and where they jump, found out by calling them.
-
-An interval is seen by a step of its length if the quartic through five values, evenly spaced, gives the values between
-them. Intervals that are not seen are searched for a jump, which is then taken out of the values, else halved;
-neighbours that are seen are joined as long as the longer one is seen, too. What happens between two probes of the first
-round and leaves no trace in them is not seen: the resolution.
+Functions of t that can only be called are sampled. An interval is resolved by a step of its length if the quartic
+through five evenly spaced values also gives the four values between them.
 """
 
 from __future__ import annotations
@@ -27,12 +23,12 @@ SAME = 1e-9  # of the run: times that are nearer than this are the same
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is known of an input before it acts.
+    """Bandwidth of an input.
 
-    stretches: rows of (begin, end, longest step that sees what happens there); elsewhere any step will do.
-    jumps: times at which it jumps, beside the breaks of its profile.
-    probes: how often a function was called to learn this, at times no more than `resolution` (s) apart.
-    unresolved: whether it was still faster than that where the last calls were made.
+    stretches: rows of (begin, end, largest step size that resolves the input there); elsewhere any step size will do.
+    jumps: times at which the input jumps, in addition to the breaks of its profile.
+    probes: number of calls of a function that were needed, at times not closer than `resolution` (s).
+    unresolved: True if the function still varied at that resolution.
     """
 
     stretches: Array
@@ -52,7 +48,7 @@ class Outlook:
         return float(self.stretches[self.stretches[:, 2].argmin(), 0]) if len(self.stretches) else 0.0
 
     def delayed(self, scale: float, shift: float) -> Outlook:
-        """That of the same input at scale t + shift."""
+        """Return the bandwidth of the same input at time scale t + shift."""
         ends = np.sort((self.stretches[:, :2] - shift) / scale, axis=1)
         stretches = np.column_stack([ends, self.stretches[:, 2] / abs(scale)])
         jumps = tuple(sorted(_first_beyond(each, scale, shift) for each in self.jumps))
@@ -73,17 +69,17 @@ def _first_beyond(jump: float, scale: float, shift: float) -> float:
 
 
 def calm() -> Outlook:
-    """That of an input which any step sees."""
+    """Return the bandwidth of an input that any step resolves."""
     return Outlook(np.zeros((0, 3)))
 
 
 def steady(begin: float, end: float, longest: float) -> Outlook:
-    """That of an input which is equally fast all the time."""
+    """Return the bandwidth of an input that varies equally fast all the time."""
     return Outlook(np.array([[begin, end, longest]]))
 
 
 def together(outlooks: Iterable[Outlook]) -> Outlook:
-    """That of inputs one after the other, or at the same time."""
+    """Combine the bandwidths of inputs that act at the same time or one after the other."""
     each = list(outlooks) or [calm()]
     if len(each) == 1 and not each[0].jumps:
         return each[0]
@@ -97,8 +93,11 @@ def together(outlooks: Iterable[Outlook]) -> Outlook:
 
 
 def share(nodes: Sequence[float]) -> float:
-    """Of the longest steps, for a method that looks at inputs at these nodes: one that sees a step's ends only must
-    meet a wave twice as often, since its ends may lie on both sides of a peak."""
+    """Return the factor on the largest step size for a method that evaluates inputs at these nodes.
+
+    A method that evaluates only the ends of steps must sample a wave twice as often, since both ends may be beside a
+    peak.
+    """
     return min(1.0, 0.5 / float(np.diff([0.0, *nodes, 1.0]).max()))
 
 
@@ -111,7 +110,7 @@ class Pace:
 
     @classmethod
     def of(cls, stretches: Array, duration: float) -> Pace:
-        """In a few lengths, each half of the one above it: steps change seldom."""
+        """Combine stretches into few step sizes, each half of the next larger one, so that steps rarely change."""
         fast = stretches[stretches[:, 2] < duration]
         if not len(fast):
             return cls(np.array([0.0, duration]), np.array([np.inf]))
@@ -152,7 +151,7 @@ class Pace:
 
     @property
     def steps(self) -> float:
-        """How many the inputs ask for."""
+        """Number of steps that the inputs require."""
         return float((np.diff(self.edges) / self.longest).sum())
 
 
@@ -176,8 +175,11 @@ Values = Callable[[Array], Array]  # at times: a row for each, a column for each
 
 
 def probed(function: Values, begin: float, end: float, noise: Array, longest: float = LONGEST) -> Outlook:
-    """Of a function over a run; `noise` in each component, of the largest value of the first. Where it fails the run
-    will end: what comes after does not matter."""
+    """Determine the bandwidth of a function over a run.
+
+    `noise` is that of each component, relative to the largest value of the first one. If the function fails, the run
+    will end there, and later times do not matter.
+    """
     trial = Probe(function, begin, end, noise, longest)
     if (until := trial.failure()) is None:
         return trial.outlook()
@@ -185,7 +187,7 @@ def probed(function: Values, begin: float, end: float, noise: Array, longest: fl
 
 
 def block_scales(values: Array, noise: Array) -> Array:
-    """What each component (column) does in each block of the run."""
+    """Return the size of each component (column) in each block of the run."""
     most = np.array([_span(block) for block in np.array_split(values, BLOCKS)])
     size = np.max(np.abs(values), axis=0, initial=0.0)
     least = np.max([FAINT * _span(values), ROUNDING * size, noise * size[0]], axis=0)
@@ -193,7 +195,7 @@ def block_scales(values: Array, noise: Array) -> Array:
 
 
 class Probe:
-    """One function over a run, and how often it was called."""
+    """Samples of one function over a run."""
 
     def __init__(self, function: Values, begin: float, end: float, noise: Array, longest: float) -> None:
         self.function, self.begin, self.end, self.calls, self._noise = function, begin, end, 0, noise
@@ -230,7 +232,7 @@ class Probe:
         return float(low)
 
     def outlook(self) -> Outlook:
-        """Of a function that has values everywhere."""
+        """Return the bandwidth of a function that has values everywhere."""
         self._scales = block_scales(self._at_nodes, self._noise / MISSED)
         fives = self._at_nodes[np.arange(0, len(self._nodes) - 1, 4)[:, None] + np.arange(5)]
         all_of_them = _Intervals(self._edges, np.full(len(self._edges), self.length), fives, self._at_between)
@@ -249,7 +251,7 @@ class Probe:
         )
 
     def _without_jumps(self, intervals: _Intervals) -> _Intervals:
-        """Those that are not seen, whatever jumps are in them."""
+        """Return the unresolved intervals that contain no jump."""
         while True:
             intervals = intervals.where(~self._seen(intervals))
             times, steps = self._located(intervals)
@@ -261,7 +263,7 @@ class Probe:
             self._steps = np.vstack([self._steps, steps])[order]
 
     def _continuous(self, times: Array) -> Array:
-        """Values without the jumps that are known."""
+        """Return values without the known jumps."""
         return self._less_jumps(times, self(times))
 
     def _less_jumps(self, times: Array, values: Array) -> Array:
@@ -279,7 +281,7 @@ class Probe:
         return np.asarray((missed <= MISSED * self._scale(intervals)).all(axis=1))
 
     def _joined(self, seen: Mask) -> Array:
-        """How long the longest interval around each is that is seen; infinite where that is all of the run."""
+        """Return the length of the longest resolved interval around each interval; infinite if it is the whole run."""
         nodes, longest = self._less_jumps(self._nodes, self._at_nodes), np.full(len(seen), self.length)
         longest[~seen] = np.inf  # its parts have been looked at
         while len(seen) > 1:
@@ -336,7 +338,7 @@ class _Jumps:
 
 @dataclass(frozen=True)
 class _Intervals:
-    """With five values evenly spaced in each, and four between them."""
+    """Intervals with five evenly spaced values each, and the four values between them."""
 
     begin: Array
     length: Array
@@ -351,7 +353,7 @@ class _Intervals:
         return np.column_stack([self.begin, self.begin + self.length, self.length])
 
     def changed(self, by: Callable[[Array, Array], Array]) -> _Intervals:
-        """With other values at the same times."""
+        """Return the intervals with other values at the same times."""
         nodes, between = by(self._at(EVEN), self.nodes), by(self._at(BETWEEN), self.between)
         return _Intervals(self.begin, self.length, nodes, between)
 
@@ -375,7 +377,7 @@ class _Intervals:
 
 
 def _weights(at: Array) -> Array:
-    """Of the five values in those of their quartic."""
+    """Return the weights of five values in their quartic at given places."""
     return np.asarray(np.linalg.solve(np.vander(EVEN, 5).T, np.vander(at, 5).T).T)
 
 

@@ -1,4 +1,4 @@
-"""Profiles as coefficient tables, which the compiled integration loop evaluates by itself."""
+"""Profiles as coefficient tables, which the compiled integration loop evaluates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Sums of delayed copies of a profile: what a shaper makes of a command.
-
-Third and fourth rates of profiles: a profile of the second one, whose own two rates they are.
-"""
+"""Profiles derived from others: sums of delayed copies (input shaping), and third and fourth derivatives."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ def pieces_of(profile: Profile) -> Iterator[Segment]:
 
 @dataclass(frozen=True)
 class Copy:
-    """amplitude times a piece that is delayed (s), and that is never asked for times before it began."""
+    """Segment times an amplitude, delayed (s); it is never evaluated before it begins."""
 
     amplitude: float
     delay: float
@@ -54,8 +51,11 @@ class Copy:
 
 @dataclass(frozen=True)
 class Copies:
-    """A sum of copies. Which pieces of a profile they are is known for all of the time between two breaks: right at
-    one, t - delay tells it only to rounding."""
+    """Sum of delayed copies.
+
+    The segments of the profile that hold are stored for the whole time between two breaks: at a break, t - delay
+    decides it only up to rounding.
+    """
 
     copies: tuple[Copy, ...]
 
@@ -136,7 +136,10 @@ class SecondRate:
 
 
 def second_rate(profile: Profile, where: str) -> Profile:
-    """Of a profile whose pieces have four rates; `where` begins the sentence about one that has not."""
+    """Return the second derivative of a profile as a profile; its segments must have four derivatives.
+
+    `where` begins the message if they have not.
+    """
     for piece in profile.pieces:
         _require_smooth(piece, where, profile)
     return Profile(profile.starts, tuple(SecondRate(each) for each in profile.pieces), f"second rate of {profile.name}")

@@ -1,4 +1,4 @@
-"""Profiles from whatever a user may give: numbers, functions of t, and the words of robot files."""
+"""Profiles from arguments of users: numbers, functions of t, and entries of robot files."""
 
 from __future__ import annotations
 

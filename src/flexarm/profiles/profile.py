@@ -1,9 +1,8 @@
-"""What drives a robot over time, as smooth pieces.
+"""Profiles: functions of time made of smooth segments.
 
-Where one ends and the next begins the integration puts a step boundary. Profiles serve as torques, as loads and as
-motions of driven joints, for which their two rates are known.
-
-Profiles that know how they were made, so that one of their numbers can be changed.
+The integration takes a step boundary where one segment ends and the next begins. Profiles are torques, loads and
+motions of driven joints, for which their first two derivatives are needed. A profile stores the function and the
+numbers that made it, so that one of the numbers can be changed.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from flexarm.profiles.tracing import at_symbol, is_symbol
 
 @dataclass(frozen=True)
 class Made:
-    """How a profile was made: the function, and what it was given by name."""
+    """Function that made a profile, with its arguments by name."""
 
     function: Callable[..., Profile]
     given: Mapping[str, Any]
@@ -233,7 +232,7 @@ def with_numbers(given: Profile, where: str, numbers: Mapping[str, Any]) -> Prof
 
 
 def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
-    """A function that makes profiles which know how they were made."""
+    """Decorate a function so that its profiles store how they were made."""
     signature = inspect.signature(make)
 
     @wraps(make)

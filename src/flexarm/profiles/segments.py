@@ -1,4 +1,4 @@
-"""Smooth pieces of profiles: their values and rates on arrays, and as CasADi expressions."""
+"""Smooth segments of profiles: values and derivatives on arrays and as CasADi expressions, and bandwidths."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Segment(Protocol):
     """A smooth function of time and its two derivatives."""
 
     def value(self, t: Array, rate: int) -> Array:
-        """On an array of times."""
+        """Evaluate the segment, or a derivative, on an array of times."""
 
     def expression(self, t: Any, rate: int) -> Any:
-        """At a symbolic time."""
+        """Return the segment, or a derivative, at a symbolic time."""
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
-        """How fast it is between two times, up to this rate; and itself, fit for that."""
+        """Return the segment, prepared for evaluation, and its bandwidth between two times, up to a derivative."""
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         """Return its coefficients over a stretch; None where it can only be called."""
@@ -128,7 +128,7 @@ class ChirpSegment:
         return self._at(t, rate, ca.sin, ca.cos)
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
-        """In parts along which the frequency grows by a quarter; the first is one in which it hardly turns."""
+        """Return the bandwidth in parts along which the frequency grows by a quarter; in the first it hardly turns."""
         if not self.amplitude or not (self.start or self.growth):
             return self, calm()
         if not self.growth:
@@ -249,7 +249,7 @@ class Opaque:
         raise TypeError("a function that can only be called at numbers has no formula")
 
     def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
-        """With rates by differences that are as short as the function is fast."""
+        """Return the bandwidth, found by calls; derivatives become differences as short as the function is fast."""
         values = _probed(self, begin, end, 0)
         if not rate:
             return self, values
@@ -257,12 +257,12 @@ class Opaque:
         return fit, _probed(fit, begin, end, 0, rate, noise=4 * np.finfo(float).eps / fit.step**rate)
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
-        """None: it is called at the times of steps and at no others."""
+        """Return None: the function is called at the times of steps only."""
         return None
 
 
 def looked(piece: Any, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
-    """How fast a piece is, also one of the user's that cannot tell."""
+    """Return the bandwidth of a segment, also of one of the user's that does not provide it."""
     if hasattr(piece, "look"):
         return piece.look(begin, end, rate)  # type: ignore[no-any-return]
     return piece, _probed(piece, begin, end, *range(rate + 1))
@@ -271,7 +271,7 @@ def looked(piece: Any, begin: float, end: float, rate: int) -> tuple[Segment, Ou
 def _probed(
     piece: Segment, begin: float, end: float, *rates: int, noise: float = 0.0, longest: float = LONGEST
 ) -> Outlook:
-    """Of a piece and these rates of it; `noise` in the last; intervals at first no longer than the `longest`."""
+    """Sample a segment and its derivatives; `noise` is that of the highest one."""
 
     def values(t: Array) -> Array:
         return np.stack([_until_failure(piece, t, rate) for rate in rates], axis=1)

@@ -1,8 +1,8 @@
-"""Python functions as CasADi expressions, and what cannot become one found out while it is tried.
+"""Trace Python functions into CasADi expressions.
 
-A symbol has no value: `float(t)`, and with it `math.sin(t)` and SciPy's functions, would give a NaN that freezes what
-depends on it. While a function is traced such conversions raise instead. Profiles of the time that it calls become
-inputs, `Channel`s, so that they are as exact inside a law as anywhere else.
+A symbol has no value: `float(t)`, and with it `math.sin(t)` and functions of SciPy, would give a NaN that freezes
+everything that depends on it. While a function is traced such conversions raise instead. Profiles of the symbolic time
+become channels: inputs of the expression that are evaluated outside.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _here = threading.local()  # .depth: how many functions this thread is tracing; 
 
 
 class ConversionError(TypeError):
-    """A symbol was asked for its value."""
+    """A symbol was converted to a number."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,11 @@ class Channel:
     shift: float
 
     def __call__(self, t: Array) -> Array:
-        """At times t. The piece is chosen by the channel's own breaks, which are step boundaries to the last digit:
-        the profile's would be met only to rounding."""
+        """Evaluate the channel at times t.
+
+        The segment is chosen by the channel's own breaks, which are step boundaries exactly; those of the profile would
+        be met only up to rounding.
+        """
         times, pieces = np.asarray(t, dtype=float), self.profile.pieces
         which = np.searchsorted(np.array(self.breaks), times, side="right")
         out = np.empty(times.shape)
@@ -66,7 +69,7 @@ class Channel:
         return None if found is None else found.at(self.scale, self.shift)
 
     def look(self, begin: float, end: float) -> Outlook:
-        """How fast it is between two times."""
+        """Return the bandwidth between two times."""
         first, last = sorted(self.scale * t + self.shift for t in (begin, end))
         return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
 
@@ -86,8 +89,7 @@ class Channel:
 
 @dataclass
 class Trace:
-    """One function being traced: its time, numbers that are known though they are symbols, and the channels that it
-    turned out to have."""
+    """State of a function that is being traced: its time, symbols of known value, and channels."""
 
     t: Any
     known: Any
@@ -96,8 +98,9 @@ class Trace:
     symbols: list[Any] = field(default_factory=list)
 
     def channel(self, profile: Profile, t: Any, rate: int) -> Any:
-        """The symbol of a profile at a time that is a t + b, where a and b may depend on what is known; None at any
-        other time."""
+        """Return the symbol of a profile at a time a t + b, where a and b depend on known symbols only; None at other
+        times.
+        """
         import casadi as ca
 
         if ca.is_equal(t, self.t):
@@ -143,7 +146,7 @@ def traced(function: Callable[..., Any], *symbols: Any) -> Any:
 
 @contextmanager
 def tracing(t: Any, known: Any = None, values: Array = NOTHING) -> Iterator[Trace]:
-    """Inside, profiles at the symbolic time `t` become channels; `known` symbols have these `values`."""
+    """Context in which profiles at the symbolic time `t` become channels; `known` symbols have these `values`."""
     trace = Trace(t, known, values)
     with _tracing(trace):
         _here.converted = None
@@ -160,7 +163,7 @@ def at_symbol(profile: Profile, t: Any, rate: int) -> Any:
 
 
 def is_symbol(value: Any) -> bool:
-    """Whether it is a CasADi expression, without loading CasADi for those who have none."""
+    """Return True for CasADi expressions, without importing CasADi."""
     casadi = sys.modules.get("casadi")
     return casadi is not None and isinstance(value, (casadi.SX, casadi.MX))
 

@@ -1,4 +1,4 @@
-"""Quantities of a run over time, by name: `upper.q`, `v.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, ..."""
+"""Quantities of a run by name: `upper.q`, `v.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, ..."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFORMATIONS = dict(zip(FAMILIES, ("bending y", "bending z", "twist", "stretch")
 
 @dataclass(frozen=True)
 class Series:
-    """One quantity: which part of which variable it is, its unit, and what a figure calls it."""
+    """One quantity: its place in the data, its unit and its label in figures."""
 
     variable: str
     words: str
@@ -72,7 +72,7 @@ def _method(data: xr.Dataset, name: str) -> str:
 
 
 def available(data: xr.Dataset) -> dict[str, Series]:
-    """All quantities by name; a point whose name is taken (`tip`) is `points.tip.x`."""
+    """Return all quantities by name; a point whose name is taken (`tip`) is `points.tip.x`."""
     out: dict[str, Series] = {}
     for name, series in _all(data):
         out[name if name not in out else f"{series.variable}.{name}"] = series

@@ -1,4 +1,4 @@
-"""What a user should know of a run that looks like any other: warnings about its validity."""
+"""Checks of a result: warnings about its validity."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or
 
 
 def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = None) -> None:
-    """Warn where a run ended early, did not converge, leaks energy, bends too far or hides its vibration.
+    """Warn if a run ended early, did not converge, leaks energy, bends too far or hides its vibration.
 
-    errors: those of second-order links, if they are known.
+    errors: those of second-order links, if they are computed already.
     """
     for sentence in (*_early_end(run, system.robot), *doubts(run, system, errors)):
         warnings.warn(sentence, ValidityWarning, stacklevel=3)
 
 
 def doubts(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
-    """What to say of a run, as far as it came."""
+    """Return the warnings of a run, as far as it was integrated."""
     robot, statistics, options = system.robot, run.statistics, run.options
     errors = estimated_errors(run, system) if errors is None else errors
     found = (
@@ -72,7 +72,7 @@ def _early_end(run: Run, robot: Robot) -> list[str]:
 
 
 def _hint(run: Run, robot: Robot) -> str:
-    """What may be at fault where a run diverged."""
+    """Return a possible reason for the divergence of a run."""
     if not run.reason.startswith("diverged"):
         return ""
     if "rate" in run.options:
@@ -105,7 +105,7 @@ def _too_few_shapes(statistics: Plain, options: Plain) -> list[str]:
 
 
 def unsolved_steps(count: int, steps: int, dt: float) -> str:
-    """What to say of a run of steps of a size that was given."""
+    """Return the warning of steps of fixed size that were not solved."""
     return (
         f"Newton's iteration did not converge in {count} of {steps} steps of dt = {dt:g} s; take a shorter step, or "
         "leave dt out"
@@ -161,7 +161,7 @@ def _leak(run: Run, statistics: Plain, options: Plain) -> list[str]:
 
 
 def _states(run: Run) -> tuple[Array, Array]:
-    """Times and coordinates at steps where the run knows them, else at samples, which may miss what is between."""
+    """Return times and coordinates at steps if they are recorded, else at samples, which may miss extremes."""
     if isinstance(run._dense, str):
         return run.array("time"), run.array("q")
     nodes = run._dense.nodes
@@ -169,7 +169,7 @@ def _states(run: Run) -> tuple[Array, Array]:
 
 
 def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> list[str]:
-    """By the axis at steps, and by the tip at samples."""
+    """Return warnings of large deflections: along the axis at steps, of the tip at samples."""
     found: list[str] = []
     bends = {each.link: each.bend for each in errors}  # of the axis, at all steps
     (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")

@@ -1,6 +1,6 @@
-"""What a run recorded: plain arrays, which become a labelled Dataset when someone first asks for it.
+"""Recorded arrays of a run, which become a labelled Dataset when it is first accessed.
 
-`import xarray` brings pandas and takes longer than a short simulation.
+Importing xarray imports pandas and takes longer than a short simulation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _swap = threading.Lock()
 
 
 class Variable(NamedTuple):
-    """One quantity, in the order in which xarray takes it."""
+    """One variable, with fields in the order of xarray's."""
 
     dims: tuple[str, ...]
     values: Array
@@ -94,7 +94,7 @@ class Arrays(NamedTuple):
 
 
 class Records:
-    """Arrays until their Dataset is asked for; from then on the Dataset, which its user may change."""
+    """Arrays until their Dataset is accessed; from then on the Dataset, which the user may change."""
 
     def __init__(self, held: Arrays | xr.Dataset) -> None:
         self._held = held
@@ -105,7 +105,7 @@ class Records:
 
     @property
     def names(self) -> list[str]:
-        """Of the variables that are numbers over time."""
+        """Names of the variables over time."""
         return [str(name) for name in self._held.variables if self.has(name)]
 
     def has(self, name: Hashable) -> bool:
@@ -131,7 +131,7 @@ class Records:
 
 @lru_cache(maxsize=64)
 def _coordinates(labels: Labels) -> xr.Coordinates:
-    """With their indexes, made once for runs of the same robot."""
+    """Return coordinates with their indexes, cached for runs of the same robot."""
     import xarray as xr
 
     return xr.Coordinates({name: (dimension, list(places)) for name, dimension, places in labels})
@@ -143,7 +143,7 @@ def joined(statistics: str, more: str) -> str:
 
 
 def arrays(**parts: Any) -> Arrays:
-    """The arrays of a run with their labels (`simulate` knows them); parts that are `Deferred` are computed later."""
+    """Return the arrays of a run with their labels; `Deferred` parts are computed when they are read."""
     labels = [
         ("coordinate", "coordinate", parts["names"]),
         ("axis", "axis", AXES),

@@ -1,4 +1,4 @@
-"""What an integration did to the energy, beside what moved."""
+"""Energy balance of a run: energy that the integration has gained or lost."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ LEAST = 1e-6  # shares below are not worth telling
 
 
 class Audit(NamedTuple):
-    """The worst of the balance (J, and when), and the energy that moved (J): the largest kinetic one or change of any.
-    None moved in a robot at rest, and none is known where links gain or lose energy by their model."""
+    """Largest error of the balance (J, and when), and the energy moved (J): the largest kinetic energy or change of any
+    energy.
+
+    No energy is moved in a robot at rest, and the balance is unknown if links gain or lose energy by their model.
+    """
 
     balance: float
     sample: int
@@ -26,12 +29,14 @@ class Audit(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the energy that moved: what the integration, or a scheme of contact, gained; below zero what it lost."""
+        """Energy gained by the integration, or by contact from node to node, as a share of the energy moved; negative
+        if lost.
+        """
         return self.balance / self.moved if self.moved else 0.0
 
 
 def audit(energies: Mapping[str, Array], robot: Robot, duration: float) -> Audit:
-    """Of energies over time, by name."""
+    """Evaluate the energy balance from energies over time by name."""
     balance = energies["balance"]
     stores = {name: each for name, each in energies.items() if name != "balance"}
     worst = int(np.abs(balance).argmax())
@@ -48,12 +53,12 @@ def leaks(robot: Robot) -> bool:
 
 
 def switches(robot: Robot) -> bool:
-    """Whether a joint touches a mesh from node to node, which puts energy in and takes it out."""
+    """Return True if a joint touches a mesh from node to node, which adds and removes energy."""
     return any(each.on_mesh for each in _slides(robot))
 
 
 def appears(robot: Robot) -> bool:
-    """Whether material appears in a joint, and energy with it."""
+    """Return True if material appears in a joint, and energy with it."""
     return any(getattr(each, "rear", "") == "none" for each in _slides(robot))
 
 
@@ -62,7 +67,7 @@ def _slides(robot: Robot) -> list[Prismatic]:
 
 
 def words(share: float, robot: Robot) -> str:
-    """What the integration, or contact from node to node, did to the energy."""
+    """Return a sentence about the energy that the integration, or contact from node to node, has gained or lost."""
     part = f"{100 * abs(share):.2g} %" if abs(share) >= LEAST else f"less than {100 * LEAST:g} %"
     who = "contact from node to node" if switches(robot) else "the integration"
     return f"{who} {'gained' if share > 0 else 'lost'} {part} of the energy moved"

@@ -1,4 +1,4 @@
-"""Forces inside the robot of a run: in joints and constraints, across sections; and strain."""
+"""Internal forces of a run: in joints and constraints, across sections, and strain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOST = (
 
 
 class Forces:
-    """All that is known of the forces on a robot at the samples of a run."""
+    """Forces on a robot at the samples of a run."""
 
     def __init__(self, records: Records, dense: Dense | str) -> None:
         self._records = records
@@ -38,7 +38,7 @@ class Forces:
         return self._records.values("time")
 
     def _state(self) -> dict[str, Any]:
-        """What the functions of the system take."""
+        """Arguments of the functions of the system."""
         known, system = self._records.names, self.system
         if "torque" not in known:  # nor are accelerations those that forces make
             raise ValueError(f"forces inside the robot are not known: {INPUTS_ARE_GONE}")
@@ -54,7 +54,7 @@ class Forces:
         }
 
     def reaction(self, name: object, axes: Any) -> xr.DataArray:
-        """Of the joint of a link, or of a constraint, or of one of its rows."""
+        """Return the forces in the joint of a link, of a constraint, or of one of its rows."""
         links = [link.name for link in self.system.robot.links]
         if isinstance(name, str) and name in links:
             values = self.system.reaction(name, axes=axes, **self._state())

@@ -1,6 +1,6 @@
 """Results as NetCDF4 files.
 
-HDF5 that cannot finish a file on a full disk takes the whole program down, so that it only ever writes to memory.
+HDF5 ends the program if it cannot complete a file on a full disk: it writes to memory only.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _arrays(data: xr.Dataset) -> list[str]:
 
 
 def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
-    """The Dataset in a file; whatever is wrong with it is said in a sentence."""
+    """Read the Dataset of a file; raise ValueError with the reason if that is impossible."""
     import h5py
     import xarray as xr
 

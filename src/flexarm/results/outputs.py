@@ -28,7 +28,7 @@ Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
 
 @dataclass(frozen=True)
 class Inputs:
-    """Inputs of a run at any time: after a jump the new ones, at the end of the run those before."""
+    """Inputs of a run at any time: at a jump those after it, at the end of the run those before."""
 
     schedule: Schedule
     stepper: Stepper
@@ -47,7 +47,7 @@ class Inputs:
         return np.minimum(near, np.nextafter(self.end, -np.inf)) if self.end > 0 else near
 
     def at(self, moments: Array) -> Array:
-        """Return the inputs at given times; nan where a function of the user fails that the steps did not call there."""
+        """Return the inputs at given times; nan where a function of the user fails."""
         held = self._held(moments)
         try:
             return self.schedule.inputs(moments, held)

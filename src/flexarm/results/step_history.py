@@ -1,10 +1,6 @@
-"""States between the nodes of an integration.
+"""Recorded steps of a run, states between them by Hermite polynomials, and the recorder of steps and samples.
 
 `codegen/groups.c` evaluates the same polynomials for groups of lanes, by the matrices below.
-
-The steps of a run, kept so that it can be read at any time between them.
-
-What is kept of a run: samples, its steps, the torques of a digital controller, what the solver did.
 """
 
 from __future__ import annotations
@@ -158,7 +154,7 @@ class StepHistory:
         return np.concatenate([self.times[:1], self.times[1:][np.diff(self.times) == 0]])
 
     def at(self, wanted: Array) -> Array:
-        """Rows of (q, v, a, work, lost) at the wanted times; at a jump, after it."""
+        """Return rows of (q, v, a, work, lost) at given times; at a jump those after it."""
         if len(self.times) == 1:
             return np.repeat(self.rows[:, :-2], len(wanted), axis=0)
         return rows_between(self.times, self.rows[:, :-4], self.rows[:, -4:], wanted, self.order)
@@ -194,7 +190,7 @@ class Keeper:
 
     @property
     def nodes(self) -> StepHistory | None:
-        """All of them; None where they were too many."""
+        """All recorded steps; None if there were too many."""
         if self.full or not self.blocks:
             return None
         times, rows = (np.concatenate(part) for part in zip(*self.blocks, strict=True))
@@ -215,7 +211,7 @@ AT_ONCE = 4096  # nodes between which samples are computed together
 
 @dataclass
 class Statistics:
-    """What the solver did."""
+    """Statistics of the solver."""
 
     method: str = ""
     steps: int = 0
@@ -240,8 +236,10 @@ class Statistics:
 
 @dataclass
 class Recorder:
-    """Samples at the wanted times, rows of (q, v, a, work, lost), as far as the run came. Each entry is appended whole:
-    an interruption at any moment leaves a record that is consistent."""
+    """Recorded samples, rows of (q, v, a, work, lost), as far as the run was integrated.
+
+    Each entry is appended whole: an interruption at any moment leaves a consistent record.
+    """
 
     wanted: Array
     layout: Layout
@@ -266,9 +264,11 @@ class Recorder:
         self.blocks.append((np.zeros(1), self._row(state)))
 
     def record(self, times: Array, states: Array, end: float, jumped: bool = True) -> None:
-        """Keep these nodes and the samples between them before time `end`: there inputs may jump, so that a sample at
-        that time is of the stretch that follows, or left to `finish`. Where accelerations were computed anew between
-        them, a time is there twice."""
+        """Record these nodes and the samples between them before time `end`.
+
+        Inputs may jump at `end`: a sample at that time belongs to the next stretch, or to `finish`. If accelerations
+        were recomputed between nodes, a time occurs twice.
+        """
         if jumped and times[0] > self.jumps[-1]:
             self.jumps.append(float(times[0]))
         inside = times[1:][times[1:] == times[:-1]]

@@ -115,7 +115,7 @@ def record(run: Run, system: System, errors: list[LinkError], repeated: bool) ->
 
 
 def repeat_note(errors: list[LinkError], names: list[str]) -> str:
-    """Return the sentence that tells that a run was repeated with exact links."""
+    """Return the warning that a run was repeated with exact links."""
     worst = max(errors, key=lambda each: (each.is_large, each.error))
     listed = ", ".join(f"'{name}'" for name in names)
     if worst.error > MAX_STIFFENING_ERROR:

@@ -1,7 +1,4 @@
-"""How fast a run vibrates, as its steps tell: what samples must show.
-
-Vibration that is left in a run after a move.
-"""
+"""Frequency of the vibrations of a run, which samples must resolve, and residual vibration after a move."""
 
 from __future__ import annotations
 
@@ -33,14 +30,16 @@ MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
 
 
 class Vibration(NamedTuple):
-    """The fastest that is minded: which coordinate (its place), and its frequency (Hz)."""
+    """Fastest vibration that samples must resolve: index of its coordinate, and its frequency (Hz)."""
 
     place: int
     frequency: float
 
 
 def vibration(nodes: StepHistory, coordinates: Sequence[Coordinate], sizes: Array, rtol: float) -> Vibration | None:
-    """Of any coordinate, of which these sizes are large. A swing is the way from one turning point to the next."""
+    """Return the fastest vibration of any coordinate with respect to its size; a swing goes from one turning point to
+    the next.
+    """
     q, v, _ = nodes.motions(len(coordinates))
     places, turns = (v[:-1] * v[1:] < 0).T.nonzero()  # of one coordinate after the other
     counts = np.bincount(places, minlength=len(coordinates))
@@ -81,7 +80,7 @@ def _quantile(values: Array, share: float) -> float:
 
 
 def refinement(found: Vibration | None, sample: float, count: int, coordinates: int) -> int:
-    """How many samples should take the place of one, so that the vibration can be seen."""
+    """Return the number of samples that must replace one so that the vibration is resolved."""
     if found is None:
         return 1
     room, wanted = MOST_NUMBERS // (count * coordinates), A_PERIOD * found.frequency * sample
@@ -124,6 +123,6 @@ def residual(run: Run, name: str, after: Any) -> float:
 
 
 def _turns(values: Array) -> int:
-    """How often it turns about."""
+    """Return the number of turning points."""
     ways = np.sign(np.diff(values))
     return int(np.count_nonzero(np.diff(ways[ways != 0])))

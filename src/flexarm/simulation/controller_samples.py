@@ -1,4 +1,4 @@
-"""Samples of a digital controller: taken at breakpoints and, where that is possible, inside the integration loop."""
+"""Samples of a digital controller: at breakpoints and, where possible, inside the integration loop."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class ControllerSamples:
         return bool((q - margin < self._bounds[0]).any() or (q + margin > self._bounds[1]).any())
 
     def _on_sample(self, t: float, state: Array) -> HeldTorques | None:
-        """Take a sample inside the loop; None if it must be known first that the run has not ended."""
+        """Take a sample inside the loop; None if it must first be checked that the run has not ended."""
         assert self.sampler is not None
         if self._asks and self.sampler.control.samples and self._is_near_a_limit(state):
             return None

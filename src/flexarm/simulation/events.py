@@ -1,4 +1,4 @@
-"""What ends a run before its time: joint limits, a user's condition, deflections beyond all reason."""
+"""Events that end a run: joint limits, conditions of the user, and absurd deflections."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Watch:
 
     @cached_property
     def far(self) -> Array:
-        """By coordinate, times what is large for it: beyond that a link bends without reason."""
+        """Multiples of the size of each coordinate beyond which a deflection is absurd."""
         system = self._system
         exact = {link.name for link in system.robot.links if link.stiffening == "exact"}
         curls = np.array([CURLED if each.link in exact else 1 for each in system.coordinates], dtype=float)
@@ -122,8 +122,10 @@ class Watch:
     def first(
         self, times: Array, states: Array, layout: Layout, sizes: Array, order: int, apart: float = np.inf
     ) -> Event | None:
-        """The first event on a stretch of nodes (the first of them is known to be well) of a method of this order;
-        `sizes` say what is large. Conditions are looked at in moments that are no further `apart` (s)."""
+        """Return the first event on a stretch of nodes of a method of this order; the first node is known to be valid.
+
+        Conditions are evaluated at times no further `apart` (s).
+        """
         finer = _with_dips(times, states, layout, apart) if self.conditions and order > LOW else (times, states)
         found = [
             *self._runaways(times, states[:, layout.q], sizes),
@@ -272,7 +274,7 @@ def _functions(stop: Any) -> list[Callable[..., Any]]:
 
 
 def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Condition:
-    """Of the user's: it gets copies, with names."""
+    """Wrap a condition of the user: it gets copies with names."""
     name = getattr(function, "__name__", "condition")
 
     def value(t: float, q: Array, v: Array) -> float:

@@ -1,4 +1,4 @@
-"""The state in which a run starts."""
+"""Initial state of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vect
 
 
 def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, rate: int) -> None:
-    """What is said of a driven joint must be what its motion begins with."""
+    """Require that the initial value given for a driven joint is that of its motion."""
     if given is None or isinstance(given, str):
         return
     said = given if isinstance(given, Mapping) else dict(zip(system.names, system.vector(given, name), strict=True))

@@ -1,4 +1,4 @@
-"""The loop over time: the compiled driver from breakpoint to breakpoint, and what happens there."""
+"""The integration loop: the compiled driver from breakpoint to breakpoint, and restarts, samples and events between."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def usual(robot: Robot) -> Method:
 
 
 class LocalDynamics(Protocol):
-    """What the choice is made by: a robot's small motions, and how forces accelerate it."""
+    """Small motions of a robot and its response to forces, by which a method is selected."""
 
     @property
     def plant(self) -> Plant: ...
@@ -128,12 +128,12 @@ def _kicked(kicks: Array, states: int) -> Array:
 
 
 def _smooth(robot: Robot) -> bool:
-    """Whether nothing in it is stiff only at times: dry friction, stops."""
+    """Return True if no force of the robot is stiff only at times (dry friction, stops)."""
     return not any(joint.coulomb or joint.stop is not None for joint in _moving_joints(robot))
 
 
 def _on_mesh(robot: Robot) -> bool:
-    """Whether a slide counts by the nodes of a mesh."""
+    """Return True if a slide counts by the nodes of a mesh."""
     return any(isinstance(joint, Prismatic) and joint.on_mesh for joint in _moving_joints(robot))
 
 
@@ -147,7 +147,10 @@ def _shaking_times(schedule: Schedule, duration: float) -> Array:
 
 
 def _steps(spectrum: LocalSpectrum, v: Array, kicks: Array, mass: float, tolerance: Tolerance) -> tuple[float, float]:
-    """With each of the two methods. Modes are of unit mass, so one of size 1 moves the `mass` by its root."""
+    """Return the numbers of steps of both methods.
+
+    Modes have unit mass, so that a mode of size 1 moves the `mass` by its square root.
+    """
     w = spectrum.frequencies
     swings = w > 1e-6 * w.max(initial=0.0)
     pushed, thrown = np.abs(kicks @ spectrum.to_modes.T).max(axis=0)[swings], np.abs(spectrum.to_modes @ v)[swings]
@@ -167,7 +170,7 @@ TIGHTER = 10.0  # times a tolerance, to see how far off a run is; what else boun
 
 @dataclass(frozen=True)
 class IntegrationOptions:
-    """What `simulate` was asked for, as far as it concerns the steps."""
+    """Options of `simulate` that concern the steps."""
 
     method: str | Method
     radius: float | None
@@ -185,7 +188,7 @@ class IntegrationOptions:
         return chosen_method(self.method, self.radius, self.tolerance, self.dt)
 
     def tighter(self, run: Statistics) -> IntegrationOptions:
-        """Of a run that is more accurate than another, whatever bounded the steps of that."""
+        """Return options of a more accurate run than a given one, whatever bounded its steps."""
         dt = None if self.dt is None else self.dt / 2
         return replace(self, dt=dt, tolerance=self.tolerance.divided(TIGHTER), longest=run.largest_step / 2)
 
@@ -206,14 +209,14 @@ class IntegrationOptions:
     def integration_with(
         self, stepper: Stepper, schedule: Schedule, wanted: Array, watch: Watch, interrupts: Interrupts
     ) -> Integration:
-        """The same with a stepper that is chosen already."""
+        """Return the integration with a stepper that was selected before."""
         size = self.solver.step_size(self.tolerance.horizon, self.dt, float(wanted[1]))
         statistics = Statistics(name_of(self.method, stepper))
         recorder = Recorder(wanted, stepper.plant.layout, stepper.order, statistics)
         return Integration(schedule, stepper, size, watch, recorder, interrupts, self.longest)
 
     def stepper(self, method: Method, schedule: Schedule) -> Stepper:
-        """Of a method that was chosen for other robots of the structure."""
+        """Return the stepper of a method that was selected for other robots of the structure."""
         return self._stepper(Compiled(method, self.tolerance), schedule)
 
     def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
@@ -252,5 +255,5 @@ def lightest(masses: Array, motors: Array) -> Array:
 
 
 def _lever(link: Link) -> float:
-    """Of a motor's coordinate (m), or 1 where that is a length."""
+    """Return the lever of a motor's coordinate (m), or 1 if the coordinate is a length."""
     return 1.0 if isinstance(link.joint, Prismatic) else link.length

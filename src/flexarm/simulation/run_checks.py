@@ -1,17 +1,7 @@
-"""Contacts with stops that steps have jumped over.
+"""Checks of a run while it is integrated: missed contacts, singular inertia, divergence, and its size before it starts.
 
-A joint may run into a stiff stop and come back within one step. Where the step begins and where it ends all looks well,
-and the error estimate, which sees displacements, is content; but the curve between dives deep into the stop, or the
-energy of the impact is gone. So the energy of steps in contact is balanced.
-
-Coordinates that move without moving any mass: found by how a robot answers forces, named by its mass matrix.
-
-To compute a mass matrix and its eigenvalues takes longer than many a run, so that is done only when accelerations are
-beyond anything that is usual.
-
-Why a run found no way on.
-
-Whether a run can be computed at all: counted before it starts, and watched while it goes.
+A joint may run into a stiff stop and return within one step. The ends of the step look valid and the error estimate is
+small, but the interpolated motion dives deep into the stop, or the energy of the step is not balanced.
 """
 
 from __future__ import annotations
@@ -58,7 +48,7 @@ class Contacts:
 
     @property
     def any(self) -> bool:
-        """Whether there are stops to be looked at."""
+        """True if there are stops."""
         return bool(self._stops)
 
     def first_missed(self, times: Array, states: Array, layout: Layout, report: Report) -> int | None:
@@ -88,8 +78,7 @@ class Contacts:
 
 
 def _balance(path: Array, layout: Layout, report: Report) -> tuple[Array, Array]:
-    """Of points along each step, (steps, points, state): the worst of the energy's balance, and the largest energy of
-    motion and springs at its ends."""
+    """Return the largest error of the energy balance at points along each step, and the largest energy at its ends."""
     flat = path.reshape(-1, path.shape[-1])
     inputs = np.zeros((len(flat), report.inputs))
     energies = report(*(flat[:, part] for part in layout.motions), inputs)[0].reshape(*path.shape[:2], -1)
@@ -103,7 +92,7 @@ AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a r
 
 
 class Answering(Protocol):
-    """What tells how a robot answers forces: any stepper."""
+    """Interface to the response of a robot to forces: any stepper."""
 
     plant: Plant
     sizes: Array
@@ -112,7 +101,7 @@ class Answering(Protocol):
 
 
 class InertiaWatch:
-    """Of one run: what was found usual once is not asked about again."""
+    """Check of the inertia of one run; values that were found to be usual are not checked again."""
 
     def __init__(self, system: System, stepper: Answering) -> None:
         self.system, self.plant, self.layout = system, stepper.plant, stepper.plant.layout
@@ -166,8 +155,11 @@ class InertiaWatch:
 def divergence(
     system: System, plant: Plant, t: float, last: Array, tried: Array, fell: float | None, name: str = ""
 ) -> str:
-    """In a sentence: after the `last` good state at time t the next one that was `tried` is none, though the step fell
-    to so much (s; None of fixed steps). The `name` of what failed is found unless it is known."""
+    """Return the message for a step from the `last` valid state at time t whose result `tried` is invalid.
+
+    `fell` is the step size to which the method went down (s; None for fixed steps); the failing quantity is found
+    unless `name` is given.
+    """
     layout = plant.layout
     what = "is not a number with this fixed step"
     if fell is not None:
@@ -258,7 +250,7 @@ def _doubt(sentence: str) -> None:
 
 
 def memory() -> float:
-    """Bytes that this machine has; a modest guess where it does not tell."""
+    """Return the memory of this machine (bytes), or a low guess if it is unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -57,7 +57,7 @@ def largest_distance(system: System, run: Integration, tighter: Integration) -> 
 
 
 def _ends(system: System, q: Array) -> Array:
-    """Of all links, root and tip: (2 links, samples, 3)."""
+    """Return the positions of root and tip of all links, shape (2 links, samples, 3)."""
     places = [(link.name, x) for link in system.robot.links for x in (0.0, None)]
     return np.stack([system.frame(name, x, q)[:, :3, 3] for name, x in places])
 

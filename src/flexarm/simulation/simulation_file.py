@@ -1,7 +1,4 @@
-"""A simulation as a robot file asks for it: the `simulation:` section, checked.
-
-Everything that is wrong with it is told at once, with the lines of the file.
-"""
+"""Section `simulation:` of a robot file. All errors are reported at once, with the lines of the file."""
 
 from __future__ import annotations
 
@@ -30,10 +27,10 @@ from flexarm.robot.io.yaml_source import Source
 def simulation_options(
     section: Mapping[str, Any], file: str, *, robot: Robot | None = None, outside: bool = False
 ) -> dict[str, Any]:
-    """Arguments of `simulate` from the section of a file.
+    """Return the arguments of `simulate` from the section of a file.
 
-    file: the robot file; tables are looked for beside it, and in no other folder unless `outside` is true.
-    robot: whose links are meant; without it, `simulate` finds names that do not exist.
+    file: the robot file; tables must be in its folder unless `outside` is true.
+    robot: its links validate names; without it, `simulate` finds unknown names.
     """
     reader = _Reader(os.path.dirname(file), None if robot is None else System(robot, native=False), outside)
     out = {}
@@ -53,7 +50,7 @@ def simulation_options(
 
 @dataclass
 class _Reader:
-    """What is known about the file, and what was found wrong with it."""
+    """Context of the file, and the errors found so far."""
 
     folder: str
     system: System | None
@@ -195,7 +192,7 @@ def _profile(reader: _Reader, value: Any, path: str) -> Profile:
 
 
 def _beside(reader: _Reader, source: str, path: str) -> str:
-    """A file in the folder of the robot file: one from somebody else must not reach for other files."""
+    """Return the path of a file in the folder of the robot file: a file from others must not read other files."""
     if "\0" in source or not source:
         raise _wrong(path, source, "must be the name of a file")
     folder = os.path.realpath(reader.folder)

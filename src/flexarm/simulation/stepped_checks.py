@@ -1,9 +1,7 @@
-"""Numbers of a simulation by the names that runs have them by.
+"""Checks of steps by hand, which must not fail silently, and numbers of a `Simulation` by name.
 
-What a step by hand must not pass over in silence: it has no result, leaves what the model knows, or is inaccurate.
-
-Most of it is bounds of coordinates, which the compiled step itself compares; the rest is looked at when one of them is
-left.
+Most checks are bounds of coordinates that the compiled step compares itself; the rest is evaluated if one of them is
+exceeded.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ ENERGIES = ("kinetic", "elastic", "gravity", "drive")
 
 @dataclass(frozen=True)
 class Reading:
-    """What a state tells beyond itself: energies, the tip, deflections of the links' tips (links, 3)."""
+    """Energies, tip and deflections of the links' tips (links, 3) in a state."""
 
     energies: Array
     tip: Array
@@ -45,7 +43,7 @@ class Reading:
 
 
 def available(system: System) -> dict[str, Callable[[Simulation], float]]:
-    """All numbers by name."""
+    """Return the functions that read all numbers, by name."""
     found: dict[str, Callable[[Simulation], float]] = {}
     for number, prefix in enumerate(("", "v.", "a.")):
         found |= {f"{prefix}{name}": partial(_part, number * system.nq + k) for k, name in enumerate(system.names)}
@@ -58,7 +56,7 @@ def available(system: System) -> dict[str, Callable[[Simulation], float]]:
 
 
 def _part(k: int, sim: Any) -> float:
-    """Of the state, which begins with q, v and a."""
+    """Return part k of the state, which begins with q, v and a."""
     return float(sim._before[k])
 
 
@@ -114,7 +112,7 @@ class GivenWarnings:
 
 
 class StepWatch:
-    """Of one simulation, between two resets."""
+    """Checks of one simulation between two resets."""
 
     def __init__(
         self, system: System, stepper: ZeroOrderHoldStepper, tolerance: Tolerance, dt: float, said: GivenWarnings
@@ -128,12 +126,12 @@ class StepWatch:
         self._bound()
 
     def require_at_start(self, state: Array) -> None:
-        """Of the state in which it begins."""
+        """Require a valid initial state."""
         self._inertia.require_at_start(state)
         self._events.require_at_start(state, self.stepper.layout.state)
 
     def look(self, t: float, elapsed: float) -> None:
-        """At the step that was just computed from t, `elapsed` seconds after the beginning: raise, or warn."""
+        """Check the step just computed from t, `elapsed` seconds after the start: raise or warn."""
         stepper = self.stepper
         layout, told = stepper.layout.state, stepper.told.tolist()
         error, left, alarms, size, _ = told
@@ -173,7 +171,7 @@ class StepWatch:
         return f"'{self.system.names[int(np.argmax(np.where(np.isfinite(q), q, np.inf)))]}'" if len(q) else "the state"
 
     def _bound(self) -> None:
-        """Where coordinates and accelerations must be looked at."""
+        """Set the bounds of coordinates and accelerations beyond which steps are checked."""
         system, events, n = self.system, self._events, self.system.nq
         far = BEYOND * np.where(np.isfinite(events.far), events.far * system.sizes, np.inf)
         far = np.minimum(far, self._of_bending())
@@ -187,8 +185,9 @@ class StepWatch:
         self.stepper.high[2 * n :] = self._inertia.unusual * system.sizes
 
     def _of_bending(self) -> Array:
-        """Below which no link bends, twists or curls further than its model knows; beyond, it may. Once that was said,
-        only those of exact links, which may coil up."""
+        """Return bounds below which no link bends, twists or curls beyond its model; after the warning, those of exact
+        links only.
+        """
         system = self.system
         turns = system._unit_turns
         models = {link.name: link.stiffening for link in system.robot.links}
