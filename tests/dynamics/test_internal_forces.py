@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.dynamics.internal_forces import LinkCuts
+from flexarm.dynamics.internal_forces import LinkSectionForces
 from flexarm.dynamics.joint_reactions import Balance
 from tests import newton_euler
 from tests.dynamics.test_joint_reactions import rigid_trees
@@ -163,7 +163,7 @@ def test_points_take_what_the_energy_of_a_link_takes(stiffening, most):
     arm = fa.Robot(links=[fa.Link(name, 1.0, section=BAR, material=ALUMINIUM, flexible=shapes) for name in "ab"])
     found = fa.System(arm, native=False)
     q, v, a = state(found, 1, size=1.0)
-    cuts = LinkCuts(Balance(found, q, v, a, (), None), 1)
+    cuts = LinkSectionForces(Balance(found, q, v, a, (), None), 1)
     whole = found.reaction("b", q, v, a)
     assert np.abs(cuts.unresolved).max() < most * np.abs(whole).max()
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from flexarm.dynamics.spatial_algebra import Jet, followed
+from flexarm.dynamics.spatial_algebra import Jet, jet_along
 
 t = ca.SX.sym("t")
 ONE = ca.vertcat(ca.sin(t), t**2 - 1, ca.exp(-t))
@@ -55,7 +55,7 @@ def test_rates_are_derivatives(name):
 
 def test_an_expression_follows_its_symbols():
     x = ca.SX.sym("x", 3)
-    found = followed(ca.vertcat(ca.sin(x[0]) * x[1], x[2] ** 2 + x[0]), x, jet(ONE))
+    found = jet_along(ca.vertcat(ca.sin(x[0]) * x[1], x[2] ** 2 + x[0]), x, jet(ONE))
     assert_allclose(values(found), values(jet(ca.vertcat(ca.sin(ONE[0]) * ONE[1], ONE[2] ** 2 + ONE[0]))), rtol=1e-12)
 
 

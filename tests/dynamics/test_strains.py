@@ -97,10 +97,10 @@ def test_sections_that_vary_hold_a_point_here_and_not_there():
     for section in (cone, steps):
         assert section.has(0.2, 0.008, 0.008) is True
         assert section.has(1.0, 0.008, 0.008) is False
-    numbers = fa.Section.properties(A=1e-4, I_y=1e-9, I_z=1e-9)
-    assert numbers.has(0.5, 1.0, 1.0) is None
-    assert fa.Section.tapered(numbers, numbers).has(0.5, 1.0, 1.0) is None
-    beam(numbers, bend_y=1).strain("beam", 0.5, at=(1.0, 1.0))
+    parameters = fa.Section.properties(A=1e-4, I_y=1e-9, I_z=1e-9)
+    assert parameters.has(0.5, 1.0, 1.0) is None
+    assert fa.Section.tapered(parameters, parameters).has(0.5, 1.0, 1.0) is None
+    beam(parameters, bend_y=1).strain("beam", 0.5, at=(1.0, 1.0))
 
 
 def test_what_is_wrong_is_said():

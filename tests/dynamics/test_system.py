@@ -199,9 +199,9 @@ def test_systems_and_modes_pickle(system):
 
 def test_threads_share_what_the_first_of_them_builds(monkeypatch):
     system, expected = (fa.System(fa.library.two_link_arm(), native=False) for _ in range(2))
-    monkeypatch.setattr(structure_module, "_known", OrderedDict())
+    monkeypatch.setattr(structure_module, "_structures", OrderedDict())
     _ = system.structure
-    monkeypatch.setattr(structure_module, "_known", OrderedDict())
+    monkeypatch.setattr(structure_module, "_structures", OrderedDict())
     built, start = [], threading.Barrier(8)
     recipe = system.parametric._recipes["mass_matrix"]
 
@@ -238,7 +238,7 @@ def test_a_linearization_by_columns_is_that_of_one_expression(monkeypatch):
     system = fa.System(robot, native=False)
     q, v, a = 0.1 * np.random.default_rng(5).normal(size=(3, 2, 1, system.nq))
     whole = system.linearization(q, v, a[0])
-    monkeypatch.setattr(room, "MANY", 0)
+    monkeypatch.setattr(room, "MAX_DENSE_COORDINATES", 0)
     columns = system.linearization(q, v, a[0])
     for name in ("M", "K", "G", "D"):
         assert getattr(columns, name).shape == (2, 1, system.nq, system.nq)

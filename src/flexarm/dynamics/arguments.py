@@ -48,10 +48,10 @@ class Linearization:
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
 
-MOST_POINTS = 100_000
+MAX_POINT_COUNT = 100_000
 
 # Of a link's length: a slide at its end may be beyond it by this much.
-ROUNDING = 1e-9
+POSITION_TOLERANCE = 1e-9
 
 
 class Arguments:
@@ -74,17 +74,17 @@ class Arguments:
         """The number of a link and places on it, (points,); a number is one point."""
         number, _ = self.place(link, None)
         given = real_array("x", x)
-        if given.ndim > 1 or given.size > MOST_POINTS:
+        if given.ndim > 1 or given.size > MAX_POINT_COUNT:
             raise ValueError(
-                f"x has shape {given.shape}: must be a number or a list of at most {MOST_POINTS} numbers (m)"
+                f"x has shape {given.shape}: must be a number or a list of at most {MAX_POINT_COUNT} numbers (m)"
             )
         return number, np.array([self.place(link, each)[1] for each in np.atleast_1d(given).tolist()])
 
     def stations(self, length: float, points: int) -> Array:
         """Points along a link, root and tip among them."""
         count = whole_number("points", points, least=1)
-        if count > MOST_POINTS:
-            raise ValueError(f"points = {count}: must be at most {MOST_POINTS}")
+        if count > MAX_POINT_COUNT:
+            raise ValueError(f"points = {count}: must be at most {MAX_POINT_COUNT}")
         return np.linspace(0, length, count)
 
     def vector(self, name: str, value: Vector) -> Array:

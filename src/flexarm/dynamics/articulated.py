@@ -94,7 +94,7 @@ def eliminate(link: LocalInertia, form: Form) -> tuple[Eliminated, Any]:
     )
 
 
-def handed_over(link: LocalInertia, inertia: Any) -> tuple[Any, Any, Any]:
+def parent_inertia(link: LocalInertia, inertia: Any) -> tuple[Any, Any, Any]:
     """The inertia that a link shows at W, as its parent feels it at its own V and coordinates."""
     X, P = link.carry, link.carry_x
     seen_x = inertia @ P
@@ -134,7 +134,7 @@ class Articulated:
 
     def solve(self, force: Any) -> Any:
         """a with M(q) a = force."""
-        return substitute(self.eliminate(), self.order, force)
+        return back_substitute(self.eliminate(), self.order, force)
 
     def eliminate(self) -> list[Eliminated]:
         """Fold the tree inward: all of the work that does not depend on the force."""
@@ -172,10 +172,10 @@ class Articulated:
         """Add the inertia that a link shows at W to its parent."""
         link = self.links[i]
         if link.parent is not None:
-            forms[link.parent].add(*handed_over(link, inertia))
+            forms[link.parent].add(*parent_inertia(link, inertia))
 
 
-def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> Any:
+def back_substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> Any:
     """The solution for a force: inward with what the force does at each W, outward with the accelerations."""
     at_V: list[Any] = [ca.SX.zeros(6) for _ in links]
     own = [force[link.place, 0] for link in links]
@@ -198,12 +198,12 @@ def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> A
     return a
 
 
-def packed(links: list[Eliminated]) -> Any:
+def pack_eliminated(links: list[Eliminated]) -> Any:
     """All entries of the eliminated links as one column, to be handed from one CasADi function to another."""
     return ca.vertcat(*(x for link in links for name in Eliminated.MATRICES for x in getattr(link, name).nonzeros()))
 
 
-def unpacked(column: Any, like: list[Eliminated]) -> list[Eliminated]:
+def unpack_eliminated(column: Any, like: list[Eliminated]) -> list[Eliminated]:
     """The eliminated links back from their column."""
     out, start = [], 0
     for link in like:

@@ -209,7 +209,7 @@ class ShapeSymbols:
 
     columns: dict[str, slice]
     stiffening: str
-    numbers: SymbolsUnder
+    parameters: SymbolsUnder
 
     @property
     def count(self) -> int:
@@ -229,7 +229,7 @@ class SymbolicBody:
     parent: int | None
     shapes: ShapeSymbols
     rear: ShapeSymbols | None
-    numbers: SymbolsUnder
+    parameters: SymbolsUnder
 
     @property
     def elastic_count(self) -> int:
@@ -237,7 +237,7 @@ class SymbolicBody:
 
     @property
     def length(self) -> Any:
-        return self.numbers["length"]
+        return self.parameters["length"]
 
     def elastic(self, x: Any) -> Any:
         """The elastic part of the body's own coordinates (as a column even where it is empty)."""
@@ -256,25 +256,25 @@ class SymbolicBody:
         """Everything fixed to the link."""
         link = self.link
         names = ["hub"] * (link.hub is not None) + ["payload"] * (link.payload is not None)
-        return [self.numbers.under(name) for name in (*names, *(f"masses.{k}" for k in range(len(link.masses))))]
+        return [self.parameters.under(name) for name in (*names, *(f"masses.{k}" for k in range(len(link.masses))))]
 
 
-def symbolic(body: Body, numbers: SymbolsUnder) -> SymbolicBody:
+def make_symbolic(body: Body, parameters: SymbolsUnder) -> SymbolicBody:
     """The body with symbols instead of its numbers."""
-    front = _shapes(body.integrals, numbers)
-    rear = None if body.rear is None else _shapes(body.rear, numbers.under("rear"))
-    return SymbolicBody(erased(body.link), body.model, body.local, body.parent, front, rear, numbers)
+    front = _shapes(body.integrals, parameters)
+    rear = None if body.rear is None else _shapes(body.rear, parameters.under("rear"))
+    return SymbolicBody(erase_values(body.link), body.model, body.local, body.parent, front, rear, parameters)
 
 
-def _shapes(of: LinkIntegrals, numbers: SymbolsUnder) -> ShapeSymbols:
-    return ShapeSymbols(of.columns, of.stiffening, numbers)
+def _shapes(of: LinkIntegrals, parameters: SymbolsUnder) -> ShapeSymbols:
+    return ShapeSymbols(of.columns, of.stiffening, parameters)
 
 
-def erased(value: Any) -> Any:
+def erase_values(value: Any) -> Any:
     """A description without its numbers: what is computed from one by mistake is not a number."""
     if isinstance(value, Description):
         fields = type(value).model_fields
-        return value.model_copy(update={name: erased(getattr(value, name)) for name in fields})
+        return value.model_copy(update={name: erase_values(getattr(value, name)) for name in fields})
     if isinstance(value, tuple):
-        return tuple(erased(each) for each in value)
+        return tuple(erase_values(each) for each in value)
     return float("nan") if isinstance(value, float) else value

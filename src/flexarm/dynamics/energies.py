@@ -19,44 +19,46 @@ from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along
 from flexarm.robot import MovingJoint
 from flexarm.robot.joints import Prismatic
 
-FADE = 1e-3  # of the travel: over this depth the damping sets in, so that the force does not jump at the touch
+STOP_DAMPING_DEPTH = (
+    1e-3  # of the travel: over this depth the damping sets in, so that the force does not jump at the touch
+)
 
 
-def potential(body: SymbolicBody, x: Any) -> Any:
+def stop_energy(body: SymbolicBody, x: Any) -> Any:
     """Energy of a body's stops, from its own coordinates."""
     energy = ca.SX(0)
-    for depth in _depths(body, x):
-        energy += body.numbers["joint.stop.stiffness"] / 2 * ca.fmax(0, depth) ** 2
+    for depth in _stop_depths(body, x):
+        energy += body.parameters["joint.stop.stiffness"] / 2 * ca.fmax(0, depth) ** 2
     return energy
 
 
-def dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
+def stop_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
     """Half the power that they take."""
     half = ca.SX(0)
-    for depth in _depths(body, x):
-        damping = body.numbers["joint.stop.damping"]
+    for depth in _stop_depths(body, x):
+        damping = body.parameters["joint.stop.damping"]
         if damping.nnz():
-            lower, upper = ca.vertsplit(body.numbers["joint.limits"])
-            touch = ca.fmin(1, ca.fmax(0, depth) / (FADE * (upper - lower)))
+            lower, upper = ca.vertsplit(body.parameters["joint.limits"])
+            touch = ca.fmin(1, ca.fmax(0, depth) / (STOP_DAMPING_DEPTH * (upper - lower)))
             half += damping / 2 * touch * dx[body.local.joint] ** 2
     return half
 
 
-def _depths(body: SymbolicBody, x: Any) -> list[Any]:
+def _stop_depths(body: SymbolicBody, x: Any) -> list[Any]:
     """How deep the joint is in each of its stops; negative outside."""
     joint = body.link.joint
     if not isinstance(joint, MovingJoint) or joint.stop is None:
         return []
-    lower, upper = ca.vertsplit(body.numbers["joint.limits"])
+    lower, upper = ca.vertsplit(body.parameters["joint.limits"])
     at = x[body.local.joint]
     return [lower - at, at - upper]
 
 
-def kinetic(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
+def kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
     """Kinetic energy of a link with all that is fixed to it, and of the rotor that drives it."""
-    energy = kinetic_of_link(body, twist, x, dx)
+    energy = link_kinetic_energy(body, twist, x, dx)
     if (rotor := _rotor(body)) is not None:
-        energy += body.numbers["joint.drive.reflected_inertia"] / 2 * dx[rotor] ** 2
+        energy += body.parameters["joint.drive.reflected_inertia"] / 2 * dx[rotor] ** 2
     return energy
 
 
@@ -68,7 +70,7 @@ def _rotor(body: SymbolicBody) -> int | None:
     return body.local.joint if body.local.motor is None else body.local.motor
 
 
-def kinetic_of_link(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
+def link_kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
     """The same without the rotor."""
     omega, v = twist[:3], twist[3:]
     energy = body.model.kinetic(body, omega, v, x, dx)
@@ -86,7 +88,7 @@ def link_forces(body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet) -
         pushed = lump_forces(body, lump, omega, domega, a, own, v)
         force, inner = force + pushed[:6], inner + pushed[6:]
     if (rotor := _rotor(body)) is not None:
-        inner[rotor] += body.numbers["joint.drive.reflected_inertia"] * own.ddx[rotor]
+        inner[rotor] += body.parameters["joint.drive.reflected_inertia"] * own.ddx[rotor]
     return force, inner
 
 
@@ -134,7 +136,7 @@ def inertia(body: SymbolicBody, x: Any) -> Any:
             J = ca.jacobian(turning, rates)
             total += symmetric(J.T @ (lump["inertia"] @ J))
     if (rotor := _rotor(body)) is not None:
-        total[6 + rotor, 6 + rotor] += body.numbers["joint.drive.reflected_inertia"]
+        total[6 + rotor, 6 + rotor] += body.parameters["joint.drive.reflected_inertia"]
     return total
 
 
@@ -143,8 +145,8 @@ def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> li
     counts as if it turned its link, and so does a joint without mass."""
     lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
     turned, squares = [] if body.local.motor is None else [body.local.motor], []
-    if "mass_inverse" in body.numbers:
-        squares.append(2 * body.numbers["mass_inverse"] * ca.fabs(kinetic_of_link(body, twist, x, dx)))
+    if "mass_inverse" in body.parameters:
+        squares.append(2 * body.parameters["mass_inverse"] * ca.fabs(link_kinetic_energy(body, twist, x, dx)))
     elif body.local.joint is not None:
         turned.append(body.local.joint)
     return squares + [(lever * dx[place]) ** 2 for place in turned]
@@ -183,9 +185,9 @@ def own_stiffness(body: SymbolicBody) -> Any:
 
 def own_damping(body: SymbolicBody) -> Any:
     out = _own(body, body.model.damping(body), "joint.drive.damping")
-    if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.viscous"].nnz():
+    if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.viscous"].nnz():
         joint = body.local.own_joint
-        out[joint, joint] += body.numbers["joint.viscous"]
+        out[joint, joint] += body.parameters["joint.viscous"]
     return out
 
 
@@ -194,9 +196,9 @@ def _own(body: SymbolicBody, elastic: Any, between: str) -> Any:
     matrix = ca.SX(body.local.count, body.local.count)
     if body.elastic_count:
         matrix[body.local.elastic, body.local.elastic] = elastic
-    if elastic_drive(body.link) is not None and body.numbers[between].nnz():
+    if elastic_drive(body.link) is not None and body.parameters[between].nnz():
         pair = [body.local.own_joint, body.local.own_joint + 1]
-        matrix[pair, pair] += body.numbers[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
+        matrix[pair, pair] += body.parameters[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
     return matrix
 
 
@@ -207,7 +209,7 @@ def varying_potential(chain: Kinematics, q: Any) -> Any:
 
 def own_varying_potential(body: SymbolicBody, x: Any) -> Any:
     """That of one body."""
-    return potential(body, x) + body.model.varying_strain(body, x)
+    return stop_energy(body, x) + body.model.varying_strain(body, x)
 
 
 def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
@@ -218,7 +220,7 @@ def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
 
 def own_varying_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
     """That of one body."""
-    return dissipation(body, x, dx) + body.model.varying_dissipation(body, x, dx)
+    return stop_dissipation(body, x, dx) + body.model.varying_dissipation(body, x, dx)
 
 
 def dry_friction(chain: Kinematics, v: Any) -> Any:
@@ -229,22 +231,22 @@ def dry_friction(chain: Kinematics, v: Any) -> Any:
 def own_friction(body: SymbolicBody, dx: Any) -> Any:
     """Those on a body's own coordinates."""
     force = ca.SX.zeros(body.local.count)
-    if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.coulomb"].nnz():
+    if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.coulomb"].nnz():
         joint = body.local.own_joint
-        speed = dx[joint] / body.numbers["joint.coulomb_speed"]
-        force[joint] = body.numbers["joint.coulomb"] * ca.tanh(speed)
+        speed = dx[joint] / body.parameters["joint.coulomb_speed"]
+        force[joint] = body.parameters["joint.coulomb"] * ca.tanh(speed)
     return force
 
 
-def wind_up(body: SymbolicBody, x: Any) -> Any:
+def drive_energy(body: SymbolicBody, x: Any) -> Any:
     """Energy of the spring between a link and its motor, and of the stops of its joint."""
-    stop = potential(body, x)
+    stop = stop_energy(body, x)
     if elastic_drive(body.link) is None:
         return stop
-    return stop + body.numbers["joint.drive.stiffness"] / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
+    return stop + body.parameters["joint.drive.stiffness"] / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
 
 
-def strain(body: SymbolicBody, x: Any) -> Any:
+def strain_energy(body: SymbolicBody, x: Any) -> Any:
     """Elastic energy of a link."""
     eta = body.elastic(x)
     return ca.dot(eta, body.model.stiffness(body) @ eta) / 2 + body.model.varying_strain(body, x)

@@ -28,7 +28,7 @@ class Equations:
 
     def __init__(self, chain: Kinematics) -> None:
         self.chain = chain
-        self.p = chain.numbers.column
+        self.p = chain.parameters.column
         n = chain.coordinates.count
         self.q, self.v, self.a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
         self.tau = ca.SX.sym("tau", n)
@@ -68,7 +68,7 @@ class Equations:
     def forces_of_links(self) -> tuple[list[Any], Any]:
         """Forces (6,) on the twists of the links, one by one, and on all coordinates; gravity included."""
         chain = self.chain
-        upward = -chain.numbers["gravity"]
+        upward = -chain.parameters["gravity"]
         forces, own = [], ca.SX.zeros(chain.coordinates.count)
         for i, moved in enumerate(chain.accelerations(self.q, self.v, self.a, upward)):
             coordinates = (chain.part(vector, i) for vector in (self.q, self.v, self.a))
@@ -178,7 +178,7 @@ class Equations:
     @cached_property
     def kinetic(self) -> Any:
         parts = (
-            energies.kinetic(body, twist, self.chain.part(self.q, i), self.chain.part(self.v, i))
+            energies.kinetic_energy(body, twist, self.chain.part(self.q, i), self.chain.part(self.v, i))
             for i, (body, twist) in enumerate(zip(self.chain.bodies, self._twists, strict=True))
         )
         return ca.cse(sum(parts))
@@ -190,7 +190,7 @@ class Equations:
 
     @cached_property
     def gravity_potential(self) -> Any:
-        g = self.chain.numbers["gravity"]
+        g = self.chain.parameters["gravity"]
         total = ca.SX(0)
         for i, (R, p) in enumerate(self.chain.poses(self.q)):
             mass, moment = energies.first_moment(self.chain.bodies[i], self.chain.part(self.q, i))
@@ -209,8 +209,8 @@ class Equations:
     def energies(self) -> tuple[Any, Any, Any, Any]:
         """Kinetic, elastic (links), gravity, drive (wind-up and stops)."""
         bodies = [(body, self.chain.part(self.q, i)) for i, body in enumerate(self.chain.bodies)]
-        elastic = sum((energies.strain(body, x) for body, x in bodies), ca.SX(0))
-        drive = sum((energies.wind_up(body, x) for body, x in bodies), ca.SX(0))
+        elastic = sum((energies.strain_energy(body, x) for body, x in bodies), ca.SX(0))
+        drive = sum((energies.drive_energy(body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
 
     # --- poses of points ---
@@ -222,7 +222,7 @@ class Equations:
 
     def tip_of(self, link: int) -> SymbolsUnder:
         """A link's tip as a place on it."""
-        return self.chain.bodies[link].numbers.under("tip")
+        return self.chain.bodies[link].parameters.under("tip")
 
     def frame(self, link: int, there: SymbolsUnder) -> tuple[Any, Any]:
         """(R, p) of the section at a place of a link, in the world."""
@@ -255,7 +255,7 @@ class Equations:
         """B (nq, nu): generalised forces per input of the actuators."""
         actuators = self.chain.coordinates.actuators
         out = ca.SX(self.chain.coordinates.count, len(actuators))
-        gears = {body.link.name: body.numbers for body in self.chain.bodies}
+        gears = {body.link.name: body.parameters for body in self.chain.bodies}
         for column, each in enumerate(actuators):
             out[each.coordinate.index, column] = gears[each.link].get("joint.drive.gear_ratio", 1.0)
         return out

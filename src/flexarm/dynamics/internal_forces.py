@@ -16,10 +16,10 @@ import numpy as np
 from flexarm.beam.integrals import Outboard
 from flexarm.beam.polynomials import merged
 from flexarm.beam.section_nodes import LinkNodes
-from flexarm.dynamics.joint_reactions import Balance, about, force_first, turned, turned_back
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.joint_reactions import Balance, force_first, move_wrench, rotate_wrench, rotate_wrench_back
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.model import lumps
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Riding
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from flexarm.dynamics.bodies import Body
 
-NEAR = 1e-9  # of a link's length: what is so near to a section counts as outboard of it
-MOST_POINTS = 40  # on a piece: shapes of high degree are smooth
+SECTION_TOLERANCE = 1e-9  # of a link's length: what is so near to a section counts as outboard of it
+MAX_POINT_COUNT = 40  # on a piece: shapes of high degree are smooth
 
 
 @dataclass(frozen=True)
-class Sections:
+class SectionMotions:
     """Of a link, in states one after the other: places (states, points, 3) and axes (states, points, 3, 3) of sections
     in root axes, accelerations in root axes, angular velocities and their rates in their own."""
 
@@ -45,7 +45,7 @@ class Sections:
     spin_rate: Array
 
 
-class LinkCuts:
+class LinkSectionForces:
     """One link in the states of a balance."""
 
     def __init__(self, balance: Balance, link: int) -> None:
@@ -69,12 +69,12 @@ class LinkCuts:
         if not self._states:
             return np.zeros((*balance.leading, len(x), 6))
         needed = self._own(x) + self._children(x) - self._outer(x)
-        behind = x < self._held_at - NEAR * self.body.link.length  # there the other side is free
-        at_root = self._flat(turned_back(balance.R(link), balance.at_root(link)), 6)
+        behind = x < self._held_at - SECTION_TOLERANCE * self.body.link.length  # there the other side is free
+        at_root = self._flat(rotate_wrench_back(balance.R(link), balance.at_root(link)), 6)
         across = np.where(behind[..., None], at_root[:, None, :], 0.0) - needed
         sections = self._sections(x)
-        found = turned_back(sections.R, about(across, sections.r))
-        if _nothing_behind(self.body):
+        found = rotate_wrench_back(sections.R, move_wrench(across, sections.r))
+        if _has_no_rear(self.body):
             found = np.where(behind[..., None], np.nan, found)
         return found.reshape(*balance.leading, len(x), 6)
 
@@ -84,7 +84,7 @@ class LinkCuts:
         """What the link itself takes, with all masses on it."""
         mass, found = self._of_points(x)
         whole = self._of_points(np.zeros(1))[0]
-        if whole.any() and not _nothing_behind(self.body):  # what appears in a joint takes its momentum there
+        if whole.any() and not _has_no_rear(self.body):  # what appears in a joint takes its momentum there
             found = found + (mass / whole)[..., None] * self.unresolved[:, None, :]
         for each, (_, _, at) in zip(self._own_wrenches[1:], lumps(self.body), strict=True):
             found = found + self._outboard(np.array([at]), x)[..., None] * each[:, None, :]
@@ -126,12 +126,12 @@ class LinkCuts:
 
     def _outboard(self, at: Array, x: Array) -> Array:
         """(states or 1, len(x)): whether places are outboard of sections, or at them."""
-        return np.asarray(at[:, None] >= x - NEAR * self.body.link.length)
+        return np.asarray(at[:, None] >= x - SECTION_TOLERANCE * self.body.link.length)
 
     def _at_own_root(self, wrench: Array, p: Array) -> Array:
         """(states, 1, 6): a wrench about a point of the world, about the root and in its axes."""
         balance, link = self.balance, self.link
-        return self._flat(turned_back(balance.R(link), about(wrench, balance.p(link) - p)), 6)[:, None, :]
+        return self._flat(rotate_wrench_back(balance.R(link), move_wrench(wrench, balance.p(link) - p)), 6)[:, None, :]
 
     # --- the link itself ---
 
@@ -153,12 +153,12 @@ class LinkCuts:
             degree = max(degree, LinkNodes(of).per_piece)
         elif shapes and of.stiffening != "none":
             degree = 2 * degree
-        count = min(2 * degree + mass.degree + 2, MOST_POINTS)
-        if not gripped(body.link):
+        count = min(2 * degree + mass.degree + 2, MAX_POINT_COUNT)
+        if not is_gripped(body.link):
             return Outboard(merged(of.properties.steps, mass.breaks, *(space.breaks for space in shapes))[None], count)
         guide = self._held_at
         ends = [guide, np.full_like(guide, body.link.length)]
-        return Outboard(np.hstack(ends if _nothing_behind(body) else [np.zeros_like(guide), *ends]), count)
+        return Outboard(np.hstack(ends if _has_no_rear(body) else [np.zeros_like(guide), *ends]), count)
 
     @cached_property
     def _per_length(self) -> tuple[Array, Array]:
@@ -175,16 +175,16 @@ class LinkCuts:
         turning = inertia * sections.spin_rate + np.cross(sections.spin, inertia * sections.spin)
         couple = np.concatenate([np.zeros_like(turning), turning], axis=-1)
         push = np.concatenate([force, np.zeros_like(force)], axis=-1)
-        return mass, about(push, -sections.r) + turned(sections.R, couple)
+        return mass, move_wrench(push, -sections.r) + rotate_wrench(sections.R, couple)
 
-    def _sections(self, x: Array) -> Sections:
+    def _sections(self, x: Array) -> SectionMotions:
         """At x (points,), the same in all states, or (states or 1, points)."""
         functions, table = self.balance.system.structure.functions, np.atleast_2d(x)
         rows = np.empty((self._states, table.shape[1], 21))
-        moving = x.ndim == 2 and gripped(self.body.link)
+        moving = x.ndim == 2 and is_gripped(self.body.link)
         for k, column in enumerate(table.T):
             if k == 0 or not moving:
-                there = Numbers()
+                there = Parameters()
                 self.body.model.add_place(there, "place", self.body, float(column[0]), anywhere=True)
             place = there.vector[None, :]
             if moving:  # of such places only x itself changes
@@ -192,7 +192,7 @@ class LinkCuts:
                 place[:, there.names.index("place.x")] = column
             rows[:, k] = self._run(functions.section_motion(self.link, there), *self._given, place)
         r, R, acceleration, spin, spin_rate = np.split(rows, [3, 12, 15, 18], axis=-1)
-        return Sections(r, R.reshape(*R.shape[:-1], 3, 3), acceleration, spin, spin_rate)
+        return SectionMotions(r, R.reshape(*R.shape[:-1], 3, 3), acceleration, spin, spin_rate)
 
     def _run(self, function: ca.Function, *given: Array) -> Array:
         """(states, outputs): a function of columns in all states."""
@@ -201,6 +201,6 @@ class LinkCuts:
         return found.reshape(-1, self._states, order="F").T
 
 
-def _nothing_behind(body: Body) -> bool:
+def _has_no_rear(body: Body) -> bool:
     """Whether material of a link appears in its joint."""
     return isinstance(body.link.joint, FixedPrismatic) and body.link.joint.rear == "none"

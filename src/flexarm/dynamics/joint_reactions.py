@@ -28,7 +28,7 @@ import numpy as np
 from flexarm.codegen.library import building
 from flexarm.dynamics import energies
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Shift, pose_along, twist_along
 from flexarm.foundation.dataclass import dataclass
@@ -42,22 +42,22 @@ if TYPE_CHECKING:
     from flexarm.dynamics.system import System
 
 
-def about(wrench: Array, r: Array) -> Array:
+def move_wrench(wrench: Array, r: Array) -> Array:
     """The same wrench about the point at r from that about which it was given."""
     force = wrench[..., :3]
     torque = wrench[..., 3:] - np.cross(r, force)
     return np.concatenate([np.broadcast_to(force, torque.shape), torque], axis=-1)
 
 
-def turned(R: Array, wrench: Array) -> Array:
+def rotate_wrench(R: Array, wrench: Array) -> Array:
     """The same wrench in other axes: R (..., 3, 3) turns coordinates into these."""
     parts = [np.einsum("...ij,...j->...i", R, wrench[..., part]) for part in (slice(0, 3), slice(3, 6))]
     return np.concatenate(parts, axis=-1)
 
 
-def turned_back(R: Array, wrench: Array) -> Array:
+def rotate_wrench_back(R: Array, wrench: Array) -> Array:
     """The same with the inverse of R."""
-    return turned(np.swapaxes(R, -1, -2), wrench)
+    return rotate_wrench(np.swapaxes(R, -1, -2), wrench)
 
 
 def force_first(wrench: Array) -> Array:
@@ -65,7 +65,7 @@ def force_first(wrench: Array) -> Array:
     return np.concatenate([wrench[..., 3:], wrench[..., :3]], axis=-1)
 
 
-BALANCED = 1e-6  # of the forces on coordinates: what constraints must leave of them
+BALANCE_TOLERANCE = 1e-6  # of the forces on coordinates: what constraints must leave of them
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _balancing(system: System, motion: tuple[Array, Array, Array]) -> Array | No
     for row, needed in zip(system.constraint_jacobian(q)[:, :, passive], taken[:, passive], strict=True):
         forces, told = row_forces(row, needed)
         left = row.T @ forces - needed
-        if not told or np.abs(left).max(initial=0.0) > BALANCED * np.abs(needed).max(initial=1e-300):
+        if not told or np.abs(left).max(initial=0.0) > BALANCE_TOLERANCE * np.abs(needed).max(initial=1e-300):
             return None
         found.append(forces)
     return np.array(found).reshape(*shape[:-1], -1)
@@ -159,10 +159,10 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     pulled, R, p = system._call(system.structure.functions.held, given, q=q)
     found = []
     for k, touch in enumerate(touches):
-        wrench = turned(R[..., 3 * k : 3 * k + 3], force_first(pulled[..., k]))
+        wrench = rotate_wrench(R[..., 3 * k : 3 * k + 3], force_first(pulled[..., k]))
         constraint = system.robot.every_constraint[touch.constraint]
         if touch.side == "root":
-            x = _where(system, touch.constraint, q)
+            x = _support_places(system, touch.constraint, q)
         else:
             _, _, at = constraint.places["link" if touch.side == "place" else touch.side]
             x = np.array(system.robot.links[touch.link].length if at is None else at)
@@ -170,7 +170,7 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     return found
 
 
-def _where(system: System, constraint: int, q: Array) -> Array:
+def _support_places(system: System, constraint: int, q: Array) -> Array:
     """(...): where on its link a support stands."""
     supports = [k for k, each in enumerate(system.robot.every_constraint) if isinstance(each, PointSupport)]
     _, _, where = system.structure.constraints.supports[supports.index(constraint)]
@@ -179,7 +179,7 @@ def _where(system: System, constraint: int, q: Array) -> Array:
     return found.reshape(q.shape[:-1])
 
 
-def tree(e: Equations) -> list[Any]:
+def root_wrenches(e: Equations) -> list[Any]:
     """Of all links: wrenches (6, links) that inertia and gravity take at their roots (torque first, in root axes),
     rotations (3, 3 links) and places (3, links) of the roots in the world, and how these move (9, links): omega, its
     rate, acceleration, gravity as an upward one."""
@@ -193,7 +193,7 @@ def tree(e: Equations) -> list[Any]:
     forces, _ = e.forces_of_links
     wrenches = ca.jtimes(ca.vertcat(*twists), ca.vec(virtual), ca.vertcat(*forces), True)
     poses = chain.poses(e.q)
-    moved = chain.accelerations(e.q, e.v, e.a, -chain.numbers["gravity"])
+    moved = chain.accelerations(e.q, e.v, e.a, -chain.parameters["gravity"])
     found = [
         ca.reshape(wrenches, 6, count),
         ca.horzcat(*(R for R, _ in poses)),
@@ -267,13 +267,13 @@ class Balance:
     def _at_roots(self) -> list[Array]:
         """Wrenches (..., 6) on all links from their joints, about their roots, in the world."""
         found = [
-            np.broadcast_to(turned(self.R(i), self._taken[..., i, :]), (*self.leading, 6))
+            np.broadcast_to(rotate_wrench(self.R(i), self._taken[..., i, :]), (*self.leading, 6))
             for i in range(len(self.bodies))
         ]
         for each in self.outer:
             link: int | None = each.link
             while link is not None:
-                found[link] = found[link] - about(each.wrench, self.p(link) - each.p)
+                found[link] = found[link] - move_wrench(each.wrench, self.p(link) - each.p)
                 link = self.bodies[link].parent
         return found
 
@@ -290,12 +290,12 @@ class Balance:
 
     def reaction(self, link: int, axes: str) -> Array:
         """(..., 6): force and torque of a joint on its link, about the joint, in root axes or the world's."""
-        found = turned_back(self.R(link), self.at_root(link))
-        if slides_as_a_whole(self.bodies[link]):  # its root is not where the guide is
-            found = about(found, self.held_at(link)[..., None] * np.array([1.0, 0.0, 0.0]))
-        return turned(self.R(link), found) if axes == "world" else found
+        found = rotate_wrench_back(self.R(link), self.at_root(link))
+        if slides_rigidly(self.bodies[link]):  # its root is not where the guide is
+            found = move_wrench(found, self.held_at(link)[..., None] * np.array([1.0, 0.0, 0.0]))
+        return rotate_wrench(self.R(link), found) if axes == "world" else found
 
 
-def slides_as_a_whole(body: Body) -> bool:
+def slides_rigidly(body: Body) -> bool:
     """Whether a link slides through its joint, and its root with it."""
-    return isinstance(body.link.joint, FixedPrismatic) and not gripped(body.link)
+    return isinstance(body.link.joint, FixedPrismatic) and not is_gripped(body.link)

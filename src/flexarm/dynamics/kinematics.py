@@ -17,9 +17,9 @@ from flexarm.dynamics.spatial_algebra import (
     Turn,
     acceleration_along,
     along_x,
-    known_axis,
+    constant_axis,
     pose_along,
-    simplified,
+    simplify,
     twist_along,
 )
 from flexarm.robot import FixedPrismatic, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
@@ -34,9 +34,9 @@ class Kinematics:
         bodies: Sequence[SymbolicBody],
         coordinates: Coordinates,
         order: tuple[int, ...],
-        numbers: ParameterSymbols,
+        parameters: ParameterSymbols,
     ) -> None:
-        self.bodies, self.coordinates, self.order, self.numbers = bodies, coordinates, order, numbers
+        self.bodies, self.coordinates, self.order, self.parameters = bodies, coordinates, order, parameters
 
     def part(self, vector: Any, body: int) -> Any:
         """A body's own part of a vector of all coordinates."""
@@ -100,44 +100,47 @@ class Kinematics:
         """The same path from the coordinates of the two bodies alone."""
         body, joint = self.bodies[i], self.bodies[i].link.joint
         if body.parent is None or above is None:
-            steps: list[Step] = [_still_shift(self.numbers["base.position"]), Mount(self.numbers["base.rotation"])]
+            steps: list[Step] = [
+                _constant_shift(self.parameters["base.position"]),
+                Mount(self.parameters["base.rotation"]),
+            ]
             if isinstance(joint, Riding):
                 steps.append(along_x(own.of(body.local.joint)))
         elif isinstance(joint, Riding):
-            carrier, rail, x = self.bodies[body.parent], body.numbers.under("rail"), own.of(body.local.joint)
+            carrier, rail, x = self.bodies[body.parent], body.parameters.under("rail"), own.of(body.local.joint)
             steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact)
         else:
             holder = self.bodies[body.parent]
-            steps = holder.model.place(holder, body.numbers.under("place"), above)
-        if body.numbers["offset"].nnz():
-            steps.append(_still_shift(body.numbers["offset"]))
-        return simplified([*steps, Mount(body.numbers["joint.mount"]), *MOTIONS[type(joint)](body, own)])
+            steps = holder.model.place(holder, body.parameters.under("place"), above)
+        if body.parameters["offset"].nnz():
+            steps.append(_constant_shift(body.parameters["offset"]))
+        return simplify([*steps, Mount(body.parameters["joint.mount"]), *JOINT_STEPS[type(joint)](body, own)])
 
 
-def _turned(body: SymbolicBody, own: Jet) -> list[Step]:
+def _revolute_steps(body: SymbolicBody, own: Jet) -> list[Step]:
     angle = own.of(body.local.joint)
-    return [Turn(known_axis(body.numbers["joint.axis"]), angle.x, angle.dx, angle.ddx)]
+    return [Turn(constant_axis(body.parameters["joint.axis"]), angle.x, angle.dx, angle.ddx)]
 
 
-def _pushed_out(body: SymbolicBody, own: Jet) -> list[Step]:
+def _prismatic_steps(body: SymbolicBody, own: Jet) -> list[Step]:
     """How far a link has come out of its guide, as its kind takes it."""
     return body.model.reach(body, own)
 
 
-def _still(body: SymbolicBody, own: Jet) -> list[Step]:
+def _no_steps(body: SymbolicBody, own: Jet) -> list[Step]:
     """A weld; and a joint that rides along its parent has moved before its mount."""
     return []
 
 
-MOTIONS: dict[type[Joint], Callable[[SymbolicBody, Jet], list[Step]]] = {
-    Revolute: _turned,
-    FixedPrismatic: _pushed_out,
-    SlidingPrismatic: _still,
-    Sleeve: _still,
-    Weld: _still,
+JOINT_STEPS: dict[type[Joint], Callable[[SymbolicBody, Jet], list[Step]]] = {
+    Revolute: _revolute_steps,
+    FixedPrismatic: _prismatic_steps,
+    SlidingPrismatic: _no_steps,
+    Sleeve: _no_steps,
+    Weld: _no_steps,
 }
 """The steps that each kind of joint makes beyond its mount."""
 
 
-def _still_shift(r: ca.SX) -> Step:
+def _constant_shift(r: ca.SX) -> Step:
     return Shift(r, ca.SX.zeros(3), ca.SX.zeros(3))

@@ -12,7 +12,7 @@ import numpy as np
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.bodies import Body, Coordinates
 from flexarm.dynamics.links import model_of
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.robot import (
     Damping,
     Drive,
@@ -41,7 +41,7 @@ from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.supported_types import Kinds
 
-KNOWN = Kinds(
+SUPPORTED_KINDS = Kinds(
     "the equations of motion",
     {
         Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld),
@@ -58,7 +58,7 @@ class Chain:
     """The bodies of a robot. `order` lists them parents first."""
 
     def __init__(self, robot: Robot) -> None:
-        KNOWN.require(robot)
+        SUPPORTED_KINDS.require(robot)
         robot = robot.resolved()
         integrals, rears = all_integrals(robot)
         self.robot = robot
@@ -101,9 +101,9 @@ def _slid_along(robot: Robot) -> set[str]:
     return found | {name for name in supported if (section := robot.link(name).section) is None or not section.breaks}
 
 
-def robot_numbers(chain: Chain) -> Numbers:
+def robot_parameters(chain: Chain) -> Parameters:
     """All numbers of a robot but those of its constraints."""
-    out, robot = Numbers(), chain.robot
+    out, robot = Parameters(), chain.robot
     out.fact("the robot", "has the links", ", ".join(link.name for link in robot.links))
     for body in chain.bodies:
         try:
@@ -119,18 +119,18 @@ def robot_numbers(chain: Chain) -> Numbers:
     return out
 
 
-def _add_link(out: Numbers, chain: Chain, body: Body) -> None:
+def _add_link(out: Parameters, chain: Chain, body: Body) -> None:
     link, path, where = body.link, f"links.{body.link.name}", f"link '{body.link.name}'"
     above = "the ground" if body.parent is None else f"'{chain.bodies[body.parent].link.name}'"
     out.fact(where, "hangs on", above)
     out.add(f"{path}.length", "m", link.length)
     joint = link.joint
     travel = chain.robot.travel(link) if isinstance(joint, MovingJoint) and joint.stop is not None else None
-    out.include(_joint_numbers(link.name, joint, travel))
+    out.include(_joint_parameters(link.name, joint, travel))
     _add_seat(out, chain, body)
     _add_flexibility(out, body)
     out.fact(where, "has rotary_inertia =", str(link.rotary_inertia))
-    body.model.add_numbers(out, path, body)
+    body.model.add_parameters(out, path, body)
     body.model.add_place(out, f"{path}.tip", body, link.length)
     for name, lump, at in lumps(body):
         _add_lump(out, f"{path}.{name}", body, lump, at)
@@ -151,7 +151,7 @@ def lumps(body: Body) -> list[tuple[str, PointMass, float]]:
     return [(name, mass, at) for name, mass, at in found if mass is not None]
 
 
-def _add_lump(out: Numbers, path: str, body: Body, lump: PointMass, at: float) -> None:
+def _add_lump(out: Parameters, path: str, body: Body, lump: PointMass, at: float) -> None:
     out.add(f"{path}.mass", "kg", lump.mass)
     out.add_given(f"{path}.offset", "m", lump.offset)
     out.add_given(f"{path}.inertia", "kg m2", lump.inertia_matrix, symmetric=True)
@@ -159,9 +159,9 @@ def _add_lump(out: Numbers, path: str, body: Body, lump: PointMass, at: float) -
 
 
 @lru_cache(maxsize=64)  # joints of which only few change
-def _joint_numbers(link: str, joint: Joint, travel: tuple[float, float] | None) -> Numbers:
+def _joint_parameters(link: str, joint: Joint, travel: tuple[float, float] | None) -> Parameters:
     """Of the joint of a link; `travel`: where its stop is, if it has one."""
-    out, path, where = Numbers(), f"links.{link}.joint", f"the joint of link '{link}'"
+    out, path, where = Parameters(), f"links.{link}.joint", f"the joint of link '{link}'"
     out.fact(where, "is", f"a {type(joint).__name__}")
     out.add_directions(f"{path}.mount", joint.mount_matrix)
     if isinstance(joint, Revolute):
@@ -198,7 +198,7 @@ def _joint_numbers(link: str, joint: Joint, travel: tuple[float, float] | None) 
     return out
 
 
-def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
+def _add_seat(out: Parameters, chain: Chain, body: Body) -> None:
     """Where a link hangs on its parent, or along what it rides."""
     path = f"links.{body.link.name}"
     out.add_given(f"{path}.offset", "m", body.link.offset)
@@ -212,7 +212,7 @@ def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
         above.model.add_place(out, f"{path}.place", above, body.hangs_at)
 
 
-def _add_flexibility(out: Numbers, body: Body) -> None:
+def _add_flexibility(out: Parameters, body: Body) -> None:
     where, flexible = f"link '{body.link.name}'", body.link.flexible
     out.fact(where, "a flexible beam", flexible is not None)
     if flexible is None:

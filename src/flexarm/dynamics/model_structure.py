@@ -17,21 +17,21 @@ import casadi as ca
 
 from flexarm.codegen.evaluator import SharedFunction
 from flexarm.codegen.library import building
-from flexarm.dynamics.bodies import Coordinates, erased, symbolic
+from flexarm.dynamics.bodies import Coordinates, erase_values, make_symbolic
 from flexarm.dynamics.constraints.equations import Constraints, HeldPlaces
-from flexarm.dynamics.constraints.independent_rows import Key, SelectedRows, close, sampled
+from flexarm.dynamics.constraints.independent_rows import Key, SelectedRows, sample_rows, select_rows
 from flexarm.dynamics.constraints.parameters import add_constraints
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.joint_reactions import own_wrenches, section_motion, tree
+from flexarm.dynamics.joint_reactions import own_wrenches, root_wrenches, section_motion
 from flexarm.dynamics.kinematics import Kinematics
 from flexarm.dynamics.links.beam_parameters import nodally_held
-from flexarm.dynamics.model import Chain, robot_numbers
-from flexarm.dynamics.parameters import Numbers, ParameterSymbols
+from flexarm.dynamics.model import Chain, robot_parameters
+from flexarm.dynamics.parameters import Parameters, ParameterSymbols
 from flexarm.foundation.messages import suggestion
 from flexarm.foundation.validation import Array
 
 # What each output is: a number (0), a vector (1) or a matrix (2).
-RANKS = {
+OUTPUT_RANKS = {
     **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
     **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi", "Kx", "gyroscopic_x", "Dx"), 1),
     **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J", "Phi_q"), 2),
@@ -109,7 +109,7 @@ class Functions(Mapping[str, ca.Function]):
 
         return self._cached(("along", name), f"{name}_along_numbers", recipe)
 
-    def frame(self, link: int, there: Numbers) -> ca.Function:
+    def frame(self, link: int, there: Parameters) -> ca.Function:
         """(q, numbers of a place) -> (R, p) of the section there in the world."""
         e = self._equations
 
@@ -124,7 +124,7 @@ class Functions(Mapping[str, ca.Function]):
         e = self._equations
         return self._cached(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
 
-    def jacobian(self, link: int, there: Numbers) -> ca.Function:
+    def jacobian(self, link: int, there: Parameters) -> ca.Function:
         """(q, numbers of a place) -> (6, nq), twist per v of the section there, in its own axes."""
         e = self._equations
 
@@ -141,7 +141,7 @@ class Functions(Mapping[str, ca.Function]):
         """(q, v, a) -> what inertia and gravity take at the roots of the links, and how these stand and move."""
         e = self._equations
         names = ["wrenches", "rotations", "places", "motions"]
-        return self._cached("tree", "tree", lambda: ([e.q, e.v, e.a], tree(e), ["q", "v", "a"], names))
+        return self._cached("tree", "tree", lambda: ([e.q, e.v, e.a], root_wrenches(e), ["q", "v", "a"], names))
 
     @property
     def held(self) -> ca.Function:
@@ -164,7 +164,7 @@ class Functions(Mapping[str, ca.Function]):
 
         return self._cached(("own_wrenches", link), "own_wrenches", recipe)
 
-    def section_motion(self, link: int, there: Numbers) -> ca.Function:
+    def section_motion(self, link: int, there: Parameters) -> ca.Function:
         """(motion of the root, x, dx, ddx, numbers of a place) -> how the section there stands and moves."""
 
         def recipe() -> Recipe:
@@ -178,7 +178,7 @@ class Functions(Mapping[str, ca.Function]):
         """A function of these as all systems of the structure run it."""
         with building:
             if function not in self._codes:
-                self._codes[function] = SharedFunction(function, [RANKS[name] for name in function.name_out()])
+                self._codes[function] = SharedFunction(function, [OUTPUT_RANKS[name] for name in function.name_out()])
             return self._codes[function]
 
     def _cached(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
@@ -194,15 +194,15 @@ class Functions(Mapping[str, ca.Function]):
 class BoundFunctions(Mapping[str, ca.Function]):
     """The same with the numbers of one robot: `functions["inverse_dynamics"](q, v, a)`."""
 
-    def __init__(self, functions: Functions, numbers: Array) -> None:
-        self._functions, self._numbers = functions, numbers
+    def __init__(self, functions: Functions, parameters: Array) -> None:
+        self._functions, self._parameters = functions, parameters
         self._bound: dict[str, ca.Function] = {}
 
     def __getitem__(self, name: str) -> ca.Function:
         function = self._functions[name]
         with building:
             if name not in self._bound:
-                self._bound[name] = bound(function, self._numbers)
+                self._bound[name] = bind(function, self._parameters)
             return self._bound[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -212,7 +212,7 @@ class BoundFunctions(Mapping[str, ca.Function]):
         return len(self._functions)
 
 
-def bound(function: ca.Function, *last: Array) -> ca.Function:
+def bind(function: ca.Function, *last: Array) -> ca.Function:
     """The function with values for its last arguments."""
     count = function.n_in() - len(last)
     given = [ca.SX.sym(function.name_in(k), function.sparsity_in(k)) for k in range(count)]
@@ -232,23 +232,23 @@ def _linearization_along(e: Equations) -> Recipe:
     return [e.q, e.v, e.a, x], [*e.linearization_along(x)], ["q", "v", "a", "x"], ["Kx", "gyroscopic_x", "Dx"]
 
 
-REMEMBERED = 32  # structures, with all that was built for them
+MAX_CACHED_STRUCTURES = 32  # structures, with all that was built for them
 
-_known: OrderedDict[tuple[object, ...], Structure] = OrderedDict()
+_structures: OrderedDict[tuple[object, ...], Structure] = OrderedDict()
 
 
 class Structure:
     """Made from the first robot that has it, of which it keeps no number."""
 
-    def __init__(self, chain: Chain, numbers: Numbers, closings: Mapping[Key, SelectedRows] | None) -> None:
-        self.digest = hashlib.sha256(repr(numbers.structure).encode()).hexdigest()
-        self.numbers = numbers.erased()
-        symbols = ParameterSymbols(numbers)
-        bodies = [symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
+    def __init__(self, chain: Chain, parameters: Parameters, closings: Mapping[Key, SelectedRows] | None) -> None:
+        self.digest = hashlib.sha256(repr(parameters.structure).encode()).hexdigest()
+        self.parameters = parameters.erased()
+        symbols = ParameterSymbols(parameters)
+        bodies = [make_symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
         self.coordinates = _without_sizes(chain.coordinates)
         self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols))
         self.constrained = bool(chain.robot.every_constraint) or any(nodally_held(body.link) for body in chain.bodies)
-        self._constraints, self._closings = erased(chain.robot.every_constraint), closings
+        self._constraints, self._closings = erase_values(chain.robot.every_constraint), closings
         self.functions = Functions(self)
 
     @cached_property
@@ -269,7 +269,7 @@ class Structure:
             found[key] = ca.Function("rows", [e.q, e.p], [ca.densify(values), ca.densify(ca.jacobian(values, e.q))])
         return found
 
-    def closings(self, vector: Array, chain: Chain, numbers: Numbers) -> dict[Key, SelectedRows]:
+    def closings(self, vector: Array, chain: Chain, parameters: Parameters) -> dict[Key, SelectedRows]:
         """What a robot's numbers keep of the rows as they are written here; numbers that turn them are added."""
         length = sum(link.length for link in chain.robot.links)
         found = {}
@@ -281,46 +281,46 @@ class Structure:
                 return value.full(), slope.full()
 
             scale = length if block.unit == "m" else 1.0
-            found[key] = close(numbers, block, *sampled(at, chain.coordinates), scale)
+            found[key] = select_rows(parameters, block, *sample_rows(at, chain.coordinates), scale)
         return found
 
 
-def structure_of(chain: Chain) -> tuple[Structure, Numbers]:
+def structure_of(chain: Chain) -> tuple[Structure, Parameters]:
     """The structure of a robot, and its numbers."""
     with building:
-        numbers, closings = _described(chain)
-        return _remembered(chain, numbers, closings), numbers
+        parameters, closings = _describe(chain)
+        return _cached_structure(chain, parameters, closings), parameters
 
 
-def widened(chain: Chain, others: Iterable[Numbers]) -> tuple[Structure, Numbers]:
+def widened_structure(chain: Chain, others: Iterable[Parameters]) -> tuple[Structure, Parameters]:
     """The structure of which a robot is with all of these others, and its numbers."""
     with building:
-        numbers, closings = _described(chain)
-        joined = numbers.joined(others)
-        return _remembered(chain, joined, closings), joined
+        parameters, closings = _describe(chain)
+        joined = parameters.joined(others)
+        return _cached_structure(chain, joined, closings), joined
 
 
-def numbers_of(chain: Chain) -> Numbers:
+def parameters_of(chain: Chain) -> Parameters:
     """Only the numbers."""
     with building:
-        return _described(chain)[0]
+        return _describe(chain)[0]
 
 
-def _described(chain: Chain) -> tuple[Numbers, dict[Key, SelectedRows]]:
+def _describe(chain: Chain) -> tuple[Parameters, dict[Key, SelectedRows]]:
     """All numbers, and what is kept of the constraints' rows: that follows from the rows as they are written."""
-    numbers = robot_numbers(chain)
-    add_constraints(numbers, chain)
+    parameters = robot_parameters(chain)
+    add_constraints(parameters, chain)
     if not chain.robot.every_constraint:
-        return numbers, {}
-    return numbers, _remembered(chain, numbers, None).closings(numbers.vector, chain, numbers)
+        return parameters, {}
+    return parameters, _cached_structure(chain, parameters, None).closings(parameters.vector, chain, parameters)
 
 
-def _remembered(chain: Chain, numbers: Numbers, closings: Mapping[Key, SelectedRows] | None) -> Structure:
-    key = numbers.structure  # a large one, so that it is looked up as seldom as possible
-    found = _known.pop(key, None) or Structure(chain, numbers, closings)
-    _known[key] = found  # the last again
-    while len(_known) > REMEMBERED:
-        _known.popitem(last=False)
+def _cached_structure(chain: Chain, parameters: Parameters, closings: Mapping[Key, SelectedRows] | None) -> Structure:
+    key = parameters.structure  # a large one, so that it is looked up as seldom as possible
+    found = _structures.pop(key, None) or Structure(chain, parameters, closings)
+    _structures[key] = found  # the last again
+    while len(_structures) > MAX_CACHED_STRUCTURES:
+        _structures.popitem(last=False)
     return found
 
 

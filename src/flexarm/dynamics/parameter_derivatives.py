@@ -16,8 +16,8 @@ import numpy as np
 from flexarm.codegen.evaluator import Evaluator
 from flexarm.dynamics.arguments import Arguments, Energy, Linearization, Vector
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.model_structure import numbers_of, widened
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.model_structure import parameters_of, widened_structure
+from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.finite_differences import BACKWARD, CENTRAL, FORWARD, derivative, estimated_error, kink
 from flexarm.foundation.messages import shown, suggestion
@@ -30,63 +30,73 @@ if TYPE_CHECKING:
     from flexarm.dynamics.system import System
 
 
-STEP = 0.01  # of what is a large change of a field
-SCALES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 10.0, 100.0, 1e4)  # of that step, one after the other until one is good
-GOOD = 1e-10
-ENOUGH = 1e-6  # weights of the nodes of exact links are known to 1e-11, and differences divide that by their step
-KINK = 1e-3  # between derivatives from the left and from the right, which are less accurate
+RELATIVE_STEP = 0.01  # of what is a large change of a field
+STEP_FACTORS = (
+    1.0,
+    0.1,
+    0.01,
+    1e-3,
+    1e-4,
+    1e-5,
+    10.0,
+    100.0,
+    1e4,
+)  # of that step, one after the other until one is good
+TARGET_ERROR = 1e-10
+MAX_ERROR = 1e-6  # weights of the nodes of exact links are known to 1e-11, and differences divide that by their step
+KINK_TOLERANCE = 1e-3  # between derivatives from the left and from the right, which are less accurate
 
 
 @dataclass(frozen=True)
-class Rate:
+class ParameterRate:
     """d(numbers) / d(field). `numbers`: those of the robot, with places for all that changes."""
 
     path: str
-    numbers: Numbers
+    parameters: Parameters
     entries: Sequence[Array]  # of the numbers, each with its derivative
     inputs: Array  # d(input matrix) / d(field)
     error: float  # estimated, relative
 
-    def direction(self, numbers: Numbers) -> Array:
+    def direction(self, parameters: Parameters) -> Array:
         """The derivative of the vector of these numbers."""
-        parts = [rate[entry.free] for entry, rate in zip(numbers.entries, self.entries, strict=True)]
+        parts = [rate[entry.free] for entry, rate in zip(parameters.entries, self.entries, strict=True)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
-class Rates:
+class ParameterRates:
     """Of one robot, each computed once."""
 
     def __init__(self, chain: Chain) -> None:
-        self._robot, self._numbers, self._inputs = chain.robot, numbers_of(chain), chain.coordinates.input_matrix
-        self._found: dict[str, Rate] = {}
+        self._robot, self._parameters, self._inputs = chain.robot, parameters_of(chain), chain.coordinates.input_matrix
+        self._found: dict[str, ParameterRate] = {}
         self._lock = threading.Lock()
 
-    def by(self, path: str) -> Rate:
+    def by(self, path: str) -> ParameterRate:
         """By the number at a path, as `Robot.with_` takes it; a ValueError if there is none."""
         with self._lock:
             if path not in self._found:
                 self._found[path] = self._rate(path)
             return self._found[path]
 
-    def _rate(self, path: str) -> Rate:
+    def _rate(self, path: str) -> ParameterRate:
         value, unit = self._field(path)
         reach, size = self._sizes(value, unit)
         best, refusal = None, None
-        for scale in SCALES:
+        for scale in STEP_FACTORS:
             try:
-                rate = self._with_step(path, value, STEP * reach * scale, size)
+                rate = self._with_step(path, value, RELATIVE_STEP * reach * scale, size)
             except (ValueError, OverflowError) as error:
                 refusal = refusal or error
                 continue
             if best is None or rate.error < best.error:
                 best = rate
-            elif best.error <= ENOUGH:
+            elif best.error <= MAX_ERROR:
                 break
-            if best.error <= GOOD:
+            if best.error <= TARGET_ERROR:
                 break
         if best is None:
             raise ValueError(f"by = {path!r}: there is no derivative by it where it is {shown(value)}; {refusal}")
-        if not best.error <= ENOUGH:
+        if not best.error <= MAX_ERROR:
             raise ValueError(
                 f"by = {path!r}: there is no derivative by it where it is {shown(value)}; the robot's numbers jump or "
                 f"have a kink there (differences agree to {best.error:.1g} only)"
@@ -119,17 +129,17 @@ class Rates:
         reach = 1.0 if unit == "rad" else abs(value) or typical or 1.0
         return reach, max(reach, typical)
 
-    def _with_step(self, path: str, value: float, step: float, size: float) -> Rate:
+    def _with_step(self, path: str, value: float, step: float, size: float) -> ParameterRate:
         """A ValueError where the robot cannot be described, or becomes another, within that distance."""
-        found: dict[int, tuple[Numbers, Array]] = {0: (self._numbers, self._inputs)}
+        found: dict[int, tuple[Parameters, Array]] = {0: (self._parameters, self._inputs)}
 
-        def near(node: int) -> tuple[Numbers, Array]:
+        def near(node: int) -> tuple[Parameters, Array]:
             if node not in found:
                 robot = Robot.model_validate(changed(self._robot, {path: value + node * step}))
                 chain = Chain(robot)
-                numbers = numbers_of(chain)
-                self._numbers.require_entries_of(numbers)
-                found[node] = numbers, chain.coordinates.input_matrix
+                parameters = parameters_of(chain)
+                self._parameters.require_entries_of(parameters)
+                found[node] = parameters, chain.coordinates.input_matrix
             return found[node]
 
         for nodes in (CENTRAL, FORWARD, BACKWARD):
@@ -142,10 +152,14 @@ class Rates:
             raise refusal
         return self._from(path, neighbours, step, size)
 
-    def _from(self, path: str, neighbours: dict[int, tuple[Numbers, Array]], step: float, size: float) -> Rate:
+    def _from(
+        self, path: str, neighbours: dict[int, tuple[Parameters, Array]], step: float, size: float
+    ) -> ParameterRate:
         entries, worst = [], 0.0
-        for k, entry in enumerate(self._numbers.entries):
-            values: dict[int, Array] = {node: numbers.entries[k].value for node, (numbers, _) in neighbours.items()}
+        for k, entry in enumerate(self._parameters.entries):
+            values: dict[int, Array] = {
+                node: parameters.entries[k].value for node, (parameters, _) in neighbours.items()
+            }
             rate, last, before = derivative(values, step)
             entries.append(rate)
             if entry.powers:  # coefficients are less accurate than the function, in which they all but cancel
@@ -155,10 +169,10 @@ class Rates:
             large = max(float(np.abs(rate).max(initial=0.0)), float(np.abs(values[0]).max(initial=0.0)) / size)
             if large:
                 apart = kink(values, step) / large
-                worst = max(worst, estimated_error(last, before) / large, apart if apart > KINK else 0.0)
+                worst = max(worst, estimated_error(last, before) / large, apart if apart > KINK_TOLERANCE else 0.0)
         inputs = derivative({node: matrix for node, (_, matrix) in neighbours.items()}, step)[0]
-        joined = self._numbers.joined(numbers for numbers, _ in neighbours.values())
-        return Rate(path, joined, entries, inputs, worst if all(map(_finite, entries)) else np.inf)
+        joined = self._parameters.joined(parameters for parameters, _ in neighbours.values())
+        return ParameterRate(path, joined, entries, inputs, worst if all(map(_finite, entries)) else np.inf)
 
 
 def _values_of_powers(count: int) -> Array:
@@ -178,7 +192,7 @@ class Derivative:
     outputs. Coordinates of modes are held too, in the scale of modes that change with the robot.
     """
 
-    def __init__(self, system: System, chain: Chain, rates: Rates, function: str, by: Sequence[str]) -> None:
+    def __init__(self, system: System, chain: Chain, rates: ParameterRates, function: str, by: Sequence[str]) -> None:
         names = list(system.parametric)
         if not isinstance(function, str) or function not in names:
             raise KeyError(f"function: there is no {shown(function)}{suggestion(function, names)}")
@@ -187,9 +201,9 @@ class Derivative:
         found = [rates.by(path) for path in self.by]
         self._inputs = [rate.inputs for rate in found]
         self.errors = np.array([rate.error for rate in found])  # of d(numbers) / d(field), estimated, relative
-        self._structure, numbers = widened(chain, (rate.numbers for rate in found))
-        self._numbers = numbers.vector
-        self._directions = np.array([rate.direction(numbers) for rate in found])
+        self._structure, parameters = widened_structure(chain, (rate.parameters for rate in found))
+        self._parameters = parameters.vector
+        self._directions = np.array([rate.direction(parameters) for rate in found])
         self._evaluators: dict[str, Evaluator] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -228,7 +242,7 @@ class Derivative:
         if function not in self._evaluators:
             self._evaluators[function] = Evaluator(code, self.system.native)
         evaluator = self._evaluators[function]
-        found = evaluator(*(vector[..., None, :] for vector in vectors), self._directions, self._numbers)
+        found = evaluator(*(vector[..., None, :] for vector in vectors), self._directions, self._parameters)
         out = [np.moveaxis(each, -1 - len(shape), -1) for each, shape in zip(found, evaluator.shapes, strict=True)]
         if not all(np.isfinite(each).all() for each in out):
             raise ValueError(f"the derivative of {function} is not finite: its arguments are too large, or singular")
@@ -274,7 +288,7 @@ class Derivative:
         column for each field; a matrix is stacked column after column."""
         along = self._along
         given = [ca.SX.sym(name, along.size1_in(name)) for name in self.arguments]
-        columns = [along.call([*given, ca.DM(change), ca.DM(self._numbers)]) for change in self._directions]
+        columns = [along.call([*given, ca.DM(change), ca.DM(self._parameters)]) for change in self._directions]
         outputs = [ca.densify(ca.cse(ca.horzcat(*(ca.vec(each) for each in output)))) for output in zip(*columns)]
         return ca.Function(f"{self.function}_derivative", given, outputs, list(self.arguments), along.name_out())
 

@@ -20,9 +20,9 @@ from flexarm.foundation.messages import cut
 from flexarm.foundation.validation import Array
 
 # Of the largest entry: what may stand where there is none by construction. A hundred modes leave 1e-8.
-ROUNDING = 1e-4
-ANOTHER = "the robot has another structure"
-LONGEST = 100  # letters of a fact in a sentence
+ROUNDING_TOLERANCE = 1e-4
+DIFFERENT_STRUCTURE = "the robot has another structure"
+MAX_FACT_LENGTH = 100  # letters of a fact in a sentence
 
 
 class Entry(NamedTuple):
@@ -84,18 +84,18 @@ class Fact(NamedTuple):
             article, _, thing = self.what.partition(" ")
             one = article in ("a", "an")
             return f"{self.where} has no {thing if one else self.what} here and {'one' if one else 'some'} there"
-        here, there = (cut(str(value), LONGEST) for value in (self.value, other.value))
+        here, there = (cut(str(value), MAX_FACT_LENGTH) for value in (self.value, other.value))
         return f"{self.where} {self.what} {here} here and {there} there"
 
 
-class Numbers:
+class Parameters:
     """Entries in order. Their structure is what they are without their values, and the facts."""
 
     def __init__(self, entries: Iterable[Entry] = (), facts: Iterable[Fact] = ()) -> None:
         self.entries: list[Entry] = []
         self.facts = list(facts)
         self._keys: list[tuple[object, ...]] = []  # of the entries: all but their values
-        self._found: _Places | None = None
+        self._found: _EntryLayout | None = None
         for each in entries:
             self._append(each)
 
@@ -122,24 +122,24 @@ class Numbers:
         matrix = np.array(value, dtype=float)
         matrix = matrix.reshape(-1, 1) if matrix.ndim < 2 else matrix
         if pattern is None and ones is None:
-            self._append(Entry(name, unit, matrix, _all_free(*matrix.shape), symmetric))
+            self._append(Entry(name, unit, matrix, _all_free_pattern(*matrix.shape), symmetric))
             return
         there = True if pattern is None else np.asarray(pattern).reshape(matrix.shape)
-        fixed = np.where(there, _all_free(*matrix.shape), 0.0)
+        fixed = np.where(there, _all_free_pattern(*matrix.shape), 0.0)
         if ones is not None:
             fixed[ones] = np.sign(matrix[ones])
         self._append(Entry(name, unit, matrix, fixed, symmetric, powers))
 
-    def include(self, others: Numbers) -> None:
+    def include(self, others: Parameters) -> None:
         """All that another has, after what is here."""
         self.entries += others.entries
         self.facts += others.facts
         self._keys += others._keys
 
-    def under(self, path: str) -> Numbers:
+    def under(self, path: str) -> Parameters:
         """The same with a path before all names."""
         entries = (each._replace(name=f"{path}{each.name}") for each in self.entries)
-        return Numbers(entries, (each._replace(where=f"{path}{each.where}") for each in self.facts))
+        return Parameters(entries, (each._replace(where=f"{path}{each.where}") for each in self.facts))
 
     def add_given(self, name: str, unit: str, value: Any, symmetric: bool = False) -> None:
         """What a user gives entry by entry: a zero is none."""
@@ -166,7 +166,7 @@ class Numbers:
     def vector(self) -> Array:
         return self.vector_of(self)
 
-    def vector_of(self, other: Numbers, same: bool = False) -> Array:
+    def vector_of(self, other: Parameters, same: bool = False) -> Array:
         """The numbers of another robot where this one has its own; a ValueError if it is not of this structure.
 
         What is zero there and a number here does not matter. `same`: it is known that the structures are the same.
@@ -174,7 +174,7 @@ class Numbers:
         if not same and other is not self and other.structure != self.structure:
             self.require_entries_of(other)
             self._require_patterns_of(other)
-        values = _flat([each.value for each in other.entries])
+        values = _flatten([each.value for each in other.entries])
         vector: Array = values[self._places.free]
         if not np.isfinite(vector).all():
             wrong = int((~np.isfinite(vector)).argmax())
@@ -188,13 +188,13 @@ class Numbers:
         return vector
 
     @property
-    def _places(self) -> _Places:
+    def _places(self) -> _EntryLayout:
         """Where numbers stand among all entries, one after the other; found once unless entries are added."""
         if self._found is None or self._found.count != len(self.entries):
-            self._found = _Places(self.entries)
+            self._found = _EntryLayout(self.entries)
         return self._found
 
-    def joined(self, others: Iterable[Numbers]) -> Numbers:
+    def joined(self, others: Iterable[Parameters]) -> Parameters:
         """The same with numbers wherever one of the others has one: all of them are of this structure."""
         entries = list(self.entries)
         for other in others:
@@ -202,27 +202,27 @@ class Numbers:
             for k, (own, theirs) in enumerate(zip(entries, other.entries, strict=True)):
                 fixed = np.where(own.fixed == theirs.fixed, own.fixed, np.nan)
                 entries[k] = own._replace(fixed=fixed)
-        return Numbers(entries, self.facts)
+        return Parameters(entries, self.facts)
 
-    def require_entries_of(self, other: Numbers) -> None:
+    def require_entries_of(self, other: Parameters) -> None:
         """A ValueError tells the first fact or entry in which another robot differs."""
         theirs = {(each.where, each.what): each for each in other.facts}
         for fact in self.facts:
             found = theirs.get((fact.where, fact.what))
             if found is not None and found.value != fact.value:
-                raise ValueError(f"{ANOTHER}: {fact.difference(found)}")
+                raise ValueError(f"{DIFFERENT_STRUCTURE}: {fact.difference(found)}")
         shapes, other_shapes = ({each.name: each.fixed.shape for each in one.entries} for one in (self, other))
         for name, shape in shapes.items():
             if name not in other_shapes:
-                raise ValueError(f"{ANOTHER}: there is {name} here and not there")
+                raise ValueError(f"{DIFFERENT_STRUCTURE}: there is {name} here and not there")
             if shape != other_shapes[name]:
                 here, there = (" x ".join(map(str, size)) for size in (shape, other_shapes[name]))
-                raise ValueError(f"{ANOTHER}: {name} is {here} here and {there} there")
+                raise ValueError(f"{DIFFERENT_STRUCTURE}: {name} is {here} here and {there} there")
         for name in other_shapes:
             if name not in shapes:
-                raise ValueError(f"{ANOTHER}: there is {name} there and not here")
+                raise ValueError(f"{DIFFERENT_STRUCTURE}: there is {name} there and not here")
 
-    def _require_patterns_of(self, other: Numbers) -> None:
+    def _require_patterns_of(self, other: Parameters) -> None:
         """What is zero or one here by construction must be so there."""
         for own, given in zip(self.entries, other.entries, strict=True):
             wrong = ~np.isnan(own.fixed) & (own.fixed != given.fixed)
@@ -230,11 +230,13 @@ class Numbers:
                 here, there = own.fixed[wrong][0], given.value[wrong][0]
                 name = own.place(np.argwhere(wrong)[0])
                 way = "" if here else "; a robot that has it takes one without it, not the other way round"
-                raise ValueError(f"{ANOTHER}: {name} is {here:g} here by construction and {there:.6g} there{way}")
+                raise ValueError(
+                    f"{DIFFERENT_STRUCTURE}: {name} is {here:g} here by construction and {there:.6g} there{way}"
+                )
 
-    def erased(self) -> Numbers:
+    def erased(self) -> Parameters:
         """The same without values."""
-        return Numbers((each._replace(value=np.full_like(each.value, np.nan)) for each in self.entries), self.facts)
+        return Parameters((each._replace(value=np.full_like(each.value, np.nan)) for each in self.entries), self.facts)
 
     @property
     def names(self) -> list[str]:
@@ -246,13 +248,13 @@ class Numbers:
         return [each.unit for each in self.entries for _ in each.names]
 
 
-class _Places:
+class _EntryLayout:
     """Of the entries of some numbers, as one column: which are numbers, and what the others are by construction."""
 
     def __init__(self, entries: list[Entry]) -> None:
         self.count = len(entries)
-        self.free = np.flatnonzero(_flat([each.free for each in entries]))
-        fixed = _flat([each.fixed for each in entries])
+        self.free = np.flatnonzero(_flatten([each.free for each in entries]))
+        fixed = _flatten([each.fixed for each in entries])
         self._known = np.flatnonzero(~np.isnan(fixed))
         self._fixed = fixed[self._known]
         sizes = np.array([each.fixed.size for each in entries], dtype=int)
@@ -266,16 +268,16 @@ class _Places:
             return None
         scale = np.zeros(self.count)
         scale[self._filled] = np.maximum.reduceat(np.abs(values), self._starts)
-        wrong = np.abs(values[self._known] - self._fixed) > ROUNDING * scale[self._owner]
+        wrong = np.abs(values[self._known] - self._fixed) > ROUNDING_TOLERANCE * scale[self._owner]
         return int(self._owner[wrong.argmax()]) if wrong.any() else None
 
 
-def _flat(matrices: list[Any]) -> Any:
+def _flatten(matrices: list[Any]) -> Any:
     return np.concatenate([each.ravel() for each in matrices]) if matrices else np.zeros(0)
 
 
 @lru_cache(maxsize=64)
-def _all_free(rows: int, columns: int) -> Array:
+def _all_free_pattern(rows: int, columns: int) -> Array:
     out = np.full((rows, columns), np.nan)
     out.setflags(write=False)
     return out
@@ -289,12 +291,12 @@ def _lower_half(size: int) -> Any:
 class ParameterSymbols:
     """The entries of some numbers as matrices of symbols, by name."""
 
-    def __init__(self, numbers: Numbers, name: str = "numbers") -> None:
-        counts = [int(each.free.sum()) for each in numbers.entries]
+    def __init__(self, parameters: Parameters, name: str = "numbers") -> None:
+        counts = [int(each.free.sum()) for each in parameters.entries]
         self.column = ca.SX.sym(name, sum(counts))
         self._found: dict[str, ca.SX] = {}
         start = 0
-        for each, count in zip(numbers.entries, counts, strict=True):
+        for each, count in zip(parameters.entries, counts, strict=True):
             self._found[each.name] = each.symbol(
                 self.column[start : start + count, 0]
             )  # without the 0, none of one is a row

@@ -24,10 +24,10 @@ from flexarm.robot import Flexible, Link, Reduced, Robot
 
 MAX_TRUNCATION_ERROR = 0.01
 """Relative error of a frequency, or error of a tip as a share of the peak deflection, that raises a warning."""
-ENOUGH = MAX_TRUNCATION_ERROR / 2  # error of numbers that are recommended
+RECOMMENDED_ERROR = MAX_TRUNCATION_ERROR / 2  # error of numbers that are recommended
 MIN_WEIGHT = 0.005  # of the largest static response to an input: weaker modes are not compared
 WARNED_WEIGHT = 0.25  # of modes whose inputs are not known: weaker ones raise no warning
-MIN_LIKENESS = 0.5  # square of the cosine between two mode shapes, below which they are not the same mode
+MIN_SIMILARITY = 0.5  # square of the cosine between two mode shapes, below which they are not the same mode
 ZERO_FREQUENCY = 1e-6  # of the largest frequency: slower modes are rigid-body motions
 MAX_COORDINATES = 400  # elastic coordinates of both robots together
 
@@ -204,7 +204,7 @@ class Comparison:
 def _counterpart(omega: Array, likeness: Array, frequency: float) -> float:
     """Return the frequency of the same mode; a robot that cannot have this mode has the next one above."""
     most = int(likeness.argmax())
-    if likeness[most] >= MIN_LIKENESS:
+    if likeness[most] >= MIN_SIMILARITY:
         return float(omega[most])
     above = omega[omega >= frequency]
     return float(above[0] if len(above) else omega[-1])
@@ -258,7 +258,7 @@ def _with_counts(link: str, flexible: Flexible | None, counts: Counts | None) ->
     return Flexible(**{**dict(flexible.given), **new, "stiffening": "none"})
 
 
-def enough_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str, dict[str, int]]:
+def sufficient_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str, dict[str, int]]:
     """Return numbers of shapes by link and family, of those that must grow, for an error below the bound.
 
     All families grow by the same number, at most to twice the shapes; then those keep their numbers that may.
@@ -274,11 +274,11 @@ def enough_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str,
     counts = dict(own)
     for more in range(1, max(own.values()) + 1):
         counts = {key: min(count + more, 2 * count) for key, count in own.items()}
-        if error_of(refined(robot, counts)) <= ENOUGH:
+        if error_of(refined(robot, counts)) <= RECOMMENDED_ERROR:
             break
     for key in own:
         fewer = {**counts, key: own[key]}
-        if len(own) > 1 and error_of(refined(robot, fewer)) <= ENOUGH:
+        if len(own) > 1 and error_of(refined(robot, fewer)) <= RECOMMENDED_ERROR:
             counts = fewer
     found: dict[str, dict[str, int]] = {}
     for (link, family), count in counts.items():
@@ -321,7 +321,7 @@ def frequency_warnings(robot: Robot, posture: Posture, held: Sequence[str] = ())
     error, own, fine = worst(found)
     if error <= MAX_TRUNCATION_ERROR:
         return []
-    better = enough_shapes(robot, lambda each: worst(Comparison(each, posture, found.fine))[0])
+    better = sufficient_shapes(robot, lambda each: worst(Comparison(each, posture, found.fine))[0])
     return [
         f"too few shapes: a mode at {fine:.4g} Hz is computed as {own:.4g} Hz ({error:.1%} off); "
         f"take {listed_shapes(better)}"

@@ -111,7 +111,7 @@ class Jet:
         return Jet(y, dy, (self.ddx - 2 * dy * other.dx - y * other.ddx) / other.x)
 
 
-def followed(expression: Any, symbols: Any, given: Jet) -> Jet:
+def jet_along(expression: Any, symbols: Any, given: Jet) -> Jet:
     """An expression of symbols, with its rates, where the symbols move as given."""
     rates, second_rates = ca.SX.sym("rates", symbols.shape[0]), ca.SX.sym("second_rates", symbols.shape[0])
     rate = ca.jtimes(expression, symbols, rates)
@@ -126,7 +126,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 Axis = tuple[float, float, float] | ca.SX  # numbers if it belongs to the structure, else symbols
 
 
-def known_axis(column: ca.SX) -> Axis:
+def constant_axis(column: ca.SX) -> Axis:
     """An axis of symbols as numbers, if it has no symbols."""
     if not column.is_constant():
         return column
@@ -210,7 +210,7 @@ class Mount:
 
 
 @dataclass(frozen=True)
-class Swing:
+class GeneralRotation:
     """Any rotation, with its angular velocity in the new axes and the rate of that."""
 
     matrix: Any
@@ -230,7 +230,7 @@ class Swing:
         return R @ self.matrix, p
 
 
-Step = Shift | Turn | Mount | Swing
+Step = Shift | Turn | Mount | GeneralRotation
 
 
 def along_x(d: Jet) -> Step:
@@ -239,7 +239,7 @@ def along_x(d: Jet) -> Step:
     return Shift(r.x, r.dx, r.ddx)
 
 
-def simplified(steps: list[Step]) -> list[Step]:
+def simplify(steps: list[Step]) -> list[Step]:
     """The same path in fewer steps: idle ones dropped, turns about one axis in a row made one.
 
     In the plane this makes R(v') R(theta) one rotation by v' + theta: one sine and cosine a joint.
@@ -249,7 +249,7 @@ def simplified(steps: list[Step]) -> list[Step]:
         if isinstance(step, Mount) and step.idle:
             continue
         last = out[-1] if out else None
-        if isinstance(step, Turn) and isinstance(last, Turn) and _same(step.axis, last.axis):
+        if isinstance(step, Turn) and isinstance(last, Turn) and _is_same_axis(step.axis, last.axis):
             out[-1] = Turn(
                 step.axis, last.angle + step.angle, last.rate + step.rate, last.second_rate + step.second_rate
             )
@@ -258,7 +258,7 @@ def simplified(steps: list[Step]) -> list[Step]:
     return out
 
 
-def _same(one: Axis, other: Axis) -> bool:
+def _is_same_axis(one: Axis, other: Axis) -> bool:
     return isinstance(one, tuple) and isinstance(other, tuple) and one == other
 
 

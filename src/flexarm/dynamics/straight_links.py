@@ -20,7 +20,7 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, Riding, Robot, Sleeve
 
 X_AXIS = np.array([1.0, 0.0, 0.0])
-BESIDE = 0.1  # of a link's length: distance from its axis at which twist counts
+TWIST_LEVER = 0.1  # of a link's length: distance from its axis at which twist counts
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class _Link:
         """Return (4, n): displacement of the tip, and of a point beside it by rotation about the axis."""
         length = self.body.link.length
         frame = self.frame(length)
-        return np.vstack([frame.move, BESIDE * length * frame.turn[:1]])
+        return np.vstack([frame.move, TWIST_LEVER * length * frame.turn[:1]])
 
     def deflection(self) -> Array:
         """Return (4, n): the same against the root."""
@@ -213,7 +213,7 @@ class _Link:
         for beam, columns in self.shapes:
             if beam.count:
                 station = beam.station(length)
-                out[:3, columns], out[3, columns] = station.U, BESIDE * length * station.W[0]
+                out[:3, columns], out[3, columns] = station.U, TWIST_LEVER * length * station.W[0]
         return out
 
     def add_mass(self, mass: Array, weight: Array, gravity: Array) -> None:

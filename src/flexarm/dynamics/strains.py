@@ -8,7 +8,7 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.properties import rotation
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.foundation.messages import short, shown
 from flexarm.foundation.validation import Array, real_number
 from flexarm.robot.flexibility import FAMILIES
@@ -17,34 +17,36 @@ if TYPE_CHECKING:
     from flexarm.dynamics.bodies import Body
     from flexarm.robot import Link
 
-LEVERS = ("stretch", "bend_y", "bend_z")
-RIGID = "link '{link}' is rigid and has no strain; take the moments of its sections, which every link has"
+STRAIN_FAMILIES = ("stretch", "bend_y", "bend_z")
+RIGID_LINK = "link '{link}' is rigid and has no strain; take the moments of its sections, which every link has"
 
 
 def strain(body: Body, own: Array, x: Array, y: Array, z: Array) -> Array:
     """(..., len(x)): u' - y v'' - z w'' at (y, z) of the sections at x, from the body's own coordinates (..., n)."""
     eta, of = own[..., body.local.elastic], body.integrals
-    if not gripped(body.link):
+    if not is_gripped(body.link):
         return np.asarray(np.einsum("xn,...n->...x", strain_rows(body, x, y, z), eta))
     weights = _weights(y, z)
     length, out = body.link.length, own[..., [body.local.own_joint]]
     guide, in_front = length - out, x >= length - out - 1e-12 * length
-    front = _scaled(of, eta[..., : of.count], out / length, x - guide, weights)
+    front = _scaled_strain(of, eta[..., : of.count], out / length, x - guide, weights)
     if body.rear is None:
         return np.where(in_front, front, np.nan)
     weights["stretch"] = -weights["stretch"]  # along an axis that runs the other way
-    rear = _scaled(body.rear, eta[..., of.count :], guide / length, guide - x, weights)
+    rear = _scaled_strain(body.rear, eta[..., of.count :], guide / length, guide - x, weights)
     return np.where(in_front, front, rear)
 
 
 def strain_rows(body: Body, x: Array, y: Array, z: Array) -> Array:
     """(len(x), n): derivatives of the strain by the elastic coordinates of a link that does not slide in its joint."""
     of, weights = body.integrals, _weights(y, z)
-    return sum((weights[name][:, None] * _strains(of, name, x) for name in LEVERS), np.zeros((len(x), of.count)))
+    return sum(
+        (weights[name][:, None] * _shape_strains(of, name, x) for name in STRAIN_FAMILIES), np.zeros((len(x), of.count))
+    )
 
 
 def _weights(y: Array, z: Array) -> dict[str, Array]:
-    return dict(zip(LEVERS, (np.ones(len(y)), -y, -z), strict=True))
+    return dict(zip(STRAIN_FAMILIES, (np.ones(len(y)), -y, -z), strict=True))
 
 
 def surface_point(link: Link, x: float) -> tuple[float, float]:
@@ -54,7 +56,7 @@ def surface_point(link: Link, x: float) -> tuple[float, float]:
     """
     flexible = link.flexible
     if flexible is None:
-        raise ValueError(RIGID.format(link=link.name))
+        raise ValueError(RIGID_LINK.format(link=link.name))
     bends = [family for family in ("bend_y", "bend_z") if getattr(flexible, family)]
     if not bends and flexible.stretch:
         return 0.0, 0.0
@@ -96,19 +98,19 @@ def require_in_section(link: Link, x: Array, y: float, z: float) -> None:
             )
 
 
-def _scaled(of: LinkIntegrals, eta: Array, scale: Array, ahead: Array, weights: dict[str, Array]) -> Array:
+def _scaled_strain(of: LinkIntegrals, eta: Array, scale: Array, ahead: Array, weights: dict[str, Array]) -> Array:
     """(..., x) of a part that is the whole link, scaled: strains grow as it gets shorter."""
     total = np.zeros(ahead.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         where = np.nan_to_num(np.clip(ahead / scale, 0.0, of.length))
         for name, weight in weights.items():
-            rows = _strains(of, name, where.ravel()).reshape(*where.shape, of.count)
+            rows = _shape_strains(of, name, where.ravel()).reshape(*where.shape, of.count)
             found = np.einsum("...xn,...n->...x", rows, eta)
             total = total + weight * found / scale ** FAMILIES[name].order
     return total
 
 
-def _strains(of: LinkIntegrals, family: str, x: Array) -> Array:
+def _shape_strains(of: LinkIntegrals, family: str, x: Array) -> Array:
     """(len(x), n): curvatures or stretches of the shapes of a family; where there is shear, of how sections turn."""
     out = np.zeros((len(x), of.count))
     if family in of.columns:

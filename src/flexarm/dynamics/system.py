@@ -18,19 +18,26 @@ from flexarm.dynamics.arguments import Arguments, Energy, Linearization, Vector
 from flexarm.dynamics.bodies import ActuatorInput, Body, Coordinate
 from flexarm.dynamics.constraints.equations import Row
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.model_structure import BoundFunctions, Functions, Structure, numbers_of, structure_of
-from flexarm.dynamics.parameters import Numbers
-from flexarm.dynamics.strains import RIGID, point_of_section, require_in_section, strain, strain_rows, surface_point
+from flexarm.dynamics.model_structure import BoundFunctions, Functions, Structure, parameters_of, structure_of
+from flexarm.dynamics.parameters import Parameters
+from flexarm.dynamics.strains import (
+    RIGID_LINK,
+    point_of_section,
+    require_in_section,
+    strain,
+    strain_rows,
+    surface_point,
+)
 from flexarm.dynamics.validity import (
-    idle_coordinates,
-    idle_motions,
+    massless_coordinates,
+    massless_motions,
     node_turns,
     require_size,
+    singularity_message,
     size_estimate,
     warn_of_furthest,
-    without_inertia,
 )
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array
@@ -38,19 +45,19 @@ from flexarm.robot import Robot
 from flexarm.robot.joints import Joint
 
 if TYPE_CHECKING:
-    from flexarm.dynamics.parameter_derivatives import Derivative, Rates
+    from flexarm.dynamics.parameter_derivatives import Derivative, ParameterRates
     from flexarm.robot.basis_selection import Pick
 
 Mask = NDArray[np.bool_]
 
 
 # Coordinates beyond which a linearization is computed column by column: as one expression it grows with their square.
-MANY = 40
+MAX_DENSE_COORDINATES = 40
 
-TOO_LARGE = "the accelerations are not finite: q, v or tau is too large"
+NOT_FINITE = "the accelerations are not finite: q, v or tau is too large"
 
 # Accelerations per second squared, in units of what is large for a coordinate, at which the mass matrix is looked at.
-ABSURD_ACCELERATION = 1e9
+MAX_PLAUSIBLE_ACCELERATION = 1e9
 
 
 class System:
@@ -79,7 +86,7 @@ class System:
         self._arguments = Arguments(self._chain)
         self._evaluators: dict[ca.Function, Evaluator] = {}
         self._lock = threading.Lock()
-        self._found: tuple[Structure, Numbers, Array] | None = None
+        self._found: tuple[Structure, Parameters, Array] | None = None
         self._looked = False  # whether the mass matrix was looked at
 
     def __reduce__(self) -> tuple[type[System], tuple[Robot, Native]]:
@@ -106,15 +113,15 @@ class System:
     # --- structure and numbers ---
 
     @property
-    def _described(self) -> tuple[Structure, Numbers, Array]:
+    def _described(self) -> tuple[Structure, Parameters, Array]:
         """No `cached_property`: before Python 3.12 all systems share its lock, and a thread that has `building` would
         wait for one that wants it."""
         if self._found is None:
             with building:
-                structure, numbers = structure_of(self._chain)
-                vector = structure.numbers.vector_of(numbers, same=True)
+                structure, parameters = structure_of(self._chain)
+                vector = structure.parameters.vector_of(parameters, same=True)
                 vector.setflags(write=False)
-                self._found = structure, numbers, vector
+                self._found = structure, parameters, vector
         return self._found
 
     @property
@@ -153,7 +160,7 @@ class System:
         """
         if not isinstance(robot, Robot):
             raise TypeError(f"robot = {shown(robot)}: must be a Robot")
-        return self.structure.numbers.vector_of(numbers_of(Chain(robot.resolved(like=self.robot))))
+        return self.structure.parameters.vector_of(parameters_of(Chain(robot.resolved(like=self.robot))))
 
     @property
     def parametric(self) -> Functions:
@@ -179,10 +186,10 @@ class System:
         return Derivative(self, self._chain, self._rates, function, by)
 
     @cached_property
-    def _rates(self) -> Rates:
-        from flexarm.dynamics.parameter_derivatives import Rates
+    def _rates(self) -> ParameterRates:
+        from flexarm.dynamics.parameter_derivatives import ParameterRates
 
-        return Rates(self._chain)
+        return ParameterRates(self._chain)
 
     # --- coordinates ---
 
@@ -312,11 +319,11 @@ class System:
             return None
         links = self.robot.links
         whole = sum(each.total_mass for each in links) * sum(each.length for each in links) ** 2
-        motions = idle_motions(M, self.sizes[free], whole, nearly)
+        motions = massless_motions(M, self.sizes[free], whole, nearly)
         if not motions.size:
             return None
-        slides = self._parallel_slides([free[k] for k in idle_coordinates(motions)], posture)
-        return without_inertia(motions, [self.names[k] for k in free], slides)
+        slides = self._parallel_slides([free[k] for k in massless_coordinates(motions)], posture)
+        return singularity_message(motions, [self.names[k] for k in free], slides)
 
     def _parallel_slides(self, places: list[int], q: Array) -> list[Joint]:
         """Return the joints of these coordinates if all of them slide along the same direction in the world."""
@@ -384,7 +391,7 @@ class System:
     def linearization(self, q: Vector = None, v: Vector = None, a: Vector = None) -> Linearization:
         """Small motions about a state: M ddx + (G + D) dx + K x, derivatives of the inverse dynamics (of the tree of
         links: constraints are left out)."""
-        if self.nq <= MANY:
+        if self.nq <= MAX_DENSE_COORDINATES:
             K, G, D = self._call("linearization", q=q, v=v, a=a)
         else:
             q, v, a = (
@@ -507,10 +514,10 @@ class System:
                [-20., -20.]])
         """
         number, places = self._arguments.places(link, x)
-        from flexarm.dynamics.internal_forces import LinkCuts
+        from flexarm.dynamics.internal_forces import LinkSectionForces
         from flexarm.dynamics.joint_reactions import Balance
 
-        found = LinkCuts(Balance(self, q, v, a, loads, constraint_forces), number).forces(places)
+        found = LinkSectionForces(Balance(self, q, v, a, loads, constraint_forces), number).forces(places)
         return found[..., 0, :] if np.ndim(x) == 0 else found
 
     def strain(self, link: str, x: Any, q: Vector = None, at: Sequence[float] | None = None) -> Array:
@@ -551,7 +558,7 @@ class System:
         link, x, at: as in `strain`, which is this row times q.
         """
         body, places, y, z = self._gauges(link, x, at)
-        if gripped(body.link):
+        if is_gripped(body.link):
             raise ValueError(f"link '{link}' slides through its joint: its strain is not linear in the coordinates")
         row = np.zeros(self.nq)
         row[body.local.all][body.local.elastic] = strain_rows(body, places, y, z)[0]
@@ -565,7 +572,7 @@ class System:
             y, z = np.array([surface_point(body.link, each) for each in places.tolist()]).reshape(-1, 2).T
             return body, places, y, z
         if body.link.flexible is None:
-            raise ValueError(RIGID.format(link=link))
+            raise ValueError(RIGID_LINK.format(link=link))
         given = point_of_section(at)
         require_in_section(body.link, places, *given)
         return body, places, np.full(len(places), given[0]), np.full(len(places), given[1])
@@ -643,33 +650,33 @@ class System:
         """The number of a link and a place x on it (m from its root; None is its tip), both known to be there."""
         return self._arguments.place(link, x)
 
-    def add_place(self, numbers: Numbers, path: str, link: int, x: float) -> None:
+    def add_place(self, parameters: Parameters, path: str, link: int, x: float) -> None:
         """Add the numbers of a place x on a link, under a path, to others."""
         body = self._chain.bodies[link]
-        body.model.add_place(numbers, path, body, x)
+        body.model.add_place(parameters, path, body, x)
 
-    def _place(self, link: str, x: float | None) -> tuple[int, Numbers]:
+    def _place(self, link: str, x: float | None) -> tuple[int, Parameters]:
         """The number of a link, and the numbers of a place on it."""
         number, at = self.place(link, x)
-        there = Numbers()
+        there = Parameters()
         body = self._chain.bodies[number]
         body.model.add_place(there, "place", body, at, anywhere=True)
         return number, there
 
     def _call(self, function: str | ca.Function, *more: Array, **given: Vector) -> list[Array]:
-        functions, numbers = self.structure.functions, self._described[2]
+        functions, parameters = self.structure.functions, self._described[2]
         function = functions[function] if isinstance(function, str) else function
         vectors = [self._arguments.vector(name, value) for name, value in given.items()]
         with self._lock:
             if function not in self._evaluators:
                 self._evaluators[function] = Evaluator(functions.code(function), self.native)
             evaluator = self._evaluators[function]
-        return evaluator(*vectors, *more, numbers)
+        return evaluator(*vectors, *more, parameters)
 
     def _require_inertia(self, q: Vector, a: Array) -> None:
         """Look for motions without inertia once, and wherever an acceleration is not finite or absurd."""
         q = np.broadcast_to(self._arguments.vector("q", q), a.shape)
-        doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < ABSURD_ACCELERATION)
+        doubtful = ~(np.abs(a / self.sizes).max(axis=-1, initial=0.0) < MAX_PLAUSIBLE_ACCELERATION)
         postures = list(q[doubtful])
         if not self._looked and q.size:
             postures.append(q.reshape(-1, self.nq)[0])
@@ -679,6 +686,6 @@ class System:
                 self._looked = False  # at the next call again
                 raise ValueError(sentence)
         if not np.isfinite(a).all():
-            raise ValueError(TOO_LARGE)
+            raise ValueError(NOT_FINITE)
         if self.nq:
             warn_of_furthest(self, q.reshape(-1, self.nq))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.dynamics.links.shared_functions import Fold, LinkFunctions, kind_of, nodes_of, pattern_key
-from flexarm.dynamics.validity import link_size
+from flexarm.dynamics.links.shared_functions import Fold, LinkFunctions, link_signature, nodes_path, pattern_key
+from flexarm.dynamics.validity import link_size_estimate
 from flexarm.robot import Revolute, Weld
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ NONE = ca.MX(0, 1)
 def shares(structure: Structure) -> bool:
     """Whether a robot's links are many of few kinds, each of which knows its parent and its own coordinates alone."""
     bodies = structure.equations.chain.bodies
-    if structure.constrained or sum(link_size(body.link) for body in bodies) < LARGE:
+    if structure.constrained or sum(link_size_estimate(body.link) for body in bodies) < LARGE:
         return False
     if not all(isinstance(body.link.joint, (Revolute, Weld)) for body in bodies):
         return False
-    kinds = {kind_of(structure.equations, i, structure.numbers) for i in range(len(bodies))}
+    kinds = {link_signature(structure.equations, i, structure.parameters) for i in range(len(bodies))}
     return len(bodies) >= 2 * len(kinds)
 
 
@@ -48,7 +48,7 @@ class SharedLinks:
         self._spans = _spans(plant.structure)
         made: dict[tuple[object, ...], LinkFunctions] = {}
         self.links: list[LinkFunctions] = []
-        self._kinds = [kind_of(e, i, plant.structure.numbers) for i in range(len(self.bodies))]
+        self._kinds = [link_signature(e, i, plant.structure.parameters) for i in range(len(self.bodies))]
         for i, kind in enumerate(self._kinds):
             if kind not in made:
                 made[kind] = LinkFunctions(e, i, self._own_numbers(i, e.p))
@@ -64,7 +64,7 @@ class SharedLinks:
         own, parent = p[self._spans[f"links.{self.bodies[i].link.name}"]], self.bodies[i].parent
         if parent is None:
             return ca.vertcat(own, p[self._spans["base"]])
-        nodes = self._spans.get(f"{nodes_of(self.bodies[parent])}.")
+        nodes = self._spans.get(f"{nodes_path(self.bodies[parent])}.")
         return own if nodes is None else ca.vertcat(own, p[nodes])
 
     def _of(self, i: int | None, *vectors: Any) -> list[Any]:
@@ -110,7 +110,7 @@ class SharedLinks:
 
     def _gravity(self, p: Any) -> Any:
         e = self.plant.equations
-        gravity = ca.Function("ground", [e.p], [e.chain.numbers["gravity"]])
+        gravity = ca.Function("ground", [e.p], [e.chain.parameters["gravity"]])
         return gravity(p[: e.p.numel()])
 
     # --- the linear system of a step ---
@@ -237,7 +237,7 @@ def _spans(structure: Structure) -> dict[str, slice]:
     """Where the numbers of each link, of its nodes, and of the base stand among those of the robot."""
     found: dict[str, slice] = {}
     start = 0
-    for each in structure.numbers.entries:
+    for each in structure.parameters.entries:
         first, _, rest = each.name.partition(".")
         owner = f"links.{rest.partition('.')[0]}" if first == "links" else first
         stop = start + len(each.names)

@@ -14,13 +14,13 @@ from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import (
     ValidityWarning,
     bend_shares,
-    bends_far,
     could_be_exact,
-    furthest,
+    deflection_limit,
+    deflection_warnings,
+    largest_postures,
+    node_turn_warnings,
     node_turns,
-    reach,
-    turns_far,
-    twists_far,
+    twist_warnings,
 )
 from flexarm.foundation.validation import Array
 from flexarm.results import truncation_check
@@ -82,7 +82,7 @@ def _hint(run: Run, robot: Robot) -> str:
         return f"; {OF_LAWS}"
     largest = np.abs(run.array("deflection")).max(axis=(0, 2))
     for bend, link in zip(largest, robot.links, strict=True):
-        if bend > reach(link) / 3 * link.length and could_be_exact(
+        if bend > deflection_limit(link) / 3 * link.length and could_be_exact(
             robot, link
         ):  # its mass matrix may lose definiteness
             return f"; stiffening='exact' of link '{link.name}' bears deflections of any size"
@@ -171,19 +171,19 @@ def _large_deflections(run: Run, system: System) -> list[str]:
     found: list[str] = []
     (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
     for place, link in enumerate(system.robot.links):
-        if not np.isfinite(reach(link)):
+        if not np.isfinite(deflection_limit(link)):
             continue
-        rows, tip = furthest(system, link, q), np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
+        rows, tip = largest_postures(system, link, q), np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
         axis = bend_shares(system, link, q[rows])
         worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
         share, when = max(worst)
-        found += bends_far(system.robot, link, share, f" at t = {when:.4g} s")
+        found += deflection_warnings(system.robot, link, share, f" at t = {when:.4g} s")
     return found
 
 
 def _large_twists(run: Run, system: System) -> list[str]:
     time, q = _states(run)
-    return list(twists_far(system, q, lambda row: f" at t = {time[row]:.4g} s"))
+    return list(twist_warnings(system, q, lambda row: f" at t = {time[row]:.4g} s"))
 
 
 def _coarse_nodes(run: Run, system: System) -> list[str]:
@@ -192,7 +192,7 @@ def _coarse_nodes(run: Run, system: System) -> list[str]:
     time, q = _states(run)
     for name, turns in node_turns(system, q).items():
         worst = int(turns.argmax())
-        found += turns_far(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")
+        found += node_turn_warnings(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")
     return found
 
 

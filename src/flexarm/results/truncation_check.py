@@ -21,9 +21,9 @@ from flexarm.dynamics.shape_truncation import (
     NormalModes,
     Truncation,
     comparison,
-    enough_shapes,
     joint_posture,
     listed_shapes,
+    sufficient_shapes,
 )
 from flexarm.dynamics.system import System
 from flexarm.foundation.dataclass import dataclass
@@ -274,7 +274,7 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
             candidate = Comparison(robot, these.posture, these.fine)
             return _error(candidate, inputs.excitation(candidate, sampled))
 
-        enough = enough_shapes(these.robot, error_of)
+        enough = sufficient_shapes(these.robot, error_of)
     joints = "held" if set(excitation.held) == set(these.actuated) else "free"
     found = Truncation(error, free, held, enough if error > MAX_TRUNCATION_ERROR else {}, joints=joints)
     if key is not None:

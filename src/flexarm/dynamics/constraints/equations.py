@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.dynamics.constraints.independent_rows import ConstraintRows, Key, SelectedRows, turn_name
+from flexarm.dynamics.constraints.independent_rows import ConstraintRows, Key, SelectedRows, rotation_name
 from flexarm.dynamics.constraints.parameters import AXES
 from flexarm.dynamics.links.beam_parameters import nodally_held
-from flexarm.dynamics.links.sliding_shapes import IN_A_GUIDE
+from flexarm.dynamics.links.sliding_shapes import GUIDE_NODES
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Shift, Step, Turn, Y, Z, pose_along
 from flexarm.foundation.dataclass import dataclass
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flexarm.dynamics.equations import Equations
 
 
-NEWTON = 4  # iterations to where a link that bends exactly meets a support
+NEWTON_ITERATIONS = 4  # iterations to where a link that bends exactly meets a support
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Constraints:
         kept = [rows[k] for k in closing.kept]
         if closing.turned is None:
             return kept
-        turn = self.equations.chain.numbers[turn_name(block)]
+        turn = self.equations.chain.parameters[rotation_name(block)]
         turned = turn @ ca.vertcat(*(row.value for row in kept))
         prefix = "" if block.unit == "m" else "r"
         return [Row(f"{block.name}.{prefix}{k + 1}", index, turned[k], block.unit) for k in range(closing.turned)]
@@ -133,7 +133,7 @@ class Constraints:
 
     def _written(self, index: int, constraint: Constraint) -> list[Row]:
         """Every row of a constraint, also those that say nothing."""
-        name, n = self.names[index], self._numbers(index)
+        name, n = self.names[index], self._parameters(index)
         if isinstance(constraint, Loop):
             return self._loop(index, constraint)
         if isinstance(constraint, OnLine):
@@ -146,8 +146,8 @@ class Constraints:
         assert isinstance(constraint, PointSupport)
         return self._support(index, constraint)
 
-    def _numbers(self, index: int) -> SymbolsUnder:
-        return self.equations.chain.numbers.under(f"constraints.{self.names[index]}")
+    def _parameters(self, index: int) -> SymbolsUnder:
+        return self.equations.chain.parameters.under(f"constraints.{self.names[index]}")
 
     @staticmethod
     def _sides(n: SymbolsUnder) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Constraints:
         return {label: n[f"side.{label}"] for label in (*AXES, "1", "2") if f"side.{label}" in n}
 
     def _loop(self, index: int, loop: Loop) -> list[Row]:
-        name, n = self.names[index], self._numbers(index)
+        name, n = self.names[index], self._parameters(index)
         R1, p1 = self._section(loop.first, n.under("first"))
         if loop.second == GROUND:
             R2, p2 = ca.SX.eye(3), n["position"]
@@ -217,7 +217,7 @@ class Constraints:
         Newton's method, and where its axis is there (3,)."""
         own = Jet.slow(self.equations.chain.part(self.equations.q, self._number(support.link)))
         x = self._along(support, at)
-        for _ in range(NEWTON):
+        for _ in range(NEWTON_ITERATIONS):
             R, p = pose_along(self._sliding(index, support, Jet.slow(x), own), ca.SX.eye(3), ca.SX.zeros(3))
             back, tangent = at[0] - p[0], R[:, 0]
             x = x + back / tangent[0]
@@ -226,7 +226,7 @@ class Constraints:
     def _sliding(self, index: int, support: PointSupport, along: Jet, own: Jet) -> list[Step]:
         """From the root frame of a support's link to a place on it."""
         body = self.equations.chain.bodies[self._number(support.link)]
-        return body.model.moving_place(body, self._numbers(index).under("rail"), along, own)
+        return body.model.moving_place(body, self._parameters(index).under("rail"), along, own)
 
     def _moving(self, expression: Any) -> Jet:
         """An expression of q with its rates by AD."""
@@ -238,7 +238,7 @@ class Constraints:
         """A support in its link's root frame."""
         R, p = self._root(index, support)
         R_seat, p_seat = self._seat(index, support)
-        return R.T @ (p_seat + R_seat @ self._numbers(index)["position"] - p)
+        return R.T @ (p_seat + R_seat @ self._parameters(index)["position"] - p)
 
     def _common(self, support: PointSupport) -> int | None:
         """The link from which both sides of a support are seen: what lies below does not matter to them."""
@@ -254,12 +254,12 @@ class Constraints:
         """(R, p) of what a support is fixed to: the world, the base, or a section of a link."""
         e = self.equations
         if support.on == GROUND:
-            n = e.chain.numbers
+            n = e.chain.parameters
             on_base = isinstance(support, Mouth)
             return (n["base.rotation"], n["base.position"]) if on_base else (ca.SX.eye(3), ca.SX.zeros(3))
         number = self._number(support.on)
         pose = e.chain.pose_from(self._common(support), number, e.q)
-        return pose_along(e.to_section(number, self._numbers(index).under("on")), *pose)
+        return pose_along(e.to_section(number, self._parameters(index).under("on")), *pose)
 
     def _along(self, support: PointSupport, stands: Any) -> Any:
         """Where on its straight link a support would stand, as its places are counted."""
@@ -300,8 +300,8 @@ class Constraints:
         assert isinstance(body.link.joint, FixedPrismatic)
         own = self.equations.chain.part(self.equations.q, number)
         eta, place = body.elastic(own), body.length - own[body.local.joint]
-        for grip, node in IN_A_GUIDE[body.link.joint.contact].items():
-            shapes = node(body.shapes, body.numbers.under("grip"))
+        for grip, node in GUIDE_NODES[body.link.joint.contact].items():
+            shapes = node(body.shapes, body.parameters.under("grip"))
             for name, columns in body.shapes.columns.items():
                 for slope in range(body.shapes.order(name)):
                     value = shapes.orders(name, place, slope=bool(slope))[0] @ eta[columns, 0]
@@ -311,7 +311,7 @@ class Constraints:
 
 
 @dataclass(frozen=True)
-class Touch:
+class ConstrainedPlace:
     """The number of a constraint, which of its sides, the link's number, pose of the place, symbols of its twist."""
 
     constraint: int
@@ -328,11 +328,11 @@ class HeldPlaces(Constraints):
     def __init__(
         self, equations: Equations, constraints: tuple[Constraint, ...], closings: Mapping[Key, SelectedRows] | None
     ) -> None:
-        self._touches: dict[str, Touch] = {}
+        self._touches: dict[str, ConstrainedPlace] = {}
         super().__init__(equations, constraints, closings)
 
     @property
-    def touches(self) -> list[Touch]:
+    def touches(self) -> list[ConstrainedPlace]:
         return list(self._touches.values())
 
     def wrenches(self, forces: Any) -> list[Any]:
@@ -353,7 +353,7 @@ class HeldPlaces(Constraints):
         if key not in self._touches:
             names = [f"constraints.{name}" for name in self.names]
             index = names.index(key.rpartition(".")[0])
-            self._touches[key] = Touch(index, side, link, *world, ca.SX.sym("virtual", 6))
+            self._touches[key] = ConstrainedPlace(index, side, link, *world, ca.SX.sym("virtual", 6))
         virtual = self._touches[key].virtual
         return R @ (ca.SX.eye(3) + ca.skew(virtual[:3])), p + R @ virtual[3:]
 
@@ -372,5 +372,5 @@ class HeldPlaces(Constraints):
         pose = super()._seat(index, support)
         if support.on == GROUND:
             return pose
-        there, link = self._numbers(index).under("on"), self._number(support.on)
+        there, link = self._parameters(index).under("on"), self._number(support.on)
         return self._displaced(there.path, "on", link, self.equations.frame(link, there), *pose)

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import numpy as np
 
 from flexarm.dynamics.bodies import Coordinates
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 
-SAMPLES = 5  # random postures at which rows are looked at
-IDLE = 1e-10  # of a row that is a robot's length or a radian: what moves it less is rounding
+SAMPLE_COUNT = 5  # random postures at which rows are looked at
+ROW_TOLERANCE = 1e-10  # of a row that is a robot's length or a radian: what moves it less is rounding
 
 Key = tuple[int, str]  # of a block of rows: the number of its constraint, and m or rad
 
@@ -42,46 +42,48 @@ class SelectedRows:
         return kept if self.turned is None else f"{kept} (turned into {self.turned})"
 
 
-def sampled(at: Callable[[Array], tuple[Array, Array]], coordinates: Coordinates) -> tuple[Array, Array]:
+def sample_rows(at: Callable[[Array], tuple[Array, Array]], coordinates: Coordinates) -> tuple[Array, Array]:
     """Values (rows, samples) and scaled Jacobians side by side, at random postures."""
     rng, found = np.random.default_rng(0), []
     share = np.array([0.05 if each.kind == "elastic" else 1.0 for each in coordinates.all])
-    for _ in range(SAMPLES):
+    for _ in range(SAMPLE_COUNT):
         value, slope = at(rng.uniform(-1, 1, coordinates.count) * coordinates.sizes * share)
         found.append((value[:, 0], slope * coordinates.sizes))
     return np.column_stack([value for value, _ in found]), np.hstack([slope for _, slope in found])
 
 
-def close(numbers: Numbers, block: ConstraintRows, values: Array, slopes: Array, scale: float) -> SelectedRows:
+def select_rows(
+    parameters: Parameters, block: ConstraintRows, values: Array, slopes: Array, scale: float
+) -> SelectedRows:
     """What is kept of a block, from its values and slopes (scale: what is large for them); with the numbers that turn
     it, if it must be turned."""
-    values, slopes = _known(values / scale), _known(slopes / scale)
+    values, slopes = _finite_columns(values / scale), _finite_columns(slopes / scale)
     if not slopes.shape[1]:  # nothing is known: then all rows stay
         slopes = np.eye(block.count)
-    moved = np.abs(slopes).max(axis=1, initial=0.0) > IDLE
+    moved = np.abs(slopes).max(axis=1, initial=0.0) > ROW_TOLERANCE
     _require_closed(block, values[~moved], scale)
     closing = SelectedRows(tuple(np.flatnonzero(moved).tolist()))
     if moved.sum() >= 2:
         turn, sizes, _ = np.linalg.svd(slopes[moved], full_matrices=False)
-        idle = sizes <= IDLE * sizes[0]
+        idle = sizes <= ROW_TOLERANCE * sizes[0]
         if idle.any():
             _require_closed(block, turn[:, idle].T @ values[moved], scale)
             closing = SelectedRows(closing.kept, int((~idle).sum()))
-            numbers.add(turn_name(block), "1", _upright(turn[:, ~idle].T))
-    numbers.fact(f"constraints.{block.name}", f"keeps of its rows ({block.unit})", str(closing))
+            parameters.add(rotation_name(block), "1", _fix_signs(turn[:, ~idle].T))
+    parameters.fact(f"constraints.{block.name}", f"keeps of its rows ({block.unit})", str(closing))
     return closing
 
 
-def _known(columns: Array) -> Array:
+def _finite_columns(columns: Array) -> Array:
     """Without postures at which a row is no number: a link may not reach its support there."""
     return columns[:, np.isfinite(columns).all(axis=0)]
 
 
-def turn_name(block: ConstraintRows) -> str:
+def rotation_name(block: ConstraintRows) -> str:
     return f"constraints.{block.name}.turn.{block.unit}"
 
 
-def _upright(rows: Array) -> Array:
+def _fix_signs(rows: Array) -> Array:
     """Singular vectors have no sign of their own: make the largest entry positive."""
     largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
     return np.asarray(rows * np.sign(largest)[:, None])

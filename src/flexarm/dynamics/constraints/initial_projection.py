@@ -7,21 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from flexarm.dynamics.constraints.equations import Row
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.system import System
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot import Link
 
-ITERATIONS = 200
-LONGEST = 0.5  # of what is large for a coordinate, in one iteration
-CLOSED = 1e-12  # of a robot's length or a radian
-OPEN = 1e-9  # where the iteration ends, a larger gap is one that cannot be closed
-DEPENDENT = 1e-9  # singular values of the scaled Jacobian below this, against the largest
-NEARLY = 0.02  # below this a run that failed has met a singular posture
-IDLE = 1e-6  # a scaled row of the Jacobian smaller than this is not taken for one of its own
-AT_ROOT = 0.01  # of a link's length: nearer to where its shapes are held, a support would pull without end
-STEP_ASIDE = 1e-2  # how far a second posture lies from the first when it is asked whether only the first is singular
+MAX_ITERATIONS = 200
+MAX_STEP = 0.5  # of what is large for a coordinate, in one iteration
+GAP_TOLERANCE = 1e-12  # of a robot's length or a radian
+MAX_REMAINING_GAP = 1e-9  # where the iteration ends, a larger gap is one that cannot be closed
+DEPENDENCE_TOLERANCE = 1e-9  # singular values of the scaled Jacobian below this, against the largest
+NEAR_DEPENDENCE_TOLERANCE = 0.02  # below this a run that failed has met a singular posture
+MIN_ROW_NORM = 1e-6  # a scaled row of the Jacobian smaller than this is not taken for one of its own
+MIN_SUPPORT_SHARE = 0.01  # of a link's length: nearer to where its shapes are held, a support would pull without end
+PERTURBATION = 1e-2  # how far a second posture lies from the first when it is asked whether only the first is singular
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Assembly:
     def _closed(self, q: Array) -> Array:
         q, gap = self._approached(q, range(len(self.system.constraints)))
         worst = np.abs(gap / self._scales)
-        if worst.max(initial=0.0) > OPEN:
+        if worst.max(initial=0.0) > MAX_REMAINING_GAP:
             raise ValueError(self._why_open(q, gap))
         return q
 
@@ -94,12 +94,12 @@ class Assembly:
         only = np.zeros(len(self.system.constraints))
         only[rows] = 1.0
         gap = self.system.constraint(q) * only
-        for _ in range(ITERATIONS):
+        for _ in range(MAX_ITERATIONS):
             size = np.linalg.norm(gap / self._scales)
-            if not size > CLOSED:
+            if not size > GAP_TOLERANCE:
                 break
             change = self._least(q, self._jacobian(q) * only[:, None], gap)
-            change *= min(1.0, LONGEST / max(float(np.abs(change / self._sizes[self.free]).max(initial=0.0)), 1e-300))
+            change *= min(1.0, MAX_STEP / max(float(np.abs(change / self._sizes[self.free]).max(initial=0.0)), 1e-300))
             for _ in range(30):
                 nearer = self._moved(q, change)
                 left = self._gap(nearer) * only
@@ -124,7 +124,7 @@ class Assembly:
         remains = f"a gap of {abs(gap[worst]):.4g} {rows[worst].unit} remains at '{rows[worst].name}'"
         if len(name) > 1:
             alone = [self._approached(q, [k for k, row in enumerate(rows) if self._of(row) == each]) for each in name]
-            if all(np.abs(left / self._scales).max() <= OPEN for _, left in alone):
+            if all(np.abs(left / self._scales).max() <= MAX_REMAINING_GAP for _, left in alone):
                 return f"constraints {_listed(name)} contradict each other: {remains}, though each alone can be met"
         held = f", with {_listed([self.system.names[k] for k in self.held])} driven" if self.held else ""
         where = ", ".join(f"{self.system.names[k]} = {q[k]:.4g}" for k in range(min(self.system.nq, 4)))
@@ -146,7 +146,7 @@ class Assembly:
     def _require_supports_on_links(self, q: Array) -> None:
         for name, link, where in self.system.structure.constraints.supports:
             x, length = float(where(q, self.system.numbers)), self.system.robot.link(link).length
-            least = nearest_support(self.system.robot.link(link))
+            least = min_support_distance(self.system.robot.link(link))
             if -1e-9 * length <= x < least - 1e-9 * length:
                 raise ValueError(
                     f"the support '{name}' is at the root of link '{link}' at the start, {x:.4g} m from it, where the "
@@ -158,17 +158,17 @@ class Assembly:
                     f"and the link is {length:g} m long"
                 )
 
-    def _dependent(self, q: Array, below: float = DEPENDENT) -> Array:
+    def _dependent(self, q: Array, below: float = DEPENDENCE_TOLERANCE) -> Array:
         """Combinations of the scaled rows that no free coordinate moves (as columns)."""
         A = self._jacobian(q) * self._sizes[self.free] / self._scales[:, None]
-        A = A / np.maximum(np.linalg.norm(A, axis=1), IDLE)[:, None]
+        A = A / np.maximum(np.linalg.norm(A, axis=1), MIN_ROW_NORM)[:, None]
         turn, sizes, _ = np.linalg.svd(A)
         sizes = np.concatenate([sizes, np.zeros(len(turn) - len(sizes))])
         return np.asarray(turn[:, sizes < below * max(sizes[0], 1e-300)] if len(sizes) else turn)
 
     def nearly_singular(self, q: Array) -> str:
         """The constraints whose equations nearly depend on each other, as part of a sentence; empty when none do."""
-        found = self._dependent(q, NEARLY)
+        found = self._dependent(q, NEAR_DEPENDENCE_TOLERANCE)
         return _listed(self._names(np.abs(found).max(axis=1))) if found.size else ""
 
     def _require_independence(self, q: Array) -> None:
@@ -195,7 +195,7 @@ class Assembly:
 
     def _aside(self, q: Array) -> Array:
         """Another posture nearby that satisfies the constraints."""
-        kick = np.random.default_rng(0).uniform(-1, 1, len(self.free)) * STEP_ASIDE * self._sizes[self.free]
+        kick = np.random.default_rng(0).uniform(-1, 1, len(self.free)) * PERTURBATION * self._sizes[self.free]
         rows = range(len(self.system.constraints))
         return self._approached(self._moved(q, kick), rows)[0]
 
@@ -212,10 +212,10 @@ class Assembly:
         return list(dict.fromkeys(self._of(row) for row, counts in zip(rows, matter) if counts))
 
 
-def nearest_support(link: Link) -> float:
+def min_support_distance(link: Link) -> float:
     """How near a support may come to the root of a link (m): where shapes are held, they cannot be held again."""
-    clamped = link.flexible is not None and not link.flexible.loose and not gripped(link)
-    return AT_ROOT * link.length if clamped else 0.0
+    clamped = link.flexible is not None and not link.flexible.loose and not is_gripped(link)
+    return MIN_SUPPORT_SHARE * link.length if clamped else 0.0
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,42 +11,48 @@ from flexarm.beam.section_nodes import nodes_of
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.dynamics.links.beam_parameters import add_mass
 from flexarm.dynamics.links.section_frames import PlaneFrames, SectionNode, frames_of
-from flexarm.dynamics.links.sliding_segments import MovingPart, PartKind, SlidingPart, add_strain_by_family, add_turning
+from flexarm.dynamics.links.sliding_segments import (
+    MovingPart,
+    PartKind,
+    SlidingPart,
+    add_section_rotation,
+    add_strain_by_family,
+)
 from flexarm.dynamics.links.sliding_shapes import SlidingShapes
 from flexarm.dynamics.parameters import SymbolsUnder
-from flexarm.dynamics.spatial_algebra import Jet, followed
+from flexarm.dynamics.spatial_algebra import Jet, jet_along
 
 if TYPE_CHECKING:
-    from flexarm.dynamics.parameters import Numbers
+    from flexarm.dynamics.parameters import Parameters
 
 
 class ExactPart(PartKind):
-    def add_numbers(self, numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
+    def add_parameters(self, parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
         nodes, frames = nodes_of(part), _frames(part.columns)
         (piece,) = nodes.pieces
-        add_mass(numbers, path, part)
-        frames.add_numbers(numbers, f"{path}.nodes", part, nodes)
+        add_mass(parameters, path, part)
+        frames.add_parameters(parameters, f"{path}.nodes", part, nodes)
         mixed, flowing = nodes.flowing()
-        numbers.add(f"{path}.beta", "kg m", piece.beta)
-        numbers.add(f"{path}.B", "kg m2", piece.B, symmetric=True)
-        numbers.add(f"{path}.B_mixed", "kg m2", mixed)
-        numbers.add(f"{path}.B_flowing", "kg m2", flowing, symmetric=True)
-        add_turning(numbers, path, part)
-        add_strain_by_family(numbers, path, part)
+        parameters.add(f"{path}.beta", "kg m", piece.beta)
+        parameters.add(f"{path}.B", "kg m2", piece.B, symmetric=True)
+        parameters.add(f"{path}.B_mixed", "kg m2", mixed)
+        parameters.add(f"{path}.B_flowing", "kg m2", flowing, symmetric=True)
+        add_section_rotation(parameters, path, part)
+        add_strain_by_family(parameters, path, part)
 
-    def add_end(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
+    def add_end(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
         nodes = nodes_of(part)
-        numbers.add(f"{path}.x", "m", part.length)
-        numbers.add(f"{path}.weights", "m", nodes.weights(part.length))
-        _frames(part.columns).add_place(numbers, path, part, nodes, part.length, anywhere=False)
+        parameters.add(f"{path}.x", "m", part.length)
+        parameters.add(f"{path}.weights", "m", nodes.weights(part.length))
+        _frames(part.columns).add_place(parameters, path, part, nodes, part.length, anywhere=False)
 
-    def add_rail(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        _frames(part.columns).add_rail(numbers, path, part, nodes_of(part), part.link.name)
+    def add_rail(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
+        _frames(part.columns).add_rail(parameters, path, part, nodes_of(part), part.link.name)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
         """With the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material (nodes.py): its momentum is the
         rate of the first moment, whatever the nodes are."""
-        n, scale, nodes = part.numbers, part.scale, _nodes(part)
+        n, scale, nodes = part.parameters, part.scale, _nodes(part)
         moved = scale * ca.horzcat(*(node.velocity(omega) for node in nodes))
         carried = part.rate * _directions(nodes)
         momentum = (moved + 2 * carried) @ n["beta"]
@@ -57,7 +63,7 @@ class ExactPart(PartKind):
         return scale * energy + part.kinetic_of_sections(omega)
 
     def first(self, part: SlidingPart) -> Any:
-        return part.scale**2 * (_directions(_nodes(part)) @ part.numbers["beta"])
+        return part.scale**2 * (_directions(_nodes(part)) @ part.parameters["beta"])
 
     def end(self, part: MovingPart, there: SymbolsUnder) -> tuple[Jet, Jet]:
         frames, eta, scale = _frames(part.shapes.columns), ca.SX.sym("eta", part.shapes.count), ca.SX.sym("scale")
@@ -78,7 +84,7 @@ def _followed(frames: PlaneFrames, place: Any, angle: Any, symbols: Any, given: 
     """Place and angles of a section with their rates."""
     angles = ca.SX(3, 1)
     angles[frames.row] = angle
-    both = followed(ca.vertcat(place, angles), symbols, given)
+    both = jet_along(ca.vertcat(place, angles), symbols, given)
     return both.of(slice(0, 3)), both.of(slice(3, 6))
 
 
@@ -95,7 +101,7 @@ def _lean(frames: PlaneFrames, scale: Any) -> Any:
 
 def _nodes(part: SlidingPart) -> list[SectionNode]:
     """The sections at the nodes, which stay at their share of the length; slopes and strains go with 1/scale."""
-    n, frames, scale = part.numbers.under("nodes"), _frames(part.shapes.columns), part.scale
+    n, frames, scale = part.parameters.under("nodes"), _frames(part.shapes.columns), part.scale
     grown = (part.deta - part.zeta) / scale  # the rate of eta / scale
     angles = Jet.slow(
         _lean(frames, scale) * (n["angle"] @ part.eta), n["angle"] @ (part.deta if frames.row == 0 else grown)

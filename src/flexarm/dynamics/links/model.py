@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flexarm.beam.integrals import LinkIntegrals
     from flexarm.beam.loaded_modes import Loads
     from flexarm.dynamics.bodies import Body, SymbolicBody
-    from flexarm.dynamics.parameters import Numbers
+    from flexarm.dynamics.parameters import Parameters
     from flexarm.robot import Link
     from flexarm.robot.joints import Contact
 
@@ -58,15 +58,15 @@ class LinkModel(ABC):
     # --- numbers of bodies ---
 
     @abstractmethod
-    def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
+    def add_parameters(self, parameters: Parameters, path: str, body: Body) -> None:
         """All that its energies need."""
 
     @abstractmethod
-    def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
+    def add_place(self, parameters: Parameters, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         """Where something is fixed to it; `anywhere`: numbers for all that could have a value at some x."""
 
     @abstractmethod
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: Contact = "continuous") -> None:
         """Along what something slides, and how it touches it there."""
 
     @abstractmethod
@@ -176,23 +176,23 @@ class RigidLink(LinkModel):
     def size(self, link: Link) -> float:
         return 0.0
 
-    def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
-        add_mass(numbers, path, body.integrals)
-        add_section_inertia(numbers, path, body.integrals)
+    def add_parameters(self, parameters: Parameters, path: str, body: Body) -> None:
+        add_mass(parameters, path, body.integrals)
+        add_section_inertia(parameters, path, body.integrals)
 
-    def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
+    def add_place(self, parameters: Parameters, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         near = NEAR * body.link.length
         at = 0.0 if x <= near else body.link.length if x >= body.link.length - near else x
-        numbers.add(f"{path}.x", "m", x if anywhere else at, np.array(anywhere or at > 0))
+        parameters.add(f"{path}.x", "m", x if anywhere else at, np.array(anywhere or at > 0))
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: Contact = "continuous") -> None:
         return
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
         return straight_points(x, own.shape[:-1])
 
     def kinetic(self, body: SymbolicBody, omega: Any, v: Any, x: Any, dx: Any) -> Any:
-        n = body.numbers
+        n = body.parameters
         across = ca.cross(omega, ca.vertcat(1, 0, 0))
         return (
             n["m"] / 2 * ca.dot(v, v)
@@ -202,7 +202,7 @@ class RigidLink(LinkModel):
         )
 
     def first_moment(self, body: SymbolicBody, x: Any) -> tuple[Any, Any]:
-        return body.numbers["m"], ca.vertcat(body.numbers["c0"], 0, 0)
+        return body.parameters["m"], ca.vertcat(body.parameters["c0"], 0, 0)
 
     def place(self, body: SymbolicBody, there: SymbolsUnder, own: Jet) -> list[Step]:
         return [along_x(Jet.constant(there["x"]))]

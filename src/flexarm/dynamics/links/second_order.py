@@ -18,8 +18,8 @@ from flexarm.beam.foreshortening import MOVES, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loaded_modes import Loads
 from flexarm.dynamics.links.beam_parameters import (
+    add_cached,
     add_nodes,
-    add_once,
     add_shape_integrals,
     add_shapes,
     add_strain,
@@ -27,17 +27,17 @@ from flexarm.dynamics.links.beam_parameters import (
 )
 from flexarm.dynamics.links.model import LinkModel, differentiated, straight_points
 from flexarm.dynamics.links.sections import (
-    Forms,
+    SectionForms,
     add_sections,
     add_station,
     kinetic_of_sections,
     moving_section,
-    pulled,
+    pull_back_products,
     section_steps,
     station_steps,
-    summed,
+    sum_products,
 )
-from flexarm.dynamics.links.sliding_shapes import UNDER_A_SLIDE
+from flexarm.dynamics.links.sliding_shapes import SLIDER_SHAPES
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Step
 from flexarm.foundation.dataclass import dataclass
@@ -46,7 +46,7 @@ from flexarm.robot.joints import Contact
 
 if TYPE_CHECKING:
     from flexarm.dynamics.bodies import Body, ShapeSymbols, SymbolicBody
-    from flexarm.dynamics.parameters import Numbers
+    from flexarm.dynamics.parameters import Parameters
     from flexarm.robot import Link
 
 # How the shortening enters the angular momentum of deformation, at third order. A turn of the whole link by an angle
@@ -77,34 +77,36 @@ class SecondOrderLink(LinkModel):
             return 140.0 * sum(counts)
         return sum(50.0 * count + 10.5 * count**2 for count in counts) + (10.5 * sum(counts)) * (len(counts) > 1)
 
-    def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
-        add_once(numbers, path, body.integrals, (), lambda own: _add_beam(own, "", body.integrals))
+    def add_parameters(self, parameters: Parameters, path: str, body: Body) -> None:
+        add_cached(parameters, path, body.integrals, (), lambda own: _add_beam(own, "", body.integrals))
 
-    def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
+    def add_place(self, parameters: Parameters, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         beam = body.integrals
-        add_once(numbers, path, beam, (x, anywhere), lambda own: add_station(own, "", beam, x, anywhere))
+        add_cached(parameters, path, beam, (x, anywhere), lambda own: add_station(own, "", beam, x, anywhere))
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
-        (add_shapes if contact == "continuous" else add_nodes)(numbers, path, body.integrals)
+    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: Contact = "continuous") -> None:
+        (add_shapes if contact == "continuous" else add_nodes)(parameters, path, body.integrals)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
         eta, of, places = own[..., body.local.elastic], body.integrals, tuple(x.tolist())
         out = straight_points(x, eta.shape[:-1]) + np.einsum("pin,...n->...pi", _displacement(of, places), eta)
         if of.stiffening == "none":
             return np.asarray(out)
-        return np.asarray(out + np.einsum("...m,pimn,...n->...pi", eta, _moved(of, places), eta) / 2)
+        return np.asarray(
+            out + np.einsum("...m,pimn,...n->...pi", eta, _second_order_displacement(of, places), eta) / 2
+        )
 
     def kinetic(self, body: SymbolicBody, omega: Any, v: Any, x: Any, dx: Any) -> Any:
-        eta, n = Jet.slow(body.elastic(x), body.elastic(dx)), body.numbers
-        points = Points(body.shapes, eta)
+        eta, n = Jet.slow(body.elastic(x), body.elastic(dx)), body.parameters
+        points = AxisPoints(body.shapes, eta)
         beyond = third_order(omega, points.squeeze, points.along)
-        beyond += swept(n, *points.lines("dx"))
-        beyond += rolled(n, omega, [points.deflected.x, points.along.x], [points.swept.dx, points.swept_x.dx])
+        beyond += sweep_energy(n, *points.lines("dx"))
+        beyond += roll_energy(n, omega, [points.deflected.x, points.along.x], [points.swept.dx, points.swept_x.dx])
         return kinetic_of_points(points, n, omega, v) + beyond + kinetic_of_sections(body, omega, v, eta)
 
     def forces(self, body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> tuple[Any, Any]:
-        eta, n = own.of(body.local.elastic), body.numbers
-        points = Points(body.shapes, eta)
+        eta, n = own.of(body.local.elastic), body.parameters
+        points = AxisPoints(body.shapes, eta)
         force, inner = differentiated(kinetic_of_sections(body, omega, v, eta), omega, domega, a, own, v)
         pushed, direct, pushes = forces_on_points(points, n, omega, domega, a)
         turned, more = forces_of_third_order(points, n, omega, domega, a, v)
@@ -112,13 +114,13 @@ class SecondOrderLink(LinkModel):
         return force + pushed + turned, inner
 
     def first_moment(self, body: SymbolicBody, x: Any) -> tuple[Any, Any]:
-        return body.numbers["m"], Points(body.shapes, Jet.slow(body.elastic(x))).c.x
+        return body.parameters["m"], AxisPoints(body.shapes, Jet.slow(body.elastic(x))).c.x
 
     def stiffness(self, body: SymbolicBody) -> Any:
-        return body.numbers["K"]
+        return body.parameters["K"]
 
     def damping(self, body: SymbolicBody) -> Any:
-        return body.numbers["D"]
+        return body.parameters["D"]
 
     def place(self, body: SymbolicBody, there: SymbolsUnder, own: Jet) -> list[Step]:
         return station_steps(body.shapes, there, own.of(body.local.elastic))
@@ -126,19 +128,19 @@ class SecondOrderLink(LinkModel):
     def moving_place(
         self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
     ) -> list[Step]:
-        along = UNDER_A_SLIDE[contact](body.shapes, rail)
+        along = SLIDER_SHAPES[contact](body.shapes, rail)
         section = moving_section(along, x, own.of(body.local.elastic))
         return section_steps(x.along_x + section.displacement, section.rotation)
 
     def deflection(self, body: SymbolicBody, x: Any) -> Any:
-        eta, tip = body.elastic(x), body.numbers.under("tip")
-        return Forms(body.shapes, tip).displacement(Jet.slow(eta)).x
+        eta, tip = body.elastic(x), body.parameters.under("tip")
+        return SectionForms(body.shapes, tip).displacement(Jet.slow(eta)).x
 
 
-def _add_beam(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
-    add_shape_integrals(numbers, path, beam)
-    add_strain(numbers, path, beam)
-    add_sections(numbers, path, beam)
+def _add_beam(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
+    add_shape_integrals(parameters, path, beam)
+    add_strain(parameters, path, beam)
+    add_sections(parameters, path, beam)
 
 
 @lru_cache(maxsize=16)  # a film needs the same places in every frame
@@ -148,14 +150,14 @@ def _displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _moved(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
+def _second_order_displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
     """(points, 3, n, n): displacements of second order."""
     forms = SecondOrderBlocks(of)
     return np.stack([forms.moved(each) for each in x])
 
 
 @dataclass(frozen=True)
-class Pushes:
+class IntegralForces:
     """Forces on integrals over a link's points: on those of first order, on the squeeze, and on products."""
 
     deflected: Any
@@ -164,28 +166,30 @@ class Pushes:
     bent: Any
     bent_x: Any
 
-    def __add__(self, other: Pushes) -> Pushes:
-        return Pushes(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+    def __add__(self, other: IntegralForces) -> IntegralForces:
+        return IntegralForces(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
-class Points:
+class AxisPoints:
     """The points of a link's axis, with their rates: integrals over them, to second order.
 
     c = int mu rho, f = int mu x rho, and int mu rho_i rho_j of any two of rho, its rate and its second rate.
     """
 
     def __init__(self, shapes: ShapeSymbols, eta: Jet) -> None:
-        n = self._n = shapes.numbers
+        n = self._n = shapes.parameters
         self._shapes, self.eta = shapes, eta
-        self.squeeze = summed(MOVES, shapes, n.under("squeeze"), eta).of(0)  # the same int mu x s as the shortening
-        self.bent, across = (summed(MOVES, shapes, n.under(f"bent.{k}"), eta) for k in (0, 1))
+        self.squeeze = sum_products(MOVES, shapes, n.under("squeeze"), eta).of(
+            0
+        )  # the same int mu x s as the shortening
+        self.bent, across = (sum_products(MOVES, shapes, n.under(f"bent.{k}"), eta) for k in (0, 1))
         self.swept, self.swept_x = self.bent.through(ACROSS), across.through(ACROSS)
         self.bent_x = across - (self.squeeze * Jet.constant(n["g0"])).along_x
         self.deflected, self.along = eta.through(n["a"]), eta.through(n["b"])
         self.c = Jet.constant(n["c0"]).along_x + self.deflected + self.bent
         self.f = self.along + self.bent_x
 
-    def pulled(self, pushes: Pushes) -> Any:
+    def pulled(self, pushes: IntegralForces) -> Any:
         """What forces on the integrals are on eta."""
         n, shapes = self._n, self._shapes
         found = n["a"].T @ pushes.deflected + n["b"].T @ pushes.along
@@ -194,7 +198,7 @@ class Points:
             ("bent.0", pushes.bent),
             ("bent.1", pushes.bent_x),
         ):
-            found += pulled(MOVES, shapes, n.under(name), self.eta.x, push)
+            found += pull_back_products(MOVES, shapes, n.under(name), self.eta.x, push)
         return found
 
     def M(self, i: int, j: int) -> Any:
@@ -230,7 +234,7 @@ class Points:
         return out
 
 
-def kinetic_of_points(points: Points, n: SymbolsUnder, omega: Any, v: Any) -> Any:
+def kinetic_of_points(points: AxisPoints, n: SymbolsUnder, omega: Any, v: Any) -> Any:
     """1/2 int mu |v + omega x rho + drho|^2."""
     G, D, rates = points.spread(), points.with_rate(), points.eta.dx
     inertia = ca.trace(G) * ca.SX.eye(3) - G
@@ -244,7 +248,9 @@ def kinetic_of_points(points: Points, n: SymbolsUnder, omega: Any, v: Any) -> An
     )
 
 
-def forces_on_points(points: Points, n: SymbolsUnder, omega: Any, domega: Any, a: Any) -> tuple[Any, Any, Pushes]:
+def forces_on_points(
+    points: AxisPoints, n: SymbolsUnder, omega: Any, domega: Any, a: Any
+) -> tuple[Any, Any, IntegralForces]:
     """The same as forces on the twist, on eta and on integrals: mass times acceleration, without differentiation."""
     S = ca.skew(omega)
     W = ca.skew(domega) + S @ S  # what turning does to a place
@@ -256,7 +262,7 @@ def forces_on_points(points: Points, n: SymbolsUnder, omega: Any, domega: Any, a
         ca.trace(D) * omega - D.T @ omega
     )
     across, whole = forces_on_lines(points, n)
-    pushes = Pushes(a + across[0], W[:, 0] + across[1], -n["g0"] * W[0, 0], a + whole[0], W[:, 0] + whole[1])
+    pushes = IntegralForces(a + across[0], W[:, 0] + across[1], -n["g0"] * W[0, 0], a + whole[0], W[:, 0] + whole[1])
     direct = ca.SX.zeros(eta.x.shape)
     for i in range(3):
         direct += points.M(i, i) @ eta.ddx
@@ -274,8 +280,8 @@ def third_order(omega: Any, squeeze: Jet, along: Jet) -> Any:
 
 
 def forces_of_third_order(
-    points: Points, n: SymbolsUnder, omega: Any, domega: Any, a: Any, v: Any
-) -> tuple[Any, Pushes]:
+    points: AxisPoints, n: SymbolsUnder, omega: Any, domega: Any, a: Any, v: Any
+) -> tuple[Any, IntegralForces]:
     """Of these, and of what roll sweeps, as if their integrals were coordinates: Lagrange's equations do not mind."""
     given = points.squeeze
     for each in (points.along, points.deflected, points.swept, points.swept_x):
@@ -285,36 +291,36 @@ def forces_of_third_order(
     squeeze, along, deflected, moved, turned = own.of(0), *(own.of(slice(k, k + 3)) for k in (1, 4, 7, 10))
     energy = third_order(omega, squeeze, along)
     if not (points.swept.idle and points.swept_x.idle):
-        energy += rolled(n, omega, [deflected.x, along.x], [moved.dx, turned.dx])
+        energy += roll_energy(n, omega, [deflected.x, along.x], [moved.dx, turned.dx])
     force, inner = differentiated(energy, omega, domega, a, own, v)
     force, inner = ca.substitute([force, inner], [*own.parts], [*given.parts])
-    return force, Pushes(inner[4:7], inner[1:4], inner[0], inner[7:10], inner[10:])
+    return force, IntegralForces(inner[4:7], inner[1:4], inner[0], inner[7:10], inner[10:])
 
 
-def swept(n: SymbolsUnder, first: list[Any], second: list[Any]) -> Any:
+def sweep_energy(n: SymbolsUnder, first: list[Any], second: list[Any]) -> Any:
     """Twist sweeps a bent link's points across its axis, and stretch makes it bend by as much more. The motion of the
     root sees that at second order; at third and fourth a motion with the same moments stands for it that shapes of
     bending can do (of a line in x), so that it is part of a square. Without that the mass matrix of a slender link
     would not be definite when it is bent by its thickness. Given are rates of int mu rho and of int mu x rho."""
     both = [2 * one + other for one, other in zip(first, second, strict=True)]
-    return sum(ca.dot(one, other) for one, other in zip(both, _weighed(n, second), strict=True)) / 2
+    return sum(ca.dot(one, other) for one, other in zip(both, _line_coefficients(n, second), strict=True)) / 2
 
 
-def rolled(n: SymbolsUnder, omega: Any, deflected: list[Any], second: list[Any]) -> Any:
+def roll_energy(n: SymbolsUnder, omega: Any, deflected: list[Any], second: list[Any]) -> Any:
     """A link that rolls about its axis sweeps its bent points, too: what they and twist have in common, part of the
     same square."""
-    pairs = zip(deflected, _weighed(n, second), strict=True)
+    pairs = zip(deflected, _line_coefficients(n, second), strict=True)
     return omega[0] * sum(place[1] * rate[2] - place[2] * rate[1] for place, rate in pairs)
 
 
-def forces_on_lines(points: Points, n: SymbolsUnder) -> tuple[list[Any], list[Any]]:
+def forces_on_lines(points: AxisPoints, n: SymbolsUnder) -> tuple[list[Any], list[Any]]:
     """The same as forces on what is of first order in c and f, and on what products sweep."""
     first, second = points.lines("ddx")
     both = [one + other for one, other in zip(first, second, strict=True)]
-    return _weighed(n, second), _weighed(n, both)
+    return _line_coefficients(n, second), _line_coefficients(n, both)
 
 
-def _weighed(n: SymbolsUnder, moments: list[Any]) -> list[Any]:
+def _line_coefficients(n: SymbolsUnder, moments: list[Any]) -> list[Any]:
     """Of what shapes can do of a line p + q x, from its products int mu with 1 and x: p and q."""
     found = [ca.SX(3, 1), ca.SX(3, 1)]
     for axis, name in ((1, "y"), (2, "z")):

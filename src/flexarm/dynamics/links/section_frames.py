@@ -25,13 +25,13 @@ from flexarm.beam.sparsity import NEAR, Patterns
 from flexarm.dynamics.links.beam_parameters import add_polynomials, add_shapes, add_stretch
 from flexarm.dynamics.links.sliding_shapes import SlidingShapes
 from flexarm.dynamics.parameters import SymbolsUnder
-from flexarm.dynamics.spatial_algebra import Axis, Jet, Shift, Step, Swing, Turn, X, Y, Z, followed, rotation
+from flexarm.dynamics.spatial_algebra import Axis, GeneralRotation, Jet, Shift, Step, Turn, X, Y, Z, jet_along, rotation
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 
 if TYPE_CHECKING:
     from flexarm.dynamics.bodies import ShapeSymbols
-    from flexarm.dynamics.parameters import Numbers
+    from flexarm.dynamics.parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -103,28 +103,28 @@ class Frames(ABC):
     """How the sections of a link are turned."""
 
     @abstractmethod
-    def add_numbers(self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
+    def add_parameters(self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
         """What the nodes need."""
 
     @abstractmethod
     def add_place(
-        self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
+        self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
     ) -> None:
         """What the rotation at a place needs."""
 
     @abstractmethod
-    def add_rail(self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, link: str) -> None:
+    def add_rail(self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes, link: str) -> None:
         """What something that slides along the link needs."""
 
     @abstractmethod
-    def nodes(self, numbers: SymbolsUnder, eta: Jet) -> list[SectionNode]:
+    def nodes(self, parameters: SymbolsUnder, eta: Jet) -> list[SectionNode]:
         """Every node, outward."""
 
     @abstractmethod
-    def turning_by_rates(self, numbers: SymbolsUnder, eta: Any, nodes: list[SectionNode]) -> list[Any]:
+    def turning_by_rates(self, parameters: SymbolsUnder, eta: Any, nodes: list[SectionNode]) -> list[Any]:
         """(3, n) of every node: its `turning` for unit rates of eta; or (3, nodes), for unit `rates_of_nodes`."""
 
-    def rates_of_nodes(self, numbers: SymbolsUnder) -> Any:
+    def rates_of_nodes(self, parameters: SymbolsUnder) -> Any:
         """(nodes, n), where every node has one rate of its own that makes all of its `turning`; None elsewhere."""
         return None
 
@@ -134,7 +134,7 @@ class Frames(ABC):
 
     @abstractmethod
     def moving_steps(
-        self, shapes: ShapeSymbols, numbers: SymbolsUnder, rail: SymbolsUnder, x: Jet, eta: Jet
+        self, shapes: ShapeSymbols, parameters: SymbolsUnder, rail: SymbolsUnder, x: Jet, eta: Jet
     ) -> list[Step]:
         """From the root frame to a place that moves along the link."""
 
@@ -148,9 +148,9 @@ def frames_of(columns: dict[str, slice]) -> Frames:
     return PlaneFrames(turning[0] if turning else None) if len(turning) < 2 else SpaceFrames()
 
 
-def stretches(numbers: SymbolsUnder, eta: Jet, count: int) -> list[Jet]:
+def stretches(parameters: SymbolsUnder, eta: Jet, count: int) -> list[Jet]:
     """1 + u' at the nodes."""
-    rows = numbers.find("stretch")
+    rows = parameters.find("stretch")
     if rows is None:
         return [Jet.constant(1.0)] * count
     found = eta.through(rows)
@@ -168,29 +168,29 @@ class PlaneFrames(Frames):
         self.axis, self.row = AXES[family]
         self.family = family
 
-    def add_numbers(self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
+    def add_parameters(self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
         patterns, x = Patterns(beam), nodes.places
         rows = beam.rotation(x)[:, self.row, :]
         present = np.stack([patterns.W(each)[0][self.row] for each in x.tolist()])
-        numbers.add(f"{path}.angle", "rad", rows, present)
-        add_stretch(numbers, path, beam, nodes)
+        parameters.add(f"{path}.angle", "rad", rows, present)
+        add_stretch(parameters, path, beam, nodes)
 
     def add_place(
-        self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
+        self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
     ) -> None:
         patterns = Patterns(beam)
         W, ones = (patterns.turned, np.zeros_like(patterns.turned)) if anywhere else patterns.W(x)
         row = [self.row]
-        numbers.add(f"{path}.angle", "rad", beam.station(x).W[row], W[row], ones=ones[row])
+        parameters.add(f"{path}.angle", "rad", beam.station(x).W[row], W[row], ones=ones[row])
 
-    def add_rail(self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, link: str) -> None:
-        add_shapes(numbers, path, beam)
+    def add_rail(self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes, link: str) -> None:
+        add_shapes(parameters, path, beam)
         weights = nodes.weight_functions()
-        add_polynomials(numbers, f"{path}.weights", weights)
+        add_polynomials(parameters, f"{path}.weights", weights)
 
-    def nodes(self, numbers: SymbolsUnder, eta: Jet) -> list[SectionNode]:
-        angles = eta.through(numbers["angle"])
-        return self.turned_nodes(angles, stretches(numbers, eta, angles.x.shape[0]))
+    def nodes(self, parameters: SymbolsUnder, eta: Jet) -> list[SectionNode]:
+        angles = eta.through(parameters["angle"])
+        return self.turned_nodes(angles, stretches(parameters, eta, angles.x.shape[0]))
 
     def turned_nodes(self, angles: Jet, stretched: list[Jet]) -> list[SectionNode]:
         """Nodes from their angles and stretches."""
@@ -201,29 +201,29 @@ class PlaneFrames(Frames):
             found.append(SectionNode(matrix, axis * angle.dx, axis * angle.ddx, stretch))
         return found
 
-    def turning_by_rates(self, numbers: SymbolsUnder, eta: Any, nodes: list[SectionNode]) -> list[Any]:
-        axis, rows = ca.SX(ca.sparsify(ca.DM(self.axis))), numbers["angle"]
-        if self.rates_of_nodes(numbers) is not None:
+    def turning_by_rates(self, parameters: SymbolsUnder, eta: Any, nodes: list[SectionNode]) -> list[Any]:
+        axis, rows = ca.SX(ca.sparsify(ca.DM(self.axis))), parameters["angle"]
+        if self.rates_of_nodes(parameters) is not None:
             rows = ca.SX.eye(len(nodes))
         return [axis @ rows[k, :] for k in range(len(nodes))]
 
-    def rates_of_nodes(self, numbers: SymbolsUnder) -> Any:
-        return None if "stretch" in numbers else numbers["angle"]
+    def rates_of_nodes(self, parameters: SymbolsUnder) -> Any:
+        return None if "stretch" in parameters else parameters["angle"]
 
     def turn(self, there: SymbolsUnder, nodes: list[SectionNode], eta: Jet) -> list[Step]:
         angle = eta.through(there["angle"])
         return [] if angle.idle else [Turn(self.axis, angle.x, angle.dx, angle.ddx)]
 
     def moving_steps(
-        self, shapes: ShapeSymbols, numbers: SymbolsUnder, rail: SymbolsUnder, x: Jet, eta: Jet
+        self, shapes: ShapeSymbols, parameters: SymbolsUnder, rail: SymbolsUnder, x: Jet, eta: Jet
     ) -> list[Step]:
         here, amplitudes = ca.SX.sym("x"), ca.SX.sym("eta", shapes.count)
         along = SlidingShapes(shapes, rail)
         angle = self.sliding_angle(along, here, amplitudes)
-        nodes = self.nodes(numbers, Jet.slow(amplitudes))
+        nodes = self.nodes(parameters, Jet.slow(amplitudes))
         (weights,) = along.values("weights", here, 1)
         place = ca.horzcat(*(node.direction for node in nodes)) @ weights.T
-        both = followed(ca.vertcat(place, angle), ca.vertcat(here, amplitudes), x.above(eta))
+        both = jet_along(ca.vertcat(place, angle), ca.vertcat(here, amplitudes), x.above(eta))
         r, turned = both.of(slice(0, 3)), both.of(3)
         return [Shift(r.x, r.dx, r.ddx), Turn(self.axis, turned.x, turned.dx, turned.ddx)]
 
@@ -236,49 +236,49 @@ class PlaneFrames(Frames):
         return sign * (row @ eta[along.of.columns[self.family], 0])
 
 
-TANGENT = (1 / 24, 1 / 240, 17 / 40320)  # tan(phi / 2) / phi - 1/2 in powers of phi^2
+TANGENT_SERIES = (1 / 24, 1 / 240, 17 / 40320)  # tan(phi / 2) / phi - 1/2 in powers of phi^2
 
 
 class SpaceFrames(Frames):
     """About any axis."""
 
-    def add_numbers(self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
+    def add_parameters(self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
         before = 0.0
-        numbers.fact(path, "are so many:", len(nodes.places))
+        parameters.fact(path, "are so many:", len(nodes.places))
         for k, x in enumerate(nodes.places.tolist()):
-            _add_interval(numbers, f"{path}.{k}", beam, before, x)
+            _add_interval(parameters, f"{path}.{k}", beam, before, x)
             before = x
-        add_stretch(numbers, path, beam, nodes)
+        add_stretch(parameters, path, beam, nodes)
 
     def add_place(
-        self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
+        self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
     ) -> None:
         behind = int(np.searchsorted(nodes.places, x + NEAR * beam.length))  # nodes that the place has behind it
-        numbers.fact(path, "is so many nodes from the root:", behind)
+        parameters.fact(path, "is so many nodes from the root:", behind)
         start = nodes.places[behind - 1] if behind else 0.0
-        _add_interval(numbers, f"{path}.after{behind}", beam, float(start), x)
+        _add_interval(parameters, f"{path}.after{behind}", beam, float(start), x)
 
-    def add_rail(self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, link: str) -> None:
+    def add_rail(self, parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes, link: str) -> None:
         raise ValueError(
             f"nothing can slide along link {link!r}, which bends in space with stiffening 'exact'; take "
             "stiffening 'shortening' for it, or shapes in one plane"
         )
 
-    def nodes(self, numbers: SymbolsUnder, eta: Jet) -> list[SectionNode]:
+    def nodes(self, parameters: SymbolsUnder, eta: Jet) -> list[SectionNode]:
         count = 0
-        while f"{count}.turn" in numbers:
+        while f"{count}.turn" in parameters:
             count += 1
         found: list[SectionNode] = []
-        for k, stretch in enumerate(stretches(numbers, eta, count)):
-            matrix, turning, rate = _turned(found[-1] if found else None, numbers.under(str(k)), eta)
+        for k, stretch in enumerate(stretches(parameters, eta, count)):
+            matrix, turning, rate = _rotate(found[-1] if found else None, parameters.under(str(k)), eta)
             found.append(SectionNode(matrix, turning, rate, stretch))
         return found
 
-    def turning_by_rates(self, numbers: SymbolsUnder, eta: Any, nodes: list[SectionNode]) -> list[Any]:
+    def turning_by_rates(self, parameters: SymbolsUnder, eta: Any, nodes: list[SectionNode]) -> list[Any]:
         found, rates = [], ca.SX.sym("rates", eta.shape[0])
         total, before = ca.SX(3, eta.shape[0]), ca.SX.eye(3)
         for k, node in enumerate(nodes):
-            _, turning, _ = _turned(None, numbers.under(str(k)), Jet.slow(eta, rates))
+            _, turning, _ = _rotate(None, parameters.under(str(k)), Jet.slow(eta, rates))
             total = total + before @ ca.jacobian(turning, rates)
             found.append(total)
             before = node.matrix
@@ -286,21 +286,21 @@ class SpaceFrames(Frames):
 
     def turn(self, there: SymbolsUnder, nodes: list[SectionNode], eta: Jet) -> list[Step]:
         behind = next(k for k in range(len(nodes) + 1) if f"after{k}.turn" in there)
-        matrix, turning, rate = _turned(nodes[behind - 1] if behind else None, there.under(f"after{behind}"), eta)
+        matrix, turning, rate = _rotate(nodes[behind - 1] if behind else None, there.under(f"after{behind}"), eta)
         # the rate of the angular velocity in its own axes is that in the root's, for a vector along itself
-        return [Swing(matrix, matrix.T @ turning, matrix.T @ rate)]
+        return [GeneralRotation(matrix, matrix.T @ turning, matrix.T @ rate)]
 
     def moving_steps(
-        self, shapes: ShapeSymbols, numbers: SymbolsUnder, rail: SymbolsUnder, x: Jet, eta: Jet
+        self, shapes: ShapeSymbols, parameters: SymbolsUnder, rail: SymbolsUnder, x: Jet, eta: Jet
     ) -> list[Step]:
         raise TypeError("nothing slides along an exact link in space")
 
 
-def _add_interval(numbers: Numbers, path: str, beam: LinkIntegrals, start: float, end: float) -> None:
+def _add_interval(parameters: Parameters, path: str, beam: LinkIntegrals, start: float, end: float) -> None:
     turn, bow = _interval(beam, start, end)
     present = Patterns(beam).turns_between(start, end)
-    numbers.add(f"{path}.turn", "rad", turn, present)
-    numbers.add(f"{path}.bow", "rad", bow, present)
+    parameters.add(f"{path}.turn", "rad", turn, present)
+    parameters.add(f"{path}.bow", "rad", bow, present)
 
 
 def _interval(beam: LinkIntegrals, start: float, end: float) -> tuple[Array, Array]:
@@ -314,7 +314,7 @@ def _interval(beam: LinkIntegrals, start: float, end: float) -> tuple[Array, Arr
 
 def _tangent_factor(square: Jet) -> Jet:
     """Return tan(phi / 2) / phi as a function of phi^2, by Horner's scheme of the value and its two derivatives."""
-    first, second, third = TANGENT
+    first, second, third = TANGENT_SERIES
     x = square.x
     value = 0.5 + x * (first + x * (second + third * x))
     slope = first + x * (2 * second + 3 * third * x)
@@ -322,7 +322,7 @@ def _tangent_factor(square: Jet) -> Jet:
     return Jet(value, slope * square.dx, slope * square.ddx + bend * square.dx * square.dx)
 
 
-def _turned(before: SectionNode | None, interval: SymbolsUnder, eta: Jet) -> tuple[Any, Any, Any]:
+def _rotate(before: SectionNode | None, interval: SymbolsUnder, eta: Jet) -> tuple[Any, Any, Any]:
     """The rotation at the end of an interval, its angular velocity and the rate of that, all in the root's axes."""
     turn, bow = eta.through(interval["turn"]), eta.through(interval["bow"])
     phi = turn + turn.cross(bow)

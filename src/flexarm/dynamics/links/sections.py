@@ -31,37 +31,39 @@ from flexarm.beam.sparsity import NEAR, Patterns
 from flexarm.dynamics.links.beam_parameters import add_section_inertia
 from flexarm.dynamics.links.sliding_shapes import RailShapes
 from flexarm.dynamics.parameters import SymbolsUnder
-from flexarm.dynamics.spatial_algebra import Jet, Shift, Step, Turn, X, Y, Z, followed, twist_along
+from flexarm.dynamics.spatial_algebra import Jet, Shift, Step, Turn, X, Y, Z, jet_along, twist_along
 from flexarm.foundation.dataclass import dataclass
 
 if TYPE_CHECKING:
     from flexarm.dynamics.bodies import ShapeSymbols, SymbolicBody
-    from flexarm.dynamics.parameters import Numbers, SymbolsUnder
+    from flexarm.dynamics.parameters import Parameters, SymbolsUnder
 
 
-def summed(
-    products: Sequence[Product], shapes: ShapeSymbols, numbers: SymbolsUnder, eta: Jet, integrated: str | None = None
+def sum_products(
+    products: Sequence[Product], shapes: ShapeSymbols, parameters: SymbolsUnder, eta: Jet, integrated: str | None = None
 ) -> Jet:
     """(3,): by axis, what the products (all of them, or those integrated so often) add up to with blocks of numbers."""
     zero = ca.SX(1, 1)
     parts = {axis: Jet(zero, zero, zero) for axis in range(3)}
     for k, each in enumerate(products):
-        if str(k) not in numbers or integrated not in (None, each.integrated):
+        if str(k) not in parameters or integrated not in (None, each.integrated):
             continue
-        one, block = eta.of(shapes.columns[each.one]), numbers[str(k)]
+        one, block = eta.of(shapes.columns[each.one]), parameters[str(k)]
         same = each.one == each.other
         value = one.form(block) if same else one.form_with(block, eta.of(shapes.columns[each.other]))
         parts[each.axis] = parts[each.axis] + value
     return parts[0].above(parts[1]).above(parts[2])
 
 
-def pulled(products: Sequence[Product], shapes: ShapeSymbols, numbers: SymbolsUnder, eta: Any, push: Any) -> Any:
+def pull_back_products(
+    products: Sequence[Product], shapes: ShapeSymbols, parameters: SymbolsUnder, eta: Any, push: Any
+) -> Any:
     """(n,): what a force (3,) on the sum of products is on eta. Written out, it shares what the sum is made of."""
     found = ca.SX.zeros(eta.shape)
     for k, each in enumerate(products):
-        if str(k) not in numbers:
+        if str(k) not in parameters:
             continue
-        block, along = numbers[str(k)], push[each.axis]
+        block, along = parameters[str(k)], push[each.axis]
         one, other = shapes.columns[each.one], shapes.columns[each.other]
         found[one] += along * (block @ eta[other])
         if each.one != each.other:
@@ -69,29 +71,29 @@ def pulled(products: Sequence[Product], shapes: ShapeSymbols, numbers: SymbolsUn
     return found
 
 
-def add_station(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
+def add_station(parameters: Parameters, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
     """Shapes at x; `anywhere`: with numbers for all that could have a value at some x."""
     patterns = Patterns(integrals)
     x = x if anywhere else patterns.snapped(x)
     station = integrals.station(x)
     U, ones = (patterns.a, np.zeros_like(patterns.a)) if anywhere else patterns.U(x)
     inside = np.array(anywhere or x > NEAR * integrals.length)
-    numbers.add(f"{path}.x", "m", station.x, inside)
-    numbers.add(f"{path}.U", "m", station.U, U, ones=ones)
-    add_turn(numbers, path, integrals, x, anywhere)
-    add_products(numbers, f"{path}.F", "m", integrals, MOVES, x, anywhere)
+    parameters.add(f"{path}.x", "m", station.x, inside)
+    parameters.add(f"{path}.U", "m", station.U, U, ones=ones)
+    add_turn(parameters, path, integrals, x, anywhere)
+    add_products(parameters, f"{path}.F", "m", integrals, MOVES, x, anywhere)
 
 
-def add_turn(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
+def add_turn(parameters: Parameters, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
     """Only the rotation of the section at x."""
     patterns = Patterns(integrals)
     W, ones = (patterns.turned, np.zeros_like(patterns.turned)) if anywhere else patterns.W(x)
-    numbers.add(f"{path}.W", "rad", integrals.station(x).W, W, ones=ones)
-    add_products(numbers, f"{path}.Q", "rad", integrals, TURNS, x, anywhere)
+    parameters.add(f"{path}.W", "rad", integrals.station(x).W, W, ones=ones)
+    add_products(parameters, f"{path}.Q", "rad", integrals, TURNS, x, anywhere)
 
 
 def add_products(
-    numbers: Numbers,
+    parameters: Parameters,
     path: str,
     unit: str,
     integrals: LinkIntegrals,
@@ -103,11 +105,11 @@ def add_products(
     forms, patterns, end = SecondOrderBlocks(integrals), Patterns(integrals), np.inf if anywhere else x
     for k, each in forms.present(products):
         same = each.one == each.other
-        numbers.add(f"{path}.{k}", unit, forms.at(each, x), patterns.product(each, end), symmetric=same)
+        parameters.add(f"{path}.{k}", unit, forms.at(each, x), patterns.product(each, end), symmetric=same)
 
 
 @dataclass(frozen=True)
-class Forms:
+class SectionForms:
     """Of a place on a link, or on a part of it."""
 
     shapes: ShapeSymbols
@@ -115,16 +117,16 @@ class Forms:
 
     def displacement(self, eta: Jet) -> Jet:
         """(3,): of the axis against the straight one."""
-        return eta.through(self.there["U"]) + summed(MOVES, self.shapes, self.there.under("F"), eta)
+        return eta.through(self.there["U"]) + sum_products(MOVES, self.shapes, self.there.under("F"), eta)
 
     def angles(self, eta: Jet) -> Jet:
         """(3,): about x, y, z."""
-        return eta.through(self.there["W"]) + summed(TURNS, self.shapes, self.there.under("Q"), eta)
+        return eta.through(self.there["W"]) + sum_products(TURNS, self.shapes, self.there.under("Q"), eta)
 
 
 def station_steps(shapes: ShapeSymbols, there: SymbolsUnder, eta: Jet) -> list[Step]:
     """From a link's root frame into the axes of a section at a fixed place."""
-    forms = Forms(shapes, there)
+    forms = SectionForms(shapes, there)
     return section_steps(Jet.constant(there["x"]).along_x + forms.displacement(eta), forms.angles(eta))
 
 
@@ -138,48 +140,48 @@ def section_steps(place: Jet, angles: Jet) -> list[Step]:
     return steps
 
 
-def add_sections(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
+def add_sections(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
     patterns = Patterns(beam)
-    if turning_sections(beam):
+    if sections_tilt(beam):
         nodes = nodes_of(beam)
-        add_spin(numbers, path, nodes, patterns)
+        add_spin(parameters, path, nodes, patterns)
         for k, x in enumerate(nodes.places.tolist()):
-            add_turn(numbers, f"{path}.nodes.{k}", beam, x)
+            add_turn(parameters, f"{path}.nodes.{k}", beam, x)
         return
-    add_section_inertia(numbers, path, beam)
-    numbers.add(f"{path}.j", "kg m2", beam.j, patterns.j)
+    add_section_inertia(parameters, path, beam)
+    parameters.add(f"{path}.j", "kg m2", beam.j, patterns.j)
     if twist := beam.columns.get("twist"):
         mass, ones = beam.M_elastic[twist, twist], patterns.unit_of("twist")
-        numbers.add(f"{path}.M_twist", "kg m2", mass, patterns.mass_of("twist"), symmetric=True, ones=ones)
+        parameters.add(f"{path}.M_twist", "kg m2", mass, patterns.mass_of("twist"), symmetric=True, ones=ones)
     tilting = patterns.turning(1) | patterns.turning(2)
     if beam.link.rotary_inertia and beam.link.section is not None and tilting.any():
         value = np.where(tilting, beam.M_elastic - beam.M["uu"] - beam.M["vv"] - beam.M["ww"], 0.0)
-        numbers.add(f"{path}.M_tilting", "kg m2", value, tilting, symmetric=True)
+        parameters.add(f"{path}.M_tilting", "kg m2", value, tilting, symmetric=True)
 
 
-def turning_sections(beam: LinkIntegrals) -> bool:
+def sections_tilt(beam: LinkIntegrals) -> bool:
     """Whether the sections' tilt counts."""
     counts = beam.link.rotary_inertia and beam.link.section is not None
     return counts and bool(beam.count) and beam.stiffening != "none"  # which has no second-order terms
 
 
-def add_spin(numbers: Numbers, path: str, nodes: LinkNodes, patterns: Patterns) -> None:
+def add_spin(parameters: Parameters, path: str, nodes: LinkNodes, patterns: Patterns) -> None:
     """Forms of the spins at the nodes, about each axis of the sections."""
-    numbers.fact(path, "is followed at so many nodes:", len(nodes.places))
-    numbers.fact(path, "has so many pieces:", len(nodes.pieces))
+    parameters.fact(path, "is followed at so many nodes:", len(nodes.places))
+    parameters.fact(path, "has so many pieces:", len(nodes.pieces))
     for k, piece in enumerate(nodes.pieces):
         for axis in range(3):
             if patterns.section_inertia[axis]:
-                numbers.add(f"{path}.spin.{k}.{axis}", "kg m2", piece.spin[axis], symmetric=True)
+                parameters.add(f"{path}.spin.{k}.{axis}", "kg m2", piece.spin[axis], symmetric=True)
 
 
 def kinetic_of_sections(body: SymbolicBody, omega: Any, v: Any, eta: Jet) -> Any:
     """Of a link whose places are known to second order."""
-    n = body.numbers
+    n = body.parameters
     if "section_inertia" not in n:
         spins: list[Any] = []
         while f"nodes.{len(spins)}.W" in n:
-            forms = Forms(body.shapes, n.under(f"nodes.{len(spins)}"))
+            forms = SectionForms(body.shapes, n.under(f"nodes.{len(spins)}"))
             steps = section_steps(Jet.constant(ca.SX.zeros(3)), forms.angles(eta))
             spins.append(twist_along(steps, omega, v)[0])
         return spin_energy(n, spins)
@@ -287,5 +289,5 @@ def _of_two_families(along: RailShapes, x: Jet, eta: Jet) -> tuple[Jet, Jet, Jet
             columns[0 if each.integrated == "once" else 1][each.axis] += value
     for each, value in zip(TURNS, along.forms("Q", TURNS, here, amplitudes), strict=True):
         columns[2][each.axis] += value
-    found = followed(ca.vertcat(*columns), ca.vertcat(here, amplitudes), x.above(eta))
+    found = jet_along(ca.vertcat(*columns), ca.vertcat(here, amplitudes), x.above(eta))
     return found.of(slice(0, 3)), found.of(slice(3, 6)), found.of(slice(6, 9))

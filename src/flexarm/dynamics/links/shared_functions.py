@@ -13,10 +13,18 @@ from typing import Any
 import casadi as ca
 
 from flexarm.dynamics import energies
-from flexarm.dynamics.articulated import Eliminated, Form, LocalInertia, eliminate, handed_over, packed, unpacked
+from flexarm.dynamics.articulated import (
+    Eliminated,
+    Form,
+    LocalInertia,
+    eliminate,
+    pack_eliminated,
+    parent_inertia,
+    unpack_eliminated,
+)
 from flexarm.dynamics.bodies import SymbolicBody
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along, twist_along
 from flexarm.foundation.dataclass import dataclass
 
@@ -58,8 +66,8 @@ class LinkFunctions:
     Motions are (omega, its rate, acceleration) of a root frame, with the parent's coordinates x, dx, ddx.
     """
 
-    def __init__(self, equations: Equations, i: int, own_numbers: Any) -> None:
-        self._e, self._i, self._p = equations, i, own_numbers
+    def __init__(self, equations: Equations, i: int, own_parameters: Any) -> None:
+        self._e, self._i, self._p = equations, i, own_parameters
         self.body: SymbolicBody = equations.chain.bodies[i]
         self.n = self.body.local.count
         parent = self.body.parent
@@ -164,10 +172,10 @@ class LinkFunctions:
         R_own, p_own = pose_along(steps, R, p)
         mass, moment = energies.first_moment(self.body, own[0])
         found = ca.vertcat(
-            energies.kinetic(self.body, twist, own[0], own[1]),
-            energies.strain(self.body, own[0]),
+            energies.kinetic_energy(self.body, twist, own[0], own[1]),
+            energies.strain_energy(self.body, own[0]),
             -ca.dot(g, mass * p_own + R_own @ moment),
-            energies.wind_up(self.body, own[0]),
+            energies.drive_energy(self.body, own[0]),
         )
         bend = ca.densify(self.body.model.deflection(self.body, own[0]))
         return self._function(
@@ -181,7 +189,7 @@ class LinkFunctions:
         """(R, p, own x) -> R and p of the tip."""
         given, (R, p) = zip(*(_symbol(name, each) for name, each in zip("Rp", patterns, strict=True)))
         x = ca.SX.sym("x", self.n)
-        steps = self.body.model.place(self.body, self.body.numbers.under("tip"), Jet.slow(x))
+        steps = self.body.model.place(self.body, self.body.parameters.under("tip"), Jet.slow(x))
         return self._function("tip", [*given, x], [ca.densify(each) for each in pose_along(steps, R, p)])
 
     def fold(self, free: Sequence[int], free_above: Sequence[int], children: Sequence[Any], steered: bool) -> Fold:
@@ -205,8 +213,8 @@ class LinkFunctions:
         form.add(*handed)
         eliminated, left = eliminate(own, form)
         inputs = [above_x, x, dx, slopes, stiff, damp, *handed]
-        up = handed_over(own, left)
-        outputs = ca.cse([ca.densify(packed([eliminated])), *up])
+        up = parent_inertia(own, left)
+        outputs = ca.cse([ca.densify(pack_eliminated([eliminated])), *up])
         return Fold(eliminated, ca.Function(f"fold_{self._i}", [*inputs, self._p], [*outputs]))
 
     def _geometry_at(self, above_x: Any, x: Any) -> list[Any]:
@@ -257,34 +265,34 @@ class Fold:
 
     def _unpacked(self) -> tuple[Any, Eliminated]:
         column = ca.SX.sym("column", self.size)
-        return column, unpacked(column, [self.like])[0]
+        return column, unpack_eliminated(column, [self.like])[0]
 
 
 def _two_columns(rows: int, full: bool) -> ca.Sparsity:
     return ca.Sparsity.dense(rows, 2) if full else ca.Sparsity(rows, 2)
 
 
-def nodes_of(body: SymbolicBody) -> str:
+def nodes_path(body: SymbolicBody) -> str:
     """The path of the numbers of a link's nodes, if it has some."""
     return f"links.{body.link.name}.nodes"
 
 
-def _under(path: str, numbers: Numbers) -> tuple[tuple[object, ...], ...]:
+def _under(path: str, parameters: Parameters) -> tuple[tuple[object, ...], ...]:
     """What numbers there are below a path, but for their values."""
     return tuple(
         (name, each.fixed.shape, each.fixed.tobytes(), each.symmetric)
-        for each in numbers.entries
+        for each in parameters.entries
         if (name := each.name.removeprefix(f"{path}.")) != each.name
     )
 
 
-def kind_of(equations: Equations, i: int, numbers: Numbers) -> tuple[object, ...]:
+def link_signature(equations: Equations, i: int, parameters: Parameters) -> tuple[object, ...]:
     """What links must have in common to share functions: all but names and numbers."""
     body = equations.chain.bodies[i]
     above = None if body.parent is None else equations.chain.bodies[body.parent]
     description = body.link.model_copy(update={"name": "", "parent": None}).model_dump_json()
-    entries = _under(f"links.{body.link.name}", numbers)
+    entries = _under(f"links.{body.link.name}", parameters)
     if above is not None:
-        entries += _under(nodes_of(above), numbers)
+        entries += _under(nodes_path(above), parameters)
     seats = None if above is None else (above.local.count, above.local.elastic.start, above.local.elastic.stop)
     return description, entries, body.local.joint, body.local.motor, body.local.count, seats

@@ -22,7 +22,7 @@ class RailShapes(ABC):
     """Functions of x; `of` are the shapes of the link."""
 
     of: ShapeSymbols
-    numbers: SymbolsUnder
+    parameters: SymbolsUnder
 
     @abstractmethod
     def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
@@ -64,7 +64,7 @@ class SlidingShapes(RailShapes):
         return self.values(name, x, 3 + first)[first:]
 
     def _known(self, form: str) -> bool:
-        return form in self.numbers
+        return form in self.parameters
 
     def form(self, name: str, product: Product, x: Any) -> Any:
         rows, columns = (self._width(each) for each in (product.one, product.other))
@@ -80,7 +80,7 @@ class SlidingShapes(RailShapes):
 
     def values(self, name: str, x: Any, orders: int) -> list[Any]:
         """Rows (1, n): functions on the piece on which x is and their derivatives, by Horner's rule for all at once."""
-        breaks, powers = self.numbers[f"{name}.breaks"], self.numbers[name]
+        breaks, powers = self.parameters[f"{name}.breaks"], self.parameters[name]
         pieces = breaks.numel() - 1
 
         def pick(values: Any) -> Any:
@@ -114,23 +114,23 @@ class NodalShapes(RailShapes):
         """Where along the link one node gives way to the next, and which of all nodes these are."""
 
     def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
-        values = self.picked(name, self.numbers[f"{name}.{'dN' if slope else 'N'}"], x)
+        values = self.picked(name, self.parameters[f"{name}.{'dN' if slope else 'N'}"], x)
         none = ca.SX(*values.shape)
         return [values, none, none]
 
     def _known(self, form: str) -> bool:
-        return f"{form}.0" in self.numbers
+        return f"{form}.0" in self.parameters
 
     def form(self, name: str, product: Product, x: Any) -> Any:
         rows, columns = (self.of.columns[each] for each in (product.one, product.other))
         shape = rows.stop - rows.start, columns.stop - columns.start
-        nodes = self.numbers[f"{product.one}.nodes"].numel()
-        entries = [ca.densify(ca.vec(self.numbers[f"{name}.{k}"])).T for k in range(nodes)]
+        nodes = self.parameters[f"{product.one}.nodes"].numel()
+        entries = [ca.densify(ca.vec(self.parameters[f"{name}.{k}"])).T for k in range(nodes)]
         return ca.reshape(self.picked(product.one, ca.vertcat(*entries), x), *shape)
 
     def picked(self, name: str, values: Any, x: Any) -> Any:
         """The row of the values, one for each node, that belongs to the node that stands for x."""
-        changes, which = self.standing(self.numbers[f"{name}.nodes"])
+        changes, which = self.standing(self.parameters[f"{name}.nodes"])
         out = ca.SX(1, values.shape[1])
         for k in range(values.shape[1]):
             column = values[which, k]
@@ -164,14 +164,14 @@ class ProximalNode(DistalNode):
         return super().standing(nodes)[0], slice(0, -1)
 
 
-UNDER_A_SLIDE: dict[Contact, type[RailShapes]] = {
+SLIDER_SHAPES: dict[Contact, type[RailShapes]] = {
     "continuous": SlidingShapes,
     "nodal": NearestNode,
     "element": DistalNode,
 }
 """What a joint follows that rides along a link."""
 
-IN_A_GUIDE: dict[Contact, dict[str, type[NodalShapes]]] = {
+GUIDE_NODES: dict[Contact, dict[str, type[NodalShapes]]] = {
     "nodal": {"grip": NearestNode},
     "element": {"grip.proximal": ProximalNode, "grip.distal": DistalNode},  # My et al., section 4.3
 }
