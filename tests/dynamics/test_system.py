@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.dynamics import model_structure as structure_module
-from flexarm.dynamics import system as system_module
+from flexarm.dynamics import system_base
 
 DRIVE = fa.Drive(stiffness=100.0, rotor_inertia=0.1)
 
@@ -210,14 +210,14 @@ def test_threads_share_what_the_first_of_them_builds(monkeypatch):
         time.sleep(0.05)
         return recipe()
 
-    class SlowEvaluator(system_module.Evaluator):
+    class SlowEvaluator(system_base.Evaluator):
         def __init__(self, *args):
             built.append("evaluator")
             time.sleep(0.05)
             super().__init__(*args)
 
     monkeypatch.setitem(system.parametric._recipes, "mass_matrix", slow_recipe)
-    monkeypatch.setattr(system_module, "Evaluator", SlowEvaluator)
+    monkeypatch.setattr(system_base, "Evaluator", SlowEvaluator)
 
     def compute(angle):
         start.wait()

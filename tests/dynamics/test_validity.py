@@ -7,7 +7,7 @@ import pytest
 
 import flexarm as fa
 from benchmarks.robots import planar_chain
-from flexarm.dynamics.validity import SINGULAR_EIGENVALUE, massless_motions
+from flexarm.dynamics.singularity import SINGULAR_EIGENVALUE, massless_motions
 
 STEEL = {"section": fa.Section.rectangle(0.02, 0.005), "material": fa.Material(2.1e11, 7850.0)}
 

@@ -17,9 +17,10 @@ from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.equilibrium import constraint_multipliers, displacements, holdable_coordinates, tangent_stiffness
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
+from flexarm.dynamics.singularity import massless_motions
 from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import exact_model_hint, massless_motions, warn_of_posture
+from flexarm.dynamics.validity import exact_model_hint, warn_of_posture
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot

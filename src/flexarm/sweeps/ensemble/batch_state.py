@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.dynamics.system import NOT_FINITE, System
+from flexarm.dynamics.singularity import NOT_FINITE
+from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import Ending, Status
 from flexarm.foundation.validation import Array
 from flexarm.simulation.events import Event, Watch
