@@ -1,7 +1,4 @@
-"""The bodies of a robot with their values: links, integrals, coordinates.
-
-Which numbers a robot has, link by link.
-"""
+"""Bodies of a robot with their values (`Chain`), and the parameters of each link."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ SUPPORTED_KINDS = Kinds(
 
 
 class Chain:
-    """The bodies of a robot. `order` lists them parents first."""
+    """Bodies of a robot with values; `order` lists their indices, parents first."""
 
     def __init__(self, robot: Robot) -> None:
         SUPPORTED_KINDS.require(robot)
@@ -76,7 +73,7 @@ class Chain:
 
 
 def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals | None]]:
-    """Of all links (in front of their joints), and of the parts behind them."""
+    """Return the integrals of all links in front of their joints, and of the parts behind (None if absent)."""
     front: list[LinkIntegrals] = []
     rear: list[LinkIntegrals | None] = []
     slid_along = _slid_along(robot)
@@ -89,7 +86,7 @@ def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals
 
 
 def _slid_along(robot: Robot) -> set[str]:
-    """Links along which something slides: a joint, or a support."""
+    """Return the names of links along which a joint or a support slides."""
     riders = zip(robot.links, robot.parents, strict=True)
     found = {
         robot.links[parent].name
@@ -97,12 +94,12 @@ def _slid_along(robot: Robot) -> set[str]:
         if parent is not None and isinstance(rider.joint, Riding) and rider.joint.contact == "continuous"
     }
     supported = {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}
-    # a support does not turn with the link: where its section has steps, curvature may jump
+    # A support does not rotate with the link, so the curvature may jump at a step of the section.
     return found | {name for name in supported if (section := robot.link(name).section) is None or not section.breaks}
 
 
 def robot_parameters(chain: Chain) -> Parameters:
-    """All numbers of a robot but those of its constraints."""
+    """Return all parameters of a robot except those of its constraints."""
     out, robot = Parameters(), chain.robot
     out.fact("the robot", "has the links", ", ".join(link.name for link in robot.links))
     for body in chain.bodies:
@@ -144,7 +141,7 @@ def _add_link(out: Parameters, chain: Chain, body: Body) -> None:
 
 
 def lumps(body: Body) -> list[tuple[str, PointMass, float]]:
-    """Everything fixed to a link, by name, with where along it."""
+    """Return the masses fixed to a link with their names and positions x (m)."""
     link = body.link
     found = [("hub", link.hub, 0.0), ("payload", link.payload, link.length)]
     found += [(f"masses.{k}", mass, mass.at or 0.0) for k, mass in enumerate(link.masses)]
@@ -158,9 +155,9 @@ def _add_lump(out: Parameters, path: str, body: Body, lump: PointMass, at: float
     body.model.add_place(out, f"{path}.place", body, at)
 
 
-@lru_cache(maxsize=64)  # joints of which only few change
+@lru_cache(maxsize=64)  # in a sweep, few joints change
 def _joint_parameters(link: str, joint: Joint, travel: tuple[float, float] | None) -> Parameters:
-    """Of the joint of a link; `travel`: where its stop is, if it has one."""
+    """Return the parameters of a link's joint; `travel` are the positions of its stops, if it has any."""
     out, path, where = Parameters(), f"links.{link}.joint", f"the joint of link '{link}'"
     out.fact(where, "is", f"a {type(joint).__name__}")
     out.add_directions(f"{path}.mount", joint.mount_matrix)
@@ -199,7 +196,7 @@ def _joint_parameters(link: str, joint: Joint, travel: tuple[float, float] | Non
 
 
 def _add_seat(out: Parameters, chain: Chain, body: Body) -> None:
-    """Where a link hangs on its parent, or along what it rides."""
+    """Add the position of a link on its parent, or the shapes along which it slides."""
     path = f"links.{body.link.name}"
     out.add_given(f"{path}.offset", "m", body.link.offset)
     if body.parent is None:

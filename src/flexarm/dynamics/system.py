@@ -1,7 +1,6 @@
 """Equations of motion of a robot as functions of arrays (`System`).
 
-Coordinates, structure and parameters are in `system_base`, geometry and constraints in `system_geometry`. The
-expressions behind the functions are in `equations`, their compilation and evaluation in `model_structure` and `codegen`.
+Coordinates and parameters are in `system_base`, geometry and constraints in `system_geometry`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from flexarm.robot import Robot
 if TYPE_CHECKING:
     from flexarm.dynamics.parameter_derivatives import Derivative, ParameterRates
 
-# A linearization of more coordinates is computed column by column: one expression grows with their square.
+# Above this, a linearization is computed column by column: one expression grows with the square of nq.
 MAX_DENSE_COORDINATES = 40
 
 
@@ -41,8 +40,7 @@ class System(SystemGeometry):
     Notes
     -----
     Vectors q, v, a have one entry per coordinate (`names`). They are given as arrays with any leading dimensions for a
-    batch, or as mappings by coordinate name, with the others zero. See the chapter "Equations of motion" of
-    docs/theory.md.
+    batch, or as mappings by name, the others zero. See docs/theory.md, "Equations of motion".
 
     Examples
     --------
@@ -106,8 +104,7 @@ class System(SystemGeometry):
         Returns
         -------
         ndarray, shape (..., nq)
-            Forces at the coordinates of joints, motors and shapes. A torque counted at the motor's shaft
-            (`torque_at="motor"`) is smaller by the factor `gear` in `actuators`.
+            Forces on joints, motors and shapes. Torques at a motor's shaft are smaller by `gear` (see `actuators`).
         """
         return self._call("inverse_dynamics", q=q, v=v, a=a)[0]
 
@@ -127,12 +124,12 @@ class System(SystemGeometry):
         Returns
         -------
         ndarray, shape (..., nq)
-            Accelerations of the unconstrained tree of links.
+            Accelerations.
 
         Raises
         ------
         ValueError
-            If the mass matrix is singular or the accelerations are not finite.
+            If the mass matrix is singular.
         """
         return self._accelerations(q, v, self._arguments.forces(tau))
 
@@ -151,7 +148,7 @@ class System(SystemGeometry):
         Parameters
         ----------
         q : array_like or mapping, shape (nq,), optional
-            Posture; zero if omitted.
+            Posture.
         held : collection of int, optional
             Indices of coordinates that are held and need no inertia.
         nearly : bool, optional
@@ -175,7 +172,7 @@ class System(SystemGeometry):
         Returns
         -------
         ndarray, shape (..., nq, nq)
-            Symmetric, positive definite unless `singularity` reports a motion without inertia.
+            Symmetric and, unless `singularity` names a motion without inertia, positive definite.
         """
         return self._call("mass_matrix", q=q)[0]
 
@@ -192,8 +189,7 @@ class System(SystemGeometry):
         Returns
         -------
         ndarray, shape (..., nq)
-            Generalized forces at zero acceleration. Where material enters through a joint (`rear="none"`), the momentum
-            it carries is included.
+            Forces at zero acceleration, with the momentum of material that enters at a joint (`rear="none"`).
         """
         return self._call("bias", q=q, v=v)[0]
 
@@ -236,10 +232,7 @@ class System(SystemGeometry):
 
     @property
     def damping(self) -> Array:
-        """Constant part of the damping matrix D of links, drives and joints, shape (nq, nq), without Coulomb friction.
-
-        See `damping_matrix` for links that slide through their joint.
-        """
+        """Constant part of the damping matrix D, shape (nq, nq), without Coulomb friction; see `damping_matrix`."""
         return self._constant_matrices[1].copy()
 
     @cached_property
@@ -273,7 +266,7 @@ class System(SystemGeometry):
         Returns
         -------
         ndarray, shape (..., nq, nq)
-            Tangent stiffness. A link that slides through its joint is stiffer the less it protrudes.
+            Tangent stiffness.
         """
         return self._call("stiffness_matrix", q=q)[0]
 
@@ -377,10 +370,9 @@ class System(SystemGeometry):
         q, v, a : array_like or mapping, shape (..., nq), optional
             Coordinates and their first and second derivatives; zero if omitted.
         loads : sequence of (str, float or None, array_like), optional
-            Loads (link, x, wrench): force (N) and torque (N m), (..., 6), in world axes on the section at x (None: tip).
+            Loads (link, x, wrench): force (N) and torque (N m), (..., 6), in world axes at x (m; None is the tip).
         constraint_forces : array_like, shape (..., rows), optional
-            Forces of the constraint rows, as in `run["reaction"]`. If omitted, they are computed where the coordinates
-            without actuator determine them (at `fa.equilibrium`, for example).
+            Forces of the constraint rows, as in `run["reaction"]`; by default from coordinates without actuator.
         axes : {"joint", "world"}, optional
             Axes of the result: those of the link's root frame (default) or of the world.
 
@@ -425,7 +417,7 @@ class System(SystemGeometry):
         link : str
             Name of the link.
         x : float or sequence of float
-            Distance of the sections from the link's root (m).
+            Distances from the link's root (m).
         q, v, a : array_like or mapping, shape (..., nq), optional
             Coordinates and their first and second derivatives; zero if omitted.
         loads, constraint_forces
