@@ -1,4 +1,4 @@
-"""Conversion of user arguments (coordinates by name, positions on links, torques) to arrays; `Energy`, `Linearization`."""
+"""Conversion of user arguments to arrays; results `Energy` and `Linearization`."""
 
 from __future__ import annotations
 

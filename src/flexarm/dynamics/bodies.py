@@ -207,8 +207,8 @@ def elastic_drive(link: Link) -> Drive | None:
 class Body:
     """Link with its model, integrals, coordinates, and its position x (`hangs_at`) on its parent.
 
-    A link that slides through its joint has its root frame at the joint, unless it moves as a whole. `integrals` are those
-    of the part in front of the joint, `rear` those of the part behind (without shapes if rigid, None if absent).
+    A link that slides through its joint has its root frame at the joint, unless it moves as a whole. `integrals` are
+    those of the part in front of the joint, `rear` those of the part behind (without shapes if rigid, None if absent).
     """
 
     link: Link

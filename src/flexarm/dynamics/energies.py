@@ -1,8 +1,7 @@
-"""Elastic stops at the ends of a joint's travel.
+"""Energies and forces of one link in terms of its root twist and own coordinates; constant K and D of a robot.
 
-Energies of one link in terms of its own root twist and its own coordinates, and the constant K and D of a robot.
-
-What depends on how a link deforms is asked of its model (link_models); here are lumps, rotors, joints and sums.
+Terms that depend on how a link deforms come from its model (`links`); this module adds lumped masses, rotors, joints
+and stops, and sums over links (docs/theory.md, "Equations of motion").
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ STOP_DAMPING_DEPTH = (
 
 
 def stop_energy(body: SymbolicBody, x: Any) -> Any:
-    """Energy of a body's stops, from its own coordinates."""
+    """Return the energy of the stops of a body's joint."""
     energy = ca.SX(0)
     for depth in _stop_depths(body, x):
         energy += body.parameters["joint.stop.stiffness"] / 2 * ca.fmax(0, depth) ** 2
@@ -33,7 +32,7 @@ def stop_energy(body: SymbolicBody, x: Any) -> Any:
 
 
 def stop_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
-    """Half the power that they take."""
+    """Return half the power dissipated by the stops of a body's joint."""
     half = ca.SX(0)
     for depth in _stop_depths(body, x):
         damping = body.parameters["joint.stop.damping"]
@@ -45,7 +44,7 @@ def stop_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
 
 
 def _stop_depths(body: SymbolicBody, x: Any) -> list[Any]:
-    """How deep the joint is in each of its stops; negative outside."""
+    """Return the penetration of both stops of a joint (rad or m); negative without contact."""
     joint = body.link.joint
     if not isinstance(joint, MovingJoint) or joint.stop is None:
         return []
@@ -55,7 +54,7 @@ def _stop_depths(body: SymbolicBody, x: Any) -> list[Any]:
 
 
 def kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
-    """Kinetic energy of a link with all that is fixed to it, and of the rotor that drives it."""
+    """Return the kinetic energy of a link, the masses fixed to it and the rotor that drives it."""
     energy = link_kinetic_energy(body, twist, x, dx)
     if (rotor := _rotor(body)) is not None:
         energy += body.parameters["joint.drive.reflected_inertia"] / 2 * dx[rotor] ** 2
@@ -63,7 +62,7 @@ def kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
 
 
 def _rotor(body: SymbolicBody) -> int | None:
-    """The coordinate with which the rotor of the link's drive spins."""
+    """Return the index of the coordinate with which the rotor of the link's drive moves, or None."""
     joint = body.link.joint
     if not isinstance(joint, MovingJoint) or joint.drive is None:
         return None
@@ -71,7 +70,7 @@ def _rotor(body: SymbolicBody) -> int | None:
 
 
 def link_kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
-    """The same without the rotor."""
+    """Return the kinetic energy of a link and the masses fixed to it, without its rotor."""
     omega, v = twist[:3], twist[3:]
     energy = body.model.kinetic(body, omega, v, x, dx)
     for lump in body.lumps:
@@ -81,7 +80,7 @@ def link_kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
 
 
 def link_forces(body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet) -> tuple[Any, Any]:
-    """Force (6,) on a link's twist and on its own coordinates, from how its root moves; all are symbols."""
+    """Return the inertia forces on a link's twist (6,) and on its own coordinates for a given motion of its root."""
     v = ca.SX.sym("v", 3)
     force, inner = body.model.forces(body, omega, domega, a, own, v)
     for lump in body.lumps:
@@ -93,7 +92,7 @@ def link_forces(body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet) -
 
 
 def lump_forces(body: SymbolicBody, lump: SymbolsUnder, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> Any:
-    """m a and the rate of its angular momentum, carried back to the root and the coordinates by its twist."""
+    """Return the inertia forces of a mass on the twist and own coordinates of its link, (6 + n,)."""
     steps = _to_lump(body, lump, own)
     turning, growing, pushed = acceleration_along(steps, omega, domega, a)
     mass, offset, inertia = lump["mass"], ca.densify(lump["offset"]), lump["inertia"]
@@ -110,13 +109,13 @@ def lump_forces(body: SymbolicBody, lump: SymbolsUnder, omega: Any, domega: Any,
 
 
 def _to_lump(body: SymbolicBody, lump: SymbolsUnder, own: Jet) -> Any:
-    """From the root frame to where it is fixed; into its axes only where they matter."""
+    """Return the steps from the root frame to a mass, including its axes only if they matter."""
     there, *turns = body.model.place(body, lump.under("place"), own)
     return [there, *turns] if lump["offset"].nnz() or lump["inertia"].nnz() else [there]
 
 
 def _lump_twist(body: SymbolicBody, lump: SymbolsUnder, omega: Any, v: Any, own: Jet) -> tuple[Any, Any]:
-    """Angular velocity of a point mass, and velocity of its centre."""
+    """Return the angular velocity of a mass, and the velocity of its centre."""
     turning, velocity = twist_along(_to_lump(body, lump, own), omega, v)
     if lump["offset"].nnz():
         velocity = velocity + ca.cross(turning, ca.densify(lump["offset"]))
@@ -124,7 +123,7 @@ def _lump_twist(body: SymbolicBody, lump: SymbolsUnder, omega: Any, v: Any, own:
 
 
 def inertia(body: SymbolicBody, x: Any) -> Any:
-    """(6 + n, 6 + n): the form of the kinetic energy of a link and all that is fixed to it, in its twist and rates."""
+    """Return the inertia matrix (6 + n, 6 + n) of a link and the masses fixed to it, over its twist and own rates."""
     rates = ca.SX.sym("rates", 6 + body.local.count)
     own = Jet.slow(x, rates[6:])
     total = body.model.inertia(body, x)
@@ -141,8 +140,10 @@ def inertia(body: SymbolicBody, x: Any) -> Any:
 
 
 def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> list[Any]:
-    """How far a small change (twist, dx) moves a link: the mean square over its mass, whatever the coordinates; a motor
-    counts as if it turned its link, and so does a joint without mass."""
+    """Return mean squares of the displacement of a link under a small change (twist, dx), independent of coordinates.
+
+    The mean is over the link's mass. A motor counts as if it turned its link, and so does a joint without mass.
+    """
     lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
     turned, squares = [] if body.local.motor is None else [body.local.motor], []
     if "mass_inverse" in body.parameters:
@@ -153,7 +154,7 @@ def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> li
 
 
 def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
-    """Mass of a link with all that is fixed to it, and its first moment about the root in link axes."""
+    """Return the mass of a link with the masses fixed to it, and its first moment about the root in link axes."""
     mass, moment = body.model.first_moment(body, x)
     for lump in body.lumps:
         mass += lump["mass"]
@@ -162,24 +163,24 @@ def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
 
 
 def _centre(body: SymbolicBody, lump: SymbolsUnder, own: Jet) -> Any:
-    """Centre of a point mass in link axes."""
+    """Return the centre of a mass in link axes."""
     steps = body.model.place(body, lump.under("place"), own)
     R, p = pose_along(steps, ca.SX.eye(3), ca.SX.zeros(3))
     return p + R @ lump["offset"]
 
 
 def stiffness(chain: Kinematics) -> Any:
-    """The constant part of K: elastic drives, and all elastic links but those that slide through their joint."""
+    """Return the constant part (nq, nq) of K: elastic drives, and links except those that slide through their joint."""
     return ca.diagcat(*(own_stiffness(body) for body in chain.bodies))
 
 
 def damping(chain: Kinematics) -> Any:
-    """The constant part of D: the linear dissipation of links, drives and joints."""
+    """Return the constant part (nq, nq) of D: linear dissipation of links, drives and joints."""
     return ca.diagcat(*(own_damping(body) for body in chain.bodies))
 
 
 def own_stiffness(body: SymbolicBody) -> Any:
-    """The block of one body: no spring acts between two of them."""
+    """Return the constant stiffness of one body; no spring acts between two bodies."""
     return _own(body, body.model.stiffness(body), "joint.drive.stiffness")
 
 
@@ -192,7 +193,7 @@ def own_damping(body: SymbolicBody) -> Any:
 
 
 def _own(body: SymbolicBody, elastic: Any, between: str) -> Any:
-    """What acts on a body's elastic coordinates, and between its motor and its joint."""
+    """Return a matrix over a body's coordinates from its elastic block and the spring or damper of its drive."""
     matrix = ca.SX(body.local.count, body.local.count)
     if body.elastic_count:
         matrix[body.local.elastic, body.local.elastic] = elastic
@@ -203,33 +204,33 @@ def _own(body: SymbolicBody, elastic: Any, between: str) -> Any:
 
 
 def varying_potential(chain: Kinematics, q: Any) -> Any:
-    """Elastic energy that is not a quadratic form with constant K."""
+    """Return the elastic energy that is not a quadratic form of the constant K."""
     return sum((own_varying_potential(body, chain.part(q, i)) for i, body in enumerate(chain.bodies)), ca.SX(0))
 
 
 def own_varying_potential(body: SymbolicBody, x: Any) -> Any:
-    """That of one body."""
+    """Return the elastic energy of one body that is not a quadratic form of the constant K."""
     return stop_energy(body, x) + body.model.varying_strain(body, x)
 
 
 def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
-    """Half the power lost that is not a quadratic form with constant D."""
+    """Return half the dissipated power that is not a quadratic form of the constant D."""
     parts = ((body, chain.part(q, i), chain.part(v, i)) for i, body in enumerate(chain.bodies))
     return sum((own_varying_dissipation(*each) for each in parts), ca.SX(0))
 
 
 def own_varying_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
-    """That of one body."""
+    """Return half the dissipated power of one body that is not a quadratic form of the constant D."""
     return stop_dissipation(body, x, dx) + body.model.varying_dissipation(body, x, dx)
 
 
 def dry_friction(chain: Kinematics, v: Any) -> Any:
-    """Coulomb torques on the coordinates, smoothed by tanh so that the equations stay differentiable."""
+    """Return the Coulomb friction on the coordinates, smoothed by tanh so that the equations stay differentiable."""
     return ca.vertcat(*(own_friction(body, chain.part(v, i)) for i, body in enumerate(chain.bodies)))
 
 
 def own_friction(body: SymbolicBody, dx: Any) -> Any:
-    """Those on a body's own coordinates."""
+    """Return the Coulomb friction on a body's own coordinates."""
     force = ca.SX.zeros(body.local.count)
     if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.coulomb"].nnz():
         joint = body.local.own_joint
@@ -239,7 +240,7 @@ def own_friction(body: SymbolicBody, dx: Any) -> Any:
 
 
 def drive_energy(body: SymbolicBody, x: Any) -> Any:
-    """Energy of the spring between a link and its motor, and of the stops of its joint."""
+    """Return the energy of the spring between a link and its motor, and of the stops of its joint."""
     stop = stop_energy(body, x)
     if elastic_drive(body.link) is None:
         return stop
@@ -247,6 +248,6 @@ def drive_energy(body: SymbolicBody, x: Any) -> Any:
 
 
 def strain_energy(body: SymbolicBody, x: Any) -> Any:
-    """Elastic energy of a link."""
+    """Return the elastic energy of a link."""
     eta = body.elastic(x)
     return ca.dot(eta, body.model.stiffness(body) @ eta) / 2 + body.model.varying_strain(body, x)

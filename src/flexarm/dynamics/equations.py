@@ -77,7 +77,7 @@ class Equations:
         return forces, own
 
     def link_forces(self, i: int) -> ca.Function:
-        """Return the function (omega, domega, a, x, dx, ddx, parameters) -> forces on a link's twist and own coordinates.
+        """Return the function (omega, domega, a, x, dx, ddx, parameters) -> forces on the twist and own coordinates.
 
         omega, domega and a are angular velocity, its rate and the acceleration of the link's root in root axes.
         """

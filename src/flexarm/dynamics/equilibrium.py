@@ -1,7 +1,4 @@
-"""Static equilibrium of a robot with constraints, and small displacements that respect them.
-
-Static equilibrium: where the links and drives come to rest under gravity with the actuators held.
-"""
+"""Static equilibrium under gravity with the actuators held, with or without constraints (Newton's method)."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
 MAX_CONSTRAINED_ITERATIONS = 50
-RANK_TOLERANCE = 1e-6  # against the largest: below this a column adds nothing to the others
+RANK_TOLERANCE = 1e-6  # scaled diagonal of R, below which a column depends on the others
 
 
 def constrained_equilibrium(system: System, q: Array, first: Collection[int] = ()) -> Array:
-    """Return where the robot comes to rest under gravity on its constraints, by Newton's method.
+    """Return the equilibrium under gravity with the constraints satisfied.
 
-    first: actuated coordinates that are held before the others.
+    `first` are indices of actuated coordinates that are held in preference to others.
     """
     held = holdable_coordinates(system, Assembly(system, ()).posture(q), first)
     q = Assembly(system, held).posture(q)
@@ -55,20 +52,22 @@ def constrained_equilibrium(system: System, q: Array, first: Collection[int] = (
 
 
 def tangent_stiffness(system: System, q: Array, forces: Array) -> Array:
-    """Of springs, gravity and constraint forces that turn with the robot."""
+    """Return the stiffness (nq, nq) of springs, gravity and constraint forces that rotate with the robot."""
     return np.asarray(system.stiffness_matrix(q) + system.gravity_stiffness(q) + system.constraint_stiffness(q, forces))
 
 
 def constraint_multipliers(system: System, q: Array, free: list[int]) -> Array:
-    """Constraint forces of the robot that is let go at rest: exact in equilibrium."""
+    """Return the constraint forces (rows,) of the robot released at rest; exact in equilibrium."""
     J = system.constraint_jacobian(q)[:, free]
     G = np.linalg.solve(system.mass_matrix(q)[np.ix_(free, free)], J.T)
     return np.asarray(np.linalg.solve(J @ G, -G.T @ _static_force(system, q)[free]))
 
 
 def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int], Array]:
-    """Independent coordinates among the kept ones, and Z (kept, independent): displacements that respect the
-    constraints. Joints follow rather than deflections, so that what costs no energy stays so exactly."""
+    """Return independent coordinates among the kept ones, and displacements Z (kept, independent) on the constraints.
+
+    Joints are dependent in preference to deflections, so that motions without energy stay so exactly.
+    """
     J, last = system.constraint_jacobian(q)[:, kept], dependent_coordinates(system, q, kept)
     after = [kept.index(k) for k in last]
     independent = [k for k in range(len(kept)) if k not in after]
@@ -78,7 +77,7 @@ def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int],
 
 
 def dependent_coordinates(system: System, q: Array, kept: list[int]) -> list[int]:
-    """Those of the kept coordinates that the constraints move, one for each row that can be met; joints first."""
+    """Return kept coordinates that the constraints determine, one for each independent row; joints first."""
     A = system.constraint_jacobian(q)[:, kept] * system.sizes[kept] / system.constraint_scales[:, None]
     loose = [k for k, place in enumerate(kept) if system.coordinates[place].kind == "joint"]
     others = [k for k in range(len(kept)) if k not in loose]
@@ -109,7 +108,7 @@ def holdable_coordinates(system: System, q: Array, first: Collection[int] = ()) 
 
 
 def _independent_columns(A: Array, columns: list[int]) -> list[int]:
-    """Columns among these that are independent, the largest first."""
+    """Return the independent ones among these columns, the largest first."""
     from scipy.linalg import qr
 
     if not columns or not np.abs(A).max(initial=0.0):
@@ -120,7 +119,7 @@ def _independent_columns(A: Array, columns: list[int]) -> list[int]:
 
 
 def _project_out(A: Array, columns: list[int]) -> Array:
-    """What is left of the rows when these columns have done their part."""
+    """Return the rows projected onto the complement of some columns."""
     if not columns:
         return A
     Q, _ = np.linalg.qr(A[:, columns])
@@ -152,17 +151,39 @@ MAX_NEWTON_ITERATIONS = 50
 MAX_NEWTON_CHANGE = (
     0.3  # of what is large for a coordinate: further than this one step of Newton's method is not trusted
 )
-INITIAL_LOAD_STEP, MIN_LOAD_STEP = 0.25, 1e-4  # of the load, that one step adds
+INITIAL_LOAD_STEP, MIN_LOAD_STEP = 0.25, 1e-4  # increments of the load, as shares of gravity
 
 
 def equilibrium(system: System | Robot, q: Vector = None) -> Array:
-    """Coordinates of a `system` (or robot) at rest with every actuated coordinate held where q puts it.
+    """Return the coordinates of a robot at rest under gravity, with actuated coordinates held.
 
-    A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
-    joints are held as long as the others can still close the loops: first those that a mapping q names, then in the
-    robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`. Newton's
-    method; where links bend far, gravity is let grow from nothing.
+    Parameters
+    ----------
+    system : System or Robot
+        The robot. For a `Robot`, links with `stiffening="auto"` are replaced by exact links where they bend too far.
+    q : array_like or mapping, shape (nq,), optional
+        Posture: values of the held coordinates, and start of the iteration for the others; zero if omitted.
 
+    Returns
+    -------
+    ndarray, shape (nq,)
+        Coordinates in equilibrium. A joint with an elastic drive is held at its motor, a joint without one itself.
+
+    Raises
+    ------
+    ArithmeticError
+        If no stable equilibrium is found.
+
+    See Also
+    --------
+    System.posture : Coordinates with relaxed drives.
+
+    Notes ----- Newton's method; where links bend far, gravity is increased in steps. In a robot with constraints,
+    joints are held as long as the others can still meet the constraints: first those named in a mapping q, then in the
+    robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`.
+
+    Examples
+    --------
     >>> from flexarm.robot import Drive, Link, PointMass, Revolute, Robot
     >>> hinge = Revolute("y", drive=Drive(stiffness=981.0, rotor_inertia=0.1))
     >>> arm = Robot(links=[Link("arm", 1.0, hinge, mass=0.0, payload=PointMass(1.0))], gravity=(0, 0, -9.81))
@@ -208,19 +229,21 @@ def _unconstrained(system: System, out: Array) -> Array:
     if not loose:
         return out
     found = _newton(system, out, loose, 1.0)
-    if found is None:  # too far for one step: let the load grow, from the straight robot on
+    if found is None:  # too far for one step: increase the load, starting at the straight robot
         found = _follow_load(system, out, loose)
     return _require_stable(system, found, loose)
 
 
 def _follow_load(system: System, q: Array, loose: list[int]) -> Array:
-    """Follow the equilibrium while gravity grows: full steps of Newton's method may end in a loop that a soft link
-    could be in, too, but never comes to."""
+    """Follow the equilibrium while gravity increases from zero.
+
+    Full Newton steps may end in a coiled equilibrium of a soft link that it would not reach.
+    """
     out, load, step = q.copy(), 0.0, INITIAL_LOAD_STEP
     out[np.intersect1d(loose, np.flatnonzero(system.elastic))] = 0.0
     joints = {each.link: k for k, each in enumerate(system.coordinates) if each.kind == "joint"}
     for k, each in enumerate(system.coordinates):
-        if each.kind == "motor":  # its spring is not wound up, either
+        if each.kind == "motor":  # its spring is relaxed, too
             out[joints[each.link]] = out[k]
     while load < 1.0:
         found = _newton(system, out, loose, min(load + step, 1.0))
@@ -236,7 +259,7 @@ def _follow_load(system: System, q: Array, loose: list[int]) -> Array:
 
 
 def _newton(system: System, q: Array, loose: list[int], load: float) -> Array | None:
-    """Newton's method under a share of gravity; None where it goes further than it can see."""
+    """Return the equilibrium under a share of gravity by Newton's method; None if it leaves the region of convergence."""
     out, here, last = q.copy(), np.ix_(loose, loose), np.inf
     scale = (system.sizes * system.meshes)[loose]
     for _ in range(MAX_NEWTON_ITERATIONS):

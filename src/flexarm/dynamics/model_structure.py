@@ -1,4 +1,4 @@
-"""Structure of a robot: symbols, expressions and CasADi functions shared by robots that differ in parameter values only."""
+"""Structure of a robot: symbols, expressions and CasADi functions that do not depend on parameter values."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Functions(Mapping[str, ca.Function]):
         return self._cached("constants", "constants", lambda: ([], [e.K, e.D], [], ["K", "D"]))
 
     def along(self, name: str) -> ca.Function:
-        """Return the directional derivative of a function by the parameters: (..., change) -> changes of the outputs."""
+        """Return the derivative of a function along a change of the parameters: (..., change) -> changes."""
         p = self._equations.p
 
         def recipe() -> Recipe:
@@ -137,14 +137,14 @@ class Functions(Mapping[str, ca.Function]):
 
     @property
     def tree(self) -> ca.Function:
-        """Function (q, v, a) -> wrenches of inertia and gravity at the roots of the links, poses and motions of the roots."""
+        """Function (q, v, a) -> wrenches of inertia and gravity at the links' roots; poses and motions of the roots."""
         e = self._equations
         names = ["wrenches", "rotations", "places", "motions"]
         return self._cached("tree", "tree", lambda: ([e.q, e.v, e.a], root_wrenches(e), ["q", "v", "a"], names))
 
     @property
     def held(self) -> ca.Function:
-        """Function (q, forces of the constraint rows) -> wrenches on links at the constrained positions, and their poses."""
+        """Function (q, forces of constraint rows) -> wrenches on links where constraints act, and poses there."""
         e, structure = self._equations, self._structure
 
         def recipe() -> Recipe:
@@ -155,7 +155,7 @@ class Functions(Mapping[str, ca.Function]):
         return self._cached("held", "held", recipe)
 
     def own_wrenches(self, link: int) -> ca.Function:
-        """Return the function (motion of the root, x, dx, ddx) -> wrench of a link alone at its root, and of each mass on it."""
+        """Return the function (root motion, x, dx, ddx) -> wrenches at the root of a link alone, and of its masses."""
 
         def recipe() -> Recipe:
             given, found = own_wrenches(self._equations, link)
@@ -164,7 +164,7 @@ class Functions(Mapping[str, ca.Function]):
         return self._cached(("own_wrenches", link), "own_wrenches", recipe)
 
     def section_motion(self, link: int, there: Parameters) -> ca.Function:
-        """Return the function (motion of the root, x, dx, ddx, parameters of a position) -> pose and motion of the section."""
+        """Return the function (root motion, x, dx, ddx, parameters of a position) -> pose and motion of the section."""
 
         def recipe() -> Recipe:
             place = ParameterSymbols(there, "place")
@@ -226,7 +226,7 @@ def _constraint_stiffness(structure: Structure) -> Recipe:
 
 
 def _linearization_along(e: Equations) -> Recipe:
-    """Return the products of the three matrices of a linearization with a vector x, at most twice the size of the equations."""
+    """Return products of the matrices of a linearization with a vector; size at most twice that of the equations."""
     x = ca.SX.sym("x", e.q.shape[0])
     return [e.q, e.v, e.a, x], [*e.linearization_along(x)], ["q", "v", "a", "x"], ["Kx", "gyroscopic_x", "Dx"]
 

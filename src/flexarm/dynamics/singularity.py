@@ -23,18 +23,31 @@ NOT_FINITE = "the accelerations are not finite: q, v or tau is too large"
 # Acceleration (1/s^2, in units of a coordinate's size) beyond which the mass matrix is checked.
 MAX_PLAUSIBLE_ACCELERATION = 1e9
 
-# Eigenvalues of the mass matrix with a diagonal of ones. A hundred rigid links have 1e-7, two hundred elements 1e-9.
+# Eigenvalues of the mass matrix scaled to a unit diagonal. A hundred rigid links have 1e-7, 200 elements 1e-9.
 SINGULAR_EIGENVALUE = 1e-13
-NEARLY_SINGULAR_EIGENVALUE = 1e-6  # a run that has no way on, and comes that near, was stopped by it
-# Of the largest inertia, each for a motion that is large for its coordinate: the square of rounding in a lever.
+NEARLY_SINGULAR_EIGENVALUE = 1e-6  # a failed run that comes this close was stopped by the singularity
+# Relative to the largest inertia, each for a motion of characteristic size: the square of rounding in a lever arm.
 ZERO_INERTIA = 1e-26
 
 
 def massless_motions(M: Array, sizes: Array, whole: float = 0.0, nearly: bool = False) -> Array:
-    """(n, motions): motions that move no mass, whatever the units of the coordinates.
+    """Return motions without inertia as columns, independent of the units of the coordinates.
 
-    whole: the inertia of the robot as a whole, for robots of one coordinate.
-    nearly: next to none counts too.
+    Parameters
+    ----------
+    M : ndarray, shape (n, n)
+        Mass matrix.
+    sizes : ndarray, shape (n,)
+        Characteristic sizes of the coordinates.
+    whole : float, optional
+        Inertia of the robot as a whole (kg m2), the reference for robots with one coordinate.
+    nearly : bool, optional
+        Include motions with almost no inertia.
+
+    Returns
+    -------
+    ndarray, shape (n, motions)
+        Motions.
     """
     below, nothing = (
         (NEARLY_SINGULAR_EIGENVALUE, NEARLY_SINGULAR_EIGENVALUE**2) if nearly else (SINGULAR_EIGENVALUE, ZERO_INERTIA)
@@ -51,15 +64,15 @@ def massless_motions(M: Array, sizes: Array, whole: float = 0.0, nearly: bool = 
 
 
 def massless_coordinates(motions: Array) -> list[int]:
-    """Return the places of the coordinates that take part in motions that move no mass."""
+    """Return the indices of the coordinates that take part in motions without inertia."""
     size = np.linalg.norm(motions, axis=1)
     return [int(k) for k in np.flatnonzero(size > 0.1 * size.max())]
 
 
 def singularity_message(motions: Array, names: list[str], slides: Collection[Joint] = ()) -> str:
-    """Return the sentence about motions that move no mass, with the coordinates that take part in them.
+    """Return the message about motions without inertia, which names the coordinates that take part.
 
-    slides: the joints of these coordinates, if all of them slide along the same direction.
+    `slides` are the joints of these coordinates if all of them slide along the same direction.
     """
     idle = [f"'{names[k]}'" for k in massless_coordinates(motions)]
     together = motions.shape[1] < len(idle)
@@ -76,7 +89,7 @@ def singularity_message(motions: Array, names: list[str], slides: Collection[Joi
 
 
 def _direction_hint(slides: Collection[Joint]) -> str:
-    """Return what decides the direction in which these kinds of joints slide."""
+    """Return an explanation of the direction in which these kinds of joints slide."""
     hints = []
     if any(isinstance(each, Riding) for each in slides):
         hints.append(

@@ -1,9 +1,4 @@
-"""How far links may bend in each model, and what to say where they bend further.
-
-Motions that move no mass: where the mass matrix is singular, and which coordinates make it so.
-
-How large the equations of a robot become, told before they are made.
-"""
+"""Limits of the link models (deflection, twist, rotation between nodes) and of the size of the equations."""
 
 from __future__ import annotations
 
@@ -23,21 +18,20 @@ if TYPE_CHECKING:
 
 
 DEFLECTION_LIMIT = {"none": 0.05, "shortening": 0.10}
-"""By model, as a share of a link's length: the static deflection at which the tip is off by a thousandth of the length
-(docs/deflection.md). Exact links have no such limit. The error of vibrations is estimated in
-results/stiffening_check.py."""
-TWIST_LIMIT = 0.2  # rad, of second-order links: those that bend, too, lose the definiteness of M soon after
-STATION_COUNT = 9  # along a link, at which it is looked at: supports may hold its tip
-MIN_PART_SHARE = 0.01  # of a link: shorter parts of one that slides are taken as so long
-MAX_NODE_TURN = 1.0  # rad: there the rotation of a section is off by 1e-4, at twice that by 5 %
+"""Static deflection, as a share of the length, at which the tip error reaches 0.1 % of the length, by link model
+(docs/deflection.md). Exact links have no limit. results/stiffening_check.py estimates the error of vibrations."""
+TWIST_LIMIT = 0.2  # rad, second-order links; beyond it M of a link that also bends soon becomes indefinite
+STATION_COUNT = 9  # points of a link where its deflection is evaluated: supports may hold its tip
+MIN_PART_SHARE = 0.01  # smallest length of a part of a sliding link, as a share of the link's length
+MAX_NODE_TURN = 1.0  # rad; the error of a section's rotation is 1e-4 there, 5 % at twice the angle
 
 
 class ValidityWarning(UserWarning):
-    """A result that the model's assumptions do not cover."""
+    """Warning that a result is not covered by the assumptions of the model."""
 
 
 def deflection_limit(link: Link) -> float:
-    """How far it may bend, of its length."""
+    """Return the largest deflection for a link's model, as a share of its length."""
     return DEFLECTION_LIMIT.get(link.stiffening, np.inf) if link.flexible is not None else np.inf
 
 
@@ -80,7 +74,7 @@ def remedy(robot: Robot, link: Link) -> str:
 
 
 def deflection_warnings(robot: Robot, link: Link, share: float, when: str = "") -> Iterator[str]:
-    """What to say of a link that is bent by a share of its length, if that is too far for its model."""
+    """Yield the warning for a link that is bent by more than its model allows, as a share of its length."""
     limit = deflection_limit(link)
     if share > limit:
         bent = f"link '{link.name}' bends by {share:.0%} of its length{when}"
@@ -88,15 +82,17 @@ def deflection_warnings(robot: Robot, link: Link, share: float, when: str = "") 
 
 
 def deflections(system: System, link: Link, q: Array) -> Array:
-    """Return (postures, STATIONS, 2): distances of places of a link from its straight axis (m) along its y and z."""
+    """Return distances (postures, STATION_COUNT, 2) of points of a link from its straight axis, along y and z (m)."""
     body = next(each for each in system._chain.bodies if each.link.name == link.name)
     x = np.linspace(0.0, link.length, STATION_COUNT)
     return np.asarray(body.model.points(body, q[..., body.local.all], x)[..., 1:])
 
 
 def bend_shares(system: System, link: Link, q: Array) -> Array:
-    """Return (postures,): the largest distance of a link from its straight axis, as a share of its length; of the
-    length of each part, where it slides through its joint."""
+    """Return the largest deflections (postures,) of a link as a share of its length.
+
+    If the link slides through its joint, deflections are divided by the length of the part on their side of the joint.
+    """
     lengths: Array | float = link.length
     if isinstance(link.joint, FixedPrismatic):
         x, out = np.linspace(0.0, link.length, STATION_COUNT), q[:, [system.joint(link.name).index]]
@@ -107,13 +103,13 @@ def bend_shares(system: System, link: Link, q: Array) -> Array:
 
 
 def largest_postures(system: System, link: Link, q: Array, most: int = 100) -> Any:
-    """Rows of postures q (postures, nq) in which the coordinates of a link are largest."""
+    """Return the indices of the postures, rows of q (postures, nq), with the largest coordinates of a link."""
     own = [each.index for each in system.coordinates if each.link == link.name and each.kind == "elastic"]
     return np.argsort(np.abs(q[:, own] / system.sizes[own]).sum(axis=1))[-most:]
 
 
 def twist_warnings(system: System, q: Array, when: Callable[[int], str] = lambda row: "") -> Iterator[str]:
-    """The same of links of second order, or less, that twist far in one of the postures q (postures, nq)."""
+    """Yield warnings for links that twist too far for their model in one of the postures q (postures, nq)."""
     for link in system.robot.links:
         own = [each.index for each in system.coordinates if each.link == link.name and each.family == "twist"]
         if not own or link.stiffening not in DEFLECTION_LIMIT:
@@ -127,7 +123,7 @@ def twist_warnings(system: System, q: Array, when: Callable[[int], str] = lambda
 
 
 def node_turn_warnings(name: str, turn: float, when: str = "") -> Iterator[str]:
-    """The same of an exact link that turns by an angle (rad) between two of its nodes."""
+    """Yield the warning for an exact link that rotates too far (rad) between two of its nodes."""
     if turn > MAX_NODE_TURN:
         yield (
             f"link '{name}' turns by {turn:.2g} rad between two of the nodes that follow it{when}; beyond "
@@ -136,7 +132,7 @@ def node_turn_warnings(name: str, turn: float, when: str = "") -> Iterator[str]:
 
 
 def node_turns(system: SystemBase, q: Array) -> dict[str, Array]:
-    """By exact link: the largest angle between two neighbours of its nodes, wherever joints are."""
+    """Return the largest rotation between neighbouring nodes of each exact link, by link."""
     found = {
         body.link.name: body.model.turns_between_nodes(body, q[..., body.local.all]) for body in system._chain.bodies
     }
@@ -144,13 +140,13 @@ def node_turns(system: SystemBase, q: Array) -> dict[str, Array]:
 
 
 def warn_of_posture(system: System, q: Array, stacklevel: int = 4) -> None:
-    """Warn where links bend or twist further at a posture than their models know."""
+    """Warn of links that bend or twist too far for their models at a posture."""
     for sentence in posture_warnings(system, q):
         warnings.warn(sentence, ValidityWarning, stacklevel=stacklevel - 1)
 
 
 def posture_warnings(system: System, q: Array, when: str = "") -> list[str]:
-    """What to say of the same."""
+    """Return the warnings for links that bend or twist too far for their models at a posture."""
     found: list[str] = []
     for link in system.robot.links:
         if link.flexible is not None and link.stiffening in DEFLECTION_LIMIT:
@@ -162,7 +158,7 @@ def posture_warnings(system: System, q: Array, when: str = "") -> list[str]:
 
 
 def warn_of_furthest(system: System, q: Array) -> None:
-    """The same of many postures (postures, nq): of the one whose coordinates are largest, if they are large."""
+    """Warn of the posture with the largest coordinates among many (postures, nq), if these exceed their limits."""
     models = {link.name: link.stiffening for link in system.robot.links}
     limits = [coordinate_limit(models[each.link], each.family) for each in system.coordinates]
     share = (np.abs(q) / (limits * system.sizes))[:, system.elastic].max(axis=1, initial=0.0)
@@ -171,29 +167,29 @@ def warn_of_furthest(system: System, q: Array) -> None:
 
 
 def coordinate_limit(model: str, family: str | None) -> float:
-    """That a coordinate may be in a model of links, as a share of its size."""
+    """Return the largest value of a coordinate for a link model, as a share of its characteristic size."""
     if family == "twist" and model in DEFLECTION_LIMIT:
         return TWIST_LIMIT
     return DEFLECTION_LIMIT.get(model, np.inf)
 
 
 def exact_model_hint(robot: Robot) -> str:
-    """Which link might bear what another model of it does not; empty if none."""
+    """Return the advice to use the exact model, naming the links for which it is available; empty if there are none."""
     names = [f"'{link.name}'" for link in robot.links if could_be_exact(robot, link)]
     return f"; or take stiffening='exact' of {', '.join(names)}, which bears deflections of any size" if names else ""
 
 
-WARNING_INSTRUCTION_COUNT = 100_000  # instructions: seconds to trace, minutes to compile
-MAX_INSTRUCTION_COUNT = 2_000_000  # hours, and more memory than most machines have
+WARNING_INSTRUCTION_COUNT = 100_000  # seconds to trace, minutes to compile
+MAX_INSTRUCTION_COUNT = 2_000_000  # hours to compile, and more memory than most machines have
 
 
 def size_estimate(robot: Robot) -> int:
-    """About how many instructions the larger of inverse dynamics and mass matrix takes, within a factor of three."""
+    """Return the approximate number of instructions of the larger of inverse dynamics and mass matrix (factor 3)."""
     return round(sum(link_size_estimate(link) for link in robot.links))
 
 
 def require_size(robot: Robot) -> None:
-    """Refuse a robot whose equations would never be ready, and warn of one that takes long."""
+    """Raise a ValueError if the equations of a robot are too large, and warn if they take long."""
     size = size_estimate(robot)
     if size <= WARNING_INSTRUCTION_COUNT:
         return
@@ -208,10 +204,10 @@ def require_size(robot: Robot) -> None:
 
 
 def _round(number: float) -> str:
-    """Two digits, thousands apart."""
+    """Return a number with two digits and a space between thousands."""
     return f"{float(f'{number:.2g}'):,.0f}".replace(",", " ")
 
 
 def link_size_estimate(link: Link) -> float:
-    """Of a link and its joint."""
+    """Return the approximate number of instructions of a link and its joint."""
     return 40.0 + model_of(link).size(link)
