@@ -18,9 +18,8 @@ from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along
 from flexarm.robot import MovingJoint
 from flexarm.robot.joints import Prismatic
 
-STOP_DAMPING_DEPTH = (
-    1e-3  # of the travel: over this depth the damping sets in, so that the force does not jump at the touch
-)
+# Depth over which the damping of a stop sets in, so that the force is continuous; as a share of the travel.
+STOP_DAMPING_DEPTH = 1e-3
 
 
 def stop_energy(body: SymbolicBody, x: Any) -> Any:

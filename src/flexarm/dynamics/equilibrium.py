@@ -148,9 +148,7 @@ def _holding(system: System, loose: list[int]) -> str:
 
 
 MAX_NEWTON_ITERATIONS = 50
-MAX_NEWTON_CHANGE = (
-    0.3  # of what is large for a coordinate: further than this one step of Newton's method is not trusted
-)
+MAX_NEWTON_CHANGE = 0.3  # largest accepted change in one step, in units of a coordinate's size
 INITIAL_LOAD_STEP, MIN_LOAD_STEP = 0.25, 1e-4  # increments of the load, as shares of gravity
 
 
@@ -259,7 +257,7 @@ def _follow_load(system: System, q: Array, loose: list[int]) -> Array:
 
 
 def _newton(system: System, q: Array, loose: list[int], load: float) -> Array | None:
-    """Return the equilibrium under a share of gravity by Newton's method; None if it leaves the region of convergence."""
+    """Return the equilibrium under a share of gravity by Newton's method; None if a step is too large."""
     out, here, last = q.copy(), np.ix_(loose, loose), np.inf
     scale = (system.sizes * system.meshes)[loose]
     for _ in range(MAX_NEWTON_ITERATIONS):

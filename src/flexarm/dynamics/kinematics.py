@@ -1,4 +1,7 @@
-"""Poses and twists of the links, outward from the ground."""
+"""Poses, twists and accelerations of the links, by recursion outward from the ground.
+
+See "From one link to the next" in docs/theory.md.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from flexarm.robot.joints import Joint
 
 
 class Kinematics:
-    """How the bodies of a robot move, with symbols for its numbers. `order` lists them parents first."""
+    """Kinematics of the bodies of a robot, with symbols for its parameters; `order` lists parents first."""
 
     def __init__(
         self,
@@ -39,25 +42,25 @@ class Kinematics:
         self.bodies, self.coordinates, self.order, self.parameters = bodies, coordinates, order, parameters
 
     def part(self, vector: Any, body: int) -> Any:
-        """A body's own part of a vector of all coordinates."""
+        """Return a body's own part of a vector of all coordinates."""
         return vector[self.bodies[body].local.all, 0]
 
     def twists(self, q: Any, v: Any) -> list[Any]:
-        """Twist (omega, v) of every link's root frame."""
+        """Return the twist (omega, v) of every link's root frame."""
         return self._outward((ca.SX.zeros(3), ca.SX.zeros(3)), lambda i, start: twist_along(self.path(i, q, v), *start))
 
     def accelerations(self, q: Any, v: Any, a: Any, ground: Any) -> list[Any]:
-        """(omega, d omega, acceleration of the origin) of every link's root frame, the ground accelerating too."""
+        """Return (omega, domega, acceleration of the origin) of every link's root frame on an accelerating ground."""
         return self._outward(
             (ca.SX.zeros(3), ca.SX.zeros(3), ground), lambda i, start: acceleration_along(self.path(i, q, v, a), *start)
         )
 
     def poses(self, q: Any) -> list[tuple[Any, Any]]:
-        """(R, p) of every link's root frame in the world."""
+        """Return (R, p) of every link's root frame in the world."""
         return self._outward((ca.SX.eye(3), ca.SX.zeros(3)), lambda i, start: pose_along(self.path(i, q), *start))
 
     def pose_from(self, top: int | None, i: int, q: Any) -> tuple[Any, Any]:
-        """(R, p) of a link's root frame as seen from that of one on which it hangs, or from the world (None)."""
+        """Return (R, p) of a link's root frame relative to that of an ancestor, or to the world (None)."""
         line: list[int] = []
         at: int | None = i
         while at is not None and at != top:
@@ -69,7 +72,7 @@ class Kinematics:
         return R, p
 
     def shared(self, one: int, other: int) -> int | None:
-        """The last link on which both hang, or that one of them is; None if they have the ground in common."""
+        """Return the last common ancestor of two links, themselves included; None if it is the ground."""
         above: set[int | None] = set()
         at: int | None = one
         while at is not None:
@@ -88,7 +91,7 @@ class Kinematics:
         return found
 
     def path(self, i: int, q: Any, v: Any = None, a: Any = None) -> list[Step]:
-        """From the root frame of a body's parent (or the world) to its own root frame."""
+        """Return the steps from the root frame of a body's parent (or the world) to its own root frame."""
         parent = self.bodies[i].parent
         rest = ca.SX.zeros(self.coordinates.count)
         given = [q, rest if v is None else v, rest if a is None else a]
@@ -97,7 +100,7 @@ class Kinematics:
         return self.arrival(i, above, own)
 
     def arrival(self, i: int, above: Jet | None, own: Jet) -> list[Step]:
-        """The same path from the coordinates of the two bodies alone."""
+        """Return the steps of `path` from the coordinates of the two bodies alone."""
         body, joint = self.bodies[i], self.bodies[i].link.joint
         if body.parent is None or above is None:
             steps: list[Step] = [
@@ -123,12 +126,12 @@ def _revolute_steps(body: SymbolicBody, own: Jet) -> list[Step]:
 
 
 def _prismatic_steps(body: SymbolicBody, own: Jet) -> list[Step]:
-    """How far a link has come out of its guide, as its kind takes it."""
+    """Return the translation of a link through its guide, which depends on its model."""
     return body.model.reach(body, own)
 
 
 def _no_steps(body: SymbolicBody, own: Jet) -> list[Step]:
-    """A weld; and a joint that rides along its parent has moved before its mount."""
+    """Return no steps: for a weld, and for a joint that slides along its parent, which has moved before its mount."""
     return []
 
 
@@ -139,7 +142,7 @@ JOINT_STEPS: dict[type[Joint], Callable[[SymbolicBody, Jet], list[Step]]] = {
     Sleeve: _no_steps,
     Weld: _no_steps,
 }
-"""The steps that each kind of joint makes beyond its mount."""
+"""Steps of each kind of joint beyond its mount."""
 
 
 def _constant_shift(r: ca.SX) -> Step:

@@ -239,7 +239,7 @@ _structures: OrderedDict[tuple[object, ...], Structure] = OrderedDict()
 class Structure:
     """Structure made from the first robot that has it; no parameter values are kept."""
 
-    def __init__(self, chain: Chain, parameters: Parameters, closings: Mapping[Key, SelectedRows] | None) -> None:
+    def __init__(self, chain: Chain, parameters: Parameters, selected_rows: Mapping[Key, SelectedRows] | None) -> None:
         self.digest = hashlib.sha256(repr(parameters.structure).encode()).hexdigest()
         self.parameters = parameters.erased()
         symbols = ParameterSymbols(parameters)
@@ -247,17 +247,17 @@ class Structure:
         self.coordinates = _without_sizes(chain.coordinates)
         self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols))
         self.constrained = bool(chain.robot.every_constraint) or any(nodally_held(body.link) for body in chain.bodies)
-        self._constraints, self._closings = erase_values(chain.robot.every_constraint), closings
+        self._constraints, self._selected_rows = erase_values(chain.robot.every_constraint), selected_rows
         self.functions = Functions(self)
 
     @cached_property
     def constraints(self) -> Constraints:
-        return Constraints(self.equations, self._constraints, self._closings)
+        return Constraints(self.equations, self._constraints, self._selected_rows)
 
     @cached_property
     def held_places(self) -> HeldPlaces:
         """The constraints, with the positions at which they act."""
-        return HeldPlaces(self.equations, self._constraints, self._closings)
+        return HeldPlaces(self.equations, self._constraints, self._selected_rows)
 
     @cached_property
     def _raw_rows(self) -> dict[Key, ca.Function]:
@@ -268,7 +268,7 @@ class Structure:
             found[key] = ca.Function("rows", [e.q, e.p], [ca.densify(values), ca.densify(ca.jacobian(values, e.q))])
         return found
 
-    def closings(self, vector: Array, chain: Chain, parameters: Parameters) -> dict[Key, SelectedRows]:
+    def selected_rows(self, vector: Array, chain: Chain, parameters: Parameters) -> dict[Key, SelectedRows]:
         """What a robot's numbers keep of the rows as they are written here; numbers that turn them are added."""
         length = sum(link.length for link in chain.robot.links)
         found = {}
@@ -287,16 +287,16 @@ class Structure:
 def structure_of(chain: Chain) -> tuple[Structure, Parameters]:
     """Return the structure of a robot, and its parameters."""
     with building:
-        parameters, closings = _describe(chain)
-        return _cached_structure(chain, parameters, closings), parameters
+        parameters, selected_rows = _describe(chain)
+        return _cached_structure(chain, parameters, selected_rows), parameters
 
 
 def widened_structure(chain: Chain, others: Iterable[Parameters]) -> tuple[Structure, Parameters]:
     """Return the structure that includes a robot and others with the same entries, and the robot's parameters in it."""
     with building:
-        parameters, closings = _describe(chain)
+        parameters, selected_rows = _describe(chain)
         joined = parameters.joined(others)
-        return _cached_structure(chain, joined, closings), joined
+        return _cached_structure(chain, joined, selected_rows), joined
 
 
 def parameters_of(chain: Chain) -> Parameters:
@@ -311,12 +311,14 @@ def _describe(chain: Chain) -> tuple[Parameters, dict[Key, SelectedRows]]:
     add_constraints(parameters, chain)
     if not chain.robot.every_constraint:
         return parameters, {}
-    return parameters, _cached_structure(chain, parameters, None).closings(parameters.vector, chain, parameters)
+    return parameters, _cached_structure(chain, parameters, None).selected_rows(parameters.vector, chain, parameters)
 
 
-def _cached_structure(chain: Chain, parameters: Parameters, closings: Mapping[Key, SelectedRows] | None) -> Structure:
+def _cached_structure(
+    chain: Chain, parameters: Parameters, selected_rows: Mapping[Key, SelectedRows] | None
+) -> Structure:
     key = parameters.structure  # its hash is slow
-    found = _structures.pop(key, None) or Structure(chain, parameters, closings)
+    found = _structures.pop(key, None) or Structure(chain, parameters, selected_rows)
     _structures[key] = found  # most recently used last
     while len(_structures) > MAX_CACHED_STRUCTURES:
         _structures.popitem(last=False)

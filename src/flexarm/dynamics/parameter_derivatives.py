@@ -1,6 +1,7 @@
-"""How the numbers of a robot change with a field of its description.
+"""Derivatives of a system's functions by fields of the robot's description.
 
-Derivatives of a system's functions by what a user writes: AD by the numbers, times how these change with a field.
+Functions are differentiated algorithmically by the parameters, and the parameters numerically by the fields
+(docs/theory.md, "Equations of motion").
 """
 
 from __future__ import annotations
@@ -30,26 +31,17 @@ if TYPE_CHECKING:
     from flexarm.dynamics.system import System
 
 
-RELATIVE_STEP = 0.01  # of what is a large change of a field
-STEP_FACTORS = (
-    1.0,
-    0.1,
-    0.01,
-    1e-3,
-    1e-4,
-    1e-5,
-    10.0,
-    100.0,
-    1e4,
-)  # of that step, one after the other until one is good
+RELATIVE_STEP = 0.01  # of a large change of a field
+# Factors of that step, tried in order until the target error is reached.
+STEP_FACTORS = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 10.0, 100.0, 1e4)
 TARGET_ERROR = 1e-10
-MAX_ERROR = 1e-6  # weights of the nodes of exact links are known to 1e-11, and differences divide that by their step
-KINK_TOLERANCE = 1e-3  # between derivatives from the left and from the right, which are less accurate
+MAX_ERROR = 1e-6  # weights of the nodes of exact links have errors of 1e-11, which differences divide by the step
+KINK_TOLERANCE = 1e-3  # difference between one-sided derivatives, which are less accurate
 
 
 @dataclass(frozen=True)
 class ParameterRate:
-    """d(numbers) / d(field). `numbers`: those of the robot, with places for all that changes."""
+    """Derivative of the parameters by a field; `parameters` has entries for all parameters that change."""
 
     path: str
     parameters: Parameters
@@ -58,13 +50,13 @@ class ParameterRate:
     error: float  # estimated, relative
 
     def direction(self, parameters: Parameters) -> Array:
-        """The derivative of the vector of these numbers."""
+        """Return the derivative of the vector of a set of parameters."""
         parts = [rate[entry.free] for entry, rate in zip(parameters.entries, self.entries, strict=True)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
 class ParameterRates:
-    """Of one robot, each computed once."""
+    """Derivatives of the parameters of one robot by fields, each computed once."""
 
     def __init__(self, chain: Chain) -> None:
         self._robot, self._parameters, self._inputs = chain.robot, parameters_of(chain), chain.coordinates.input_matrix
@@ -72,7 +64,7 @@ class ParameterRates:
         self._lock = threading.Lock()
 
     def by(self, path: str) -> ParameterRate:
-        """By the number at a path, as `Robot.with_` takes it; a ValueError if there is none."""
+        """Return the derivative by the field at a path, as in `Robot.with_`."""
         with self._lock:
             if path not in self._found:
                 self._found[path] = self._rate(path)
@@ -104,12 +96,12 @@ class ParameterRates:
         return best
 
     def _field(self, path: str) -> tuple[float, str]:
-        """Its value and unit."""
+        """Return value and unit of a field; a ValueError explains why it has no derivative."""
         try:
             value, unit = value_at(self._robot, path)
         except DescriptionError as error:
             raise ValueError(f"by: {error}") from None
-        if value is None and path.endswith(".flexible.up_to"):  # the robot at hand has the numbers instead
+        if value is None and path.endswith(".flexible.up_to"):  # the resolved robot has numbers of shapes instead
             raise ValueError(f"by = {path!r}: it picks numbers of shapes, and these cannot change by little")
         if value is None:
             raise ValueError(f"by = {path!r}: the robot has none; give it a value, by which a derivative can be taken")
@@ -123,14 +115,14 @@ class ParameterRates:
         return value, unit
 
     def _sizes(self, value: float, unit: str) -> tuple[float, float]:
-        """What is a large change of a field at its value, and of fields in its unit."""
+        """Return what is a large change of a field at its value, and of fields in its unit."""
         length, mass = sum(link.length for link in self._robot.links), self._robot.total_mass
         typical = {"rad": 1.0, "m": length, "kg": mass, "kg m2": mass * length**2}.get(unit, 0.0)
         reach = 1.0 if unit == "rad" else abs(value) or typical or 1.0
         return reach, max(reach, typical)
 
     def _with_step(self, path: str, value: float, step: float, size: float) -> ParameterRate:
-        """A ValueError where the robot cannot be described, or becomes another, within that distance."""
+        """Return the derivative for one step; a ValueError if the robot is invalid, or another, at that distance."""
         found: dict[int, tuple[Parameters, Array]] = {0: (self._parameters, self._inputs)}
 
         def near(node: int) -> tuple[Parameters, Array]:
@@ -146,7 +138,7 @@ class ParameterRates:
             try:
                 neighbours = {node: near(node) for node in nodes}
                 break
-            except DescriptionError as error:  # on the other side, perhaps
+            except DescriptionError as error:  # the next formula uses the other side
                 refusal = error
         else:
             raise refusal
@@ -162,7 +154,7 @@ class ParameterRates:
             }
             rate, last, before = derivative(values, step)
             entries.append(rate)
-            if entry.powers:  # coefficients are less accurate than the function, in which they all but cancel
+            if entry.powers:  # coefficients almost cancel: the function is more accurate than they are
                 at = _values_of_powers(len(rate))
                 values = {node: at @ value for node, value in values.items()}
                 rate, last, before = derivative(values, step)
@@ -176,7 +168,7 @@ class ParameterRates:
 
 
 def _values_of_powers(count: int) -> Array:
-    """What makes values at points from -1 to 1 of the coefficients of so many powers."""
+    """Return the matrix from coefficients of powers to values at points from -1 to 1."""
     return np.vander(np.cos(np.linspace(0, np.pi, count)), increasing=True)
 
 
@@ -185,11 +177,26 @@ def _finite(array: Array) -> bool:
 
 
 class Derivative:
-    """How one of a system's functions changes with fields of its robot, with its arguments held.
+    """Derivative of one of a system's functions by fields of its robot, made by `System.derivative`.
 
-    Called with the arguments of the function, as the system's own method: an array with one more dimension, the last,
-    for the fields `by`; an `Energy` or a `Linearization` of such arrays, or a tuple where the function has several
-    outputs. Coordinates of modes are held too, in the scale of modes that change with the robot.
+    Attributes
+    ----------
+    system : System
+        The system.
+    function : str
+        Name of the function.
+    by : tuple of str
+        Paths of the fields.
+    errors : ndarray, shape (fields,)
+        Estimated relative errors of the derivatives of the parameters by the fields.
+
+    Notes ----- Call it with the arguments of the function. The result has one more dimension, the last, for the fields:
+    an array, an `Energy` or a `Linearization` of such arrays, or a tuple if the function has several outputs. The
+    arguments are held; coordinates of modes keep their values in modes that change with the robot.
+
+    See Also
+    --------
+    System.derivative : Example.
     """
 
     def __init__(self, system: System, chain: Chain, rates: ParameterRates, function: str, by: Sequence[str]) -> None:
@@ -200,14 +207,14 @@ class Derivative:
         self._arguments = Arguments(chain)
         found = [rates.by(path) for path in self.by]
         self._inputs = [rate.inputs for rate in found]
-        self.errors = np.array([rate.error for rate in found])  # of d(numbers) / d(field), estimated, relative
+        self.errors = np.array([rate.error for rate in found])
         self._structure, parameters = widened_structure(chain, (rate.parameters for rate in found))
         self._parameters = parameters.vector
         self._directions = np.array([rate.direction(parameters) for rate in found])
         self._evaluators: dict[str, Evaluator] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are made anew."""
+        """Copy and pickle without functions, which are rebuilt."""
         return type(self.system).derivative, (self.system, self.function, self.by)
 
     def __repr__(self) -> str:
@@ -215,7 +222,7 @@ class Derivative:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Of the function: q, v, ..."""
+        """Names of the arguments: `("q", "v", ...)`."""
         return tuple(self._along.name_in()[:-2])
 
     @property
@@ -223,7 +230,23 @@ class Derivative:
         return self._structure.functions.along(self.function)
 
     def __call__(self, *given: Vector, **named: Vector) -> Any:
-        """The derivative at arguments of the function, in order or by name; those left out are zero."""
+        """Return the derivative at arguments of the function.
+
+        Parameters
+        ----------
+        *given, **named : array_like or mapping
+            Arguments of the function, in order or by name; those left out are zero.
+
+        Returns
+        -------
+        ndarray, Energy, Linearization or tuple of ndarray
+            Derivatives of the outputs, with the fields as the last dimension.
+
+        Raises
+        ------
+        ValueError
+            If the derivative is not finite.
+        """
         vectors = self._vectors(given, named)
         if self.function == "forward_dynamics":
             self.system._accelerations(*vectors)
@@ -237,7 +260,7 @@ class Derivative:
         return changes[0] if len(changes) == 1 else tuple(changes)
 
     def _changes(self, function: str, *vectors: Array) -> list[Array]:
-        """Each output with the fields last."""
+        """Return the derivative of each output, with the fields as the last dimension."""
         code = self._structure.functions.code(self._structure.functions.along(function))
         if function not in self._evaluators:
             self._evaluators[function] = Evaluator(code, self.system.native)
@@ -274,7 +297,7 @@ class Derivative:
         return rows
 
     def _require_fixed_gears(self, tau: Vector) -> None:
-        """Torques at a motor's shaft would be other forces with another gear."""
+        """Raise a ValueError if torques at a motor's shaft are given and a field changes their generalized force."""
         for path, inputs in zip(self.by, self._inputs, strict=True):
             if tau is not None and inputs.any():
                 raise ValueError(
@@ -284,8 +307,10 @@ class Derivative:
 
     @cached_property
     def casadi(self) -> ca.Function:
-        """The derivative as a CasADi function of the arguments, for an optimiser: a matrix for each output, with a
-        column for each field; a matrix is stacked column after column."""
+        """CasADi function of the arguments with a matrix for each output and a column for each field.
+
+        Outputs that are matrices are stacked column by column.
+        """
         along = self._along
         given = [ca.SX.sym(name, along.size1_in(name)) for name in self.arguments]
         columns = [along.call([*given, ca.DM(change), ca.DM(self._parameters)]) for change in self._directions]

@@ -62,7 +62,7 @@ class Jet:
         return Jet(ca.dot(self.x, lean) / 2, ca.dot(self.dx, lean), second)
 
     def form_with(self, matrix: Any, other: Jet) -> Jet:
-        """Return the bilinear form of a constant matrix with another vector; rates from its two gradients cost least."""
+        """Return the bilinear form of a constant matrix with another vector; rates from its two gradients."""
         by_self, by_other = matrix @ other.x, matrix.T @ self.x
         rate = ca.dot(by_self, self.dx) + ca.dot(by_other, other.dx)
         second = ca.dot(by_self, self.ddx) + ca.dot(by_other, other.ddx) + 2 * ca.dot(self.dx, matrix @ other.dx)

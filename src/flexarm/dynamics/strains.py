@@ -38,7 +38,7 @@ def strain(body: Body, own: Array, x: Array, y: Array, z: Array) -> Array:
 
 
 def strain_rows(body: Body, x: Array, y: Array, z: Array) -> Array:
-    """Return derivatives (len(x), n) of strains by the elastic coordinates of a link that does not slide in its joint."""
+    """Return derivatives (len(x), n) of strains by the elastic coordinates of a link that does not slide."""
     of, weights = body.integrals, _weights(y, z)
     return sum(
         (weights[name][:, None] * _shape_strains(of, name, x) for name in STRAIN_FAMILIES), np.zeros((len(x), of.count))

@@ -1,7 +1,7 @@
-"""Which rows of the constraints say something.
+"""Selection of independent constraint rows.
 
-A planar robot's loop is closed out of its plane by itself: rows that no coordinate moves are left out. Where the plane
-is askew to the axes, the rows are turned into it.
+Rows that no coordinate moves are left out: the loop of a planar robot stays closed out of its plane. If the plane is
+oblique to the axes, the rows are rotated into it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 
-SAMPLE_COUNT = 5  # random postures at which rows are looked at
-ROW_TOLERANCE = 1e-10  # of a row that is a robot's length or a radian: what moves it less is rounding
+SAMPLE_COUNT = 5  # random postures at which rows are evaluated
+ROW_TOLERANCE = 1e-10  # smaller derivatives of a row, in units of its characteristic violation, are rounding
 
-Key = tuple[int, str]  # of a block of rows: the number of its constraint, and m or rad
+Key = tuple[int, str]  # block of rows: index of its constraint, and "m" or "rad"
 
 
 @dataclass(frozen=True)
 class ConstraintRows:
-    """The rows of one constraint in one unit, as they are written."""
+    """Rows of one constraint in one unit, before selection."""
 
     name: str
     count: int
@@ -32,7 +32,7 @@ class ConstraintRows:
 
 @dataclass(frozen=True)
 class SelectedRows:
-    """Of a block: the rows that are kept, and what turns them into as many as are needed."""
+    """Indices of the rows of a block that are kept, and the number of rows into which they are rotated, if any."""
 
     kept: tuple[int, ...]
     turned: int | None = None
@@ -43,7 +43,7 @@ class SelectedRows:
 
 
 def sample_rows(at: Callable[[Array], tuple[Array, Array]], coordinates: Coordinates) -> tuple[Array, Array]:
-    """Values (rows, samples) and scaled Jacobians side by side, at random postures."""
+    """Return values (rows, samples) and scaled Jacobians side by side, at random postures."""
     rng, found = np.random.default_rng(0), []
     share = np.array([0.05 if each.kind == "elastic" else 1.0 for each in coordinates.all])
     for _ in range(SAMPLE_COUNT):
@@ -55,27 +55,29 @@ def sample_rows(at: Callable[[Array], tuple[Array, Array]], coordinates: Coordin
 def select_rows(
     parameters: Parameters, block: ConstraintRows, values: Array, slopes: Array, scale: float
 ) -> SelectedRows:
-    """What is kept of a block, from its values and slopes (scale: what is large for them); with the numbers that turn
-    it, if it must be turned."""
+    """Select independent rows of a block from samples of their values and scaled Jacobians.
+
+    `scale` is a characteristic violation. If rows must be rotated, the rotation is added to the parameters.
+    """
     values, slopes = _finite_columns(values / scale), _finite_columns(slopes / scale)
-    if not slopes.shape[1]:  # nothing is known: then all rows stay
+    if not slopes.shape[1]:  # no valid sample: all rows are kept
         slopes = np.eye(block.count)
     moved = np.abs(slopes).max(axis=1, initial=0.0) > ROW_TOLERANCE
     _require_closed(block, values[~moved], scale)
-    closing = SelectedRows(tuple(np.flatnonzero(moved).tolist()))
+    selection = SelectedRows(tuple(np.flatnonzero(moved).tolist()))
     if moved.sum() >= 2:
         turn, sizes, _ = np.linalg.svd(slopes[moved], full_matrices=False)
         idle = sizes <= ROW_TOLERANCE * sizes[0]
         if idle.any():
             _require_closed(block, turn[:, idle].T @ values[moved], scale)
-            closing = SelectedRows(closing.kept, int((~idle).sum()))
+            selection = SelectedRows(selection.kept, int((~idle).sum()))
             parameters.add(rotation_name(block), "1", _fix_signs(turn[:, ~idle].T))
-    parameters.fact(f"constraints.{block.name}", f"keeps of its rows ({block.unit})", str(closing))
-    return closing
+    parameters.fact(f"constraints.{block.name}", f"keeps of its rows ({block.unit})", str(selection))
+    return selection
 
 
 def _finite_columns(columns: Array) -> Array:
-    """Without postures at which a row is no number: a link may not reach its support there."""
+    """Return the columns without nan: at some postures a link does not reach its support."""
     return columns[:, np.isfinite(columns).all(axis=0)]
 
 
@@ -84,13 +86,13 @@ def rotation_name(block: ConstraintRows) -> str:
 
 
 def _fix_signs(rows: Array) -> Array:
-    """Singular vectors have no sign of their own: make the largest entry positive."""
+    """Return rows with a positive largest entry: the sign of singular vectors is arbitrary."""
     largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
     return np.asarray(rows * np.sign(largest)[:, None])
 
 
 def _require_closed(block: ConstraintRows, values: Array, scale: float) -> None:
-    """What no coordinate moves must be zero by itself."""
+    """Raise a ValueError unless rows that no coordinate moves are zero."""
     gap = float(np.abs(values).max(initial=0.0))
     if gap > 1e-9:
         what = "apart" if block.unit == "m" else "out of line"

@@ -1,4 +1,4 @@
-"""Initial states that satisfy the constraints, and what is said when there are none."""
+"""Projection of initial states onto the constraints, and diagnosis of states where it fails."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import Link
 
 MAX_ITERATIONS = 200
-MAX_STEP = 0.5  # of what is large for a coordinate, in one iteration
-GAP_TOLERANCE = 1e-12  # of a robot's length or a radian
-MAX_REMAINING_GAP = 1e-9  # where the iteration ends, a larger gap is one that cannot be closed
-DEPENDENCE_TOLERANCE = 1e-9  # singular values of the scaled Jacobian below this, against the largest
-NEAR_DEPENDENCE_TOLERANCE = 0.02  # below this a run that failed has met a singular posture
-MIN_ROW_NORM = 1e-6  # a scaled row of the Jacobian smaller than this is not taken for one of its own
-MIN_SUPPORT_SHARE = 0.01  # of a link's length: nearer to where its shapes are held, a support would pull without end
-PERTURBATION = 1e-2  # how far a second posture lies from the first when it is asked whether only the first is singular
+MAX_STEP = 0.5  # change in one iteration, in units of a coordinate's size
+GAP_TOLERANCE = 1e-12  # in units of the robot's length or a radian
+MAX_REMAINING_GAP = 1e-9  # a larger gap after the iteration cannot be closed
+DEPENDENCE_TOLERANCE = 1e-9  # of singular values of the scaled Jacobian, relative to the largest
+NEAR_DEPENDENCE_TOLERANCE = 0.02  # a failed run with a smaller singular value met a singular posture
+MIN_ROW_NORM = 1e-6  # smallest norm to which rows of the scaled Jacobian are normalized
+MIN_SUPPORT_SHARE = 0.01  # closer to a clamped root (share of the length), support forces grow without bound
+PERTURBATION = 1e-2  # distance of a second posture, which decides if only the first one is singular
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """The constraints of a system with some coordinates held."""
+    """Constraints of a system with some coordinates held."""
 
     system: System
     held: Sequence[int]
 
     def posture(self, q: Array) -> Array:
-        """The nearest q that satisfies the constraints, which must be independent there.
+        """Return the nearest q that satisfies the constraints, which must be independent there.
 
-        Near in the metric M + K s^2: joints move rather than links bend.
+        The distance is measured in the metric M + K s^2, so that joints move rather than links bend.
         """
         self._require_freedom()
         q = self._closed(q)
@@ -43,7 +43,7 @@ class Assembly:
         return q
 
     def state(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The same with the nearest v that keeps the constraints."""
+        """Return the nearest q and v that satisfy the constraints."""
         q = self.posture(q)
         return q, self._moved(v, self._least(q, self._jacobian(q), self.system.constraint_jacobian(q) @ v))
 
@@ -60,7 +60,7 @@ class Assembly:
         return self.system.constraint_scales
 
     def _jacobian(self, q: Array) -> Array:
-        """At the free coordinates."""
+        """Return the constraint Jacobian of the free coordinates."""
         return self.system.constraint_jacobian(q)[:, self.free]
 
     def _moved(self, vector: Array, change: Array) -> Array:
@@ -69,7 +69,7 @@ class Assembly:
         return out
 
     def _least(self, q: Array, J: Array, gap: Array) -> Array:
-        """The least change of the free coordinates that closes a gap to first order."""
+        """Return the smallest change of the free coordinates that closes a gap to first order."""
         here = np.ix_(self.free, self.free)
         W = (self.system.mass_matrix(q) + self.system.stiffness_matrix(q))[here]
         size = self._sizes[self.free]
@@ -79,7 +79,7 @@ class Assembly:
         G = np.linalg.solve(W, A.T)
         return np.asarray(-size * (G @ np.linalg.lstsq(A @ G, gap / self._scales, rcond=1e-12)[0]))
 
-    # --- closing ---
+    # --- Newton iteration ---
 
     def _closed(self, q: Array) -> Array:
         q, gap = self._approached(q, range(len(self.system.constraints)))
@@ -89,7 +89,7 @@ class Assembly:
         return q
 
     def _approached(self, q: Array, rows: Sequence[int]) -> tuple[Array, Array]:
-        """Newton's method on some rows, with steps that are not too long and do not widen the gap."""
+        """Return q and gap after Newton's method on some rows, with bounded steps that do not increase the gap."""
         rows = list(rows)
         only = np.zeros(len(self.system.constraints))
         only[rows] = 1.0
@@ -159,7 +159,7 @@ class Assembly:
                 )
 
     def _dependent(self, q: Array, below: float = DEPENDENCE_TOLERANCE) -> Array:
-        """Combinations of the scaled rows that no free coordinate moves (as columns)."""
+        """Return combinations of scaled rows (as columns) that no free coordinate changes."""
         A = self._jacobian(q) * self._sizes[self.free] / self._scales[:, None]
         A = A / np.maximum(np.linalg.norm(A, axis=1), MIN_ROW_NORM)[:, None]
         turn, sizes, _ = np.linalg.svd(A)
@@ -167,7 +167,7 @@ class Assembly:
         return np.asarray(turn[:, sizes < below * max(sizes[0], 1e-300)] if len(sizes) else turn)
 
     def nearly_singular(self, q: Array) -> str:
-        """The constraints whose equations nearly depend on each other, as part of a sentence; empty when none do."""
+        """Return a list of constraints whose equations are nearly dependent; empty if there are none."""
         found = self._dependent(q, NEAR_DEPENDENCE_TOLERANCE)
         return _listed(self._names(np.abs(found).max(axis=1))) if found.size else ""
 
@@ -194,7 +194,7 @@ class Assembly:
         return f"the equations {_listed(rows)} hold the same motion"
 
     def _aside(self, q: Array) -> Array:
-        """Another posture nearby that satisfies the constraints."""
+        """Return another posture nearby that satisfies the constraints."""
         kick = np.random.default_rng(0).uniform(-1, 1, len(self.free)) * PERTURBATION * self._sizes[self.free]
         rows = range(len(self.system.constraints))
         return self._approached(self._moved(q, kick), rows)[0]
@@ -206,14 +206,14 @@ class Assembly:
         return self.system.structure.constraints.names[row.constraint]
 
     def _names(self, weights: Array) -> list[str]:
-        """Constraints that matter in a combination of rows."""
+        """Return the names of constraints that contribute to a combination of rows."""
         rows = self.system.constraint_rows
         matter = np.abs(weights) > 0.05 * np.abs(weights).max()
         return list(dict.fromkeys(self._of(row) for row, counts in zip(rows, matter) if counts))
 
 
 def min_support_distance(link: Link) -> float:
-    """How near a support may come to the root of a link (m): where shapes are held, they cannot be held again."""
+    """Return the smallest distance of a support from the root of a link (m), where a clamped link is held already."""
     clamped = link.flexible is not None and not link.flexible.loose and not is_gripped(link)
     return MIN_SUPPORT_SHARE * link.length if clamped else 0.0
 

@@ -1,4 +1,4 @@
-"""Numbers of a robot's constraints."""
+"""Parameters of a robot's constraints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AXES = "xyz"
 
 
 def add_constraints(out: Parameters, chain: Chain) -> None:
-    """Of all constraints, and of links that are held at a node."""
+    """Add the parameters of all constraints, and of links that are held at nodes of their mesh."""
     constraints = chain.robot.every_constraint
     names = constraint_names(constraints)
     out.fact("the robot", "has the constraints", ", ".join(names) or "none")
@@ -79,12 +79,12 @@ def _body(chain: Chain, link: str) -> Body:
 
 
 def perpendicular_axes(direction: tuple[float, float, float]) -> dict[str, Array]:
-    """Two unit vectors across a direction, by name: coordinate axes where the direction is one."""
+    """Return two unit vectors perpendicular to a direction, by name; coordinate axes where possible."""
     u = np.array(direction)
     names = [name for name, along in zip(AXES, np.abs(u) > 1 - 1e-12) if not along]
     if len(names) == 2:
         return {name: np.eye(3)[AXES.index(name)] for name in names}
-    second = np.eye(3)[int(np.abs(u).argmin())]  # the axis most across
+    second = np.eye(3)[int(np.abs(u).argmin())]  # the axis closest to perpendicular
     first = np.cross(second, u)
     first /= np.linalg.norm(first)
     return {"1": first, "2": np.cross(u, first)}

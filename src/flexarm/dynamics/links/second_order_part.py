@@ -1,4 +1,4 @@
-"""Parts of sliding links that are complete to second order (second_order.py), or linear with stiffening "none"."""
+"""Parts of sliding links with second-order kinematics (or linear, with stiffening "none")."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from flexarm.dynamics.parameters import Parameters
 
 SCALE_EXPONENTS = {"once": -1, "twice": 0}
-"""With which power of the scale displacements of second order go: slopes with its inverse, lengths with itself."""
+"""Exponents of the scale in displacements of second order: slopes scale with its inverse, lengths with it."""
 
 
 class SecondOrderPart(PartKind):
+    """Second-order or linear part of a sliding link."""
+
     def add_parameters(self, parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
         patterns = Patterns(part)
         add_shape_integrals(parameters, path, part, needs_all=True)
@@ -54,14 +56,16 @@ class SecondOrderPart(PartKind):
         add_shapes(parameters, path, part)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
-        """All terms up to second order in eta, as for an ordinary link; v becomes that of the material in the joint."""
+        """Return the kinetic energy to second order in eta; v is the velocity of the joint, replaced by that of material in it."""
         n, scale, eta, deta, zeta = part.parameters, part.scale, part.eta, part.deta, part.zeta
         v = v + ca.vertcat(part.length * part.rate, 0, 0)
         M = {pair: n[f"M.{pair}"] for pair in PAIRS}
         M_c = {one + other: n[f"M_c.{one}{other}"] for one in "uvw" for other in "uvw"}
         along, flowing = n["b"] @ eta, n["b"] @ deta + n["b_c"] @ zeta
         moved, across = _second_order_moment(part, 0), _second_order_moment(part, 1)
-        squeeze, dsqueeze = (-each[0] * n["g0_inverse"] / scale for each in (across.x, across.dx))  # of each length
+        squeeze, dsqueeze = (
+            -each[0] * n["g0_inverse"] / scale for each in (across.x, across.dx)
+        )  # relative to the length
         left = 1 - LEVER * squeeze
         dalong = left * flowing + SWING * dsqueeze * along
         G = {pair: ca.dot(eta, M[pair] @ eta) for pair in PAIRS}
@@ -120,7 +124,7 @@ class SecondOrderPart(PartKind):
 
 
 def _scaled_section(part: MovingPart, X: Jet, section: MovingSection) -> tuple[Jet, Jet]:
-    """Place and angles of a section of the scaled part, from those of the whole link at X."""
+    """Return position and angles of a section of the scaled part, from those of the whole link at X."""
     lean = Jet.constant(1.0) / part.scale
     place = (X * part.scale).along_x + section.moved + section.twice
     place = place + (section.shortened * lean).along_x + section.once * lean
@@ -130,13 +134,15 @@ def _scaled_section(part: MovingPart, X: Jet, section: MovingSection) -> tuple[J
 
 
 def _second_order_moment(part: SlidingPart, power: int) -> Jet:
-    """(3,): int mu X^power of the displacements of second order, with their rates."""
+    """Return int mu X^power of the displacements of second order (3,), with their rates."""
     return _integrated_moment(part, power, "once") + _integrated_moment(part, power, "twice")
 
 
 def _integrated_moment(part: SlidingPart, power: int, often: str) -> Jet:
-    """Of those that are integrated once or twice; rates are those of the material, which flows: what (L - X) F' adds,
-    by parts."""
+    """Return the moment of displacements that are integrated once or twice.
+
+    Rates are those of the material, which flows: the terms (L - X) F' are integrated by parts.
+    """
     eta, exponent = Jet.slow(part.eta, part.deta), SCALE_EXPONENTS[often]
     forms = [sum_products(MOVES, part.shapes, part.parameters.under(f"bent.{k}"), eta, often) for k in (0, 1)]
     flowing = (1 + power + exponent) * forms[power].x - (part.length * forms[0].x if power else 0)
