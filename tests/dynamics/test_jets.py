@@ -60,6 +60,6 @@ def test_an_expression_follows_its_symbols():
 
 
 def test_what_rests_is_idle():
-    assert Jet.constant(ca.SX.zeros(3)).idle
-    assert not Jet.constant(1.0).idle
+    assert Jet.constant(ca.SX.zeros(3)).vanishes
+    assert not Jet.constant(1.0).vanishes
     assert Jet.slow(ca.SX.sym("x", 2)).dx.is_zero()

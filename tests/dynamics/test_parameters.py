@@ -102,7 +102,7 @@ def test_of_what_users_give_zeros_are_none():
 
 def test_a_value_where_there_is_none_by_construction_is_a_mistake_in_the_pattern():
     wrong = FULL + 1e-3
-    with pytest.raises(ValueError, match="K cannot be computed: rounding stands in it"):
+    with pytest.raises(ValueError, match="K cannot be computed: rounding errors appear"):
         _ = made(x=(1.0, {}), K=(wrong, {"pattern": BAND})).vector
     with pytest.raises(ValueError, match="M cannot be computed"):
         _ = made(M=(2 * np.eye(2), {"ones": np.eye(2, dtype=bool)}), x=(1.0, {})).vector

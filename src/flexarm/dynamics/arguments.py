@@ -35,9 +35,9 @@ class Energy:
         return self.kinetic + self.elastic + self.gravity + self.drive
 
     def __getitem__(self, name: str) -> Array:
-        known = ["kinetic", "elastic", "gravity", "drive", "total"]
-        if name not in known:
-            raise KeyError(f"there is no energy '{name}'{suggestion(name, known)}")
+        names = ["kinetic", "elastic", "gravity", "drive", "total"]
+        if name not in names:
+            raise KeyError(f"there is no energy '{name}'{suggestion(name, names)}")
         return getattr(self, name)  # type: ignore[no-any-return]
 
 

@@ -195,7 +195,7 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
         system = System(system, native=False)
     out = system.posture(q)
     if out.ndim != 1:
-        raise ValueError(f"q has shape {out.shape}: the equilibrium near one posture at a time is found")
+        raise ValueError(f"q has shape {out.shape}: must be one posture")
     coordinates = [system.coordinates[system.index(name)] for name in q] if isinstance(q, Mapping) else []
     links = {each.link for each in coordinates if each.kind != "elastic"}
     named = {each.coordinate.index for each in system.actuators if each.link in links}
@@ -250,7 +250,7 @@ def _follow_load(system: System, q: Array, loose: list[int]) -> Array:
         elif (step := step / 2) < MIN_LOAD_STEP:
             worst = system.names[loose[int(np.abs(out[loose] / system.sizes[loose]).argmax())]]
             raise ArithmeticError(
-                f"no static equilibrium was found: '{worst}' runs away at {load:.0%} of the load; its link is too soft "
+                f"no static equilibrium was found: '{worst}' diverges at {load:.0%} of the load; its link is too soft "
                 f"for it{exact_model_hint(system.robot)}"
             )
     return out

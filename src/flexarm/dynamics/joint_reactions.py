@@ -138,8 +138,8 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     if forces is None:
         if touches:
             raise ValueError(
-                "constraint_forces: is required, since the robot has constraints that this state (and its loads) does "
-                f"not tell: one force for each of {', '.join(rows)}, as run['reaction'] has them"
+                "constraint_forces: is required, since this state (and its loads) does not determine the forces of the "
+                f"constraints: one force for each of {', '.join(rows)}, as run['reaction'] has them"
             )
         return []
     given = real_array("constraint_forces", forces)

@@ -269,7 +269,7 @@ class Structure:
         return found
 
     def selected_rows(self, vector: Array, chain: Chain, parameters: Parameters) -> dict[Key, SelectedRows]:
-        """What a robot's numbers keep of the rows as they are written here; numbers that turn them are added."""
+        """Select the independent constraint rows for a robot's parameters; parameters that rotate rows are added."""
         length = sum(link.length for link in chain.robot.links)
         found = {}
         for key, (block, _) in self.constraints.blocks.items():

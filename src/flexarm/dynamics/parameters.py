@@ -55,17 +55,17 @@ class Entry(NamedTuple):
     def symbol(self, column: Any) -> ca.SX:
         """Return the matrix with symbols of a column in place of the parameters."""
         place = np.full(self.fixed.shape, -1)  # index among the symbols, then the constants; -1 for zeros
-        free, known = self.free, ~np.isnan(self.fixed) & (self.fixed != 0)
+        free, constant = self.free, ~np.isnan(self.fixed) & (self.fixed != 0)
         place[free] = np.arange(free.sum())
         if self.symmetric:
             place = np.maximum(place, place.T)
-        place[known] = free.sum() + np.arange(known.sum())
+        place[constant] = free.sum() + np.arange(constant.sum())
         # All at once: the time of an assignment entry by entry grows with the square of their number.
         cols, rows = np.nonzero(place.T >= 0)
         ends = np.searchsorted(cols, np.arange(self.fixed.shape[1] + 1))
         height, width = self.fixed.shape
         sparsity = ca.Sparsity(height, width, ends.tolist(), rows.tolist())
-        values = ca.vertcat(ca.SX(column), ca.SX(ca.DM(self.fixed[known])))
+        values = ca.vertcat(ca.SX(column), ca.SX(ca.DM(self.fixed[constant])))
         return ca.SX(sparsity, values[place[rows, cols].tolist()])
 
 
@@ -189,7 +189,7 @@ class Parameters:
         other : Parameters
             Parameters of a robot; entries that are zero in its structure may be parameters in this one.
         same : bool, optional
-            Skip the comparison of the structures, which are known to be equal.
+            Skip the comparison of the structures, which are equal.
 
         Raises
         ------
@@ -203,11 +203,11 @@ class Parameters:
         vector: Array = values[self._places.free]
         if not np.isfinite(vector).all():
             wrong = int((~np.isfinite(vector)).argmax())
-            sentence = "must be finite; what it is made of is too large or too small"
+            sentence = "must be finite; the values from which it is computed are too large or too small"
             raise ValueError(f"the number {self.names[wrong]} is {vector[wrong]}: {sentence}")
         if (stray := self._places.stray(values)) is not None:
             raise ValueError(
-                f"{self.entries[stray].name} cannot be computed: rounding stands in it where there is nothing by "
+                f"{self.entries[stray].name} cannot be computed: rounding errors appear where it is zero by "
                 "construction; take fewer modes, or a smaller tip mass of the basis"
             )
         return vector
@@ -280,20 +280,20 @@ class _EntryLayout:
         self.count = len(entries)
         self.free = np.flatnonzero(_flatten([each.free for each in entries]))
         fixed = _flatten([each.fixed for each in entries])
-        self._known = np.flatnonzero(~np.isnan(fixed))
-        self._fixed = fixed[self._known]
+        self._constant = np.flatnonzero(~np.isnan(fixed))
+        self._fixed = fixed[self._constant]
         sizes = np.array([each.fixed.size for each in entries], dtype=int)
-        self._owner = np.repeat(np.arange(len(entries)), sizes)[self._known]
+        self._owner = np.repeat(np.arange(len(entries)), sizes)[self._constant]
         self._filled = np.flatnonzero(sizes)
         self._starts = (np.cumsum(sizes) - sizes)[self._filled]
 
     def stray(self, values: Array) -> int | None:
         """Return the index of the first entry that deviates from its fixed values by more than rounding, or None."""
-        if not len(self._known):
+        if not len(self._constant):
             return None
         scale = np.zeros(self.count)
         scale[self._filled] = np.maximum.reduceat(np.abs(values), self._starts)
-        wrong = np.abs(values[self._known] - self._fixed) > ROUNDING_TOLERANCE * scale[self._owner]
+        wrong = np.abs(values[self._constant] - self._fixed) > ROUNDING_TOLERANCE * scale[self._owner]
         return int(self._owner[wrong.argmax()]) if wrong.any() else None
 
 

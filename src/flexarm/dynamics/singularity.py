@@ -136,7 +136,7 @@ def singularity(system: System, q: Vector, held: Collection[int], nearly: bool) 
         raise ValueError(f"nearly = {shown(nearly)}: must be True or False")
     posture = system.vector(q)
     if posture.ndim != 1:
-        raise ValueError(f"q has shape {posture.shape}: one posture at a time is looked at")
+        raise ValueError(f"q has shape {posture.shape}: must be one posture")
     places = held if isinstance(held, Collection) else ("",)
     if not all(isinstance(each, Integral) and 0 <= each < system.nq for each in places):
         raise ValueError(f"held = {shown(held)}: must be places of coordinates, 0 to {system.nq - 1}")

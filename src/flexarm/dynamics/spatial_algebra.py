@@ -86,7 +86,7 @@ class Jet:
         return Jet(*(ca.vertcat(part, 0, 0) for part in (self.x, self.dx, self.ddx)))
 
     @property
-    def idle(self) -> bool:
+    def vanishes(self) -> bool:
         """True if value and derivatives are zero by structure."""
         return all(part.is_zero() for part in (self.x, self.dx, self.ddx))
 
@@ -194,7 +194,7 @@ class Mount:
     matrix: ca.SX
 
     @property
-    def idle(self) -> bool:
+    def is_identity(self) -> bool:
         return bool(self.matrix.is_constant()) and np.array_equal(ca.DM(self.matrix).full(), np.eye(3))
 
     def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:
@@ -246,7 +246,7 @@ def simplify(steps: list[Step]) -> list[Step]:
     """
     out: list[Step] = []
     for step in steps:
-        if isinstance(step, Mount) and step.idle:
+        if isinstance(step, Mount) and step.is_identity:
             continue
         last = out[-1] if out else None
         if isinstance(step, Turn) and isinstance(last, Turn) and _is_same_axis(step.axis, last.axis):

@@ -218,9 +218,9 @@ class SharedLinks:
         energies, bends = {}, {}
         for i in self.order:
             parent, mine = self.bodies[i].parent, self._own_numbers(i, p)
-            tell = self.links[i].tell(*_patterns(*frames[parent], gravity))
+            report = self.links[i].report(*_patterns(*frames[parent], gravity))
             given = [*frames[parent], gravity, *self._of(parent, q, v), *self._of(i, q, v)]
-            *frames[i], energies[i], bends[i] = tell(*given, mine)
+            *frames[i], energies[i], bends[i] = report(*given, mine)
         tip = self.links[last].tip(*_patterns(*frames[last][:2]))
         R, position = tip(*frames[last][:2], *self._of(last, q), self._own_numbers(last, p))
         missing = self.residual(q, v, a, u, p)[plant.driven] if plant.driven else NONE

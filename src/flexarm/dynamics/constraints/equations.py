@@ -192,7 +192,7 @@ class Constraints:
         ]
 
     def _gaps(self, index: int, support: PointSupport, stands: Jet, along: Jet, own: Jet) -> list[Jet]:
-        """Return the gaps between support and axis, for a link known to second order.
+        """Return the gaps between support and axis, for a second-order link.
 
         The point at X along the straight link has moved back, so the axis is followed along its slope to the support.
         """

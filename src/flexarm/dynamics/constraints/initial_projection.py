@@ -182,8 +182,8 @@ class Assembly:
                 "undetermined; start from another posture, or let links stretch"
             )
         raise ValueError(
-            f"redundant constraints {involved}: by {found.shape[1]} they say the same twice, without contradicting, so "
-            "their forces are undetermined; leave some out"
+            f"redundant constraints {involved}: {found.shape[1]} of their equations repeat others without contradiction, "
+            "so their forces are undetermined; leave some out"
         )
 
     def _what_fails(self, combinations: Array) -> str:
@@ -191,7 +191,7 @@ class Assembly:
         rows = [row for row, weight in zip(self.system.constraints, weights, strict=True) if weight > 0.05]
         if len(rows) == combinations.shape[1]:
             return f"to first order no free coordinate moves {_listed(rows)}"
-        return f"the equations {_listed(rows)} hold the same motion"
+        return f"the equations {_listed(rows)} constrain the same motion"
 
     def _aside(self, q: Array) -> Array:
         """Return another posture nearby that satisfies the constraints."""

@@ -14,4 +14,4 @@ KINDS: tuple[LinkModel, ...] = (GrippedLink(), RigidLink(), SecondOrderLink(), E
 
 def model_of(link: Link) -> LinkModel:
     """Return the model of a link."""
-    return next(kind for kind in KINDS if kind.takes(link))
+    return next(kind for kind in KINDS if kind.accepts(link))

@@ -1,15 +1,10 @@
-"""Numbers that several kinds of links share: integrals of shapes, stiffness and damping.
-
-Numbers of nodes that links in a plane and in space share.
-
-Numbers of places on a link: the shapes where something is fixed, and along what something slides.
-"""
+"""Parameters shared by link models: integrals of shapes, stiffness and damping, nodes, and shapes along a link."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -25,12 +20,8 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Link, Weld
 from flexarm.robot.flexibility import FAMILIES
 
-if TYPE_CHECKING:
-    from flexarm.dynamics.parameters import Parameters
-
-
 PAIRS = ("uu", "uv", "uw", "vv", "vw", "ww")
-MAX_CACHED_PARAMETER_SETS = 32  # things that a beam knows its numbers of
+MAX_CACHED_PARAMETER_SETS = 32  # per beam
 
 NON_BEAM_FIELDS: dict[str, Any] = {
     "name": "",
@@ -42,11 +33,11 @@ NON_BEAM_FIELDS: dict[str, Any] = {
     "payload": None,
     "masses": (),
 }
-"""Fields of a link on which its integrals do not depend: how it hangs, and what hangs on it."""
+"""Fields of a link on which its integrals do not depend: its joint and position, and what is attached to it."""
 
 
 def beam_integrals(link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
-    """Links that are the same beam, with the same loads in its modes, share them: other joints need no new ones."""
+    """Return the integrals of a link, shared by links that are the same beam with the same loads in its modes."""
     loose = link.flexible is not None and link.flexible.loose
     own = tuple((name, value) for name, value in vars(link).items() if name not in NON_BEAM_FIELDS)
     return _integrals(type(link), own, link.stiffening, smooth, not (loose or nodally_held(link)), loads)
@@ -57,13 +48,13 @@ def _integrals(
     kind: type[Link], own: tuple[tuple[str, Any], ...], stiffening: str, smooth: bool, clamped: bool, loads: Loads
 ) -> LinkIntegrals:
     beam = kind.model_construct(None, **dict(own), **NON_BEAM_FIELDS)
-    if beam.flexible is not None:  # its model may follow from its joint
+    if beam.flexible is not None:  # "auto" may depend on the joint
         beam = beam.model_copy(update={"flexible": beam.flexible.model_copy(update={"stiffening": stiffening})})
     return LinkIntegrals(beam, smooth, clamped, loads)
 
 
 def nodally_held(link: Link) -> bool:
-    """Whether the link slides through its joint as a whole and is held there at nodes of its mesh."""
+    """Return True if a link slides through its joint as a whole and is held there at nodes of its mesh."""
     joint = link.joint
     return isinstance(joint, FixedPrismatic) and joint.on_mesh and link.flexible is not None
 
@@ -71,31 +62,38 @@ def nodally_held(link: Link) -> bool:
 def add_cached(
     parameters: Parameters, path: str, beam: LinkIntegrals, key: tuple[object, ...], add: Callable[[Parameters], None]
 ) -> None:
-    """What follows from a beam and this key alone, under a path: computed once for all robots that have that beam, and
-    for all that is at the same place of it. `add` leaves the path out."""
-    known: dict[tuple[object, ...], Parameters] = beam.remembered
-    own = known.get((path, *key))
+    """Add parameters that follow from a beam and a key alone, under a path.
+
+    They are computed once for all robots that have that beam, and for everything at the same position on it. `add` adds
+    them with names without the path.
+    """
+    cached: dict[tuple[object, ...], Parameters] = beam.remembered
+    own = cached.get((path, *key))
     if own is None:
-        bare = known.get(key)
+        bare = cached.get(key)
         if bare is None:
             bare = type(parameters)()
             add(bare)
         own = bare.under(path)
-        if len(known) > MAX_CACHED_PARAMETER_SETS - 2:  # which come now
-            known.clear()
-        known[key], known[path, *key] = bare, own  # whole: what fails is not remembered, and other threads may look
+        if len(cached) > MAX_CACHED_PARAMETER_SETS - 2:  # room for the two that are added
+            cached.clear()
+        # Stored when complete: failures are not cached, and other threads may read.
+        cached[key], cached[path, *key] = bare, own
     parameters.include(own)
 
 
 def add_mass(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
-    """What a straight link needs."""
+    """Add mass, first moment and inertia of a straight link."""
     parameters.add(f"{path}.m", "kg", beam.m)
     parameters.add(f"{path}.c0", "kg m", beam.c0)
     parameters.add(f"{path}.g0", "kg m2", beam.g0)
 
 
 def add_shape_integrals(parameters: Parameters, path: str, beam: LinkIntegrals, needs_all: bool = False) -> None:
-    """What the energy of its points needs; `needs_all`: int mu x s too, beside the squeeze that stands for it."""
+    """Add the integrals for the energy of a link's points.
+
+    `needs_all`: include int mu x s, in addition to the squeeze that replaces it.
+    """
     patterns = Patterns(beam)
     add_mass(parameters, path, beam)
     parameters.add(f"{path}.a", "kg m", beam.a, patterns.a)
@@ -120,20 +118,20 @@ def add_shape_integrals(parameters: Parameters, path: str, beam: LinkIntegrals, 
 
 
 def add_strain(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
-    """Stiffness and damping that do not change."""
+    """Add constant stiffness and damping."""
     patterns = Patterns(beam)
     parameters.add(f"{path}.K", "J", beam.K, patterns.K, symmetric=True)
     parameters.add(f"{path}.D", "J s", beam.D, patterns.D, symmetric=True)
 
 
 def add_section_inertia(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
-    """Of sections that do not tilt."""
+    """Add the inertia of sections that do not tilt."""
     pattern = Patterns(beam).section_inertia
     parameters.add(f"{path}.section_inertia", "kg m2", np.where(pattern, beam.section_inertia, 0.0), pattern)
 
 
 def add_stretch(parameters: Parameters, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
-    """u' at the nodes, where the link stretches."""
+    """Add the stretch u' at the nodes, if the link stretches."""
     if "stretch" not in beam.columns:
         return
     columns, x = beam.columns["stretch"], nodes.places
@@ -144,7 +142,7 @@ def add_stretch(parameters: Parameters, path: str, beam: LinkIntegrals, nodes: L
 
 
 def add_shapes(parameters: Parameters, path: str, integrals: LinkIntegrals) -> None:
-    """The functions themselves, in powers of a coordinate from -1 to 1 on each of their pieces."""
+    """Add the shape functions, as coefficients of powers of a coordinate from -1 to 1 on each piece."""
     for name, space in integrals.shapes.items():
         add_polynomials(parameters, f"{path}.{name}", space, _nonzero_pattern(integrals, name))
     if integrals.stiffening not in ("none", "exact"):
@@ -153,7 +151,7 @@ def add_shapes(parameters: Parameters, path: str, integrals: LinkIntegrals) -> N
 
 
 def _add_forms(parameters: Parameters, path: str, integrals: LinkIntegrals, products: Sequence[Product]) -> None:
-    """Displacements and angles of second order."""
+    """Add displacements and angles of second order."""
     shapes = integrals.shapes
     for k, each in SecondOrderBlocks(integrals).present(products):
         one, other = functions(shapes[each.one], each.what), functions(shapes[each.other], each.other_what)
@@ -161,7 +159,7 @@ def _add_forms(parameters: Parameters, path: str, integrals: LinkIntegrals, prod
         lives = _nonzero_product_pattern(integrals, each, grown.breaks)
         if each.integrated == "twice":
             grown = grown.integral()
-        # what has grown stays as it is, and goes on in a straight line where it was integrated twice
+        # An integral stays constant beyond its integrand, and continues linearly if integrated twice.
         pattern = np.repeat(lives[None], grown.degree + 1, axis=0)
         past = np.logical_or.accumulate(lives, axis=0)
         pattern[0] = past
@@ -172,7 +170,7 @@ def _add_forms(parameters: Parameters, path: str, integrals: LinkIntegrals, prod
 
 
 def _nonzero_product_pattern(integrals: LinkIntegrals, product: Product, breaks: Array) -> Pattern:
-    """(pieces, pairs): where the product of two functions is not zero by construction."""
+    """Return the mask (pieces, pairs) of products of two functions that are not zero by construction."""
     middles = (breaks[:-1] + breaks[1:]) / 2
     alive = []
     for name in (product.one, product.other):
@@ -183,7 +181,7 @@ def _nonzero_product_pattern(integrals: LinkIntegrals, product: Product, breaks:
 
 
 def add_nodes(parameters: Parameters, path: str, integrals: LinkIntegrals) -> None:
-    """The nodes of a mesh, and the functions there: one or zero each."""
+    """Add the nodes of a mesh, and the functions there, which are one or zero."""
     forms, patterns = SecondOrderBlocks(integrals), Patterns(integrals)
     for name, space in integrals.shapes.items():
         parameters.add(f"{path}.{name}.nodes", "m", space.breaks, space.breaks > 0)
@@ -199,7 +197,10 @@ def add_nodes(parameters: Parameters, path: str, integrals: LinkIntegrals) -> No
 def add_polynomials(
     parameters: Parameters, path: str, space: PiecewisePolynomials, pattern: Pattern | None = None
 ) -> None:
-    """(degree + 1, pieces * functions): powers of the local coordinate, the lowest first; and their pieces."""
+    """Add the coefficients (degree + 1, pieces * functions) of powers of the local coordinate, and the pieces.
+
+    Powers are in ascending order.
+    """
     powers = np.einsum("jk,kpn->jpn", _legendre_in_powers(space.degree), space.coefficients)
     flat = powers.reshape(len(powers), -1)
     present = np.ones(powers.shape, dtype=bool) if pattern is None else np.broadcast_to(pattern, powers.shape)
@@ -208,7 +209,7 @@ def add_polynomials(
 
 
 def _nonzero_pattern(integrals: LinkIntegrals, name: str) -> Pattern:
-    """(pieces, functions): where a function is not zero by construction."""
+    """Return the mask (pieces, functions) of functions that are not zero by construction."""
     space, flexible = integrals.shapes[name], integrals.link.flexible
     if flexible is not None and flexible.meshed:
         return np.asarray((space.coefficients != 0).any(axis=0))
@@ -216,7 +217,7 @@ def _nonzero_pattern(integrals: LinkIntegrals, name: str) -> Pattern:
 
 
 def _legendre_in_powers(degree: int) -> Array:
-    """Column k: the coefficients of Legendre's polynomial P_k."""
+    """Return the matrix whose column k has the power coefficients of the Legendre polynomial P_k."""
     out = np.zeros((degree + 1, degree + 1))
     for k in range(degree + 1):
         out[: k + 1, k] = legendre.leg2poly(np.eye(degree + 1)[k])[: k + 1]

@@ -1,7 +1,7 @@
-"""Links that bend as far as they like: geometrically exact, with the elastic coordinates of all other links.
+"""Geometrically exact links, with the same elastic coordinates as other link models (docs/theory.md, "Exact: nodes").
 
-The shapes are the curvatures in the section's own axes, so strain energy and damping are forms of the constant K and
-D at any deflection. The direction of the axis is followed at nodes (frames.py), the axis is their sum with constant
+The shapes are curvatures in section axes, so strain energy and damping are quadratic forms of constant K and D at any
+deflection. The direction of the axis is evaluated at nodes (section_frames.py); the axis is their sum with constant
 weights (beam/section_nodes.py), and the kinetic energy is a sum of squares.
 """
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class ExactLink(LinkModel):
-    """Stiffening "exact"."""
+    """Link with stiffening "exact"."""
 
-    def takes(self, link: Link) -> bool:
+    def accepts(self, link: Link) -> bool:
         return link.stiffening == "exact"
 
     def integrals(self, link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
@@ -50,7 +50,7 @@ class ExactLink(LinkModel):
         if flexible.meshed:
             return 120.0 * n + 35.0 * n**2
         each = 40.0 + 8.0 * n + 4.0 * nodes if flexible.in_one_plane else 250.0 + 30.0 * n + 6.0 * nodes
-        return nodes * each + 10.0 * n**3  # the mass matrix, in which every shape meets every other at every node
+        return nodes * each + 10.0 * n**3  # the mass matrix couples all shapes at every node
 
     def add_parameters(self, parameters: Parameters, path: str, body: Body) -> None:
         add_cached(parameters, path, body.integrals, (), lambda own: _add_beam(own, "", body.integrals))
@@ -93,7 +93,7 @@ class ExactLink(LinkModel):
         return energy + spin_energy(body.parameters, [node.spin(omega) for node in nodes])
 
     def forces(self, body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> tuple[Any, Any]:
-        """From the accelerations of the directions: forces on them, and one sweep back to the coordinates."""
+        """Return forces from the accelerations of the directions at the nodes, by one sweep back to the coordinates."""
         nodes = self._nodes(body, own)
         accelerations = [node.acceleration(omega, domega) for node in nodes]
         pieces = _pieces(body, accelerations)
@@ -125,7 +125,7 @@ class ExactLink(LinkModel):
         return ca.vertcat(found[:3] + couple, outboard), found[3:]
 
     def inertia(self, body: SymbolicBody, x: Any) -> Any:
-        """From what each rate contributes to the velocities at the nodes."""
+        """Return the inertia matrix (6 + n, 6 + n) from the velocities at the nodes per unit rates."""
         parameters, frames = body.parameters.under("nodes"), _frames(body)
         nodes = self._nodes(body, Jet.slow(x))
         form = self._inertia(body, nodes, frames.turning_by_rates(parameters, body.elastic(x), nodes))
@@ -139,7 +139,7 @@ class ExactLink(LinkModel):
         return total
 
     def _inertia(self, body: SymbolicBody, nodes: list[SectionNode], turning: list[Any]) -> Any:
-        """Over (omega, v) and the rates by which `turning` is given."""
+        """Return the inertia matrix over (omega, v) and the rates to which the columns of `turning` belong."""
         count, rows = turning[0].shape[1], body.parameters.find("nodes.stretch")
 
         def with_v(part: Any) -> Any:
@@ -228,7 +228,7 @@ def _add_place(parameters: Parameters, path: str, beam: LinkIntegrals, x: float,
 
 @lru_cache(maxsize=16)
 def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
-    """(eta, numbers) -> directions of the axis at all nodes, one after the other; and the numbers."""
+    """Return the function (eta, parameters) -> directions of the axis at all nodes, stacked; and the parameters."""
     parameters, frames, eta = Parameters(), frames_of(beam.columns), ca.SX.sym("eta", beam.count)
     frames.add_parameters(parameters, "nodes", beam, nodes_of(beam))
     symbols = ParameterSymbols(parameters)
@@ -241,18 +241,18 @@ def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
 
 @lru_cache(maxsize=16)
 def _steps_between_nodes(beam: LinkIntegrals) -> Array:
-    """(nodes + 1, 3, n): from the root to the first node, from one to the next, and to the tip."""
+    """Return rotations (nodes + 1, 3, n) from the root to the first node, between nodes, and to the tip."""
     return np.diff(beam.rotation(np.array([0.0, *nodes_of(beam).places, beam.length])), axis=0)
 
 
-@lru_cache(maxsize=16)  # a film asks for the same places at every frame
+@lru_cache(maxsize=16)  # an animation evaluates the same positions in every frame
 def _weights(beam: LinkIntegrals, x: tuple[float, ...]) -> Array:
     nodes = nodes_of(beam)
     return np.array([nodes.weights(each) for each in x])
 
 
 def sections_spin(beam: LinkIntegrals) -> bool:
-    """Whether the rotation of the sections carries inertia: their twist, or any where it counts."""
+    """Return True if the rotation of sections carries inertia: their twist, or any rotation with `rotary_inertia`."""
     return beam.link.section is not None and ("twist" in beam.columns or beam.link.rotary_inertia)
 
 
@@ -261,13 +261,13 @@ def _frames(body: SymbolicBody) -> Frames:
 
 
 def _weighted_product(form: Any, rows: list[Any]) -> Any:
-    """sum form_hk row_h^T row_k."""
+    """Return sum_hk form_hk row_h^T row_k."""
     J = ca.sparsify(ca.vertcat(*rows))
     return symmetric(J.T @ (form @ J))
 
 
 def _square(B: Any, row: Any) -> Any:
-    """row B row^T of a symmetric matrix, from its lower half."""
+    """Return row B row^T of a symmetric matrix, from its lower half."""
     inner = row @ ca.tril(B, False)
     return ca.dot(row, 2 * inner + row * ca.diag(B).T)
 
@@ -275,7 +275,7 @@ def _square(B: Any, row: Any) -> Any:
 def _pieces(
     body: SymbolicBody, values: list[Any], joined: Callable[[list[Any]], Any] = lambda each: ca.horzcat(*each)
 ) -> list[tuple[SymbolsUnder, Any]]:
-    """The pieces of a link, each with the values (3, nodes) at its own nodes."""
+    """Return the pieces of a link, each with the values (3, nodes) at its own nodes."""
     found: list[tuple[SymbolsUnder, Any]] = []
     count = 0
     while f"pieces.{count}.m" in body.parameters:

@@ -1,4 +1,4 @@
-"""Parts of sliding links that bend as far as they like (exact.py), in one plane."""
+"""Parts of sliding links in the geometrically exact model (exact.py), in one plane."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 class ExactPart(PartKind):
+    """Geometrically exact part of a sliding link."""
+
     def add_parameters(self, parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
         nodes, frames = nodes_of(part), _frames(part.columns)
         (piece,) = nodes.pieces
@@ -50,8 +52,10 @@ class ExactPart(PartKind):
         _frames(part.columns).add_rail(parameters, path, part, nodes_of(part), part.link.name)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
-        """With the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material (nodes.py): its momentum is the
-        rate of the first moment, whatever the nodes are."""
+        """Return the kinetic energy for the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material.
+
+        Its momentum is the rate of the first moment, whatever the nodes are (beam/section_nodes.py).
+        """
         n, scale, nodes = part.parameters, part.scale, _nodes(part)
         moved = scale * ca.horzcat(*(node.velocity(omega) for node in nodes))
         carried = part.rate * _directions(nodes)
@@ -81,7 +85,7 @@ class ExactPart(PartKind):
 
 
 def _followed(frames: PlaneFrames, place: Any, angle: Any, symbols: Any, given: Jet) -> tuple[Jet, Jet]:
-    """Place and angles of a section with their rates."""
+    """Return position and angles of a section with their rates."""
     angles = ca.SX(3, 1)
     angles[frames.row] = angle
     both = jet_along(ca.vertcat(place, angles), symbols, given)
@@ -90,17 +94,17 @@ def _followed(frames: PlaneFrames, place: Any, angle: Any, symbols: Any, given: 
 
 def _frames(columns: dict[str, slice]) -> PlaneFrames:
     frames = frames_of(columns)
-    assert isinstance(frames, PlaneFrames)  # links are refused otherwise
+    assert isinstance(frames, PlaneFrames)  # other links are rejected by validation
     return frames
 
 
 def _lean(frames: PlaneFrames, scale: Any) -> Any:
-    """Slopes go with 1/scale, twist does not change."""
+    """Return the factor of angles: slopes scale with 1/scale, twist does not change."""
     return 1 if frames.row == 0 else 1 / scale
 
 
 def _nodes(part: SlidingPart) -> list[SectionNode]:
-    """The sections at the nodes, which stay at their share of the length; slopes and strains go with 1/scale."""
+    """Return the sections at the nodes, which stay at their share of the length; slopes go with 1/scale."""
     n, frames, scale = part.parameters.under("nodes"), _frames(part.shapes.columns), part.scale
     grown = (part.deta - part.zeta) / scale  # the rate of eta / scale
     angles = Jet.slow(
@@ -114,7 +118,7 @@ def _nodes(part: SlidingPart) -> list[SectionNode]:
 
 
 def _nodes_at(part: SlidingPart | MovingPart, eta: Any, scale: Any) -> list[SectionNode]:
-    """The same at rest."""
+    """Return the sections at the nodes at rest."""
     still = ca.SX.zeros(eta.shape)
     return _nodes(SlidingPart(part.shapes, part.length, scale, ca.SX(0), eta, still, False))
 

@@ -35,7 +35,7 @@ class LinkModel(ABC):
     # --- of links ---
 
     @abstractmethod
-    def takes(self, link: Link) -> bool:
+    def accepts(self, link: Link) -> bool:
         """Return True if the model applies to a link."""
 
     @abstractmethod
@@ -119,7 +119,7 @@ class LinkModel(ABC):
         """Return the steps from the root frame to a position x that moves along the link."""
 
     def reach(self, body: SymbolicBody, own: Jet) -> list[Step]:
-        """Return the step from a guide to the root frame of a link that slides through it; it moves as a whole by default."""
+        """Return the step from a guide to the root frame of a link that slides through it, by default as a whole."""
         out = own.of(body.local.joint)
         return [along_x(Jet(out.x - body.length, out.dx, out.ddx))]
 
@@ -149,7 +149,7 @@ class LinkModel(ABC):
 
 
 def differentiated(T: Any, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> tuple[Any, Any]:
-    """Return the forces on a twist (6,) and on coordinates with the kinetic energy T, by algorithmic differentiation."""
+    """Return forces on a twist (6,) and on coordinates from their kinetic energy T, by algorithmic differentiation."""
     momentum = ca.gradient(T, ca.vertcat(omega, v, own.dx))
     along = ca.vertcat(domega, a, own.dx, own.ddx)
     rate = ca.jtimes(momentum, ca.vertcat(omega, v, own.x, own.dx), along)
@@ -168,7 +168,7 @@ def straight_points(x: Array, leading: tuple[int, ...]) -> Array:
 class RigidLink(LinkModel):
     """Link without shapes."""
 
-    def takes(self, link: Link) -> bool:
+    def accepts(self, link: Link) -> bool:
         return link.flexible is None
 
     def integrals(self, link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:

@@ -1,8 +1,8 @@
-"""Links whose places are complete to second order in their elastic coordinates, by constant integrals.
+"""Links with positions complete to second order in their elastic coordinates, by constant integrals.
 
-The shapes describe curvatures in the section's own axes (beam/foreshortening.py). The kinetic energy of the points is
-kept to second order, and in the momentum to third (docs/theory.md): there the shortening is taken as a line `squeeze`
-times x. With stiffening "none" all but what is linear is left out.
+The shapes describe curvatures in section axes (beam/foreshortening.py). The kinetic energy of the points is kept to
+second order, and in the momentum to third (docs/theory.md, "Second order"): there the foreshortening is a line
+`squeeze` times x. With stiffening "none" only linear terms are kept.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from flexarm.dynamics.parameters import Parameters
     from flexarm.robot import Link
 
-# How the shortening enters the angular momentum of deformation, at third order. A turn of the whole link by an angle
+# Foreshortening in the angular momentum of deformation, at third order. A rotation of the whole link by an angle
 # has (1 - squeeze) x along the axis and 1 - squeeze / 3 of the deflection across it, cosine and sine: 4/3 in their
 # product. The first mode's own term is about -1/3, which leaves 1/2 for the rate of squeeze.
 LEVER, SWING = 4 / 3, 1 / 2
@@ -58,16 +58,16 @@ ACROSS = ca.SX(ca.sparsify(ca.diag(ca.DM([0, 1, 1]))))
 
 
 class SecondOrderLink(LinkModel):
-    """Stiffening "shortening", or "none"."""
+    """Link with stiffening "shortening" or "none"."""
 
-    def takes(self, link: Link) -> bool:
+    def accepts(self, link: Link) -> bool:
         return link.stiffening in ("none", "shortening")
 
     def integrals(self, link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
         return beam_integrals(link, smooth, loads)
 
     def size(self, link: Link) -> float:
-        """Counted on single links; modes couple every shape with every other one, elements only neighbours."""
+        """Return the number of instructions, fitted to single links; modes couple all shapes, elements neighbours."""
         flexible = link.flexible
         assert flexible is not None
         counts = [flexible.basis.coordinates(family, count) for family, count in flexible.counts.items()]
@@ -143,22 +143,22 @@ def _add_beam(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
     add_sections(parameters, path, beam)
 
 
-@lru_cache(maxsize=16)  # a film needs the same places in every frame
+@lru_cache(maxsize=16)  # an animation evaluates the same positions in every frame
 def _displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
-    """Return (points, 3, n): displacements of first order."""
+    """Return displacements of first order, (points, 3, n)."""
     return of.displacement(np.array(x))
 
 
 @lru_cache(maxsize=16)
 def _second_order_displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
-    """(points, 3, n, n): displacements of second order."""
+    """Return displacements of second order, (points, 3, n, n)."""
     forms = SecondOrderBlocks(of)
     return np.stack([forms.moved(each) for each in x])
 
 
 @dataclass(frozen=True)
 class IntegralForces:
-    """Forces on integrals over a link's points: on those of first order, on the squeeze, and on products."""
+    """Forces on integrals over a link's points: those of first order, the squeeze, and products of shapes."""
 
     deflected: Any
     along: Any
@@ -171,7 +171,7 @@ class IntegralForces:
 
 
 class AxisPoints:
-    """The points of a link's axis, with their rates: integrals over them, to second order.
+    """Integrals over the points of a link's axis to second order, with their rates.
 
     c = int mu rho, f = int mu x rho, and int mu rho_i rho_j of any two of rho, its rate and its second rate.
     """
@@ -181,7 +181,7 @@ class AxisPoints:
         self._shapes, self.eta = shapes, eta
         self.squeeze = sum_products(MOVES, shapes, n.under("squeeze"), eta).of(
             0
-        )  # the same int mu x s as the shortening
+        )  # int mu x s is that of the foreshortening
         self.bent, across = (sum_products(MOVES, shapes, n.under(f"bent.{k}"), eta) for k in (0, 1))
         self.swept, self.swept_x = self.bent.through(ACROSS), across.through(ACROSS)
         self.bent_x = across - (self.squeeze * Jet.constant(n["g0"])).along_x
@@ -190,7 +190,7 @@ class AxisPoints:
         self.f = self.along + self.bent_x
 
     def pulled(self, pushes: IntegralForces) -> Any:
-        """What forces on the integrals are on eta."""
+        """Return the force on eta of forces on the integrals."""
         n, shapes = self._n, self._shapes
         found = n["a"].T @ pushes.deflected + n["b"].T @ pushes.along
         for name, push in (
@@ -202,17 +202,17 @@ class AxisPoints:
         return found
 
     def M(self, i: int, j: int) -> Any:
-        """int mu N_i^T N_j."""
+        """Return int mu N_i^T N_j."""
         pair = "uvw"[i] + "uvw"[j]
         return self._n[f"M.{pair}"] if i <= j else self._n[f"M.{pair[::-1]}"].T
 
     def lines(self, rate: str) -> tuple[list[Any], list[Any]]:
-        """Rates of int mu rho and of int mu x rho: of first order, and of how products sweep the points across."""
+        """Return rates of int mu rho and int mu x rho: those of first order, and those of products across the axis."""
         first, second = (self.deflected, self.along), (self.swept, self.swept_x)
         return [getattr(each, rate) for each in first], [getattr(each, rate) for each in second]
 
     def spread(self) -> Any:
-        """(3, 3): int mu rho_i rho_j."""
+        """Return int mu rho_i rho_j, (3, 3)."""
         G = self._with_deflection(self.eta.x, self.f.x)
         G[0, 0] += self._n["g0"] + self.f.x[0]
         for k in (1, 2):
@@ -220,11 +220,11 @@ class AxisPoints:
         return G
 
     def with_rate(self) -> Any:
-        """(3, 3): int mu rho_i drho_j."""
+        """Return int mu rho_i drho_j, (3, 3)."""
         return self._with_deflection(self.eta.dx, self.f.dx)
 
     def with_second_rate(self) -> Any:
-        """(3, 3): int mu rho_i ddrho_j."""
+        """Return int mu rho_i ddrho_j, (3, 3)."""
         return self._with_deflection(self.eta.ddx, self.f.ddx)
 
     def _with_deflection(self, other: Any, along: Any) -> Any:
@@ -235,7 +235,7 @@ class AxisPoints:
 
 
 def kinetic_of_points(points: AxisPoints, n: SymbolsUnder, omega: Any, v: Any) -> Any:
-    """1/2 int mu |v + omega x rho + drho|^2."""
+    """Return 1/2 int mu |v + omega x rho + drho|^2."""
     G, D, rates = points.spread(), points.with_rate(), points.eta.dx
     inertia = ca.trace(G) * ca.SX.eye(3) - G
     turned = ca.vertcat(D[1, 2] - D[2, 1], D[2, 0] - D[0, 2], D[0, 1] - D[1, 0])
@@ -251,12 +251,12 @@ def kinetic_of_points(points: AxisPoints, n: SymbolsUnder, omega: Any, v: Any) -
 def forces_on_points(
     points: AxisPoints, n: SymbolsUnder, omega: Any, domega: Any, a: Any
 ) -> tuple[Any, Any, IntegralForces]:
-    """The same as forces on the twist, on eta and on integrals: mass times acceleration, without differentiation."""
+    """Return forces of `kinetic_of_points` on the twist (6,), on eta (n,) and on integrals, without derivatives."""
     S = ca.skew(omega)
-    W = ca.skew(domega) + S @ S  # what turning does to a place
+    W = ca.skew(domega) + S @ S  # acceleration of a point due to rotation
     c, eta = points.c, points.eta
     force = n["m"] * a + W @ c.x + 2 * (S @ c.dx) + c.ddx
-    pushed = points.spread() @ W.T + points.with_second_rate()  # int mu rho_i a_j, but for Coriolis' part
+    pushed = points.spread() @ W.T + points.with_second_rate()  # int mu rho_i a_j without the Coriolis part
     D = points.with_rate()
     torque = ca.vertcat(pushed[1, 2] - pushed[2, 1], pushed[2, 0] - pushed[0, 2], pushed[0, 1] - pushed[1, 0]) + 2 * (
         ca.trace(D) * omega - D.T @ omega
@@ -272,7 +272,7 @@ def forces_on_points(
 
 
 def third_order(omega: Any, squeeze: Jet, along: Jet) -> Any:
-    """What is kept of the kinetic energy at third order: how the shortening enters the momentum and the inertia."""
+    """Return the third-order kinetic energy that is kept: foreshortening in the momentum and the inertia."""
     rate = SWING * squeeze.dx * along.x - LEVER * squeeze.x * along.dx
     place = -LEVER * squeeze.x * along.x
     total = omega[2] * rate[1] - omega[1] * rate[2] - squeeze.dx * along.dx[0]
@@ -282,7 +282,10 @@ def third_order(omega: Any, squeeze: Jet, along: Jet) -> Any:
 def forces_of_third_order(
     points: AxisPoints, n: SymbolsUnder, omega: Any, domega: Any, a: Any, v: Any
 ) -> tuple[Any, IntegralForces]:
-    """Of these, and of what roll sweeps, as if their integrals were coordinates: Lagrange's equations do not mind."""
+    """Return the forces of `third_order` and `roll_energy` on the twist and on integrals.
+
+    Lagrange's equations hold with the integrals as coordinates.
+    """
     given = points.squeeze
     for each in (points.along, points.deflected, points.swept, points.swept_x):
         given = given.above(each)
@@ -290,7 +293,7 @@ def forces_of_third_order(
     own = Jet(*(ca.SX.sym(name, given.x.shape[0]) for name in ("r", "dr", "ddr")))
     squeeze, along, deflected, moved, turned = own.of(0), *(own.of(slice(k, k + 3)) for k in (1, 4, 7, 10))
     energy = third_order(omega, squeeze, along)
-    if not (points.swept.idle and points.swept_x.idle):
+    if not (points.swept.vanishes and points.swept_x.vanishes):
         energy += roll_energy(n, omega, [deflected.x, along.x], [moved.dx, turned.dx])
     force, inner = differentiated(energy, omega, domega, a, own, v)
     force, inner = ca.substitute([force, inner], [*own.parts], [*given.parts])
@@ -298,30 +301,32 @@ def forces_of_third_order(
 
 
 def sweep_energy(n: SymbolsUnder, first: list[Any], second: list[Any]) -> Any:
-    """Twist sweeps a bent link's points across its axis, and stretch makes it bend by as much more. The motion of the
-    root sees that at second order; at third and fourth a motion with the same moments stands for it that shapes of
-    bending can do (of a line in x), so that it is part of a square. Without that the mass matrix of a slender link
-    would not be definite when it is bent by its thickness. Given are rates of int mu rho and of int mu x rho."""
+    """Return the energy of points that twist and stretch move across the axis of a bent link.
+
+    The momentum of the root contains this motion at second order. At third and fourth order it is replaced by a motion
+    with the same moments that bending shapes can perform (of a line in x), so that the energy is part of a square.
+    Without it the mass matrix of a slender link would be indefinite when it is bent by its thickness. `first` and
+    `second` are rates of int mu rho and of int mu x rho.
+    """
     both = [2 * one + other for one, other in zip(first, second, strict=True)]
     return sum(ca.dot(one, other) for one, other in zip(both, _line_coefficients(n, second), strict=True)) / 2
 
 
 def roll_energy(n: SymbolsUnder, omega: Any, deflected: list[Any], second: list[Any]) -> Any:
-    """A link that rolls about its axis sweeps its bent points, too: what they and twist have in common, part of the
-    same square."""
+    """Return the coupling of roll about the axis with the motion of `sweep_energy`, part of the same square."""
     pairs = zip(deflected, _line_coefficients(n, second), strict=True)
     return omega[0] * sum(place[1] * rate[2] - place[2] * rate[1] for place, rate in pairs)
 
 
 def forces_on_lines(points: AxisPoints, n: SymbolsUnder) -> tuple[list[Any], list[Any]]:
-    """The same as forces on what is of first order in c and f, and on what products sweep."""
+    """Return the forces of `sweep_energy` on first-order parts of c and f, and on products of shapes."""
     first, second = points.lines("ddx")
     both = [one + other for one, other in zip(first, second, strict=True)]
     return _line_coefficients(n, second), _line_coefficients(n, both)
 
 
 def _line_coefficients(n: SymbolsUnder, moments: list[Any]) -> list[Any]:
-    """Of what shapes can do of a line p + q x, from its products int mu with 1 and x: p and q."""
+    """Return p and q of the part of a line p + q x that shapes can perform, from its moments int mu with 1 and x."""
     found = [ca.SX(3, 1), ca.SX(3, 1)]
     for axis, name in ((1, "y"), (2, "z")):
         if (line := n.find(f"line.{name}")) is not None:

@@ -56,7 +56,7 @@ class SecondOrderPart(PartKind):
         add_shapes(parameters, path, part)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
-        """Return the kinetic energy to second order in eta; v is the velocity of the joint, replaced by that of material in it."""
+        """Return the kinetic energy to second order in eta; v becomes that of the material in the joint."""
         n, scale, eta, deta, zeta = part.parameters, part.scale, part.eta, part.deta, part.zeta
         v = v + ca.vertcat(part.length * part.rate, 0, 0)
         M = {pair: n[f"M.{pair}"] for pair in PAIRS}

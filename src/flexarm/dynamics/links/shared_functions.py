@@ -103,7 +103,10 @@ class LinkFunctions:
 
     @_by_patterns
     def move(self, pattern: ca.Sparsity) -> ca.Function:
-        """Return the function (parent's motion, x, dx, ddx of both) -> motion, forces on twist and coordinates, geometry."""
+        """Return the function (parent's motion, x, dx, ddx of both) -> motion, forces, geometry.
+
+        Forces are those on the twist and on the own coordinates.
+        """
         above, own = self._parents(), self._own()
         given, motion = _symbol("motion", pattern)
         moved = acceleration_along(self._steps(above, own), motion[:3], motion[3:6], motion[6:])
@@ -122,7 +125,7 @@ class LinkFunctions:
 
     @_by_patterns
     def back(self, pattern: ca.Sparsity) -> ca.Function:
-        """Return the function (force on the twist, geometry) -> forces on the parent's twist, its and the own coordinates."""
+        """Return the function (force on the twist, geometry) -> forces on parent's twist, its and own coordinates."""
         (given, force), packed = _symbol("force", pattern), ca.SX.sym("geometry", self.geometry_size)
         parts, start = [], 0
         for name in MATRICES:
@@ -162,8 +165,8 @@ class LinkFunctions:
         return self._function("shift", [*given, *above, *own], [*outputs[0], *outputs[1]])
 
     @_by_patterns
-    def tell(self, *patterns: ca.Sparsity) -> ca.Function:
-        """Return the function (R, p, twist of the parent, gravity, x and dx of both) -> pose, twist, energies, deflection.
+    def report(self, *patterns: ca.Sparsity) -> ca.Function:
+        """Return the function (R, p, twist of the parent, gravity, x, dx of both) -> pose, twist, energies, deflection.
 
         Energies are kinetic, elastic, gravity and drive energy; the deflection is that of the tip.
         """
@@ -181,7 +184,7 @@ class LinkFunctions:
         )
         bend = ca.densify(self.body.model.deflection(self.body, own[0]))
         return self._function(
-            "tell",
+            "report",
             [*given, *above[:2], *own[:2]],
             [_sparse(R_own), _sparse(p_own), _sparse(twist), ca.densify(found), bend],
         )
@@ -258,7 +261,7 @@ class Fold:
 
     @_by_patterns
     def inward(self, pattern: ca.Sparsity) -> ca.Function:
-        """Return the function (column, forces on own coordinates and at V) -> forces on them, at the parent's V and on its."""
+        """Return the function (column, own forces, force at V) -> forces on own, on the parent's V and coordinates."""
         column, link = self._unpacked()
         own, (given, at_V) = ca.SX.sym("own", link.freed.shape[0]), _symbol("at_V", pattern)
         total = own + link.joint.T @ at_V

@@ -1,9 +1,8 @@
 """Links that slide through their joint and change their length on both sides of it.
 
-Each part, in front of the joint and behind it, is the whole link scaled to the length that sticks out
-(beam/sliding_integrals.py): constant integrals times powers of that scale. The part behind is one in front, seen in
-axes turned
-half about y. The root frame is at the joint.
+Each part, in front of the joint and behind it, is the whole link scaled to the length that protrudes
+(beam/sliding_integrals.py): constant integrals times powers of that scale. The part behind is treated as one in front,
+in axes rotated by half a turn about y. The root frame is at the joint (docs/theory.md, "From one link to the next").
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from flexarm.robot.joints import Contact
 if TYPE_CHECKING:
     from flexarm.beam.integrals import LinkIntegrals
 
-ROUNDING_TOLERANCE = 1e-12  # of a link's length
+ROUNDING_TOLERANCE = 1e-12  # as a share of a link's length
 
 
 def is_gripped(link: Link) -> bool:
-    """Whether a joint grips the link between two parts that change their length; else it moves as a whole."""
+    """Return True if a joint grips a link between two parts of varying length; other links move as a whole."""
     joint = link.joint
     if not isinstance(joint, FixedPrismatic) or joint.on_mesh:
         return False
@@ -45,9 +44,9 @@ def is_gripped(link: Link) -> bool:
 
 
 class GrippedLink(LinkModel):
-    """Between the two parts of which a joint holds it."""
+    """Link gripped by its joint between two parts."""
 
-    def takes(self, link: Link) -> bool:
+    def accepts(self, link: Link) -> bool:
         return is_gripped(link)
 
     def integrals(self, link: Link, smooth: bool, loads: Loads) -> SlidingIntegrals:
@@ -65,14 +64,14 @@ class GrippedLink(LinkModel):
             return 0.0
         return 2 * (ExactLink() if link.stiffening == "exact" else SecondOrderLink()).size(link)
 
-    # --- numbers ---
+    # --- parameters ---
 
     def add_parameters(self, parameters: Parameters, path: str, body: Body) -> None:
         for stem, integrals in _both(body, path):
             part_kind(integrals.stiffening).add_parameters(parameters, stem, integrals)
 
     def add_place(self, parameters: Parameters, path: str, body: Body, x: float, anywhere: bool = False) -> None:
-        """At an end the part is known and the shapes are constant; elsewhere the part is found while it moves."""
+        """Add a position: at an end its part is fixed and the shapes are constant, elsewhere the part depends on q."""
         end = _end(body, x)
         parameters.fact(path, "is at", f"the {end}" if end != "inside" else "a place between the ends")
         if end == "tip":
@@ -97,7 +96,7 @@ class GrippedLink(LinkModel):
         return np.asarray(np.array(found).T.reshape(*leading, count, 3))
 
     def require(self, body: Body, q: Array, name: str) -> None:
-        """A bending part must stick out of the joint."""
+        """Raise a ValueError unless each part that bends has a positive length."""
         place, length = body.local.place(body.local.joint), body.link.length
         shortest = float(np.min(q[..., place], initial=length))
         longest = float(np.max(q[..., place], initial=0.0))
@@ -140,12 +139,12 @@ class GrippedLink(LinkModel):
     def moving_place(
         self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
     ) -> list[Step]:
-        """x counts from the end behind the joint."""
+        """Return the steps to a moving position x, counted from the end behind the joint."""
         front, *rear = moving_parts(body, own)
         length = Jet.constant(body.length)
         ahead = x - length + own.of(body.local.joint)
         at = ahead / front.scale
-        if not rear:  # what is not there is thought straight
+        if not rear:  # an absent rear part is treated as straight
             place, angles = front.kind.sliding(front, rail.under("front"), at.choose(at.x > 0, Jet.constant(0.0)))
             return section_steps(place.choose(at.x > 0, ahead.along_x), angles)
         in_front = front.kind.sliding(front, rail.under("front"), at)
@@ -167,7 +166,7 @@ class GrippedLink(LinkModel):
 
 @lru_cache(maxsize=16)
 def _axis(body: Body) -> tuple[ca.Function, Array]:
-    """(own coordinates, x, numbers) -> point of the axis; and the numbers."""
+    """Return the function (own coordinates, x, parameters) -> point of the axis; and the parameters."""
     parameters = Parameters()
     parameters.add("link.length", "m", body.link.length)
     body.model.add_parameters(parameters, "link", body)
