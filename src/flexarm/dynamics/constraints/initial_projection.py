@@ -182,8 +182,8 @@ class Assembly:
                 "undetermined; start from another posture, or let links stretch"
             )
         raise ValueError(
-            f"redundant constraints {involved}: {found.shape[1]} of their equations repeat others without contradiction, "
-            "so their forces are undetermined; leave some out"
+            f"redundant constraints {involved}: {found.shape[1]} of their equations repeat others, so "
+            "their forces are undetermined; leave some out"
         )
 
     def _what_fails(self, combinations: Array) -> str:
