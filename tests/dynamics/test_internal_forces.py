@@ -91,7 +91,7 @@ def test_a_supported_link_has_the_moments_of_the_textbook():
 @settings(max_examples=12, deadline=None)
 @given(robots(most=3), st.integers(0, 10**6))
 def test_both_ends_of_every_link_meet_joints(robot, seed):
-    """At the root minus the reaction, whatever the model; at the tip minus those of links that hang there."""
+    """Section forces equal minus the reaction at the root, and minus the reactions of attached links at the tip."""
     found = fa.System(robot, native=False)
     q, v, a = state(found, seed)
     for link in robot.links:
@@ -158,7 +158,7 @@ def pieces(link: fa.Link, x: float, behind: bool) -> list:
 
 @pytest.mark.parametrize(("stiffening", "most"), [("none", 1e-12), ("shortening", 2e-4), ("exact", 1e-10)])
 def test_points_take_what_the_energy_of_a_link_takes(stiffening, most):
-    """What is spread over a link is the truncation of its energy only."""
+    """The wrench that is distributed over a link is the truncation error of its energy only."""
     shapes = fa.Flexible(bend_y=3, stiffening=stiffening)
     arm = fa.Robot(links=[fa.Link(name, 1.0, section=BAR, material=ALUMINIUM, flexible=shapes) for name in "ab"])
     found = fa.System(arm, native=False)

@@ -1,4 +1,4 @@
-"""Rates of what is made of vectors that move, against differentiation in time."""
+"""Rates of functions of moving vectors, against differentiation in time."""
 
 import casadi as ca
 import numpy as np

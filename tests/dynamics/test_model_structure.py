@@ -1,4 +1,4 @@
-"""The numbers of robots of one structure, and what is said of others."""
+"""Parameters of robots of one structure, and messages about robots of another."""
 
 import numpy as np
 import pytest

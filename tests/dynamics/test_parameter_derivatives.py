@@ -460,13 +460,13 @@ def test_threads_at_once_give_what_each_gives_alone():
 
 
 def test_a_field_is_differentiated_once(monkeypatch):
-    asked = []
+    computed = []
     original = ParameterRates._rate
-    monkeypatch.setattr(ParameterRates, "_rate", lambda self, path: asked.append(path) or original(self, path))
+    monkeypatch.setattr(ParameterRates, "_rate", lambda self, path: computed.append(path) or original(self, path))
     system = fa.System(library.two_link_arm(), native=False)
     for function in ("inverse_dynamics", "mass_matrix", "energy"):
         system.derivative(function, [PAYLOAD, "links.fore.length"])
-    assert asked == [PAYLOAD, "links.fore.length"]
+    assert computed == [PAYLOAD, "links.fore.length"]
 
 
 def test_nothing_is_doubted():

@@ -1,4 +1,4 @@
-"""The numbers of a robot: which entries are symbols, their names and values, and robots of one structure."""
+"""Parameters of a robot: which entries are symbols, their names and values, and robots of one structure."""
 
 import casadi as ca
 import numpy as np
@@ -169,8 +169,8 @@ def test_the_first_difference_is_told():
         here.vector_of(other)
     more = given((0.1, 0, 0))
     more.add("length", "m", 1.0)
-    for one, two, told in ((here, more, "there and not here"), (more, here, "here and not there")):
-        with pytest.raises(ValueError, match=f"there is length {told}"):
+    for one, two, message in ((here, more, "there and not here"), (more, here, "here and not there")):
+        with pytest.raises(ValueError, match=f"there is length {message}"):
             one.vector_of(two)
     with pytest.raises(ValueError, match="x is 1 x 1 here and 2 x 1 there"):
         made(x=([1.0], {})).vector_of(made(x=([1.0, 2.0], {})))

@@ -1,4 +1,4 @@
-"""The conventions of rotations.py, by differentiating poses in time."""
+"""Conventions of spatial_algebra.py, by differentiating poses in time."""
 
 import casadi as ca
 import numpy as np
@@ -37,7 +37,7 @@ AXIS = tuple(np.array([1.0, -2.0, 2.0]) / 3)
 
 
 def swing(R):
-    """Of any rotation, its angular velocity in the new axes from R^T dR."""
+    """Return any rotation with its angular velocity in the new axes from R^T dR."""
     spin = R.T @ ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3)
     omega = ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
     return GeneralRotation(R, omega, ca.jacobian(omega, t))

@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said():
 
 
 def test_the_gauge_is_on_the_surface_unless_a_point_is_given():
-    """As laws and linear models have it; on a cone the surface is elsewhere at each section."""
+    """The default is the same in feedback laws and linear models; on a cone the surface differs at each section."""
     cone = beam(fa.Section.tapered(fa.Section.circle(0.04), fa.Section.circle(0.02)), bend_y=2)
     q, x = np.array([0.01, -0.002]), [0.0, 0.25, 0.9]
     surface = [cone.strain("beam", each, q, at=(y, 0)) for each, y in zip(x, (0.02, 0.0175, 0.011), strict=True)]

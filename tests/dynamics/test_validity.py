@@ -1,4 +1,4 @@
-"""Motions that move no mass are found whatever the units, and only they are."""
+"""Motions without inertia are found whatever the units, and only they are."""
 
 from math import pi
 

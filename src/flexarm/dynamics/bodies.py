@@ -157,6 +157,7 @@ class Coordinates:
 
     @property
     def count(self) -> int:
+        """Number of coordinates."""
         return len(self.all)
 
     @cached_property
@@ -166,6 +167,7 @@ class Coordinates:
 
     @property
     def units(self) -> list[str]:
+        """Units of the coordinates."""
         return [each.unit for each in self.all]
 
     @property
@@ -175,6 +177,7 @@ class Coordinates:
 
     @property
     def input_units(self) -> list[str]:
+        """Units of the inputs."""
         return [each.unit for each in self.actuators]
 
     def index(self, name: str) -> int:
@@ -230,9 +233,11 @@ class ShapeSymbols:
 
     @property
     def count(self) -> int:
+        """Number of shapes."""
         return max((place.stop for place in self.columns.values()), default=0)
 
     def order(self, family: str) -> int:
+        """Return the order of derivative that is the strain of a family: 2 for bending, 1 for stretch and twist."""
         return FAMILIES[family].order
 
 
@@ -250,10 +255,12 @@ class SymbolicBody:
 
     @property
     def elastic_count(self) -> int:
+        """Number of elastic coordinates."""
         return int(self.local.elastic.stop - self.local.elastic.start)
 
     @property
     def length(self) -> Any:
+        """Symbol of the length."""
         return self.parameters["length"]
 
     def elastic(self, x: Any) -> Any:

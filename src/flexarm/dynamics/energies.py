@@ -184,6 +184,7 @@ def own_stiffness(body: SymbolicBody) -> Any:
 
 
 def own_damping(body: SymbolicBody) -> Any:
+    """Return the constant damping of one body."""
     out = _own(body, body.model.damping(body), "joint.drive.damping")
     if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.viscous"].nnz():
         joint = body.local.own_joint

@@ -56,6 +56,7 @@ class Equations:
 
     @cached_property
     def bias(self) -> Any:
+        """Generalized forces h(q, v), (nq,), at zero acceleration."""
         return ca.cse(ca.substitute(self.inverse_dynamics, self.a, ca.SX.zeros(self.a.shape)))
 
     @cached_property
@@ -106,6 +107,7 @@ class Equations:
 
     @cached_property
     def spring_stiffness(self) -> Any:
+        """Tangent stiffness (nq, nq) of links, drives and stops."""
         return ca.cse(ca.jacobian(self.springs, self.q))
 
     @cached_property
@@ -123,6 +125,7 @@ class Equations:
 
     @cached_property
     def articulated(self) -> Articulated:
+        """Tree of link inertias at q."""
         return Articulated([self._local_inertia(i) for i in range(len(self.chain.bodies))], self.chain.order)
 
     def _local_inertia(self, i: int) -> LocalInertia:
@@ -147,6 +150,7 @@ class Equations:
 
     @cached_property
     def mass_matrix(self) -> Any:
+        """Mass matrix M(q), (nq, nq)."""
         return ca.cse(self.articulated.matrix())
 
     @cached_property
@@ -179,6 +183,7 @@ class Equations:
 
     @cached_property
     def kinetic(self) -> Any:
+        """Kinetic energy."""
         parts = (
             energies.kinetic_energy(body, twist, self.chain.part(self.q, i), self.chain.part(self.v, i))
             for i, (body, twist) in enumerate(zip(self.chain.bodies, self._twists, strict=True))
@@ -192,6 +197,7 @@ class Equations:
 
     @cached_property
     def gravity_potential(self) -> Any:
+        """Potential energy of gravity."""
         g = self.chain.parameters["gravity"]
         total = ca.SX(0)
         for i, (R, p) in enumerate(self.chain.poses(self.q)):
@@ -201,10 +207,12 @@ class Equations:
 
     @cached_property
     def gravity(self) -> Any:
+        """Generalized forces of gravity G(q), (nq,)."""
         return ca.cse(ca.gradient(self.gravity_potential, self.q))
 
     @cached_property
     def gravity_stiffness(self) -> Any:
+        """Derivative dG/dq, (nq, nq)."""
         return ca.cse(ca.jacobian(self.gravity, self.q))
 
     @cached_property

@@ -252,6 +252,7 @@ class Structure:
 
     @cached_property
     def constraints(self) -> Constraints:
+        """Constraint equations with independent rows."""
         return Constraints(self.equations, self._constraints, self._selected_rows)
 
     @cached_property

@@ -179,6 +179,7 @@ class Parameters:
 
     @property
     def vector(self) -> Array:
+        """Values of all parameters."""
         return self.vector_of(self)
 
     def vector_of(self, other: Parameters, same: bool = False) -> Array:
@@ -270,6 +271,7 @@ class Parameters:
 
     @property
     def units(self) -> list[str]:
+        """Units of the parameters in the vector."""
         return [each.unit for each in self.entries for _ in each.names]
 
 
@@ -334,6 +336,7 @@ class ParameterSymbols:
         return name in self._found
 
     def find(self, name: str) -> ca.SX | None:
+        """Return the symbols of an entry, or None."""
         return self._found.get(name)
 
     def under(self, path: str) -> SymbolsUnder:
@@ -357,6 +360,7 @@ class SymbolsUnder:
         return self.symbols.find(f"{self.path}.{name}")
 
     def get(self, name: str, otherwise: float) -> Any:
+        """Return the symbols of an entry, or another value if it does not exist."""
         found = self.find(name)
         return otherwise if found is None else found
 

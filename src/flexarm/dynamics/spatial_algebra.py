@@ -35,6 +35,7 @@ class Jet:
 
     @property
     def parts(self) -> tuple[Any, Any, Any]:
+        """Value, first and second derivative."""
         return self.x, self.dx, self.ddx
 
     def of(self, part: Any) -> Jet:
@@ -195,6 +196,7 @@ class Mount:
 
     @property
     def is_identity(self) -> bool:
+        """True if the rotation is the identity."""
         return bool(self.matrix.is_constant()) and np.array_equal(ca.DM(self.matrix).full(), np.eye(3))
 
     def twist(self, omega: Any, v: Any) -> tuple[Any, Any]:

@@ -144,7 +144,8 @@ class RunInputs:
             float(self.schedule.pace.longest.min(initial=np.inf)),
         )
         points = int(np.clip(np.ceil(self.duration / fastest), MIN_POINTS, MAX_POINTS))
-        strong = [each for each, weight in zip(figures.refined, figures.weight, strict=True) if weight >= WARNING_WEIGHT]
+        pairs = zip(figures.refined, figures.weight, strict=True)
+        strong = [each for each, weight in pairs if weight >= WARNING_WEIGHT]
         dt = min(self.duration / points, 1 / (POINTS_PER_PERIOD * max(strong, default=1.0 / self.duration)))
         points = min(points, int(np.ceil(self.duration / dt - 1e-9)))
         fine = np.asarray((np.arange(SAMPLES_PER_POINT * points) + 0.5) * (dt / SAMPLES_PER_POINT), dtype=float)

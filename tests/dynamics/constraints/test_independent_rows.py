@@ -1,4 +1,4 @@
-"""Which rows of constraints are kept."""
+"""Selection of independent constraint rows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What links know of their beams, computed once."""
+"""Parameters of beams, cached by the beam's integrals."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -98,7 +98,7 @@ def test_two_threads_make_numbers_of_one_beam():
 
 
 def test_beams_differ_by_all_that_their_integrals_depend_on():
-    """Of a link only what is on a short list does not count."""
+    """Beams are shared only if links differ in nothing but the fields listed in `NON_BEAM_FIELDS`."""
     link = arm("shortening").link("fore")
     known = beam_integrals(link, False, ())
     same = {"name": "other", "joint": fa.Revolute("y"), "payload": fa.PointMass(3.0), "offset": (0.0, 1.0, 0.0)}

@@ -92,7 +92,7 @@ def scaled(F: np.ndarray, of: LinkIntegrals, scale: float) -> np.ndarray:
 
 @pytest.mark.parametrize("stiffening", ["shortening", "exact"])
 def test_momentum_is_the_rate_of_the_first_moment(stiffening):
-    """As the joint stands still, of material that flows: to rounding, whatever the nodes are."""
+    """The momentum of flowing material equals the rate of the first moment to rounding, whatever the nodes are."""
     rng = np.random.default_rng(5)
     flexible = fa.Flexible(bend_y=2, stretch=1, stiffening=stiffening)
     shapes, kind, symbols, parameters = part_of(

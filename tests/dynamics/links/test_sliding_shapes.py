@@ -1,4 +1,4 @@
-"""Which nodes of a mesh stand for the place of a joint that slides: the nearest, or those of the element in it."""
+"""Nodes of a mesh that represent the position of a sliding joint: the nearest, or those of the element in it."""
 
 import numpy as np
 import pytest

@@ -49,6 +49,7 @@ class Row:
 
     @property
     def force_unit(self) -> str:
+        """Unit of the row's constraint force."""
         return "N" if self.unit == "m" else "N m"
 
 
@@ -89,6 +90,7 @@ class Constraints:
 
     @property
     def count(self) -> int:
+        """Number of rows."""
         return len(self.rows)
 
     # --- expressions ---
@@ -331,6 +333,7 @@ class HeldPlaces(Constraints):
 
     @property
     def touches(self) -> list[ConstrainedPlace]:
+        """All positions at which constraints act on links."""
         return list(self._touches.values())
 
     def wrenches(self, forces: Any) -> list[Any]:

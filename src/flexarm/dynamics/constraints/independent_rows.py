@@ -82,6 +82,7 @@ def _finite_columns(columns: Array) -> Array:
 
 
 def rotation_name(block: ConstraintRows) -> str:
+    """Return the name of the parameters that rotate the rows of a block."""
     return f"constraints.{block.name}.turn.{block.unit}"
 
 

@@ -49,6 +49,7 @@ class Assembly:
 
     @property
     def free(self) -> list[int]:
+        """Indices of the free coordinates."""
         return [k for k in range(self.system.nq) if k not in self.held]
 
     @property

@@ -135,6 +135,7 @@ def section_steps(place: Jet, angles: Jet) -> list[Step]:
 
 
 def add_sections(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
+    """Add the parameters of the sections' rotary inertia."""
     patterns = Patterns(beam)
     if sections_tilt(beam):
         nodes = nodes_of(beam)
@@ -228,10 +229,12 @@ class MovingSection:
 
     @property
     def displacement(self) -> Jet:
+        """Displacement (3,) of the axis from the straight link."""
         return self.moved + self.shortened.along_x + self.once + self.twice
 
     @property
     def rotation(self) -> Jet:
+        """Angles (3,) about x, y, z."""
         return self.angles + self.turned
 
 

@@ -53,10 +53,12 @@ class SlidingPart:
 
     @property
     def flow(self) -> Any:
+        """Relative rate of the scale."""
         return self.rate / self.scale
 
     @property
     def zeta(self) -> Any:
+        """Elastic coordinates times the relative rate of the scale."""
         return self.flow * self.eta
 
     @property
