@@ -75,7 +75,7 @@ class Form:
         """Add the inertia of a child."""
         self.WW, self.Wx, self.xx = self.WW + WW, self.Wx + Wx, self.xx + xx
 
-    def seat(self, joint: Any) -> None:
+    def transform_to_joint(self, joint: Any) -> None:
         """Change variables from V to W = V - joint dx."""
         pulled = self.WW @ joint
         coupled = joint.T @ self.Wx
@@ -85,7 +85,7 @@ class Form:
 
 def eliminate(link: LocalInertia, form: Form) -> tuple[Eliminated, Any]:
     """Return a link, children included, with its coordinates eliminated, and the inertia (6, 6) that remains at W."""
-    form.seat(link.joint)
+    form.transform_to_joint(link.joint)
     pivots, factor, permutation = ca.ldl(form.xx) if form.xx.numel() else (ca.SX(0, 1), ca.SX(0, 0), [])
     freed = ca.SX(form.xx.shape[0], 6)  # zero on the ground, which does not move
     if form.xx.numel() and link.parent is not None:
@@ -122,7 +122,7 @@ class Articulated:
         forms = [Form.of(link) for link in self.links]
         for i in reversed(self.order):
             link, form = self.links[i], forms[i]
-            form.seat(link.joint)
+            form.transform_to_joint(link.joint)
             M[link.place, link.place] = form.xx
             force, child, parent = form.Wx, link, link.parent
             while parent is not None:  # generalized forces of dx_i at each coordinate further inward

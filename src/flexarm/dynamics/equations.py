@@ -137,7 +137,7 @@ class Equations:
         above_count = 0 if above is None else chain.bodies[above].local.count
         above_V, above_dx = ca.SX.sym("above_V", 6), ca.SX.sym("above_dx", above_count)
         above_jet = None if above is None else Jet.slow(chain.part(self.q, above), above_dx)
-        steps = chain.arrival(i, above_jet, Jet.slow(x, dx))
+        steps = chain.joint_path(i, above_jet, Jet.slow(x, dx))
         twist = ca.vertcat(*twist_along(steps, above_V[:3], above_V[3:]))
         return LocalInertia(
             parent=above,

@@ -44,7 +44,7 @@ def move_wrench(wrench: Array, r: Array) -> Array:
 
 
 def rotate_wrench(R: Array, wrench: Array) -> Array:
-    """Return a wrench in other axes; R (..., 3, 3) turns coordinates into these."""
+    """Return a wrench in other axes; R (..., 3, 3) transforms coordinates into these."""
     parts = [np.einsum("...ij,...j->...i", R, wrench[..., part]) for part in (slice(0, 3), slice(3, 6))]
     return np.concatenate(parts, axis=-1)
 
@@ -290,7 +290,7 @@ class Balance:
     def reaction(self, link: int, axes: str) -> Array:
         """Return force and torque (..., 6) of a joint on its link, about the joint, in root or world axes."""
         found = rotate_wrench_back(self.R(link), self.at_root(link))
-        if slides_rigidly(self.bodies[link]):  # its root is not where the guide is
+        if slides_rigidly(self.bodies[link]):  # the root moves relative to the guide
             found = move_wrench(found, self.held_at(link)[..., None] * np.array([1.0, 0.0, 0.0]))
         return rotate_wrench(self.R(link), found) if axes == "world" else found
 

@@ -71,7 +71,7 @@ class Kinematics:
             R, p = pose_along(self.path(each, q), R, p)
         return R, p
 
-    def shared(self, one: int, other: int) -> int | None:
+    def common_ancestor(self, one: int, other: int) -> int | None:
         """Return the last common ancestor of two links, themselves included; None if it is the ground."""
         above: set[int | None] = set()
         at: int | None = one
@@ -97,9 +97,9 @@ class Kinematics:
         given = [q, rest if v is None else v, rest if a is None else a]
         own = Jet(*(self.part(vector, i) for vector in given))
         above = None if parent is None else Jet(*(self.part(vector, parent) for vector in given))
-        return self.arrival(i, above, own)
+        return self.joint_path(i, above, own)
 
-    def arrival(self, i: int, above: Jet | None, own: Jet) -> list[Step]:
+    def joint_path(self, i: int, above: Jet | None, own: Jet) -> list[Step]:
         """Return the steps of `path` from the coordinates of the two bodies alone."""
         body, joint = self.bodies[i], self.bodies[i].link.joint
         if body.parent is None or above is None:
@@ -127,7 +127,7 @@ def _revolute_steps(body: SymbolicBody, own: Jet) -> list[Step]:
 
 def _prismatic_steps(body: SymbolicBody, own: Jet) -> list[Step]:
     """Return the translation of a link through its guide, which depends on its model."""
-    return body.model.reach(body, own)
+    return body.model.guide_steps(body, own)
 
 
 def _no_steps(body: SymbolicBody, own: Jet) -> list[Step]:

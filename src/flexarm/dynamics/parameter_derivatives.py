@@ -45,7 +45,7 @@ class ParameterRate:
 
     path: str
     parameters: Parameters
-    entries: Sequence[Array]  # of the numbers, each with its derivative
+    entries: Sequence[Array]  # derivative of each entry
     inputs: Array  # d(input matrix) / d(field)
     error: float  # estimated, relative
 

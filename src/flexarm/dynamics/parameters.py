@@ -53,7 +53,7 @@ class Entry(NamedTuple):
         return f"{self.name}.{row}" if self.fixed.shape[1] == 1 else f"{self.name}[{row + 1},{column + 1}]"
 
     def symbol(self, column: Any) -> ca.SX:
-        """Return the matrix with symbols of a column in place of the parameters."""
+        """Return the matrix with the symbols of a column as parameters."""
         place = np.full(self.fixed.shape, -1)  # index among the symbols, then the constants; -1 for zeros
         free, constant = self.free, ~np.isnan(self.fixed) & (self.fixed != 0)
         place[free] = np.arange(free.sum())

@@ -259,7 +259,7 @@ def _with_counts(link: str, flexible: Flexible | None, counts: Counts | None) ->
 
 
 def sufficient_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str, dict[str, int]]:
-    """Return numbers of shapes by link and family, of those that must grow, for an error below the bound.
+    """Return the numbers of shapes that must grow for an error below the bound, by link and family.
 
     All families grow by the same number, at most to twice the shapes; then those keep their numbers that may.
 

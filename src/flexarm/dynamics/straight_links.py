@@ -20,7 +20,7 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, Riding, Robot, Sleeve
 
 X_AXIS = np.array([1.0, 0.0, 0.0])
-TWIST_LEVER = 0.1  # distance from the axis at which twist is measured as a displacement, as a share of the length
+TWIST_LEVER = 0.1  # distance from the axis at which twist is a displacement, as a share of the length
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _rigid_columns(chain: Chain) -> tuple[int, list[tuple[int | None, int | None
 
 
 def _elastic_columns(chains: Sequence[Chain], count: int) -> tuple[list[list[slice]], int]:
-    """Return the columns of each body's shapes by basis, after so many others, and how many there are in all."""
+    """Return the columns of each body's shapes by basis, after `count` others, and the number of all columns."""
     found: list[list[slice]] = [[] for _ in chains[0].bodies]
     for chain in chains:
         for places, body in zip(found, chain.bodies, strict=True):

@@ -1,4 +1,4 @@
-"""Numbers of what slides along a link."""
+"""Parameters of positions along which something slides."""
 
 import numpy as np
 import pytest

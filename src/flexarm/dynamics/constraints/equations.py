@@ -68,18 +68,18 @@ class Constraints:
         self.blocks: dict[Key, tuple[ConstraintRows, list[Row]]] = {}
         for index, constraint in enumerate(constraints):
             for unit in ("m", "rad"):
-                rows = [row for row in self._written(index, constraint) if row.unit == unit]
+                rows = [row for row in self._all_rows(index, constraint) if row.unit == unit]
                 if not rows:
                     continue
                 block = ConstraintRows(self.names[index], len(rows), unit)
                 self.blocks[index, unit] = block, rows
-                self.rows += rows if selected is None else self._closed(index, block, rows, selected[index, unit])
+                self.rows += rows if selected is None else self._select(index, block, rows, selected[index, unit])
         for number, body in enumerate(equations.chain.bodies):
             if nodally_held(body.link):
-                self.rows += self._grip(number, len(self.names))
+                self.rows += self._guide_rows(number, len(self.names))
                 self.names.append(f"{body.link.name}.grip")
 
-    def _closed(self, index: int, block: ConstraintRows, rows: list[Row], selection: SelectedRows) -> list[Row]:
+    def _select(self, index: int, block: ConstraintRows, rows: list[Row], selection: SelectedRows) -> list[Row]:
         kept = [rows[k] for k in selection.kept]
         if selection.turned is None:
             return kept
@@ -130,11 +130,11 @@ class Constraints:
 
     # --- rows ---
 
-    def _written(self, index: int, constraint: Constraint) -> list[Row]:
+    def _all_rows(self, index: int, constraint: Constraint) -> list[Row]:
         """Return every row of a constraint, redundant ones included."""
         name, n = self.names[index], self._parameters(index)
         if isinstance(constraint, Loop):
-            return self._loop(index, constraint)
+            return self._loop_rows(index, constraint)
         if isinstance(constraint, OnLine):
             _, p = self._section(constraint.link, n.under("place"))
             sides = self._sides(n)
@@ -143,7 +143,7 @@ class Constraints:
             _, p = self._section(constraint.link, n.under("place"))
             return [Row(f"{name}.normal", index, ca.dot(n["normal"], p - n["point"]), "m")]
         assert isinstance(constraint, PointSupport)
-        return self._support(index, constraint)
+        return self._support_rows(index, constraint)
 
     def _parameters(self, index: int) -> SymbolsUnder:
         return self.equations.chain.parameters.under(f"constraints.{self.names[index]}")
@@ -153,7 +153,7 @@ class Constraints:
         """Return directions perpendicular to an axis, by name."""
         return {label: n[f"side.{label}"] for label in (*AXES, "1", "2") if f"side.{label}" in n}
 
-    def _loop(self, index: int, loop: Loop) -> list[Row]:
+    def _loop_rows(self, index: int, loop: Loop) -> list[Row]:
         name, n = self.names[index], self._parameters(index)
         R1, p1 = self._section(loop.first, n.under("first"))
         if loop.second == GROUND:
@@ -177,16 +177,18 @@ class Constraints:
             rows.append(Row(f"{name}.r{label}", index, ca.dot(side, seen), "rad"))
         return rows
 
-    def _support(self, index: int, support: PointSupport) -> list[Row]:
+    def _support_rows(self, index: int, support: PointSupport) -> list[Row]:
         """Return the rows of a support: the axis of the link passes through it."""
         e, number = self.equations, self._number(support.link)
-        at, link = self._stands(index, support), e.chain.bodies[number].link
+        at, link = self._support_position(index, support), e.chain.bodies[number].link
         if link.stiffening == "exact":
-            place = self._bent_place(index, support, at)[1]
+            place = self._position_on_exact_link(index, support, at)[1]
             gaps = [Jet(place[k] - at[k], None, None) for k in range(3)]
         else:
             own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
-            gaps = self._gaps(index, support, self._moving(at), self._moving(self._along(support, at)), own)
+            gaps = self._gaps(
+                index, support, self._jet_of(at), self._jet_of(self._position_on_straight_link(support, at)), own
+            )
         return [
             Row(f"{self.names[index]}.{axis}", index, gaps[k].x, "m", None if gaps[k].dx is None else gaps[k])
             for k, axis in enumerate(AXES)
@@ -198,7 +200,7 @@ class Constraints:
 
         The point at X along the straight link has moved back, so the axis is followed along its slope to the support.
         """
-        steps = self._sliding(index, support, along, own)
+        steps = self._steps_to(index, support, along, own)
         there = steps[0]
         assert isinstance(there, Shift)
         gap = Jet(there.r, there.dr, there.ddr) - stands
@@ -213,44 +215,44 @@ class Constraints:
                 found[k] = found[k] + lean
         return found
 
-    def _bent_place(self, index: int, support: PointSupport, at: Any) -> tuple[Any, Any]:
+    def _position_on_exact_link(self, index: int, support: PointSupport, at: Any) -> tuple[Any, Any]:
         """Return the position x on an exact link as far along as its support, and its axis (3,) there (Newton)."""
         own = Jet.slow(self.equations.chain.part(self.equations.q, self._number(support.link)))
-        x = self._along(support, at)
+        x = self._position_on_straight_link(support, at)
         for _ in range(NEWTON_ITERATIONS):
-            R, p = pose_along(self._sliding(index, support, Jet.slow(x), own), ca.SX.eye(3), ca.SX.zeros(3))
+            R, p = pose_along(self._steps_to(index, support, Jet.slow(x), own), ca.SX.eye(3), ca.SX.zeros(3))
             back, tangent = at[0] - p[0], R[:, 0]
             x = x + back / tangent[0]
         return x, p + back / tangent[0] * tangent
 
-    def _sliding(self, index: int, support: PointSupport, along: Jet, own: Jet) -> list[Step]:
+    def _steps_to(self, index: int, support: PointSupport, along: Jet, own: Jet) -> list[Step]:
         """Return the steps from the root frame of a support's link to a position on it."""
         body = self.equations.chain.bodies[self._number(support.link)]
         return body.model.moving_place(body, self._parameters(index).under("rail"), along, own)
 
-    def _moving(self, expression: Any) -> Jet:
+    def _jet_of(self, expression: Any) -> Jet:
         """Return an expression of q with its rates by algorithmic differentiation."""
         e = self.equations
         rate = ca.jtimes(expression, e.q, e.v)
         return Jet(expression, rate, ca.jtimes(rate, e.q, e.v) + ca.jtimes(expression, e.q, e.a))
 
-    def _stands(self, index: int, support: PointSupport) -> Any:
+    def _support_position(self, index: int, support: PointSupport) -> Any:
         """Return the position (3,) of a support in its link's root frame."""
         R, p = self._root(index, support)
-        R_seat, p_seat = self._seat(index, support)
+        R_seat, p_seat = self._support_base(index, support)
         return R.T @ (p_seat + R_seat @ self._parameters(index)["position"] - p)
 
     def _common(self, support: PointSupport) -> int | None:
         """Return the last common ancestor of both sides of a support; what lies below does not affect the rows."""
         if support.on == GROUND:
             return None
-        return self.equations.chain.shared(self._number(support.link), self._number(support.on))
+        return self.equations.chain.common_ancestor(self._number(support.link), self._number(support.on))
 
     def _root(self, index: int, support: PointSupport) -> tuple[Any, Any]:
         """Return (R, p) of the root of a support's link."""
         return self.equations.chain.pose_from(self._common(support), self._number(support.link), self.equations.q)
 
-    def _seat(self, index: int, support: PointSupport) -> tuple[Any, Any]:
+    def _support_base(self, index: int, support: PointSupport) -> tuple[Any, Any]:
         """Return (R, p) of what a support is fixed to: the world, the base, or a section of a link."""
         e = self.equations
         if support.on == GROUND:
@@ -261,19 +263,19 @@ class Constraints:
         pose = e.chain.pose_from(self._common(support), number, e.q)
         return pose_along(e.to_section(number, self._parameters(index).under("on")), *pose)
 
-    def _along(self, support: PointSupport, stands: Any) -> Any:
+    def _position_on_straight_link(self, support: PointSupport, stands: Any) -> Any:
         """Return the position of a support on its straight link, as positions on the link are counted."""
         number = self._number(support.link)
         body = self.equations.chain.bodies[number]
-        return body.model.seen_at(body, stands[0], self.equations.chain.part(self.equations.q, number))
+        return body.model.position_at(body, stands[0], self.equations.chain.part(self.equations.q, number))
 
-    def _where(self, index: int, support: PointSupport) -> Any:
+    def _position_on_link(self, index: int, support: PointSupport) -> Any:
         """Return the position of a support on its bent link."""
-        e, number, at = self.equations, self._number(support.link), self._stands(index, support)
+        e, number, at = self.equations, self._number(support.link), self._support_position(index, support)
         if e.chain.bodies[number].link.stiffening == "exact":
-            return self._bent_place(index, support, at)[0]
-        x = self._along(support, at)
-        there = self._sliding(index, support, Jet.slow(x), Jet.slow(e.chain.part(e.q, number)))[0]
+            return self._position_on_exact_link(index, support, at)[0]
+        x = self._position_on_straight_link(support, at)
+        there = self._steps_to(index, support, Jet.slow(x), Jet.slow(e.chain.part(e.q, number)))[0]
         assert isinstance(there, Shift)
         return x + at[0] - there.r[0]
 
@@ -284,7 +286,7 @@ class Constraints:
         found = []
         for index, each in enumerate(self.constraints):
             if isinstance(each, PointSupport):
-                where = ca.Function("where", [e.q, e.p], [self._where(index, each)])
+                where = ca.Function("where", [e.q, e.p], [self._position_on_link(index, each)])
                 found.append((self.names[index], each.link, where))
         return found
 
@@ -294,7 +296,7 @@ class Constraints:
     def _section(self, link: str, there: SymbolsUnder) -> tuple[Any, Any]:
         return self.equations.frame(self._number(link), there)
 
-    def _grip(self, number: int, index: int) -> list[Row]:
+    def _guide_rows(self, number: int, index: int) -> list[Row]:
         """Return rows that hold the nodes in a link's guide: zero deflection and slope."""
         body, rows = self.equations.chain.bodies[number], []
         assert isinstance(body.link.joint, FixedPrismatic)
@@ -369,8 +371,8 @@ class HeldPlaces(Constraints):
         world = self.equations.chain.poses(self.equations.q)[link]
         return self._displaced(key, "root", link, world, *super()._root(index, support))
 
-    def _seat(self, index: int, support: PointSupport) -> tuple[Any, Any]:
-        pose = super()._seat(index, support)
+    def _support_base(self, index: int, support: PointSupport) -> tuple[Any, Any]:
+        pose = super()._support_base(index, support)
         if support.on == GROUND:
             return pose
         there, link = self._parameters(index).under("on"), self._number(support.on)

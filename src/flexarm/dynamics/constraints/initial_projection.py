@@ -37,7 +37,7 @@ class Assembly:
         The distance is measured in the metric M + K s^2, so that joints move rather than links bend.
         """
         self._require_freedom()
-        q = self._closed(q)
+        q = self._close_gap(q)
         self._require_supports_on_links(q)
         self._require_independence(q)
         return q
@@ -45,7 +45,9 @@ class Assembly:
     def state(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Return the nearest q and v that satisfy the constraints."""
         q = self.posture(q)
-        return q, self._moved(v, self._least(q, self._jacobian(q), self.system.constraint_jacobian(q) @ v))
+        return q, self._with_change(
+            v, self._smallest_change(q, self._jacobian(q), self.system.constraint_jacobian(q) @ v)
+        )
 
     @property
     def free(self) -> list[int]:
@@ -64,12 +66,12 @@ class Assembly:
         """Return the constraint Jacobian of the free coordinates."""
         return self.system.constraint_jacobian(q)[:, self.free]
 
-    def _moved(self, vector: Array, change: Array) -> Array:
+    def _with_change(self, vector: Array, change: Array) -> Array:
         out = vector.copy()
         out[self.free] += change
         return out
 
-    def _least(self, q: Array, J: Array, gap: Array) -> Array:
+    def _smallest_change(self, q: Array, J: Array, gap: Array) -> Array:
         """Return the smallest change of the free coordinates that closes a gap to first order."""
         here = np.ix_(self.free, self.free)
         W = (self.system.mass_matrix(q) + self.system.stiffness_matrix(q))[here]
@@ -82,14 +84,14 @@ class Assembly:
 
     # --- Newton iteration ---
 
-    def _closed(self, q: Array) -> Array:
-        q, gap = self._approached(q, range(len(self.system.constraints)))
+    def _close_gap(self, q: Array) -> Array:
+        q, gap = self._iterate(q, range(len(self.system.constraints)))
         worst = np.abs(gap / self._scales)
         if worst.max(initial=0.0) > MAX_REMAINING_GAP:
-            raise ValueError(self._why_open(q, gap))
+            raise ValueError(self._open_message(q, gap))
         return q
 
-    def _approached(self, q: Array, rows: Sequence[int]) -> tuple[Array, Array]:
+    def _iterate(self, q: Array, rows: Sequence[int]) -> tuple[Array, Array]:
         """Return q and gap after Newton's method on some rows, with bounded steps that do not increase the gap."""
         rows = list(rows)
         only = np.zeros(len(self.system.constraints))
@@ -99,10 +101,10 @@ class Assembly:
             size = np.linalg.norm(gap / self._scales)
             if not size > GAP_TOLERANCE:
                 break
-            change = self._least(q, self._jacobian(q) * only[:, None], gap)
+            change = self._smallest_change(q, self._jacobian(q) * only[:, None], gap)
             change *= min(1.0, MAX_STEP / max(float(np.abs(change / self._sizes[self.free]).max(initial=0.0)), 1e-300))
             for _ in range(30):
-                nearer = self._moved(q, change)
+                nearer = self._with_change(q, change)
                 left = self._gap(nearer) * only
                 if np.linalg.norm(left / self._scales) < size:
                     break
@@ -118,13 +120,13 @@ class Assembly:
         except ValueError:  # a slide has left its link
             return np.full(len(self.system.constraints), np.inf)
 
-    def _why_open(self, q: Array, gap: Array) -> str:
+    def _open_message(self, q: Array, gap: Array) -> str:
         rows = self.system.constraint_rows
         worst = int(np.abs(gap / self._scales).argmax())
         name = self._names(gap / self._scales)
         remains = f"a gap of {abs(gap[worst]):.4g} {rows[worst].unit} remains at '{rows[worst].name}'"
         if len(name) > 1:
-            alone = [self._approached(q, [k for k, row in enumerate(rows) if self._of(row) == each]) for each in name]
+            alone = [self._iterate(q, [k for k, row in enumerate(rows) if self._of(row) == each]) for each in name]
             if all(np.abs(left / self._scales).max() <= MAX_REMAINING_GAP for _, left in alone):
                 return f"constraints {_listed(name)} contradict each other: {remains}, though each alone can be met"
         held = f", with {_listed([self.system.names[k] for k in self.held])} driven" if self.held else ""
@@ -159,7 +161,7 @@ class Assembly:
                     f"and the link is {length:g} m long"
                 )
 
-    def _dependent(self, q: Array, below: float = DEPENDENCE_TOLERANCE) -> Array:
+    def _dependent_combinations(self, q: Array, below: float = DEPENDENCE_TOLERANCE) -> Array:
         """Return combinations of scaled rows (as columns) that no free coordinate changes."""
         A = self._jacobian(q) * self._sizes[self.free] / self._scales[:, None]
         A = A / np.maximum(np.linalg.norm(A, axis=1), MIN_ROW_NORM)[:, None]
@@ -169,17 +171,17 @@ class Assembly:
 
     def nearly_singular(self, q: Array) -> str:
         """Return a list of constraints whose equations are nearly dependent; empty if there are none."""
-        found = self._dependent(q, NEAR_DEPENDENCE_TOLERANCE)
+        found = self._dependent_combinations(q, NEAR_DEPENDENCE_TOLERANCE)
         return _listed(self._names(np.abs(found).max(axis=1))) if found.size else ""
 
     def _require_independence(self, q: Array) -> None:
-        found = self._dependent(q)
+        found = self._dependent_combinations(q)
         if not found.size:
             return
         involved = _listed(self._names(np.abs(found).max(axis=1)))
-        if not self._dependent(self._aside(q)).size:
+        if not self._dependent_combinations(self._perturbed(q)).size:
             raise ValueError(
-                f"the posture {self._posture(q)} is singular: {self._what_fails(found)} there, so forces are "
+                f"the posture {self._posture(q)} is singular: {self._singular_message(found)} there, so forces are "
                 "undetermined; start from another posture, or let links stretch"
             )
         raise ValueError(
@@ -187,18 +189,18 @@ class Assembly:
             "their forces are undetermined; leave some out"
         )
 
-    def _what_fails(self, combinations: Array) -> str:
+    def _singular_message(self, combinations: Array) -> str:
         weights = np.abs(combinations).max(axis=1)
         rows = [row for row, weight in zip(self.system.constraints, weights, strict=True) if weight > 0.05]
         if len(rows) == combinations.shape[1]:
             return f"to first order no free coordinate moves {_listed(rows)}"
         return f"the equations {_listed(rows)} constrain the same motion"
 
-    def _aside(self, q: Array) -> Array:
+    def _perturbed(self, q: Array) -> Array:
         """Return another posture nearby that satisfies the constraints."""
         kick = np.random.default_rng(0).uniform(-1, 1, len(self.free)) * PERTURBATION * self._sizes[self.free]
         rows = range(len(self.system.constraints))
-        return self._approached(self._moved(q, kick), rows)[0]
+        return self._iterate(self._with_change(q, kick), rows)[0]
 
     def _posture(self, q: Array) -> str:
         return ", ".join(f"{self.system.names[k]} = {q[k]:.4g}" for k in self.free[:4])

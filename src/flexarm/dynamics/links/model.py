@@ -118,12 +118,12 @@ class LinkModel(ABC):
     ) -> list[Step]:
         """Return the steps from the root frame to a position x that moves along the link."""
 
-    def reach(self, body: SymbolicBody, own: Jet) -> list[Step]:
+    def guide_steps(self, body: SymbolicBody, own: Jet) -> list[Step]:
         """Return the step from a guide to the root frame of a link that slides through it, by default as a whole."""
         out = own.of(body.local.joint)
         return [along_x(Jet(out.x - body.length, out.dx, out.ddx))]
 
-    def seen_at(self, body: SymbolicBody, X: Any, x: Any) -> Any:
+    def position_at(self, body: SymbolicBody, X: Any, x: Any) -> Any:
         """Return the position, as positions on the link are counted, of the point at X along the root frame's axis."""
         return X
 

@@ -179,9 +179,8 @@ class AxisPoints:
     def __init__(self, shapes: ShapeSymbols, eta: Jet) -> None:
         n = self._n = shapes.parameters
         self._shapes, self.eta = shapes, eta
-        self.squeeze = sum_products(MOVES, shapes, n.under("squeeze"), eta).of(
-            0
-        )  # int mu x s is that of the foreshortening
+        # The line `squeeze` times x has the same int mu x s as the foreshortening.
+        self.squeeze = sum_products(MOVES, shapes, n.under("squeeze"), eta).of(0)
         self.bent, across = (sum_products(MOVES, shapes, n.under(f"bent.{k}"), eta) for k in (0, 1))
         self.swept, self.swept_x = self.bent.through(ACROSS), across.through(ACROSS)
         self.bent_x = across - (self.squeeze * Jet.constant(n["g0"])).along_x

@@ -63,9 +63,7 @@ class SecondOrderPart(PartKind):
         M_c = {one + other: n[f"M_c.{one}{other}"] for one in "uvw" for other in "uvw"}
         along, flowing = n["b"] @ eta, n["b"] @ deta + n["b_c"] @ zeta
         moved, across = _second_order_moment(part, 0), _second_order_moment(part, 1)
-        squeeze, dsqueeze = (
-            -each[0] * n["g0_inverse"] / scale for each in (across.x, across.dx)
-        )  # relative to the length
+        squeeze, dsqueeze = (-each[0] * n["g0_inverse"] / scale for each in (across.x, across.dx))
         left = 1 - LEVER * squeeze
         dalong = left * flowing + SWING * dsqueeze * along
         G = {pair: ca.dot(eta, M[pair] @ eta) for pair in PAIRS}

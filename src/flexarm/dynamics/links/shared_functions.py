@@ -82,7 +82,7 @@ class LinkFunctions:
         return [ca.SX.sym(name, self.above) for name in ("above_x", "above_dx", "above_ddx")]
 
     def _steps(self, above: list[Any], own: list[Any]) -> Any:
-        return self._e.chain.arrival(self._i, None if self.body.parent is None else Jet(*above), Jet(*own))
+        return self._e.chain.joint_path(self._i, None if self.body.parent is None else Jet(*above), Jet(*own))
 
     @cached_property
     def _geometry(self) -> tuple[Any, Any, dict[str, Any]]:

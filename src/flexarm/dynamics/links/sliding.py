@@ -100,9 +100,7 @@ class GrippedLink(LinkModel):
         place, length = body.local.place(body.local.joint), body.link.length
         shortest = float(np.min(q[..., place], initial=length))
         longest = float(np.max(q[..., place], initial=0.0))
-        slack = (
-            ROUNDING_TOLERANCE * length
-        )  # to a part that bends, nothing: without a length it has no finite stiffness
+        slack = ROUNDING_TOLERANCE * length  # no slack for a part that bends: without length its stiffness is infinite
         short = shortest <= 0 if body.integrals.count else shortest < -slack
         behind = body.rear is not None and body.rear.count
         if short or (longest >= length if behind else longest > length + slack):
@@ -152,10 +150,10 @@ class GrippedLink(LinkModel):
         both = zip(in_front, rear[0].back(behind), strict=True)
         return section_steps(*(one.choose(ahead.x >= 0, other) for one, other in both))
 
-    def reach(self, body: SymbolicBody, own: Jet) -> list[Step]:
+    def guide_steps(self, body: SymbolicBody, own: Jet) -> list[Step]:
         return []
 
-    def seen_at(self, body: SymbolicBody, X: Any, x: Any) -> Any:
+    def position_at(self, body: SymbolicBody, X: Any, x: Any) -> Any:
         return X + body.length - x[body.local.joint]
 
     def deflection(self, body: SymbolicBody, x: Any) -> Any:
