@@ -324,9 +324,8 @@ class ParameterSymbols:
         self._found: dict[str, ca.SX] = {}
         start = 0
         for each, count in zip(parameters.entries, counts, strict=True):
-            self._found[each.name] = each.symbol(
-                self.column[start : start + count, 0]
-            )  # without the 0, an empty slice would be a row
+            # Without the index 0, an empty slice would be a row.
+            self._found[each.name] = each.symbol(self.column[start : start + count, 0])
             start += count
 
     def __getitem__(self, name: str) -> ca.SX:
