@@ -176,9 +176,11 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
     --------
     System.posture : Coordinates with relaxed drives.
 
-    Notes ----- Newton's method; where links bend far, gravity is increased in steps. In a robot with constraints,
-    joints are held as long as the others can still meet the constraints: first those named in a mapping q, then in the
-    robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`.
+    Notes
+    -----
+    The equilibrium is computed by Newton's method; where links bend far, gravity is increased in steps. In a robot with
+    constraints, joints are held as long as the others can still meet the constraints: first those named in a mapping q,
+    then in the robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`.
 
     Examples
     --------

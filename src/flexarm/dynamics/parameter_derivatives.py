@@ -190,13 +190,15 @@ class Derivative:
     errors : ndarray, shape (fields,)
         Estimated relative errors of the derivatives of the parameters by the fields.
 
-    Notes ----- Call it with the arguments of the function. The result has one more dimension, the last, for the fields:
-    an array, an `Energy` or a `Linearization` of such arrays, or a tuple if the function has several outputs. The
-    arguments are held; coordinates of modes keep their values in modes that change with the robot.
-
     See Also
     --------
-    System.derivative : Example.
+    System.derivative : Return a derivative, with an example.
+
+    Notes
+    -----
+    Call it with the arguments of the function. The result has one more dimension, the last, for the fields: an array,
+    an `Energy` or a `Linearization` of such arrays, or a tuple if the function has several outputs. The arguments are
+    held; coordinates of modes keep their values in modes that change with the robot.
     """
 
     def __init__(self, system: System, chain: Chain, rates: ParameterRates, function: str, by: Sequence[str]) -> None:

@@ -420,7 +420,7 @@ class System(SystemGeometry):
             Distances from the link's root (m).
         q, v, a : array_like or mapping, shape (..., nq), optional
             Coordinates and their first and second derivatives; zero if omitted.
-        loads, constraint_forces
+        loads, constraint_forces : array_like, optional
             As in `reaction`.
 
         Returns
