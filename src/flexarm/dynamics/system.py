@@ -372,7 +372,7 @@ class System(SystemGeometry):
         loads : sequence of (str, float or None, array_like), optional
             Loads (link, x, wrench): force (N) and torque (N m), (..., 6), in world axes at x (m; None is the tip).
         constraint_forces : array_like, shape (..., rows), optional
-            Forces of the constraint rows, as in `run["reaction"]`; by default from coordinates without actuator.
+            Forces of the constraint rows, as in `run["reaction"]`; by default those that balance passive coordinates.
         axes : {"joint", "world"}, optional
             Axes of the result: those of the link's root frame (default) or of the world.
 
