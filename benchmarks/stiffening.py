@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.dynamics.validity import LARGE_DEFLECTION
+from flexarm.dynamics.validity import DEFLECTION_LIMIT
 from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR
 from page import table
 
@@ -51,7 +51,7 @@ class Comparison:
     @property
     def repeated(self) -> bool:
         """True if a run with "auto" is repeated with exact links."""
-        return self.estimate > MAX_STIFFENING_ERROR or self.bend > LARGE_DEFLECTION["shortening"]
+        return self.estimate > MAX_STIFFENING_ERROR or self.bend > DEFLECTION_LIMIT["shortening"]
 
     def __str__(self) -> str:
         return (

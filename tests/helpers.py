@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import flexarm as fa
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.dynamics import links as link_models
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -48,11 +48,13 @@ def more_nodes(monkeypatch: Any, count: int = 6) -> None:
         monkeypatch.setattr(f"{link_models.__name__}.{name}.add_once", add_anew)
 
 
-def add_anew(numbers: Numbers, path: str, beam: Any, key: tuple[object, ...], add: Callable[[Numbers], None]) -> None:
+def add_anew(
+    parameters: Parameters, path: str, beam: Any, key: tuple[object, ...], add: Callable[[Parameters], None]
+) -> None:
     """As `add_once`, but that nothing is remembered."""
-    own = Numbers()
+    own = Parameters()
     add(own)
-    numbers.include(own.under(path))
+    parameters.include(own.under(path))
 
 
 def omega(modes: fa.ModeSet) -> np.ndarray:

@@ -49,7 +49,7 @@ def test_factors_handed_over_as_a_column_solve_the_same_with_stiffness_and_held_
     """S = M + extra on some of the coordinates, through pack and unpack, against the dense solution."""
     import casadi as ca
 
-    from flexarm.dynamics.articulated import packed, substitute, unpacked
+    from flexarm.dynamics.articulated import back_substitute, pack_eliminated, unpack_eliminated
 
     robot = spatial("shortening", seed) if seed else fa.Robot(links=[fa.Link("a", 1.0, mass=1.0), unit_link("b")])
     system = fa.System(robot, native=False)
@@ -58,10 +58,10 @@ def test_factors_handed_over_as_a_column_solve_the_same_with_stiffness_and_held_
     free = [k for k in range(system.nq) if k != seed - 1]  # one coordinate held, or none
     extra = 0.3 * system.stiffness
     links = tree.restricted(free, ca.SX(ca.sparsify(ca.DM(extra)))).eliminate()
-    column = packed(links)
-    again = unpacked(column, links)
+    column = pack_eliminated(links)
+    again = unpack_eliminated(column, links)
     force = np.random.default_rng(seed).normal(size=len(free))
-    found = ca.Function("f", [e.q, e.p], [substitute(again, tree.order, ca.SX(ca.DM(force)))])
+    found = ca.Function("f", [e.q, e.p], [back_substitute(again, tree.order, ca.SX(ca.DM(force)))])
     q, _, _ = state(system, seed)
     here = np.ix_(free, free)
     expected = np.linalg.solve((system.mass_matrix(q) + extra)[here], force)

@@ -149,7 +149,7 @@ def test_turning_sections_carry_angular_momentum_and_energy(stiffening):
 
 @pytest.mark.slow
 def test_nodes_of_exact_links_are_enough(monkeypatch):
-    """What more of them change falls fast: here a coarse mesh bends and twists by 2 % in every coordinate."""
+    """The effect of additional nodes decreases fast: a coarse mesh bends and twists by 2 % in every coordinate."""
     robot = spatial("exact", rotary_inertia=True)
     q, _, _ = state(fa.System(robot, native=False), 0, size=1.0)
     found = [fa.System(robot, native=False).mass_matrix(q)]
@@ -219,7 +219,7 @@ def test_dry_friction_opposes_motion_and_saturates():
 @pytest.mark.parametrize("family", ["bend_y", "bend_z"])
 @pytest.mark.parametrize(("modes", "bend"), [(3, 0.2), (8, 0.12), (12, 0.1)])
 def test_a_bent_link_on_a_free_hinge_keeps_its_inertia(family, modes, bend):
-    """Its modes nearly turn it by themselves: what is left must not be less than nothing."""
+    """The modes almost represent a rotation of the link; the remaining inertia must stay positive."""
     flexible = fa.Flexible(bend_y=modes, bend_z=1)
     link = fa.Link("arm", 1.0, section=fa.Section.circle(0.02), material=fa.Material(7e10, 2700), flexible=flexible)
     system = fa.System(fa.Robot(links=[link]), native=False)

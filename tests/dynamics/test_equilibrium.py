@@ -1,4 +1,4 @@
-"""Static equilibrium, from wherever it is looked for."""
+"""Static equilibrium, from different starting postures."""
 
 import numpy as np
 import pytest
@@ -17,9 +17,9 @@ def test_a_spring_that_is_wound_up_at_first_unwinds():
 def test_a_joint_that_is_named_is_held_in_a_loop(name):
     """One joint of a rigid four-bar can be held: the one that q names, not the first of the robot."""
     system = fa.System(four_bar(gravity=(0, -9.81, 0)), native=False)
-    wanted = at(1.0)[name]
-    found = fa.equilibrium(system, {name: wanted})
-    assert found[system.index(name)] == pytest.approx(wanted, abs=1e-12)
+    target = at(1.0)[name]
+    found = fa.equilibrium(system, {name: target})
+    assert found[system.index(name)] == pytest.approx(target, abs=1e-12)
     assert np.abs(system.constraint(found)).max() < 1e-9
 
 

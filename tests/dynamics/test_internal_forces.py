@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.dynamics.internal_forces import LinkCuts
+from flexarm.dynamics.internal_forces import LinkSectionForces
 from flexarm.dynamics.joint_reactions import Balance
 from tests import newton_euler
 from tests.dynamics.test_joint_reactions import rigid_trees
@@ -91,7 +91,7 @@ def test_a_supported_link_has_the_moments_of_the_textbook():
 @settings(max_examples=12, deadline=None)
 @given(robots(most=3), st.integers(0, 10**6))
 def test_both_ends_of_every_link_meet_joints(robot, seed):
-    """At the root minus the reaction, whatever the model; at the tip minus those of links that hang there."""
+    """Section forces equal minus the reaction at the root, and minus the reactions of attached links at the tip."""
     found = fa.System(robot, native=False)
     q, v, a = state(found, seed)
     for link in robot.links:
@@ -158,12 +158,12 @@ def pieces(link: fa.Link, x: float, behind: bool) -> list:
 
 @pytest.mark.parametrize(("stiffening", "most"), [("none", 1e-12), ("shortening", 2e-4), ("exact", 1e-10)])
 def test_points_take_what_the_energy_of_a_link_takes(stiffening, most):
-    """What is spread over a link is the truncation of its energy only."""
+    """The wrench that is distributed over a link is the truncation error of its energy only."""
     shapes = fa.Flexible(bend_y=3, stiffening=stiffening)
     arm = fa.Robot(links=[fa.Link(name, 1.0, section=BAR, material=ALUMINIUM, flexible=shapes) for name in "ab"])
     found = fa.System(arm, native=False)
     q, v, a = state(found, 1, size=1.0)
-    cuts = LinkCuts(Balance(found, q, v, a, (), None), 1)
+    cuts = LinkSectionForces(Balance(found, q, v, a, (), None), 1)
     whole = found.reaction("b", q, v, a)
     assert np.abs(cuts.unresolved).max() < most * np.abs(whole).max()
 

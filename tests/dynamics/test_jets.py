@@ -1,11 +1,11 @@
-"""Rates of what is made of vectors that move, against differentiation in time."""
+"""Rates of functions of moving vectors, against differentiation in time."""
 
 import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from flexarm.dynamics.spatial_algebra import Jet, followed
+from flexarm.dynamics.spatial_algebra import Jet, jet_along
 
 t = ca.SX.sym("t")
 ONE = ca.vertcat(ca.sin(t), t**2 - 1, ca.exp(-t))
@@ -55,11 +55,11 @@ def test_rates_are_derivatives(name):
 
 def test_an_expression_follows_its_symbols():
     x = ca.SX.sym("x", 3)
-    found = followed(ca.vertcat(ca.sin(x[0]) * x[1], x[2] ** 2 + x[0]), x, jet(ONE))
+    found = jet_along(ca.vertcat(ca.sin(x[0]) * x[1], x[2] ** 2 + x[0]), x, jet(ONE))
     assert_allclose(values(found), values(jet(ca.vertcat(ca.sin(ONE[0]) * ONE[1], ONE[2] ** 2 + ONE[0]))), rtol=1e-12)
 
 
 def test_what_rests_is_idle():
-    assert Jet.constant(ca.SX.zeros(3)).idle
-    assert not Jet.constant(1.0).idle
+    assert Jet.constant(ca.SX.zeros(3)).vanishes
+    assert not Jet.constant(1.0).vanishes
     assert Jet.slow(ca.SX.sym("x", 2)).dx.is_zero()

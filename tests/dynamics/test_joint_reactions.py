@@ -163,7 +163,7 @@ def test_slides_on_rigid_links_give_their_force_along_the_slide():
 
 
 def test_a_link_that_bends_and_slides_is_pushed_out_by_its_bending():
-    """Its guide gives more along it than its drive: the force that a clamped root of a bent bar feels."""
+    """The guide exerts a larger axial force than the drive, by the force on the clamped root of a bent bar."""
     robot = fa.System(pair("R", "Pb", "none"), native=False)
     q = robot.vector({"b.q": 0.5, "b.bend_y[1]": 0.004})
     d, tau = robot.index("b.q"), robot.inverse_dynamics(q, None, None)
@@ -221,7 +221,7 @@ def test_the_power_of_a_reaction_is_the_rate_of_the_energy_outboard(robot, seed)
 
 
 def four_bar(cut: str, **fields) -> fa.Robot:
-    """The same linkage, opened at one of two of its joints."""
+    """Return the same linkage, opened at one of two of its joints."""
     crank, coupler = fa.Link("crank", 0.2, mass=1.0), fa.Link("coupler", 0.5, mass=2.0)
     if cut == "coupler":
         rocker = fa.Link("rocker", 0.4, parent="ground", offset=(0.45, 0, 0), mass=1.5)
@@ -245,8 +245,7 @@ def constrained(found: fa.System, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_a_joint_in_the_tree_and_as_a_loop_carries_the_same():
-    """Four bars, opened between coupler and rocker, or between rocker and ground: reaction of one is multiplier of the
-    other."""
+    """A four-bar linkage opened at one of two joints: the reaction of one is the multiplier of the other."""
     from tests.simulation.test_constraints import at
 
     open_loop, chain = fa.System(four_bar("coupler"), native=False), fa.System(four_bar("ground"), native=False)

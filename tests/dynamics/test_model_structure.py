@@ -1,4 +1,4 @@
-"""The numbers of robots of one structure, and what is said of others."""
+"""Parameters of robots of one structure, and messages about robots of another."""
 
 import numpy as np
 import pytest
@@ -196,8 +196,8 @@ DECIDE_NOTHING = {"name", "limits", "section", "material", "mass", "base", "shea
 @pytest.mark.parametrize("kind", FACTS)
 def test_every_field_that_is_no_number_is_known_to_the_structure(kind):
     fields = getattr(fa, kind).model_fields
-    numbers = {
+    parameters = {
         name for name, field in fields.items() if field.annotation is float or "Vector3" in str(field.annotation)
     }
-    numbers |= {name for name, field in fields.items() if str(field.annotation) == "tuple[float, float, float]"}
-    assert set(fields) - numbers - DECIDE_NOTHING == FACTS[kind]
+    parameters |= {name for name, field in fields.items() if str(field.annotation) == "tuple[float, float, float]"}
+    assert set(fields) - parameters - DECIDE_NOTHING == FACTS[kind]

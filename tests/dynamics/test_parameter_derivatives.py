@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.dynamics.parameter_derivatives import Rates
+from flexarm.dynamics.parameter_derivatives import ParameterRates
 from flexarm.robot import library
 from tests.differences import differences, numbers_in
 from tests.helpers import ALUMINIUM, robots, state
@@ -275,14 +275,14 @@ def test_a_zero_may_become_a_number(path):
 
 def test_zeros_together_are_as_each_alone_and_leave_the_system_as_it_is():
     system = fa.System(plain(gravity=(1.0, 0.0, 0.0)), native=False)
-    before, numbers = system.structure, system.numbers
+    before, parameters = system.structure, system.numbers
     q, v, a = state(system, 7)
     together = system.derivative("inverse_dynamics", ZEROS)(q, v, a)
     for k, path in enumerate(ZEROS):
         alone = system.derivative("inverse_dynamics", [path])(q, v, a)[:, 0]
         assert_allclose(together[:, k], alone, rtol=1e-9, atol=1e-9 * np.abs(alone).max(initial=1.0))
     assert system.structure is before
-    assert_allclose(system.numbers, numbers, rtol=0)
+    assert_allclose(system.numbers, parameters, rtol=0)
 
 
 def test_a_field_with_a_value_keeps_the_structure():
@@ -460,13 +460,13 @@ def test_threads_at_once_give_what_each_gives_alone():
 
 
 def test_a_field_is_differentiated_once(monkeypatch):
-    asked = []
-    original = Rates._rate
-    monkeypatch.setattr(Rates, "_rate", lambda self, path: asked.append(path) or original(self, path))
+    computed = []
+    original = ParameterRates._rate
+    monkeypatch.setattr(ParameterRates, "_rate", lambda self, path: computed.append(path) or original(self, path))
     system = fa.System(library.two_link_arm(), native=False)
     for function in ("inverse_dynamics", "mass_matrix", "energy"):
         system.derivative(function, [PAYLOAD, "links.fore.length"])
-    assert asked == [PAYLOAD, "links.fore.length"]
+    assert computed == [PAYLOAD, "links.fore.length"]
 
 
 def test_nothing_is_doubted():

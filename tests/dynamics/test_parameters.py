@@ -1,4 +1,4 @@
-"""The numbers of a robot: which entries are symbols, their names and values, and robots of one structure."""
+"""Parameters of a robot: which entries are symbols, their names and values, and robots of one structure."""
 
 import casadi as ca
 import numpy as np
@@ -6,24 +6,24 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import flexarm as fa
-from flexarm.dynamics.parameters import Numbers, ParameterSymbols
+from flexarm.dynamics.parameters import Parameters, ParameterSymbols
 
 FULL = np.array([[1.0, 2.0, 0.0], [2.0, 3.0, 4.0], [0.0, 4.0, 5.0]])
 BAND = np.abs(np.subtract.outer(range(3), range(3))) < 2
 
 
-def evaluated(numbers: Numbers, name: str) -> np.ndarray:
+def evaluated(parameters: Parameters, name: str) -> np.ndarray:
     """An entry's matrix of symbols with the values of the vector."""
-    symbols = ParameterSymbols(numbers)
+    symbols = ParameterSymbols(parameters)
     function = ca.Function("f", [symbols.column], [ca.densify(symbols[name])])
-    return function(numbers.vector).full()
+    return function(parameters.vector).full()
 
 
-def made(**entries) -> Numbers:
-    numbers = Numbers()
+def made(**entries) -> Parameters:
+    parameters = Parameters()
     for name, (value, options) in entries.items():
-        numbers.add(name, "kg", value, **options)
-    return numbers
+        parameters.add(name, "kg", value, **options)
+    return parameters
 
 
 # --- entries ---
@@ -31,78 +31,78 @@ def made(**entries) -> Numbers:
 
 @pytest.mark.parametrize("value", [3.0, [1.0, 2.0], FULL, np.zeros((3, 0)), np.arange(6.0).reshape(2, 3)])
 def test_an_entry_without_a_pattern_is_all_numbers(value):
-    numbers = made(x=(value, {}))
+    parameters = made(x=(value, {}))
     shape = np.asarray(value).shape
     matrix = np.reshape(value, (*shape, 1)[:2] if shape else (1, 1))
-    assert len(numbers.vector) == matrix.size
-    assert_array_equal(evaluated(numbers, "x"), matrix)
+    assert len(parameters.vector) == matrix.size
+    assert_array_equal(evaluated(parameters, "x"), matrix)
 
 
 def test_zeros_of_a_pattern_are_no_numbers():
-    numbers = made(K=(FULL, {"pattern": BAND}))
-    assert len(numbers.vector) == BAND.sum()
-    assert_array_equal(evaluated(numbers, "K"), FULL)
-    symbol = ParameterSymbols(numbers)["K"]
+    parameters = made(K=(FULL, {"pattern": BAND}))
+    assert len(parameters.vector) == BAND.sum()
+    assert_array_equal(evaluated(parameters, "K"), FULL)
+    symbol = ParameterSymbols(parameters)["K"]
     assert symbol.nnz() == BAND.sum()  # a true zero costs the equations nothing
     assert not symbol.has_nz(0, 2)
 
 
 def test_a_number_that_happens_to_be_zero_is_one_all_the_same():
-    numbers = made(x=(np.zeros(3), {}))
-    assert_array_equal(numbers.vector, np.zeros(3))
-    assert ParameterSymbols(numbers)["x"].nnz() == 3
+    parameters = made(x=(np.zeros(3), {}))
+    assert_array_equal(parameters.vector, np.zeros(3))
+    assert ParameterSymbols(parameters)["x"].nnz() == 3
 
 
 def test_the_halves_of_a_symmetric_matrix_share_their_numbers():
-    numbers = made(K=(FULL, {"pattern": BAND, "symmetric": True}))
-    assert_array_equal(numbers.vector, [1, 2, 3, 4, 5])
-    assert numbers.names == ["K[1,1]", "K[2,1]", "K[2,2]", "K[3,2]", "K[3,3]"]
-    assert_array_equal(evaluated(numbers, "K"), FULL)
-    symbol = ParameterSymbols(numbers)["K"]
+    parameters = made(K=(FULL, {"pattern": BAND, "symmetric": True}))
+    assert_array_equal(parameters.vector, [1, 2, 3, 4, 5])
+    assert parameters.names == ["K[1,1]", "K[2,1]", "K[2,2]", "K[3,2]", "K[3,3]"]
+    assert_array_equal(evaluated(parameters, "K"), FULL)
+    symbol = ParameterSymbols(parameters)["K"]
     assert ca.is_equal(symbol[0, 1], symbol[1, 0], 1)
 
 
 def test_ones_by_construction_are_no_numbers():
     turn = np.array([[1.0, 0.0], [0.5, -1.0]])
-    numbers = made(W=(turn, {"pattern": turn != 0, "ones": np.eye(2, dtype=bool)}))
-    assert_array_equal(numbers.vector, [0.5])
-    assert_array_equal(evaluated(numbers, "W"), turn)
-    assert ParameterSymbols(numbers)["W"][1, 1].is_constant()
+    parameters = made(W=(turn, {"pattern": turn != 0, "ones": np.eye(2, dtype=bool)}))
+    assert_array_equal(parameters.vector, [0.5])
+    assert_array_equal(evaluated(parameters, "W"), turn)
+    assert ParameterSymbols(parameters)["W"][1, 1].is_constant()
 
 
 def test_ones_beside_a_single_number():
     """CasADi takes none of the entries of a scalar for a row, not a column."""
-    numbers = Numbers()
-    numbers.add("x", "m", 0.8)
-    numbers.add("U", "m", [[0.0, 1.0]], [[False, True]], ones=np.array([[False, True]]))
-    assert_array_equal(ca.evalf(ca.densify(ParameterSymbols(numbers)["U"])).full(), [[0.0, 1.0]])
+    parameters = Parameters()
+    parameters.add("x", "m", 0.8)
+    parameters.add("U", "m", [[0.0, 1.0]], [[False, True]], ones=np.array([[False, True]]))
+    assert_array_equal(ca.evalf(ca.densify(ParameterSymbols(parameters)["U"])).full(), [[0.0, 1.0]])
 
 
 def test_directions_keep_what_is_whole():
-    numbers = Numbers()
-    numbers.add_directions("axis", [0.0, 0.6, 0.8])
-    numbers.add_directions("R", np.array([[0.0, -1.0], [1.0, 1e-17]]))
-    assert_array_equal(numbers.vector, [0.6, 0.8])
-    assert numbers.names == ["axis.1", "axis.2"]
-    assert_array_equal(evaluated(numbers, "R"), [[0, -1], [1, 0]])
-    other = Numbers()
+    parameters = Parameters()
+    parameters.add_directions("axis", [0.0, 0.6, 0.8])
+    parameters.add_directions("R", np.array([[0.0, -1.0], [1.0, 1e-17]]))
+    assert_array_equal(parameters.vector, [0.6, 0.8])
+    assert parameters.names == ["axis.1", "axis.2"]
+    assert_array_equal(evaluated(parameters, "R"), [[0, -1], [1, 0]])
+    other = Parameters()
     other.add_directions("axis", [-0.0, 0.6, 0.8])
     other.add_directions("R", np.array([[-1e-17, -1.0], [1.0, -0.0]]))
-    assert other.structure == numbers.structure  # minus zero is zero
+    assert other.structure == parameters.structure  # minus zero is zero
 
 
 def test_of_what_users_give_zeros_are_none():
-    numbers = Numbers()
-    numbers.add_given("offset", "m", (0.0, 0.2, 0.0))
-    numbers.add_given("damping", "N s", 0.0)
-    assert_array_equal(numbers.vector, [0.2])
-    assert numbers.names == ["offset.1"]
-    assert ParameterSymbols(numbers)["damping"].nnz() == 0
+    parameters = Parameters()
+    parameters.add_given("offset", "m", (0.0, 0.2, 0.0))
+    parameters.add_given("damping", "N s", 0.0)
+    assert_array_equal(parameters.vector, [0.2])
+    assert parameters.names == ["offset.1"]
+    assert ParameterSymbols(parameters)["damping"].nnz() == 0
 
 
 def test_a_value_where_there_is_none_by_construction_is_a_mistake_in_the_pattern():
     wrong = FULL + 1e-3
-    with pytest.raises(ValueError, match="K cannot be computed: rounding stands in it"):
+    with pytest.raises(ValueError, match="K cannot be computed: rounding errors appear"):
         _ = made(x=(1.0, {}), K=(wrong, {"pattern": BAND})).vector
     with pytest.raises(ValueError, match="M cannot be computed"):
         _ = made(M=(2 * np.eye(2), {"ones": np.eye(2, dtype=bool)}), x=(1.0, {})).vector
@@ -114,20 +114,20 @@ def test_a_value_where_there_is_none_by_construction_is_a_mistake_in_the_pattern
 
 
 def test_every_number_has_a_name_and_a_unit():
-    numbers = made(m=(2.0, {}), c=([1.0, 2.0], {}), K=(FULL, {"pattern": BAND, "symmetric": True}))
-    assert numbers.names == ["m", "c.0", "c.1", "K[1,1]", "K[2,1]", "K[2,2]", "K[3,2]", "K[3,3]"]
-    assert len(numbers.units) == len(numbers.names) == len(numbers.vector)
+    parameters = made(m=(2.0, {}), c=([1.0, 2.0], {}), K=(FULL, {"pattern": BAND, "symmetric": True}))
+    assert parameters.names == ["m", "c.0", "c.1", "K[1,1]", "K[2,1]", "K[2,2]", "K[3,2]", "K[3,3]"]
+    assert len(parameters.units) == len(parameters.names) == len(parameters.vector)
     arm = fa.System(fa.library.rrr_arm(elastic_joints=True), native=False)
-    names = arm.structure.numbers.names
+    names = arm.structure.parameters.names
     assert len(set(names)) == len(names) == len(arm.numbers)
-    assert len(arm.structure.numbers.units) == len(names)
+    assert len(arm.structure.parameters.units) == len(names)
 
 
 def test_symbols_under_a_path():
-    numbers = Numbers()
-    numbers.add("links.a.length", "m", 1.0)
-    numbers.add("links.a.tip.x", "m", 2.0)
-    symbols = ParameterSymbols(numbers)
+    parameters = Parameters()
+    parameters.add("links.a.length", "m", 1.0)
+    parameters.add("links.a.tip.x", "m", 2.0)
+    symbols = ParameterSymbols(parameters)
     a = symbols.under("links.a")
     assert "length" in a
     assert "mass" not in a
@@ -141,13 +141,13 @@ def test_symbols_under_a_path():
 # --- robots of one structure ---
 
 
-def given(offset, mass=1.0, payload=True) -> Numbers:
-    numbers = Numbers()
-    numbers.fact("link 'fore'", "a payload", payload)
-    numbers.fact("link 'fore'", "has stiffening =", "none")
-    numbers.add("mass", "kg", mass)
-    numbers.add_given("offset", "m", offset)
-    return numbers
+def given(offset, mass=1.0, payload=True) -> Parameters:
+    parameters = Parameters()
+    parameters.fact("link 'fore'", "a payload", payload)
+    parameters.fact("link 'fore'", "has stiffening =", "none")
+    parameters.add("mass", "kg", mass)
+    parameters.add_given("offset", "m", offset)
+    return parameters
 
 
 def test_a_zero_there_may_stand_for_a_number_here_but_not_the_other_way():
@@ -169,8 +169,8 @@ def test_the_first_difference_is_told():
         here.vector_of(other)
     more = given((0.1, 0, 0))
     more.add("length", "m", 1.0)
-    for one, two, told in ((here, more, "there and not here"), (more, here, "here and not there")):
-        with pytest.raises(ValueError, match=f"there is length {told}"):
+    for one, two, message in ((here, more, "there and not here"), (more, here, "here and not there")):
+        with pytest.raises(ValueError, match=f"there is length {message}"):
             one.vector_of(two)
     with pytest.raises(ValueError, match="x is 1 x 1 here and 2 x 1 there"):
         made(x=([1.0], {})).vector_of(made(x=([1.0, 2.0], {})))
@@ -189,9 +189,9 @@ def test_joined_numbers_are_numbers_wherever_one_has_any():
 
 def test_whole_directions_that_differ():
     def turned(axis):
-        numbers = Numbers()
-        numbers.add_directions("axis", axis)
-        return numbers
+        parameters = Parameters()
+        parameters.add_directions("axis", axis)
+        return parameters
 
     with pytest.raises(ValueError, match=r"axis\.2 is 1 here by construction and -1 there"):
         turned([0.0, 0.0, 1.0]).vector_of(turned([0.0, 0.0, -1.0]))
@@ -201,19 +201,19 @@ def test_whole_directions_that_differ():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_refused_by_name(value):
-    numbers = made(m=(1.0, {}), K=(np.array([[1.0, 2.0], [2.0, value]]), {"symmetric": True}))
+    parameters = made(m=(1.0, {}), K=(np.array([[1.0, 2.0], [2.0, value]]), {"symmetric": True}))
     with pytest.raises(ValueError, match=rf"the number K\[2,2\] is {value}: must be finite"):
-        _ = numbers.vector
+        _ = parameters.vector
 
 
 def test_a_structure_keeps_no_number():
-    numbers = made(K=(FULL, {"pattern": BAND, "symmetric": True}))
-    erased = numbers.erased()
-    assert erased.structure == numbers.structure
-    assert erased.names == numbers.names
+    parameters = made(K=(FULL, {"pattern": BAND, "symmetric": True}))
+    erased = parameters.erased()
+    assert erased.structure == parameters.structure
+    assert erased.names == parameters.names
     assert np.isnan(erased.entries[0].value).all()
-    assert_array_equal(erased.vector_of(numbers), numbers.vector)
-    assert_array_equal(numbers.entries[0].value, FULL)
+    assert_array_equal(erased.vector_of(parameters), parameters.vector)
+    assert_array_equal(parameters.entries[0].value, FULL)
 
 
 def test_values_do_not_decide_the_structure_but_all_else_does():
@@ -258,14 +258,14 @@ def test_a_robot_with_other_numbers_has_the_same_functions(changes):
 
 
 def test_numbers_under_a_path():
-    numbers = Numbers()
-    numbers.fact(".nodes", "are so many:", 3)
-    numbers.add(".x", "m", 1.5)
-    under = numbers.under("links.a")
+    parameters = Parameters()
+    parameters.fact(".nodes", "are so many:", 3)
+    parameters.add(".x", "m", 1.5)
+    under = parameters.under("links.a")
     assert under.names == ["links.a.x"]
     assert under.facts[0].where == "links.a.nodes"
     assert_array_equal(under.vector, [1.5])
-    assert numbers.names == [".x"]
+    assert parameters.names == [".x"]
 
 
 def test_numbers_of_joints_are_those_of_the_joint_that_a_robot_has():

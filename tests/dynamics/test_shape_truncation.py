@@ -47,9 +47,9 @@ def test_frequencies_are_those_of_modes(held, joints):
 
 
 def test_too_few_shapes_are_told_with_the_number_that_would_do():
-    with pytest.warns(fa.ValidityWarning, match=r"too few shapes: a mode at .* take bend_y=3 of 'upper'") as said:
+    with pytest.warns(fa.ValidityWarning, match=r"too few shapes: a mode at .* take bend_y=3 of 'upper'") as caught:
         fa.modes(loaded_arm(2))
-    assert len(said) == 1
+    assert len(caught) == 1
     with pytest.warns(fa.ValidityWarning, match="too few shapes"):
         fa.linearize(loaded_arm(2))
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""The conventions of rotations.py, by differentiating poses in time."""
+"""Conventions of spatial_algebra.py, by differentiating poses in time."""
 
 import casadi as ca
 import numpy as np
@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from flexarm.dynamics.spatial_algebra import (
+    GeneralRotation,
     Mount,
     Shift,
-    Swing,
     Turn,
     X,
     Y,
@@ -16,7 +16,7 @@ from flexarm.dynamics.spatial_algebra import (
     acceleration_along,
     pose_along,
     rotation,
-    simplified,
+    simplify,
     twist_along,
 )
 
@@ -37,10 +37,10 @@ AXIS = tuple(np.array([1.0, -2.0, 2.0]) / 3)
 
 
 def swing(R):
-    """Of any rotation, its angular velocity in the new axes from R^T dR."""
+    """Return any rotation with its angular velocity in the new axes from R^T dR."""
     spin = R.T @ ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3)
     omega = ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
-    return Swing(R, omega, ca.jacobian(omega, t))
+    return GeneralRotation(R, omega, ca.jacobian(omega, t))
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_acceleration_is_that_of_the_origin(path):
 
 
 def test_simplified_paths_lead_to_the_same_place_in_fewer_steps(path):
-    short = simplified([Mount(ca.SX.eye(3)), *path])
+    short = simplify([Mount(ca.SX.eye(3)), *path])
     assert len(short) == len(path) - 1
     start = (ca.SX.eye(3), ca.SX.zeros(3))
     for long, brief in zip(pose_along(path, *start), pose_along(short, *start)):

@@ -97,10 +97,10 @@ def test_sections_that_vary_hold_a_point_here_and_not_there():
     for section in (cone, steps):
         assert section.has(0.2, 0.008, 0.008) is True
         assert section.has(1.0, 0.008, 0.008) is False
-    numbers = fa.Section.properties(A=1e-4, I_y=1e-9, I_z=1e-9)
-    assert numbers.has(0.5, 1.0, 1.0) is None
-    assert fa.Section.tapered(numbers, numbers).has(0.5, 1.0, 1.0) is None
-    beam(numbers, bend_y=1).strain("beam", 0.5, at=(1.0, 1.0))
+    parameters = fa.Section.properties(A=1e-4, I_y=1e-9, I_z=1e-9)
+    assert parameters.has(0.5, 1.0, 1.0) is None
+    assert fa.Section.tapered(parameters, parameters).has(0.5, 1.0, 1.0) is None
+    beam(parameters, bend_y=1).strain("beam", 0.5, at=(1.0, 1.0))
 
 
 def test_what_is_wrong_is_said():
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said():
 
 
 def test_the_gauge_is_on_the_surface_unless_a_point_is_given():
-    """As laws and linear models have it; on a cone the surface is elsewhere at each section."""
+    """The default is the same in feedback laws and linear models; on a cone the surface differs at each section."""
     cone = beam(fa.Section.tapered(fa.Section.circle(0.04), fa.Section.circle(0.02)), bend_y=2)
     q, x = np.array([0.01, -0.002]), [0.0, 0.25, 0.9]
     surface = [cone.strain("beam", each, q, at=(y, 0)) for each, y in zip(x, (0.02, 0.0175, 0.011), strict=True)]

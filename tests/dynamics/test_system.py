@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.dynamics import model_structure as structure_module
-from flexarm.dynamics import system as system_module
+from flexarm.dynamics import system_base
 
 DRIVE = fa.Drive(stiffness=100.0, rotor_inertia=0.1)
 
@@ -199,9 +199,9 @@ def test_systems_and_modes_pickle(system):
 
 def test_threads_share_what_the_first_of_them_builds(monkeypatch):
     system, expected = (fa.System(fa.library.two_link_arm(), native=False) for _ in range(2))
-    monkeypatch.setattr(structure_module, "_known", OrderedDict())
+    monkeypatch.setattr(structure_module, "_structures", OrderedDict())
     _ = system.structure
-    monkeypatch.setattr(structure_module, "_known", OrderedDict())
+    monkeypatch.setattr(structure_module, "_structures", OrderedDict())
     built, start = [], threading.Barrier(8)
     recipe = system.parametric._recipes["mass_matrix"]
 
@@ -210,14 +210,14 @@ def test_threads_share_what_the_first_of_them_builds(monkeypatch):
         time.sleep(0.05)
         return recipe()
 
-    class SlowEvaluator(system_module.Evaluator):
+    class SlowEvaluator(system_base.Evaluator):
         def __init__(self, *args):
             built.append("evaluator")
             time.sleep(0.05)
             super().__init__(*args)
 
     monkeypatch.setitem(system.parametric._recipes, "mass_matrix", slow_recipe)
-    monkeypatch.setattr(system_module, "Evaluator", SlowEvaluator)
+    monkeypatch.setattr(system_base, "Evaluator", SlowEvaluator)
 
     def compute(angle):
         start.wait()
@@ -238,7 +238,7 @@ def test_a_linearization_by_columns_is_that_of_one_expression(monkeypatch):
     system = fa.System(robot, native=False)
     q, v, a = 0.1 * np.random.default_rng(5).normal(size=(3, 2, 1, system.nq))
     whole = system.linearization(q, v, a[0])
-    monkeypatch.setattr(room, "MANY", 0)
+    monkeypatch.setattr(room, "MAX_DENSE_COORDINATES", 0)
     columns = system.linearization(q, v, a[0])
     for name in ("M", "K", "G", "D"):
         assert getattr(columns, name).shape == (2, 1, system.nq, system.nq)

@@ -1,4 +1,4 @@
-"""Motions that move no mass are found whatever the units, and only they are."""
+"""Motions without inertia are found whatever the units, and only they are."""
 
 from math import pi
 
@@ -7,7 +7,7 @@ import pytest
 
 import flexarm as fa
 from benchmarks.robots import planar_chain
-from flexarm.dynamics.validity import SINGULAR, idle_motions
+from flexarm.dynamics.singularity import SINGULAR_EIGENVALUE, massless_motions
 
 STEEL = {"section": fa.Section.rectangle(0.02, 0.005), "material": fa.Material(2.1e11, 7850.0)}
 
@@ -77,10 +77,12 @@ def test_ill_conditioned_robots_are_not_singular(robot):
 def test_units_do_not_matter():
     M = np.array([[2.0, 2.0], [2.0, 2.0]])
     for scale in (np.array([1.0, 1.0]), np.array([1e6, 1e-6])):
-        found = idle_motions(M * np.outer(scale, scale), 1 / scale)
+        found = massless_motions(M * np.outer(scale, scale), 1 / scale)
         assert found.shape == (2, 1)
         assert found[0, 0] / found[1, 0] == pytest.approx(-1.0)
-    assert idle_motions(M + np.diag([10 * SINGULAR, 10 * SINGULAR]) * 2, np.ones(2)).shape == (2, 0)
+    assert massless_motions(
+        M + np.diag([10 * SINGULAR_EIGENVALUE, 10 * SINGULAR_EIGENVALUE]) * 2, np.ones(2)
+    ).shape == (2, 0)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1.57])

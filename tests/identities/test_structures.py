@@ -67,7 +67,7 @@ def answers(robot: fa.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dic
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_structure, "_known", OrderedDict())
+    monkeypatch.setattr(model_structure, "_structures", OrderedDict())
     monkeypatch.setattr(compiled_step, "_codes", OrderedDict())
 
 

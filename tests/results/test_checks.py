@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.dynamics.validity import LARGE_DEFLECTION
+from flexarm.dynamics.validity import DEFLECTION_LIMIT
 from flexarm.results.checks import warn_of_validity
 from tests.helpers import unit_link
 
@@ -101,10 +101,10 @@ def test_a_link_that_bends_further_than_its_model_is_meant_for(turned, stiffenin
     assert sentence == (expected if warned else "")
 
 
-@pytest.mark.parametrize("stiffening", LARGE_DEFLECTION)
+@pytest.mark.parametrize("stiffening", DEFLECTION_LIMIT)
 def test_limits_are_where_the_tip_is_off_by_a_thousandth_of_the_length(stiffening):
     """In the equilibrium of a bar that a force at its tip bends, against the exact link."""
-    force = 3 * LARGE_DEFLECTION[stiffening]  # P L^2 / EI
+    force = 3 * DEFLECTION_LIMIT[stiffening]  # P L^2 / EI
     link = unit_link(joint=fa.Weld(), mass=1e-9, payload=fa.PointMass(1.0))
     tips = []
     for model in ("exact", stiffening):

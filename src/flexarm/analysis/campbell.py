@@ -17,7 +17,7 @@ from flexarm.analysis.modes import Complex, Hold, ModeSet, steady_speeds, vibrat
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import way_out
+from flexarm.dynamics.validity import exact_model_hint
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
 from flexarm.robot import Revolute, Robot
@@ -201,7 +201,8 @@ class _Turning:
                 return out
             last = size
         raise ArithmeticError(
-            f"no steady rotation was found at {omega:g} rad/s: some link is too soft for it{way_out(self.system.robot)}"
+            f"no steady rotation was found at {omega:g} rad/s: some link is too soft for it"
+            f"{exact_model_hint(self.system.robot)}"
         )
 
 

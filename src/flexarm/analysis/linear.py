@@ -16,7 +16,7 @@ from flexarm.analysis.transfer import SecondOrderModel
 from flexarm.codegen.library import building
 from flexarm.dynamics.arguments import Linearization, Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.equilibrium import following
+from flexarm.dynamics.equilibrium import dependent_coordinates
 from flexarm.dynamics.joint_reactions import row_forces
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.stiffening import system_for_posture
@@ -154,7 +154,7 @@ class SmallMotions:
     def independent(self) -> tuple[list[int], Array]:
         """Coordinates that are states, and Z (nq, states): how all move with them. Driven ones are among them."""
         nq, rows = self.system.nq, len(self.J)
-        last = following(self.system, self.q, self.free) if rows else []
+        last = dependent_coordinates(self.system, self.q, self.free) if rows else []
         if len(last) < rows:
             raise ValueError(
                 "the constraints leave no freedom to the joints whose accelerations are inputs: "

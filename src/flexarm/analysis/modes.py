@@ -15,11 +15,12 @@ import numpy as np
 from flexarm.beam.bases import all_modes
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.equilibrium import displacements, holdable, multipliers, tangent_stiffness
+from flexarm.dynamics.equilibrium import constraint_multipliers, displacements, holdable_coordinates, tangent_stiffness
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
+from flexarm.dynamics.singularity import massless_motions
 from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import idle_motions, warn_of_posture, way_out
+from flexarm.dynamics.validity import exact_model_hint, warn_of_posture
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
@@ -184,7 +185,7 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
     here = np.ix_(kept, kept)
     _require_inertia(system, kept, system.mass_matrix(q)[here])
     independent, Z = displacements(system, q, kept)
-    K = tangent_stiffness(system, q, multipliers(system, q, kept))
+    K = tangent_stiffness(system, q, constraint_multipliers(system, q, kept))
     matrices = (system.mass_matrix(q), K, K - system.stiffness_matrix(q), system.damping_matrix(q))
     M, K, geometric, D = (Z.T @ matrix[here] @ Z for matrix in matrices)
     motions = _motions(system, independent, K, geometric)
@@ -234,12 +235,12 @@ def vibrating(system: System, joints: Hold | Mapping[str, Hold], held: set[int])
 
 def _require_inertia(system: System, kept: list[int], M: Array) -> None:
     """Every motion must move some mass."""
-    motions = idle_motions(M, system.sizes[kept])
+    motions = massless_motions(M, system.sizes[kept])
     if not motions.size:
         if np.linalg.eigvalsh(M).min(initial=np.inf) <= 0:
             raise ValueError(
                 "q: links bend too far at this posture: their mass matrix is not positive definite"
-                f"{way_out(system.robot)}"
+                f"{exact_model_hint(system.robot)}"
             )
         return
     worst = int(np.abs(motions).max(axis=1).argmax())
@@ -361,5 +362,5 @@ def locked_joints(system: System, q: Vector = None) -> dict[str, Hold]:
     links = [each.link for each in system.actuators]
     if not system.constraints:
         return dict.fromkeys(links, "locked")
-    held = holdable(system, Assembly(system, ()).posture(system.posture(q)))
+    held = holdable_coordinates(system, Assembly(system, ()).posture(system.posture(q)))
     return {each.link: "locked" if each.coordinate.index in held else "free" for each in system.actuators}

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.codegen.library import building
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
@@ -99,7 +99,7 @@ class Place:
     def _function(self) -> Any:
         """The rates of the expressions of the twin's frame, differentiated once more along v."""
         system, n = self.system, self.system.nq
-        there = Numbers()
+        there = Parameters()
         system.add_place(there, "place", self.number, self.x)
         with building:
             q, v = ca.MX.sym("q", n), ca.MX.sym("v", n)

@@ -22,7 +22,7 @@ from flexarm.analysis.rigid_kinematics import require_tree
 from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, system_of, values_by_link
 from flexarm.dynamics.equilibrium import equilibrium
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning, way_out
+from flexarm.dynamics.validity import ValidityWarning, exact_model_hint
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
@@ -180,7 +180,7 @@ def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, A
         last = size
     raise ArithmeticError(
         "motion: no quasi-static deflection was found; the links are too soft for its accelerations"
-        f"{way_out(system.robot)}"
+        f"{exact_model_hint(system.robot)}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, system_of
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.system import System
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
@@ -80,7 +80,7 @@ class StrainLaw:
 def _gauge(system: System, link: Link, x: float) -> tuple[str, float]:
     """The signal of a gauge, and the moment on the joint for a strain of one."""
     bends = [] if link.flexible is None else [each for each in ("bend_y", "bend_z") if getattr(link.flexible, each)]
-    if len(bends) != 1 or gripped(link):
+    if len(bends) != 1 or is_gripped(link):
         raise ValueError(f"link '{link.name}': strain is fed back of links that bend in one plane, clamped to a joint")
     if x > link.length:
         raise ValueError(f"x = {x:g} m: must lie on the link, between 0 and {link.length:g} m")

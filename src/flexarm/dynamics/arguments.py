@@ -1,7 +1,4 @@
-"""What a system answers with where one array is not enough.
-
-From what users give to arrays: coordinates by name, places on links, torques; or a sentence about what is wrong.
-"""
+"""Conversion of user arguments to arrays; results `Energy` and `Linearization`."""
 
 from __future__ import annotations
 
@@ -18,7 +15,14 @@ from flexarm.foundation.validation import Array, real_array, real_number, whole_
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies in J, numbers or arrays over a batch; also by key, `energy["kinetic"]`."""
+    """Energies of a robot; also by key, `energy["kinetic"]`.
+
+    Parameters
+    ----------
+    kinetic, elastic, gravity, drive : ndarray
+        Kinetic energy, strain energy of the links, potential of gravity, energy of elastic drives and stops (J);
+        numbers, or arrays over a batch.
+    """
 
     kinetic: Array
     elastic: Array
@@ -27,18 +31,25 @@ class Energy:
 
     @property
     def total(self) -> Array:
+        """Sum of all energies (J)."""
         return self.kinetic + self.elastic + self.gravity + self.drive
 
     def __getitem__(self, name: str) -> Array:
-        known = ["kinetic", "elastic", "gravity", "drive", "total"]
-        if name not in known:
-            raise KeyError(f"there is no energy '{name}'{suggestion(name, known)}")
+        names = ["kinetic", "elastic", "gravity", "drive", "total"]
+        if name not in names:
+            raise KeyError(f"there is no energy '{name}'{suggestion(name, names)}")
         return getattr(self, name)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class Linearization:
-    """Matrices (..., nq, nq) of small motions: mass, tangent stiffness, gyroscopic terms, dissipation."""
+    """Matrices of small motions, M ddx + (G + D) dx + K x.
+
+    Parameters
+    ----------
+    M, K, G, D : ndarray, shape (..., nq, nq)
+        Mass matrix, tangent stiffness, gyroscopic matrix and damping matrix.
+    """
 
     M: Array
     K: Array
@@ -48,19 +59,20 @@ class Linearization:
 
 Vector = Mapping[str, float] | Array | list[float] | tuple[float, ...] | None
 
-MOST_POINTS = 100_000
+MAX_POINT_COUNT = 100_000
 
-# Of a link's length: a slide at its end may be beyond it by this much.
-ROUNDING = 1e-9
+# Relative to a link's length: distance beyond its ends that is accepted for what slides along it.
+POSITION_TOLERANCE = 1e-9
 
 
 class Arguments:
-    """Of the functions of one robot."""
+    """Validation and conversion of arguments for the functions of one robot."""
 
     def __init__(self, chain: Chain) -> None:
         self._links, self._bodies, self._coordinates = chain.robot.links, chain.bodies, chain.coordinates
 
     def place(self, link: str, x: float | None) -> tuple[int, float]:
+        """Return the index of a link and a position on it (m); None is the tip."""
         names = [each.name for each in self._links]
         if link not in names:
             raise KeyError(f"there is no link {shown(link)}{suggestion(link, names)}")
@@ -71,23 +83,24 @@ class Arguments:
         return names.index(link), at
 
     def places(self, link: str, x: Any) -> tuple[int, Array]:
-        """The number of a link and places on it, (points,); a number is one point."""
+        """Return the index of a link and positions on it, shape (points,); a number is one point."""
         number, _ = self.place(link, None)
         given = real_array("x", x)
-        if given.ndim > 1 or given.size > MOST_POINTS:
+        if given.ndim > 1 or given.size > MAX_POINT_COUNT:
             raise ValueError(
-                f"x has shape {given.shape}: must be a number or a list of at most {MOST_POINTS} numbers (m)"
+                f"x has shape {given.shape}: must be a number or a list of at most {MAX_POINT_COUNT} numbers (m)"
             )
         return number, np.array([self.place(link, each)[1] for each in np.atleast_1d(given).tolist()])
 
     def stations(self, length: float, points: int) -> Array:
-        """Points along a link, root and tip among them."""
+        """Return equally spaced points along a link, root and tip included."""
         count = whole_number("points", points, least=1)
-        if count > MOST_POINTS:
-            raise ValueError(f"points = {count}: must be at most {MOST_POINTS}")
+        if count > MAX_POINT_COUNT:
+            raise ValueError(f"points = {count}: must be at most {MAX_POINT_COUNT}")
         return np.linspace(0, length, count)
 
     def vector(self, name: str, value: Vector) -> Array:
+        """Return validated coordinates as an array (..., nq); `name` is the argument's name in messages."""
         vector = self._coordinates.vector(value, name)
         names, count = self._coordinates.names, self._coordinates.count
         if vector.ndim == 0 or vector.shape[-1] != count:
@@ -104,7 +117,7 @@ class Arguments:
         return vector
 
     def forces(self, tau: Vector) -> Array:
-        """nq generalised forces from actuator torques or from themselves (where nu = nq they are the same)."""
+        """Return nq generalized forces from nu actuator torques, nq generalized forces, or a mapping."""
         if tau is None:
             return np.zeros(self._coordinates.count)
         if isinstance(tau, Mapping):
@@ -133,7 +146,7 @@ class Arguments:
         return given
 
     def _forces_by_name(self, tau: Mapping[str, float]) -> Array:
-        """From torques by link and generalised forces by coordinate."""
+        """Return generalized forces from torques by link and generalized forces by coordinate."""
         out = np.zeros(self._coordinates.count)
         for name, value in tau.items():
             number = real_number(f"tau['{name}']", value)

@@ -1,12 +1,12 @@
-"""Mass matrix and its inverse, link by link.
+"""Mass matrix and its inverse by recursion over the links (docs/theory.md, "Equations of motion").
 
 The kinetic energy is a sum over links of a quadratic form in (V_i, dx_i), and the twists follow the tree,
 
     V_i = W_i + joint_i dx_i,    W_i = carry_i V_parent + carry_x_i dx_parent.
 
-Folding the tree inward, each link hands its parent a 6x6 inertia seen at W_i: the composite one when all coordinates
-are held (that gives the columns of M), the articulated one when they are free (that solves M a = r at a cost
-proportional to the number of links; Featherstone 2008, chapters 6 and 7, with elastic coordinates added).
+In an inward sweep each link passes a 6x6 inertia at W_i to its parent: the composite inertia if all coordinates are
+held (columns of M), the articulated inertia if they are free (solution of M a = r at a cost proportional to the number
+of links; Featherstone 2008, chapters 6 and 7, with elastic coordinates added).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from flexarm.foundation.dataclass import dataclass
 
 @dataclass(frozen=True)
 class LocalInertia:
-    """One link: its form `inertia` over (V, dx), its place in the robot's vector and its twist's Jacobians."""
+    """Inertia of one link over (V, dx), (6 + n, 6 + n); its slice of the robot's vector; Jacobians of its twist."""
 
     parent: int | None
     place: slice
@@ -34,8 +34,10 @@ class LocalInertia:
 
 @dataclass(frozen=True)
 class Eliminated:
-    """One link after elimination of its coordinates: LDL factors of their inertia, and `freed` (n, 6), how they give
-    way to an acceleration of W."""
+    """Link after elimination of its coordinates.
+
+    `pivots`, `factor`, `permutation`: LDL factors of their inertia. `freed` (n, 6): response to an acceleration of W.
+    """
 
     parent: int | None
     place: slice
@@ -50,7 +52,7 @@ class Eliminated:
     MATRICES = ("pivots", "factor", "freed", "carry", "carry_x", "joint")
 
     def accelerations(self, force: Any) -> Any:
-        """The link's own accelerations under a force on its coordinates, W held."""
+        """Return the link's own accelerations under a force on its coordinates, with W held."""
         if not force.shape[0]:
             return force
         return ca.ldl_solve(force, self.pivots, self.factor, self.permutation)
@@ -58,7 +60,7 @@ class Eliminated:
 
 @dataclass
 class Form:
-    """1/2 (W, dx)^T [[WW, Wx], [Wx^T, xx]] (W, dx)."""
+    """Quadratic form 1/2 (W, dx)^T [[WW, Wx], [Wx^T, xx]] (W, dx)."""
 
     WW: Any
     Wx: Any
@@ -66,15 +68,15 @@ class Form:
 
     @staticmethod
     def of(link: LocalInertia) -> Form:
-        """A link alone, at its own twist V."""
+        """Return the form of a link alone, at its own twist V."""
         return Form(link.inertia[:6, :6], link.inertia[:6, 6:], link.inertia[6:, 6:])
 
     def add(self, WW: Any, Wx: Any, xx: Any) -> None:
-        """What a child hands over."""
+        """Add the inertia of a child."""
         self.WW, self.Wx, self.xx = self.WW + WW, self.Wx + Wx, self.xx + xx
 
-    def seat(self, joint: Any) -> None:
-        """From V to W = V - joint dx."""
+    def transform_to_joint(self, joint: Any) -> None:
+        """Change variables from V to W = V - joint dx."""
         pulled = self.WW @ joint
         coupled = joint.T @ self.Wx
         self.xx = self.xx + symmetric(coupled + coupled.T + joint.T @ pulled)
@@ -82,10 +84,10 @@ class Form:
 
 
 def eliminate(link: LocalInertia, form: Form) -> tuple[Eliminated, Any]:
-    """A link, with all that its children hand over, without its coordinates; and the inertia that it shows at W."""
-    form.seat(link.joint)
+    """Return a link, children included, with its coordinates eliminated, and the inertia (6, 6) that remains at W."""
+    form.transform_to_joint(link.joint)
     pivots, factor, permutation = ca.ldl(form.xx) if form.xx.numel() else (ca.SX(0, 1), ca.SX(0, 0), [])
-    freed = ca.SX(form.xx.shape[0], 6)  # the ground does not give way
+    freed = ca.SX(form.xx.shape[0], 6)  # zero on the ground, which does not move
     if form.xx.numel() and link.parent is not None:
         freed = ca.ldl_solve(form.Wx.T, pivots, factor, permutation)
     sparse = (ca.sparsify(part) for part in (freed, link.carry, link.carry_x, link.joint))
@@ -94,20 +96,20 @@ def eliminate(link: LocalInertia, form: Form) -> tuple[Eliminated, Any]:
     )
 
 
-def handed_over(link: LocalInertia, inertia: Any) -> tuple[Any, Any, Any]:
-    """The inertia that a link shows at W, as its parent feels it at its own V and coordinates."""
+def parent_inertia(link: LocalInertia, inertia: Any) -> tuple[Any, Any, Any]:
+    """Return the inertia of a link at W as parts of its parent's form, over the parent's V and coordinates."""
     X, P = link.carry, link.carry_x
     seen_x = inertia @ P
     return symmetric(X.T @ (inertia @ X)), X.T @ seen_x, symmetric(P.T @ seen_x)
 
 
 def symmetric(matrix: Any) -> Any:
-    """A matrix that is symmetric, from its lower half."""
+    """Return a symmetric matrix from its lower half."""
     return ca.tril2symm(ca.tril(ca.sparsify(matrix)))
 
 
 class Articulated:
-    """The tree of links; `order` lists parents first."""
+    """Tree of links with their inertias; `order` lists parents first."""
 
     def __init__(self, links: list[LocalInertia], order: tuple[int, ...]) -> None:
         self.links = links
@@ -115,15 +117,15 @@ class Articulated:
         self.count = max((link.place.stop for link in links), default=0)
 
     def matrix(self) -> Any:
-        """M(q)."""
+        """Return the mass matrix M(q), (nq, nq)."""
         M = ca.SX(self.count, self.count)
         forms = [Form.of(link) for link in self.links]
         for i in reversed(self.order):
             link, form = self.links[i], forms[i]
-            form.seat(link.joint)
+            form.transform_to_joint(link.joint)
             M[link.place, link.place] = form.xx
             force, child, parent = form.Wx, link, link.parent
-            while parent is not None:  # what moving dx_i takes at each coordinate further in
+            while parent is not None:  # generalized forces of dx_i at each coordinate further inward
                 above = self.links[parent]
                 block = (child.carry_x + child.carry @ above.joint).T @ force
                 M[above.place, link.place] = block
@@ -133,11 +135,11 @@ class Articulated:
         return ca.sparsify(M)
 
     def solve(self, force: Any) -> Any:
-        """a with M(q) a = force."""
-        return substitute(self.eliminate(), self.order, force)
+        """Return the solution a of M(q) a = force."""
+        return back_substitute(self.eliminate(), self.order, force)
 
     def eliminate(self) -> list[Eliminated]:
-        """Fold the tree inward: all of the work that does not depend on the force."""
+        """Eliminate all links inward: the part of a solution that does not depend on the force."""
         forms = [Form.of(link) for link in self.links]
         out: list[Any] = [None] * len(self.links)
         for i in reversed(self.order):
@@ -146,8 +148,10 @@ class Articulated:
         return out
 
     def restricted(self, free: Sequence[int], extra: Any) -> Articulated:
-        """The same tree with only the coordinates `free` able to move, and a matrix added to the inertia of each
-        link's own coordinates (entries of `extra` between links are left out: there must be none)."""
+        """Return the tree restricted to free coordinates, with a matrix added to the inertia of own coordinates.
+
+        Entries of `extra` between links are ignored: there must be none.
+        """
         kept = [[k - link.place.start for k in free if link.place.start <= k < link.place.stop] for link in self.links]
         out, start = [], 0
         for link, own in zip(self.links, kept, strict=True):
@@ -172,11 +176,11 @@ class Articulated:
         """Add the inertia that a link shows at W to its parent."""
         link = self.links[i]
         if link.parent is not None:
-            forms[link.parent].add(*handed_over(link, inertia))
+            forms[link.parent].add(*parent_inertia(link, inertia))
 
 
-def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> Any:
-    """The solution for a force: inward with what the force does at each W, outward with the accelerations."""
+def back_substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> Any:
+    """Return the solution for a force from eliminated links: an inward and an outward sweep."""
     at_V: list[Any] = [ca.SX.zeros(6) for _ in links]
     own = [force[link.place, 0] for link in links]
     for i in reversed(order):
@@ -198,13 +202,13 @@ def substitute(links: list[Eliminated], order: tuple[int, ...], force: Any) -> A
     return a
 
 
-def packed(links: list[Eliminated]) -> Any:
-    """All entries of the eliminated links as one column, to be handed from one CasADi function to another."""
+def pack_eliminated(links: list[Eliminated]) -> Any:
+    """Return all entries of eliminated links as one column, to pass them between CasADi functions."""
     return ca.vertcat(*(x for link in links for name in Eliminated.MATRICES for x in getattr(link, name).nonzeros()))
 
 
-def unpacked(column: Any, like: list[Eliminated]) -> list[Eliminated]:
-    """The eliminated links back from their column."""
+def unpack_eliminated(column: Any, like: list[Eliminated]) -> list[Eliminated]:
+    """Return the eliminated links from their column; `like` gives their patterns."""
     out, start = [], 0
     for link in like:
         parts: dict[str, Any] = {}

@@ -1,10 +1,7 @@
-"""Which generalised coordinates a robot has, in which order, and what they are called.
+"""Generalized coordinates of a robot, and its links with values or with symbols.
 
-Link by link in the robot's order: the joint `upper.q`, the motor behind an elastic drive `upper.motor`, then the
-elastic coordinates `upper.bend_y[1]`, ..., and those of a part behind a joint that grips the link,
-`upper.rear.bend_y[1]`, ...
-
-Links as the equations see them: with their values, and with symbols for them.
+Coordinates are ordered link by link: the joint `upper.q`, the motor of an elastic drive `upper.motor`, the elastic
+coordinates `upper.bend_y[1]`, ..., and those behind a joint that grips the link, `upper.rear.bend_y[1]`, ...
 """
 
 from __future__ import annotations
@@ -31,37 +28,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LinkCoordinates:
-    """Where one link's coordinates stand: all of them in the robot's vector, and each kind among the link's own."""
+    """Indices of one link's coordinates: `start` in the robot's vector, the others among the link's own coordinates."""
 
     start: int
     joint: int | None
     motor: int | None
-    elastic: slice = field(hash=False)  # slices have no hash
+    elastic: slice = field(hash=False)  # slices cannot be hashed before Python 3.12
     count: int
 
     @property
     def all(self) -> slice:
+        """Slice of the link's coordinates in the robot's vector."""
         return slice(self.start, self.start + self.count)
 
     @property
     def own_joint(self) -> int:
-        """The joint among the link's own coordinates, which it must have; its motor comes next."""
+        """Index of the joint among the link's own coordinates; it must exist. Its motor comes next."""
         assert self.joint is not None
         return self.joint
 
     def place(self, own: int | None) -> int:
-        """Place in the robot's vector of one of the link's own coordinates, which it must have."""
+        """Return the index in the robot's vector of one of the link's own coordinates, which must exist."""
         assert own is not None
         return self.start + own
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One generalised coordinate.
+    """Generalized coordinate.
 
-    kind: "joint", "motor" (behind an elastic drive, in the joint's unit) or "elastic".
-    unit: rad or m of joints and motors, 1 of elastic coordinates, which carry none of their own.
-    family, part: of an elastic one: bend_y, bend_z, twist or stretch, in "front" of the joint or in the "rear".
+    Parameters
+    ----------
+    name, link : str
+        Name of the coordinate and of its link.
+    kind : {"joint", "motor", "elastic"}
+        A motor is that of an elastic drive, in the unit of the joint.
+    unit : {"rad", "m", "1"}
+        Elastic coordinates have no unit.
+    index : int
+        Index in q.
+    family : {"bend_y", "bend_z", "twist", "stretch"}, optional
+        Deformation of an elastic coordinate.
+    part : {"front", "rear"}, optional
+        Part of the link, in front of its joint or behind it, of an elastic coordinate.
     """
 
     name: str
@@ -76,7 +85,7 @@ class Coordinate:
 
     @property
     def size(self) -> float:
-        """What is large for it: one radian or metre of a joint, a deflection as long as its link."""
+        """Characteristic size: one radian or metre of a joint, a deflection as large as its link's length."""
         if self._shape < 0:
             raise AttributeError("the coordinates of a structure have no sizes: those are a robot's own")
         return 1.0 if self._shapes is None else float(self._shapes.sizes[self._shape])
@@ -84,9 +93,18 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class ActuatorInput:
-    """One input: the link whose joint it drives, its unit (N m or N), the coordinate on which it acts.
+    """Input of an actuator.
 
-    gear: generalised force per unit of the input; the gear ratio where torques are those at the motor's shaft.
+    Parameters
+    ----------
+    link : str
+        Link whose joint it drives.
+    unit : {"N m", "N"}
+        Unit of the input.
+    coordinate : Coordinate
+        Coordinate on which it acts.
+    gear : float, optional
+        Generalized force per unit of the input: the gear ratio if torques are counted at the motor's shaft.
     """
 
     link: str
@@ -96,7 +114,7 @@ class ActuatorInput:
 
 
 class Coordinates:
-    """The records of a robot's coordinates and actuators, and where each link's stand."""
+    """Coordinates and actuators of a robot, and their indices by link."""
 
     def __init__(self, robot: Robot, integrals: list[LinkIntegrals], rears: Sequence[LinkIntegrals | None]) -> None:
         self.all: list[Coordinate] = []
@@ -139,34 +157,37 @@ class Coordinates:
 
     @property
     def count(self) -> int:
+        """Number of coordinates."""
         return len(self.all)
 
     @cached_property
     def sizes(self) -> Array:
-        """What is large for each coordinate."""
+        """Characteristic size of each coordinate."""
         return np.array([each.size for each in self.all])
 
     @property
     def units(self) -> list[str]:
+        """Units of the coordinates."""
         return [each.unit for each in self.all]
 
     @property
     def inputs(self) -> list[str]:
-        """Links whose joint has an actuator."""
+        """Names of links whose joint has an actuator."""
         return [each.link for each in self.actuators]
 
     @property
     def input_units(self) -> list[str]:
+        """Units of the inputs."""
         return [each.unit for each in self.actuators]
 
     def index(self, name: str) -> int:
-        """The place of a coordinate by its name."""
+        """Return the index of a coordinate by name."""
         if name not in self.names:
             raise KeyError(f"there is no coordinate '{name}'{suggestion(name, self.names)}")
         return self.names.index(name)
 
     def vector(self, values: Mapping[str, float] | Any | None, what: str) -> Array:
-        """An array of coordinates from a mapping by name (the others zero), an array, or None (all zero)."""
+        """Return an array of coordinates from a mapping by name (the others zero), an array, or None (zeros)."""
         if values is None:
             return np.zeros(self.count)
         if isinstance(values, Mapping):
@@ -180,18 +201,17 @@ class Coordinates:
 
 
 def elastic_drive(link: Link) -> Drive | None:
-    """The drive behind a link's joint if it is elastic: then its motor has a coordinate of its own."""
+    """Return the drive of a link's joint if it is elastic, so that its motor has a coordinate; else None."""
     drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
     return drive if drive is not None and drive.elastic else None
 
 
 @dataclass(frozen=True)
 class Body:
-    """A link of some kind (`model`) with its integrals, its coordinates, and where (x) it hangs on which other body.
+    """Link with its model, integrals, coordinates, and its position x (`hangs_at`) on its parent.
 
-    A link that slides through its joint has its root frame where the joint grips it, unless it moves as a whole. Its
-    `integrals` are those of the part in front, `rear` those of the part behind the joint (without shapes if that is
-    rigid, None if it is not there).
+    A link that slides through its joint has its root frame at the joint, unless it moves as a whole. `integrals` are
+    those of the part in front of the joint, `rear` those of the part behind (without shapes if rigid, None if absent).
     """
 
     link: Link
@@ -205,23 +225,25 @@ class Body:
 
 @dataclass(frozen=True)
 class ShapeSymbols:
-    """Of a link, or of a part of it: how many there are of each family, and their integrals as symbols."""
+    """Shapes of a link or of a part of it: columns by family, and symbols for their integrals."""
 
     columns: dict[str, slice]
     stiffening: str
-    numbers: SymbolsUnder
+    parameters: SymbolsUnder
 
     @property
     def count(self) -> int:
+        """Number of shapes."""
         return max((place.stop for place in self.columns.values()), default=0)
 
     def order(self, family: str) -> int:
+        """Return the order of derivative that is the strain of a family: 2 for bending, 1 for stretch and twist."""
         return FAMILIES[family].order
 
 
 @dataclass(frozen=True)
 class SymbolicBody:
-    """A body with symbols for its numbers. Its `link` tells the kinds of things; no number can be read from it."""
+    """Body with symbols for its parameters; its `link` has kinds only, all values in it are nan."""
 
     link: Link
     model: LinkModel
@@ -229,52 +251,54 @@ class SymbolicBody:
     parent: int | None
     shapes: ShapeSymbols
     rear: ShapeSymbols | None
-    numbers: SymbolsUnder
+    parameters: SymbolsUnder
 
     @property
     def elastic_count(self) -> int:
+        """Number of elastic coordinates."""
         return int(self.local.elastic.stop - self.local.elastic.start)
 
     @property
     def length(self) -> Any:
-        return self.numbers["length"]
+        """Symbol of the length."""
+        return self.parameters["length"]
 
     def elastic(self, x: Any) -> Any:
-        """The elastic part of the body's own coordinates (as a column even where it is empty)."""
+        """Return the elastic part of the body's own coordinates, as a column even if empty."""
         return x[self.local.elastic, 0]
 
     def front(self, x: Any) -> Any:
-        """The elastic coordinates of the part in front of the joint."""
+        """Return the elastic coordinates of the part in front of the joint."""
         return self.elastic(x)[: self.shapes.count, 0]
 
     def behind(self, x: Any) -> Any:
-        """The elastic coordinates of the part behind the joint."""
+        """Return the elastic coordinates of the part behind the joint."""
         return self.elastic(x)[self.shapes.count :, 0]
 
     @property
     def lumps(self) -> list[SymbolsUnder]:
-        """Everything fixed to the link."""
+        """Symbols of the masses fixed to the link: hub, payload, and masses along it."""
         link = self.link
         names = ["hub"] * (link.hub is not None) + ["payload"] * (link.payload is not None)
-        return [self.numbers.under(name) for name in (*names, *(f"masses.{k}" for k in range(len(link.masses))))]
+        return [self.parameters.under(name) for name in (*names, *(f"masses.{k}" for k in range(len(link.masses))))]
 
 
-def symbolic(body: Body, numbers: SymbolsUnder) -> SymbolicBody:
-    """The body with symbols instead of its numbers."""
-    front = _shapes(body.integrals, numbers)
-    rear = None if body.rear is None else _shapes(body.rear, numbers.under("rear"))
-    return SymbolicBody(erased(body.link), body.model, body.local, body.parent, front, rear, numbers)
+def make_symbolic(body: Body, parameters: SymbolsUnder) -> SymbolicBody:
+    """Return a body with symbols in place of its values."""
+    front = _shapes(body.integrals, parameters)
+    rear = None if body.rear is None else _shapes(body.rear, parameters.under("rear"))
+    return SymbolicBody(erase_values(body.link), body.model, body.local, body.parent, front, rear, parameters)
 
 
-def _shapes(of: LinkIntegrals, numbers: SymbolsUnder) -> ShapeSymbols:
-    return ShapeSymbols(of.columns, of.stiffening, numbers)
+def _shapes(of: LinkIntegrals, parameters: SymbolsUnder) -> ShapeSymbols:
+    return ShapeSymbols(of.columns, of.stiffening, parameters)
 
 
-def erased(value: Any) -> Any:
-    """A description without its numbers: what is computed from one by mistake is not a number."""
+def erase_values(value: Any) -> Any:
+    """Return a description with nan for every value, so that an accidental use in an expression is visible."""
     if isinstance(value, Description):
         fields = type(value).model_fields
-        return value.model_copy(update={name: erased(getattr(value, name)) for name in fields})
+        return value.model_copy(update={name: erase_values(getattr(value, name)) for name in fields})
     if isinstance(value, tuple):
-        return tuple(erased(each) for each in value)
+        return tuple(erase_values(each) for each in value)
     return float("nan") if isinstance(value, float) else value

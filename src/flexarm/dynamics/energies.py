@@ -1,8 +1,7 @@
-"""Elastic stops at the ends of a joint's travel.
+"""Energies and forces of one link in terms of its root twist and own coordinates; constant K and D of a robot.
 
-Energies of one link in terms of its own root twist and its own coordinates, and the constant K and D of a robot.
-
-What depends on how a link deforms is asked of its model (link_models); here are lumps, rotors, joints and sums.
+Terms that depend on how a link deforms come from its model (`links`); this module adds lumped masses, rotors, joints
+and stops, and sums over links (docs/theory.md, "Equations of motion").
 """
 
 from __future__ import annotations
@@ -19,57 +18,58 @@ from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along
 from flexarm.robot import MovingJoint
 from flexarm.robot.joints import Prismatic
 
-FADE = 1e-3  # of the travel: over this depth the damping sets in, so that the force does not jump at the touch
+# Depth over which the damping of a stop sets in, so that the force is continuous; as a share of the travel.
+STOP_DAMPING_DEPTH = 1e-3
 
 
-def potential(body: SymbolicBody, x: Any) -> Any:
-    """Energy of a body's stops, from its own coordinates."""
+def stop_energy(body: SymbolicBody, x: Any) -> Any:
+    """Return the energy of the stops of a body's joint."""
     energy = ca.SX(0)
-    for depth in _depths(body, x):
-        energy += body.numbers["joint.stop.stiffness"] / 2 * ca.fmax(0, depth) ** 2
+    for depth in _stop_depths(body, x):
+        energy += body.parameters["joint.stop.stiffness"] / 2 * ca.fmax(0, depth) ** 2
     return energy
 
 
-def dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
-    """Half the power that they take."""
+def stop_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
+    """Return half the power dissipated by the stops of a body's joint."""
     half = ca.SX(0)
-    for depth in _depths(body, x):
-        damping = body.numbers["joint.stop.damping"]
+    for depth in _stop_depths(body, x):
+        damping = body.parameters["joint.stop.damping"]
         if damping.nnz():
-            lower, upper = ca.vertsplit(body.numbers["joint.limits"])
-            touch = ca.fmin(1, ca.fmax(0, depth) / (FADE * (upper - lower)))
+            lower, upper = ca.vertsplit(body.parameters["joint.limits"])
+            touch = ca.fmin(1, ca.fmax(0, depth) / (STOP_DAMPING_DEPTH * (upper - lower)))
             half += damping / 2 * touch * dx[body.local.joint] ** 2
     return half
 
 
-def _depths(body: SymbolicBody, x: Any) -> list[Any]:
-    """How deep the joint is in each of its stops; negative outside."""
+def _stop_depths(body: SymbolicBody, x: Any) -> list[Any]:
+    """Return the penetration of both stops of a joint (rad or m); negative without contact."""
     joint = body.link.joint
     if not isinstance(joint, MovingJoint) or joint.stop is None:
         return []
-    lower, upper = ca.vertsplit(body.numbers["joint.limits"])
+    lower, upper = ca.vertsplit(body.parameters["joint.limits"])
     at = x[body.local.joint]
     return [lower - at, at - upper]
 
 
-def kinetic(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
-    """Kinetic energy of a link with all that is fixed to it, and of the rotor that drives it."""
-    energy = kinetic_of_link(body, twist, x, dx)
+def kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
+    """Return the kinetic energy of a link, the masses fixed to it and the rotor that drives it."""
+    energy = link_kinetic_energy(body, twist, x, dx)
     if (rotor := _rotor(body)) is not None:
-        energy += body.numbers["joint.drive.reflected_inertia"] / 2 * dx[rotor] ** 2
+        energy += body.parameters["joint.drive.reflected_inertia"] / 2 * dx[rotor] ** 2
     return energy
 
 
 def _rotor(body: SymbolicBody) -> int | None:
-    """The coordinate with which the rotor of the link's drive spins."""
+    """Return the index of the coordinate with which the rotor of the link's drive moves, or None."""
     joint = body.link.joint
     if not isinstance(joint, MovingJoint) or joint.drive is None:
         return None
     return body.local.joint if body.local.motor is None else body.local.motor
 
 
-def kinetic_of_link(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
-    """The same without the rotor."""
+def link_kinetic_energy(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
+    """Return the kinetic energy of a link and the masses fixed to it, without its rotor."""
     omega, v = twist[:3], twist[3:]
     energy = body.model.kinetic(body, omega, v, x, dx)
     for lump in body.lumps:
@@ -79,19 +79,19 @@ def kinetic_of_link(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> Any:
 
 
 def link_forces(body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet) -> tuple[Any, Any]:
-    """Force (6,) on a link's twist and on its own coordinates, from how its root moves; all are symbols."""
+    """Return the inertia forces on a link's twist (6,) and on its own coordinates for a given motion of its root."""
     v = ca.SX.sym("v", 3)
     force, inner = body.model.forces(body, omega, domega, a, own, v)
     for lump in body.lumps:
         pushed = lump_forces(body, lump, omega, domega, a, own, v)
         force, inner = force + pushed[:6], inner + pushed[6:]
     if (rotor := _rotor(body)) is not None:
-        inner[rotor] += body.numbers["joint.drive.reflected_inertia"] * own.ddx[rotor]
+        inner[rotor] += body.parameters["joint.drive.reflected_inertia"] * own.ddx[rotor]
     return force, inner
 
 
 def lump_forces(body: SymbolicBody, lump: SymbolsUnder, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> Any:
-    """m a and the rate of its angular momentum, carried back to the root and the coordinates by its twist."""
+    """Return the inertia forces of a mass on the twist and own coordinates of its link, (6 + n,)."""
     steps = _to_lump(body, lump, own)
     turning, growing, pushed = acceleration_along(steps, omega, domega, a)
     mass, offset, inertia = lump["mass"], ca.densify(lump["offset"]), lump["inertia"]
@@ -108,13 +108,13 @@ def lump_forces(body: SymbolicBody, lump: SymbolsUnder, omega: Any, domega: Any,
 
 
 def _to_lump(body: SymbolicBody, lump: SymbolsUnder, own: Jet) -> Any:
-    """From the root frame to where it is fixed; into its axes only where they matter."""
+    """Return the steps from the root frame to a mass, including its axes only if they matter."""
     there, *turns = body.model.place(body, lump.under("place"), own)
     return [there, *turns] if lump["offset"].nnz() or lump["inertia"].nnz() else [there]
 
 
 def _lump_twist(body: SymbolicBody, lump: SymbolsUnder, omega: Any, v: Any, own: Jet) -> tuple[Any, Any]:
-    """Angular velocity of a point mass, and velocity of its centre."""
+    """Return the angular velocity of a mass, and the velocity of its centre."""
     turning, velocity = twist_along(_to_lump(body, lump, own), omega, v)
     if lump["offset"].nnz():
         velocity = velocity + ca.cross(turning, ca.densify(lump["offset"]))
@@ -122,7 +122,7 @@ def _lump_twist(body: SymbolicBody, lump: SymbolsUnder, omega: Any, v: Any, own:
 
 
 def inertia(body: SymbolicBody, x: Any) -> Any:
-    """(6 + n, 6 + n): the form of the kinetic energy of a link and all that is fixed to it, in its twist and rates."""
+    """Return the inertia matrix (6 + n, 6 + n) of a link and the masses fixed to it, over its twist and own rates."""
     rates = ca.SX.sym("rates", 6 + body.local.count)
     own = Jet.slow(x, rates[6:])
     total = body.model.inertia(body, x)
@@ -134,24 +134,26 @@ def inertia(body: SymbolicBody, x: Any) -> Any:
             J = ca.jacobian(turning, rates)
             total += symmetric(J.T @ (lump["inertia"] @ J))
     if (rotor := _rotor(body)) is not None:
-        total[6 + rotor, 6 + rotor] += body.numbers["joint.drive.reflected_inertia"]
+        total[6 + rotor, 6 + rotor] += body.parameters["joint.drive.reflected_inertia"]
     return total
 
 
 def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> list[Any]:
-    """How far a small change (twist, dx) moves a link: the mean square over its mass, whatever the coordinates; a motor
-    counts as if it turned its link, and so does a joint without mass."""
+    """Return mean squares of the displacement of a link under a small change (twist, dx), independent of coordinates.
+
+    The mean is over the link's mass. A motor counts as if it turned its link, and so does a joint without mass.
+    """
     lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
     turned, squares = [] if body.local.motor is None else [body.local.motor], []
-    if "mass_inverse" in body.numbers:
-        squares.append(2 * body.numbers["mass_inverse"] * ca.fabs(kinetic_of_link(body, twist, x, dx)))
+    if "mass_inverse" in body.parameters:
+        squares.append(2 * body.parameters["mass_inverse"] * ca.fabs(link_kinetic_energy(body, twist, x, dx)))
     elif body.local.joint is not None:
         turned.append(body.local.joint)
     return squares + [(lever * dx[place]) ** 2 for place in turned]
 
 
 def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
-    """Mass of a link with all that is fixed to it, and its first moment about the root in link axes."""
+    """Return the mass of a link with the masses fixed to it, and its first moment about the root in link axes."""
     mass, moment = body.model.first_moment(body, x)
     for lump in body.lumps:
         mass += lump["mass"]
@@ -160,91 +162,92 @@ def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
 
 
 def _centre(body: SymbolicBody, lump: SymbolsUnder, own: Jet) -> Any:
-    """Centre of a point mass in link axes."""
+    """Return the centre of a mass in link axes."""
     steps = body.model.place(body, lump.under("place"), own)
     R, p = pose_along(steps, ca.SX.eye(3), ca.SX.zeros(3))
     return p + R @ lump["offset"]
 
 
 def stiffness(chain: Kinematics) -> Any:
-    """The constant part of K: elastic drives, and all elastic links but those that slide through their joint."""
+    """Return the constant part (nq, nq) of K: elastic drives, and links except those that slide through their joint."""
     return ca.diagcat(*(own_stiffness(body) for body in chain.bodies))
 
 
 def damping(chain: Kinematics) -> Any:
-    """The constant part of D: the linear dissipation of links, drives and joints."""
+    """Return the constant part (nq, nq) of D: linear dissipation of links, drives and joints."""
     return ca.diagcat(*(own_damping(body) for body in chain.bodies))
 
 
 def own_stiffness(body: SymbolicBody) -> Any:
-    """The block of one body: no spring acts between two of them."""
+    """Return the constant stiffness of one body; no spring acts between two bodies."""
     return _own(body, body.model.stiffness(body), "joint.drive.stiffness")
 
 
 def own_damping(body: SymbolicBody) -> Any:
+    """Return the constant damping of one body."""
     out = _own(body, body.model.damping(body), "joint.drive.damping")
-    if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.viscous"].nnz():
+    if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.viscous"].nnz():
         joint = body.local.own_joint
-        out[joint, joint] += body.numbers["joint.viscous"]
+        out[joint, joint] += body.parameters["joint.viscous"]
     return out
 
 
 def _own(body: SymbolicBody, elastic: Any, between: str) -> Any:
-    """What acts on a body's elastic coordinates, and between its motor and its joint."""
+    """Return a matrix over a body's coordinates from its elastic block and the spring or damper of its drive."""
     matrix = ca.SX(body.local.count, body.local.count)
     if body.elastic_count:
         matrix[body.local.elastic, body.local.elastic] = elastic
-    if elastic_drive(body.link) is not None and body.numbers[between].nnz():
+    if elastic_drive(body.link) is not None and body.parameters[between].nnz():
         pair = [body.local.own_joint, body.local.own_joint + 1]
-        matrix[pair, pair] += body.numbers[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
+        matrix[pair, pair] += body.parameters[between] * ca.DM([[1.0, -1.0], [-1.0, 1.0]])
     return matrix
 
 
 def varying_potential(chain: Kinematics, q: Any) -> Any:
-    """Elastic energy that is not a quadratic form with constant K."""
+    """Return the elastic energy that is not a quadratic form of the constant K."""
     return sum((own_varying_potential(body, chain.part(q, i)) for i, body in enumerate(chain.bodies)), ca.SX(0))
 
 
 def own_varying_potential(body: SymbolicBody, x: Any) -> Any:
-    """That of one body."""
-    return potential(body, x) + body.model.varying_strain(body, x)
+    """Return the elastic energy of one body that is not a quadratic form of the constant K."""
+    return stop_energy(body, x) + body.model.varying_strain(body, x)
 
 
 def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
-    """Half the power lost that is not a quadratic form with constant D."""
+    """Return half the dissipated power that is not a quadratic form of the constant D."""
     parts = ((body, chain.part(q, i), chain.part(v, i)) for i, body in enumerate(chain.bodies))
     return sum((own_varying_dissipation(*each) for each in parts), ca.SX(0))
 
 
 def own_varying_dissipation(body: SymbolicBody, x: Any, dx: Any) -> Any:
-    """That of one body."""
-    return dissipation(body, x, dx) + body.model.varying_dissipation(body, x, dx)
+    """Return half the dissipated power of one body that is not a quadratic form of the constant D."""
+    return stop_dissipation(body, x, dx) + body.model.varying_dissipation(body, x, dx)
 
 
 def dry_friction(chain: Kinematics, v: Any) -> Any:
-    """Coulomb torques on the coordinates, smoothed by tanh so that the equations stay differentiable."""
+    """Return the Coulomb friction on the coordinates, smoothed by tanh so that the equations stay differentiable."""
     return ca.vertcat(*(own_friction(body, chain.part(v, i)) for i, body in enumerate(chain.bodies)))
 
 
 def own_friction(body: SymbolicBody, dx: Any) -> Any:
-    """Those on a body's own coordinates."""
+    """Return the Coulomb friction on a body's own coordinates."""
     force = ca.SX.zeros(body.local.count)
-    if isinstance(body.link.joint, MovingJoint) and body.numbers["joint.coulomb"].nnz():
+    if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.coulomb"].nnz():
         joint = body.local.own_joint
-        speed = dx[joint] / body.numbers["joint.coulomb_speed"]
-        force[joint] = body.numbers["joint.coulomb"] * ca.tanh(speed)
+        speed = dx[joint] / body.parameters["joint.coulomb_speed"]
+        force[joint] = body.parameters["joint.coulomb"] * ca.tanh(speed)
     return force
 
 
-def wind_up(body: SymbolicBody, x: Any) -> Any:
-    """Energy of the spring between a link and its motor, and of the stops of its joint."""
-    stop = potential(body, x)
+def drive_energy(body: SymbolicBody, x: Any) -> Any:
+    """Return the energy of the spring between a link and its motor, and of the stops of its joint."""
+    stop = stop_energy(body, x)
     if elastic_drive(body.link) is None:
         return stop
-    return stop + body.numbers["joint.drive.stiffness"] / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
+    return stop + body.parameters["joint.drive.stiffness"] / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
 
 
-def strain(body: SymbolicBody, x: Any) -> Any:
-    """Elastic energy of a link."""
+def strain_energy(body: SymbolicBody, x: Any) -> Any:
+    """Return the elastic energy of a link."""
     eta = body.elastic(x)
     return ca.dot(eta, body.model.stiffness(body) @ eta) / 2 + body.model.varying_strain(body, x)

@@ -1,11 +1,11 @@
-"""Equations of motion from the kinematics and the energies, by algorithmic differentiation (AD).
+"""Equations of motion by algorithmic differentiation of the links' kinematics and energies.
 
 Each link i has a twist V_i(q, v), linear in v, and an energy T_i(V_i, x_i, dx_i) of that twist and its own coordinates
-x_i. Then (Kane / Boltzmann-Hamel, every derivative by AD)
+x_i. Then (Kane, Boltzmann-Hamel; docs/theory.md, "Equations of motion")
 
     inverse dynamics = sum_i (dV_i/dv)^T F_i + own forces + K q + D v + friction,
 
-with F_i the rate of the link's momentum in its own axes. No step looks at more than one link and its parent, so the
+with F_i (6,) the rate of the link's momentum in its own axes. Each term involves one link and its parent only, so the
 cost is proportional to the number of coordinates. Gravity is an upward acceleration of the ground.
 """
 
@@ -24,23 +24,23 @@ from flexarm.dynamics.spatial_algebra import Jet, Step, pose_along, twist_along
 
 
 class Equations:
-    """SX expressions of everything a System can compute, each built when first asked for; `p` are the numbers."""
+    """CasADi expressions of all functions of a System, each built at first use; `p` are the parameters."""
 
     def __init__(self, chain: Kinematics) -> None:
         self.chain = chain
-        self.p = chain.numbers.column
+        self.p = chain.parameters.column
         n = chain.coordinates.count
         self.q, self.v, self.a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
         self.tau = ca.SX.sym("tau", n)
 
     @cached_property
     def K(self) -> Any:
-        """The constant part of the stiffness."""
+        """Constant part of the stiffness matrix (nq, nq)."""
         return energies.stiffness(self.chain)
 
     @cached_property
     def D(self) -> Any:
-        """The constant part of the damping."""
+        """Constant part of the damping matrix (nq, nq)."""
         return energies.damping(self.chain)
 
     # --- inverse dynamics ---
@@ -51,24 +51,25 @@ class Equations:
 
     @cached_property
     def inverse_dynamics(self) -> Any:
-        """Generalised forces that the accelerations a take: M(q) a + h(q, v)."""
+        """Generalized forces (nq,) for accelerations a: M(q) a + h(q, v)."""
         return ca.cse(self._inertia_forces + self._internal_forces)
 
     @cached_property
     def bias(self) -> Any:
+        """Generalized forces h(q, v), (nq,), at zero acceleration."""
         return ca.cse(ca.substitute(self.inverse_dynamics, self.a, ca.SX.zeros(self.a.shape)))
 
     @cached_property
     def _inertia_forces(self) -> Any:
-        """d/dt dT/dv - dT/dq + dU/dq of gravity."""
+        """Generalized forces of inertia and gravity, d/dt dT/dv - dT/dq + dU/dq."""
         forces, own = self.forces_of_links
         return ca.jtimes(ca.vertcat(*self._twists), self.v, ca.vertcat(*forces), True) + own
 
     @cached_property
     def forces_of_links(self) -> tuple[list[Any], Any]:
-        """Forces (6,) on the twists of the links, one by one, and on all coordinates; gravity included."""
+        """Forces (6,) on the twist of each link, and forces (nq,) on all coordinates; gravity included."""
         chain = self.chain
-        upward = -chain.numbers["gravity"]
+        upward = -chain.parameters["gravity"]
         forces, own = [], ca.SX.zeros(chain.coordinates.count)
         for i, moved in enumerate(chain.accelerations(self.q, self.v, self.a, upward)):
             coordinates = (chain.part(vector, i) for vector in (self.q, self.v, self.a))
@@ -77,8 +78,10 @@ class Equations:
         return forces, own
 
     def link_forces(self, i: int) -> ca.Function:
-        """(omega, its rate, acceleration of the root, x, dx, ddx, numbers) -> force on a link's twist and on its own
-        coordinates."""
+        """Return the function (omega, domega, a, x, dx, ddx, parameters) -> forces on the twist and own coordinates.
+
+        omega, domega and a are angular velocity, its rate and the acceleration of the link's root in root axes.
+        """
         body = self.chain.bodies[i]
         omega, domega, a = (ca.SX.sym(name, 3) for name in ("omega", "domega", "a"))
         own = Jet(*(ca.SX.sym(name, body.local.count) for name in ("x", "dx", "ddx")))
@@ -87,33 +90,34 @@ class Equations:
 
     @property
     def _internal_forces(self) -> Any:
-        """Springs, dampers, friction."""
+        """Generalized forces of springs, dampers and friction."""
         return self.springs + self.dampers
 
     @cached_property
     def springs(self) -> Any:
-        """Generalised forces against the deformation of links, drives and stops."""
+        """Generalized forces (nq,) against the deformation of links, drives and stops."""
         varying = ca.gradient(energies.varying_potential(self.chain, self.q), self.q)
         return self.K @ self.q + varying
 
     @cached_property
     def dampers(self) -> Any:
-        """Generalised forces of all that dissipates."""
+        """Generalized forces (nq,) of dampers and friction."""
         varying = ca.gradient(energies.varying_dissipation(self.chain, self.q, self.v), self.v)
         return self.D @ self.v + varying + energies.dry_friction(self.chain, self.v)
 
     @cached_property
     def spring_stiffness(self) -> Any:
+        """Tangent stiffness (nq, nq) of links, drives and stops."""
         return ca.cse(ca.jacobian(self.springs, self.q))
 
     @cached_property
     def damper_matrix(self) -> Any:
-        """Derivative of the dampers by v: at low speed D, Coulomb friction included as far as it is smoothed."""
+        """Derivative of the dampers by v, with the slope of smoothed Coulomb friction."""
         return ca.cse(ca.jacobian(self.dampers, self.v))
 
     @cached_property
     def linear_damping(self) -> Any:
-        """D(q) without Coulomb friction."""
+        """Damping matrix D(q) without Coulomb friction."""
         varying, _ = ca.hessian(energies.varying_dissipation(self.chain, self.q, self.v), self.v)
         return ca.cse(self.D + varying)
 
@@ -121,10 +125,11 @@ class Equations:
 
     @cached_property
     def articulated(self) -> Articulated:
+        """Tree of link inertias at q."""
         return Articulated([self._local_inertia(i) for i in range(len(self.chain.bodies))], self.chain.order)
 
     def _local_inertia(self, i: int) -> LocalInertia:
-        """Second derivatives of a link's T and the Jacobians of its twist, at q."""
+        """Return the second derivatives of a link's T and the Jacobians of its twist, at q."""
         chain, body = self.chain, self.chain.bodies[i]
         dx = ca.SX.sym("dx", body.local.count)
         x = chain.part(self.q, i)
@@ -132,7 +137,7 @@ class Equations:
         above_count = 0 if above is None else chain.bodies[above].local.count
         above_V, above_dx = ca.SX.sym("above_V", 6), ca.SX.sym("above_dx", above_count)
         above_jet = None if above is None else Jet.slow(chain.part(self.q, above), above_dx)
-        steps = chain.arrival(i, above_jet, Jet.slow(x, dx))
+        steps = chain.joint_path(i, above_jet, Jet.slow(x, dx))
         twist = ca.vertcat(*twist_along(steps, above_V[:3], above_V[3:]))
         return LocalInertia(
             parent=above,
@@ -145,16 +150,17 @@ class Equations:
 
     @cached_property
     def mass_matrix(self) -> Any:
+        """Mass matrix M(q), (nq, nq)."""
         return ca.cse(self.articulated.matrix())
 
     @cached_property
     def forward_dynamics(self) -> Any:
-        """Accelerations under generalised forces tau: M^-1 (tau - h), without forming M."""
+        """Accelerations (nq,) under generalized forces tau, M^-1 (tau - h), without forming M."""
         return ca.cse(self.articulated.solve(self.tau - self.bias))
 
     @cached_property
     def coriolis(self) -> Any:
-        """C(q, v) of Christoffel symbols, so that dM/dt - 2 C is skew and C v is the quadratic part of h."""
+        """Matrix C(q, v) of Christoffel symbols: dM/dt - 2 C is skew and C v is the quadratic part of h."""
         M = ca.densify(self.mass_matrix)
         rate = ca.reshape(ca.jtimes(ca.vec(M), self.q, self.v), *M.shape)
         turn = ca.jacobian(ca.gradient(self.kinetic, self.v), self.q)  # momentum from T: cheaper than M v
@@ -162,13 +168,13 @@ class Equations:
 
     @cached_property
     def linearization(self) -> tuple[Any, Any, Any]:
-        """Tangent stiffness, gyroscopic and dissipative matrices: derivatives of the inverse dynamics."""
+        """Tangent stiffness, gyroscopic matrix and damping matrix (nq, nq): derivatives of the inverse dynamics."""
         inertia = self._inertia_forces
         K = ca.jacobian(inertia + self.dampers, self.q) + self.spring_stiffness
         return ca.cse(K), ca.cse(ca.jacobian(inertia, self.v)), self.damper_matrix
 
     def linearization_along(self, x: Any) -> tuple[Any, Any, Any]:
-        """The products of these matrices with a vector."""
+        """Return the products of the matrices of `linearization` with a vector x."""
         inertia = self._inertia_forces
         Kx = ca.jtimes(inertia + self.dampers + self.springs, self.q, x)
         return ca.cse(Kx), ca.cse(ca.jtimes(inertia, self.v, x)), ca.cse(ca.jtimes(self.dampers, self.v, x))
@@ -177,20 +183,22 @@ class Equations:
 
     @cached_property
     def kinetic(self) -> Any:
+        """Kinetic energy."""
         parts = (
-            energies.kinetic(body, twist, self.chain.part(self.q, i), self.chain.part(self.v, i))
+            energies.kinetic_energy(body, twist, self.chain.part(self.q, i), self.chain.part(self.v, i))
             for i, (body, twist) in enumerate(zip(self.chain.bodies, self._twists, strict=True))
         )
         return ca.cse(sum(parts))
 
     @cached_property
     def momentum(self) -> Any:
-        """M(q) v, at the cost of the kinetic energy."""
+        """Generalized momentum M(q) v, at the cost of the kinetic energy."""
         return ca.cse(ca.gradient(self.kinetic, self.v))
 
     @cached_property
     def gravity_potential(self) -> Any:
-        g = self.chain.numbers["gravity"]
+        """Potential energy of gravity."""
+        g = self.chain.parameters["gravity"]
         total = ca.SX(0)
         for i, (R, p) in enumerate(self.chain.poses(self.q)):
             mass, moment = energies.first_moment(self.chain.bodies[i], self.chain.part(self.q, i))
@@ -199,63 +207,65 @@ class Equations:
 
     @cached_property
     def gravity(self) -> Any:
+        """Generalized forces of gravity G(q), (nq,)."""
         return ca.cse(ca.gradient(self.gravity_potential, self.q))
 
     @cached_property
     def gravity_stiffness(self) -> Any:
+        """Derivative dG/dq, (nq, nq)."""
         return ca.cse(ca.jacobian(self.gravity, self.q))
 
     @cached_property
     def energies(self) -> tuple[Any, Any, Any, Any]:
-        """Kinetic, elastic (links), gravity, drive (wind-up and stops)."""
+        """Kinetic, elastic (links), gravity and drive (springs and stops) energy."""
         bodies = [(body, self.chain.part(self.q, i)) for i, body in enumerate(self.chain.bodies)]
-        elastic = sum((energies.strain(body, x) for body, x in bodies), ca.SX(0))
-        drive = sum((energies.wind_up(body, x) for body, x in bodies), ca.SX(0))
+        elastic = sum((energies.strain_energy(body, x) for body, x in bodies), ca.SX(0))
+        drive = sum((energies.drive_energy(body, x) for body, x in bodies), ca.SX(0))
         return self.kinetic, elastic, self.gravity_potential, drive
 
-    # --- poses of points ---
+    # --- poses of sections ---
 
     @property
     def tip(self) -> Any:
-        """Position of the last link's tip."""
+        """Position (3,) of the last link's tip in the world."""
         return self.frame(-1, self.tip_of(-1))[1]
 
     def tip_of(self, link: int) -> SymbolsUnder:
-        """A link's tip as a place on it."""
-        return self.chain.bodies[link].numbers.under("tip")
+        """Return the symbols of a link's tip as a position on it."""
+        return self.chain.bodies[link].parameters.under("tip")
 
     def frame(self, link: int, there: SymbolsUnder) -> tuple[Any, Any]:
-        """(R, p) of the section at a place of a link, in the world."""
+        """Return rotation and position of the section at a position on a link, in the world."""
         return pose_along(self.to_section(link, there), *self.chain.poses(self.q)[link])
 
     def tip_deflection(self, link: int) -> Any:
-        """Displacement of a link's tip against the straight link, in its root frame."""
+        """Return the displacement (3,) of a link's tip from the undeformed link, in its root frame."""
         body = self.chain.bodies[link]
         return body.model.deflection(body, self.chain.part(self.q, link))
 
     def twist(self, link: int, there: SymbolsUnder) -> Any:
-        """(omega, v) of the section at a place of a link, in its own axes."""
+        """Return the twist (omega, v) of the section at a position on a link, in its own axes."""
         root = self._twists[link]
         return ca.vertcat(*twist_along(self.to_section(link, there), root[:3], root[3:]))
 
     def jacobian(self, link: int, there: SymbolsUnder) -> Any:
-        """(6, nq): twist of the section at a place per v, in the section's own axes."""
+        """Return the Jacobian (6, nq) of the section at a position on a link, in its own axes."""
         return ca.cse(ca.jacobian(self.twist(link, there), self.v))
 
     def to_section(self, link: int, there: SymbolsUnder) -> list[Step]:
-        """Path from a link's root frame to its section at a place."""
+        """Return the steps from a link's root frame to its section at a position."""
         own = Jet.slow(*(self.chain.part(vector, link) for vector in (self.q, self.v)))
         body = self.chain.bodies[link]
         return body.model.place(body, there, own)
 
-    # --- what acts ---
+    # --- inputs ---
 
     @cached_property
     def input_matrix(self) -> Any:
-        """B (nq, nu): generalised forces per input of the actuators."""
+        """Matrix B (nq, nu) of generalized forces per unit of each input."""
         actuators = self.chain.coordinates.actuators
         out = ca.SX(self.chain.coordinates.count, len(actuators))
-        gears = {body.link.name: body.numbers for body in self.chain.bodies}
+        gears = {body.link.name: body.parameters for body in self.chain.bodies}
         for column, each in enumerate(actuators):
             out[each.coordinate.index, column] = gears[each.link].get("joint.drive.gear_ratio", 1.0)
         return out

@@ -1,7 +1,4 @@
-"""Static equilibrium of a robot with constraints, and small displacements that respect them.
-
-Static equilibrium: where the links and drives come to rest under gravity with the actuators held.
-"""
+"""Static equilibrium under gravity with the actuators held, with or without constraints (Newton's method)."""
 
 from __future__ import annotations
 
@@ -13,31 +10,31 @@ from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.stiffening import exact_system, system_for_posture
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import warn_of_posture, way_out
+from flexarm.dynamics.validity import exact_model_hint, warn_of_posture
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
 MAX_CONSTRAINED_ITERATIONS = 50
-RANK = 1e-6  # against the largest: below this a column adds nothing to the others
+RANK_TOLERANCE = 1e-6  # scaled diagonal of R, below which a column depends on the others
 
 
 def constrained_equilibrium(system: System, q: Array, first: Collection[int] = ()) -> Array:
-    """Return where the robot comes to rest under gravity on its constraints, by Newton's method.
+    """Return the equilibrium under gravity with the constraints satisfied.
 
-    first: actuated coordinates that are held before the others.
+    `first` are indices of actuated coordinates that are held in preference to others.
     """
-    held = holdable(system, Assembly(system, ()).posture(q), first)
+    held = holdable_coordinates(system, Assembly(system, ()).posture(q), first)
     q = Assembly(system, held).posture(q)
     loose = [k for k in range(system.nq) if k not in held]
     scale = system.sizes[loose]
-    forces = multipliers(system, q, loose)
+    forces = constraint_multipliers(system, q, loose)
     size = np.inf
     for _ in range(MAX_CONSTRAINED_ITERATIONS):
         J = system.constraint_jacobian(q)[:, loose]
         K = tangent_stiffness(system, q, forces)[np.ix_(loose, loose)]
         rows = len(J)
-        left = np.concatenate([_weight(system, q)[loose], system.constraint(q)])
+        left = np.concatenate([_static_force(system, q)[loose], system.constraint(q)])
         matrix = np.block([[K, J.T], [J, np.zeros((rows, rows))]])
         solution = np.linalg.solve(matrix, -left)
         change, forces = solution[: len(loose)], solution[len(loose) :]
@@ -55,21 +52,23 @@ def constrained_equilibrium(system: System, q: Array, first: Collection[int] = (
 
 
 def tangent_stiffness(system: System, q: Array, forces: Array) -> Array:
-    """Of springs, gravity and constraint forces that turn with the robot."""
+    """Return the stiffness (nq, nq) of springs, gravity and constraint forces that rotate with the robot."""
     return np.asarray(system.stiffness_matrix(q) + system.gravity_stiffness(q) + system.constraint_stiffness(q, forces))
 
 
-def multipliers(system: System, q: Array, free: list[int]) -> Array:
-    """Constraint forces of the robot that is let go at rest: exact in equilibrium."""
+def constraint_multipliers(system: System, q: Array, free: list[int]) -> Array:
+    """Return the constraint forces (rows,) of the robot released at rest; exact in equilibrium."""
     J = system.constraint_jacobian(q)[:, free]
     G = np.linalg.solve(system.mass_matrix(q)[np.ix_(free, free)], J.T)
-    return np.asarray(np.linalg.solve(J @ G, -G.T @ _weight(system, q)[free]))
+    return np.asarray(np.linalg.solve(J @ G, -G.T @ _static_force(system, q)[free]))
 
 
 def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int], Array]:
-    """Independent coordinates among the kept ones, and Z (kept, independent): displacements that respect the
-    constraints. Joints follow rather than deflections, so that what costs no energy stays so exactly."""
-    J, last = system.constraint_jacobian(q)[:, kept], following(system, q, kept)
+    """Return independent coordinates among the kept ones, and displacements Z (kept, independent) on the constraints.
+
+    Joints are dependent in preference to deflections, so that motions without energy stay so exactly.
+    """
+    J, last = system.constraint_jacobian(q)[:, kept], dependent_coordinates(system, q, kept)
     after = [kept.index(k) for k in last]
     independent = [k for k in range(len(kept)) if k not in after]
     Z = np.eye(len(kept))[:, independent]
@@ -77,21 +76,21 @@ def displacements(system: System, q: Array, kept: list[int]) -> tuple[list[int],
     return [kept[k] for k in independent], Z
 
 
-def following(system: System, q: Array, kept: list[int]) -> list[int]:
-    """Those of the kept coordinates that the constraints move, one for each row that can be met; joints first."""
+def dependent_coordinates(system: System, q: Array, kept: list[int]) -> list[int]:
+    """Return kept coordinates that the constraints determine, one for each independent row; joints first."""
     A = system.constraint_jacobian(q)[:, kept] * system.sizes[kept] / system.constraint_scales[:, None]
     loose = [k for k, place in enumerate(kept) if system.coordinates[place].kind == "joint"]
     others = [k for k in range(len(kept)) if k not in loose]
-    found = _pivots(A, loose)
-    found += _pivots(_without(A, found), others)
+    found = _independent_columns(A, loose)
+    found += _independent_columns(_project_out(A, found), others)
     return [kept[k] for k in found]
 
 
-def _weight(system: System, q: Array) -> Array:
+def _static_force(system: System, q: Array) -> Array:
     return np.asarray(system.gravity(q) + system.spring_forces(q))
 
 
-def holdable(system: System, q: Array, first: Collection[int] = ()) -> list[int]:
+def holdable_coordinates(system: System, q: Array, first: Collection[int] = ()) -> list[int]:
     """Return actuated coordinates that can be held while the other joints still meet the constraints.
 
     They are tried in the robot's order, those in `first` before the others.
@@ -101,26 +100,26 @@ def holdable(system: System, q: Array, first: Collection[int] = ()) -> list[int]
     joints = [each.index for each in system.coordinates if each.kind == "joint"]
     actuated = [each.coordinate.index for each in system.actuators]
     held: list[int] = []
-    needed = len(_pivots(A, joints))
+    needed = len(_independent_columns(A, joints))
     for k in sorted(actuated, key=lambda k: k not in first):
-        if len(_pivots(A, [j for j in joints if j not in (*held, k)])) == needed:
+        if len(_independent_columns(A, [j for j in joints if j not in (*held, k)])) == needed:
             held.append(k)
     return held
 
 
-def _pivots(A: Array, columns: list[int]) -> list[int]:
-    """Columns among these that are independent, the largest first."""
+def _independent_columns(A: Array, columns: list[int]) -> list[int]:
+    """Return the independent ones among these columns, the largest first."""
     from scipy.linalg import qr
 
     if not columns or not np.abs(A).max(initial=0.0):
         return []
     _, R, order = qr(A[:, columns], pivoting=True, mode="economic")
-    count = int((np.abs(np.diag(R)) > RANK).sum())
+    count = int((np.abs(np.diag(R)) > RANK_TOLERANCE).sum())
     return [columns[k] for k in order[:count]]
 
 
-def _without(A: Array, columns: list[int]) -> Array:
-    """What is left of the rows when these columns have done their part."""
+def _project_out(A: Array, columns: list[int]) -> Array:
+    """Return the rows projected onto the complement of some columns."""
     if not columns:
         return A
     Q, _ = np.linalg.qr(A[:, columns])
@@ -149,18 +148,42 @@ def _holding(system: System, loose: list[int]) -> str:
 
 
 MAX_NEWTON_ITERATIONS = 50
-REACH = 0.3  # of what is large for a coordinate: further than this one step of Newton's method is not trusted
-FIRST_SHARE, LEAST_SHARE = 0.25, 1e-4  # of the load, that one step adds
+MAX_NEWTON_CHANGE = 0.3  # largest accepted change in one step, in units of a coordinate's size
+INITIAL_LOAD_STEP, MIN_LOAD_STEP = 0.25, 1e-4  # increments of the load, as shares of gravity
 
 
 def equilibrium(system: System | Robot, q: Vector = None) -> Array:
-    """Coordinates of a `system` (or robot) at rest with every actuated coordinate held where q puts it.
+    """Return the coordinates of a robot at rest under gravity, with actuated coordinates held.
 
-    A joint with an elastic drive is held at its motor; a joint without one is held itself. In a robot with constraints
-    joints are held as long as the others can still close the loops: first those that a mapping q names, then in the
-    robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`. Newton's
-    method; where links bend far, gravity is let grow from nothing.
+    Parameters
+    ----------
+    system : System or Robot
+        The robot. For a `Robot`, links with `stiffening="auto"` are replaced by exact links where they bend too far.
+    q : array_like or mapping, shape (nq,), optional
+        Posture: values of the held coordinates, and start of the iteration for the others; zero if omitted.
 
+    Returns
+    -------
+    ndarray, shape (nq,)
+        Coordinates in equilibrium. A joint with an elastic drive is held at its motor, a joint without one itself.
+
+    Raises
+    ------
+    ArithmeticError
+        If no stable equilibrium is found.
+
+    See Also
+    --------
+    System.posture : Coordinates with relaxed drives.
+
+    Notes
+    -----
+    The equilibrium is computed by Newton's method; where links bend far, gravity is increased in steps. In a robot with
+    constraints, joints are held as long as the others can still meet the constraints: first those named in a mapping q,
+    then in the robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`.
+
+    Examples
+    --------
     >>> from flexarm.robot import Drive, Link, PointMass, Revolute, Robot
     >>> hinge = Revolute("y", drive=Drive(stiffness=981.0, rotor_inertia=0.1))
     >>> arm = Robot(links=[Link("arm", 1.0, hinge, mass=0.0, payload=PointMass(1.0))], gravity=(0, 0, -9.81))
@@ -174,29 +197,29 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
         system = System(system, native=False)
     out = system.posture(q)
     if out.ndim != 1:
-        raise ValueError(f"q has shape {out.shape}: the equilibrium near one posture at a time is found")
+        raise ValueError(f"q has shape {out.shape}: must be one posture")
     coordinates = [system.coordinates[system.index(name)] for name in q] if isinstance(q, Mapping) else []
     links = {each.link for each in coordinates if each.kind != "elastic"}
     named = {each.coordinate.index for each in system.actuators if each.link in links}
     try:
-        found = _found(system, out, named)
+        found = _solve(system, out, named)
     except ArithmeticError as error:
         exact = exact_system(given, "no static equilibrium was found")
         if exact is None:
             raise
         try:
-            found = _found(exact, out, named)
+            found = _solve(exact, out, named)
         except ArithmeticError:
             raise error from None
         warn_of_posture(exact, found)
         return found
     if (exact := system_for_posture(given, found)) is not None:
-        system, found = exact, _found(exact, out, named)
+        system, found = exact, _solve(exact, out, named)
     warn_of_posture(system, found)
     return found
 
 
-def _found(system: System, q: Array, named: Collection[int]) -> Array:
+def _solve(system: System, q: Array, named: Collection[int]) -> Array:
     return constrained_equilibrium(system, q, named) if system.constraints else _unconstrained(system, q)
 
 
@@ -205,36 +228,38 @@ def _unconstrained(system: System, out: Array) -> Array:
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
         return out
-    found = _settled(system, out, loose, 1.0)
-    if found is None:  # too far for one step: let the load grow, from the straight robot on
-        found = _loaded(system, out, loose)
+    found = _newton(system, out, loose, 1.0)
+    if found is None:  # too far for one step: increase the load, starting at the straight robot
+        found = _follow_load(system, out, loose)
     return _require_stable(system, found, loose)
 
 
-def _loaded(system: System, q: Array, loose: list[int]) -> Array:
-    """Follow the equilibrium while gravity grows: full steps of Newton's method may end in a loop that a soft link
-    could be in, too, but never comes to."""
-    out, load, step = q.copy(), 0.0, FIRST_SHARE
+def _follow_load(system: System, q: Array, loose: list[int]) -> Array:
+    """Follow the equilibrium while gravity increases from zero.
+
+    Full Newton steps may end in a coiled equilibrium of a soft link that it would not reach.
+    """
+    out, load, step = q.copy(), 0.0, INITIAL_LOAD_STEP
     out[np.intersect1d(loose, np.flatnonzero(system.elastic))] = 0.0
     joints = {each.link: k for k, each in enumerate(system.coordinates) if each.kind == "joint"}
     for k, each in enumerate(system.coordinates):
-        if each.kind == "motor":  # its spring is not wound up, either
+        if each.kind == "motor":  # its spring is relaxed, too
             out[joints[each.link]] = out[k]
     while load < 1.0:
-        found = _settled(system, out, loose, min(load + step, 1.0))
+        found = _newton(system, out, loose, min(load + step, 1.0))
         if found is not None:
             out, load, step = found, min(load + step, 1.0), 1.5 * step
-        elif (step := step / 2) < LEAST_SHARE:
+        elif (step := step / 2) < MIN_LOAD_STEP:
             worst = system.names[loose[int(np.abs(out[loose] / system.sizes[loose]).argmax())]]
             raise ArithmeticError(
-                f"no static equilibrium was found: '{worst}' runs away at {load:.0%} of the load; its link is too soft "
-                f"for it{way_out(system.robot)}"
+                f"no static equilibrium was found: '{worst}' diverges at {load:.0%} of the load; its link is too soft "
+                f"for it{exact_model_hint(system.robot)}"
             )
     return out
 
 
-def _settled(system: System, q: Array, loose: list[int], load: float) -> Array | None:
-    """Newton's method under a share of gravity; None where it goes further than it can see."""
+def _newton(system: System, q: Array, loose: list[int], load: float) -> Array | None:
+    """Return the equilibrium under a share of gravity by Newton's method; None if a step is too large."""
     out, here, last = q.copy(), np.ix_(loose, loose), np.inf
     scale = (system.sizes * system.meshes)[loose]
     for _ in range(MAX_NEWTON_ITERATIONS):
@@ -242,7 +267,7 @@ def _settled(system: System, q: Array, loose: list[int], load: float) -> Array |
         slope = (system.stiffness_matrix(out) + load * system.gravity_stiffness(out))[here]
         change = np.linalg.solve(slope, -force)
         size = np.abs(change / scale).max()
-        if not size <= REACH or np.abs((out - q)[loose] / scale).max() > 3 * REACH:
+        if not size <= MAX_NEWTON_CHANGE or np.abs((out - q)[loose] / scale).max() > 3 * MAX_NEWTON_CHANGE:
             return None
         out[loose] += change
         if size < 1e-13 or last / 2 < size < 1e-8:  # rounding is all that is left
@@ -258,6 +283,6 @@ def _require_stable(system: System, q: Array, loose: list[int]) -> Array:
         worst = system.names[loose[int(np.abs(vectors[:, 0]).argmax())]]
         raise ArithmeticError(
             f"no static equilibrium was found: '{worst}' buckles; its link is too soft for its load"
-            f"{way_out(system.robot)}"
+            f"{exact_model_hint(system.robot)}"
         )
     return q

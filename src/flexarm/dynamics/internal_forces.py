@@ -1,9 +1,10 @@
 """Forces and moments across the sections of a link, from the equilibrium of what lies outboard of them.
 
-Of the points of a link, mass times acceleration (gravity as an upward one) and the rate of their sections' angular
-momentum are summed from the section outward; to these come masses, links and loads there. Where the energy of a link
-is truncated ("shortening"), its momentum differs a little from that of its points: the difference is spread over its
-mass, so that the sum over the whole link is what its joint gives.
+Mass times acceleration of the link's points (gravity as an upward acceleration) and the rate of angular momentum of its
+sections are summed from the section outward; masses, links and loads there are added. Where the energy of a link is
+truncated ("shortening"), its momentum differs slightly from that of its points; the difference is distributed over its
+mass, so that the sum over the whole link equals the reaction of its joint (docs/theory.md, "Reactions and internal
+forces").
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import numpy as np
 from flexarm.beam.integrals import Outboard
 from flexarm.beam.polynomials import merged
 from flexarm.beam.section_nodes import LinkNodes
-from flexarm.dynamics.joint_reactions import Balance, about, force_first, turned, turned_back
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.joint_reactions import Balance, force_first, move_wrench, rotate_wrench, rotate_wrench_back
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.model import lumps
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Riding
@@ -29,14 +30,17 @@ if TYPE_CHECKING:
 
     from flexarm.dynamics.bodies import Body
 
-NEAR = 1e-9  # of a link's length: what is so near to a section counts as outboard of it
-MOST_POINTS = 40  # on a piece: shapes of high degree are smooth
+SECTION_TOLERANCE = 1e-9  # share of a link's length; what is this close to a section counts as outboard
+MAX_POINT_COUNT = 40  # quadrature points of a piece: shapes of high degree are smooth
 
 
 @dataclass(frozen=True)
-class Sections:
-    """Of a link, in states one after the other: places (states, points, 3) and axes (states, points, 3, 3) of sections
-    in root axes, accelerations in root axes, angular velocities and their rates in their own."""
+class SectionMotions:
+    """Motion of sections of a link in consecutive states.
+
+    Positions r (states, points, 3), axes R (states, points, 3, 3) and accelerations in root axes; angular velocities
+    and their rates in section axes.
+    """
 
     r: Array
     R: Array
@@ -45,8 +49,8 @@ class Sections:
     spin_rate: Array
 
 
-class LinkCuts:
-    """One link in the states of a balance."""
+class LinkSectionForces:
+    """Section forces of one link in the states of a balance."""
 
     def __init__(self, balance: Balance, link: int) -> None:
         self.balance, self.link = balance, link
@@ -59,32 +63,31 @@ class LinkCuts:
         self._held_at = self._flat(balance.held_at(link)[..., None], 1)  # (states, 1)
 
     def _flat(self, values: Array, width: int) -> Array:
-        """States as one dimension."""
+        """Return values with the states as one dimension."""
         return np.broadcast_to(values, (*self.balance.leading, width)).reshape(self._states, width)
 
     def forces(self, x: Array) -> Array:
-        """(..., len(x), 6): force and moment of what is outboard of the sections at x on what is inboard, in the
-        sections' axes."""
+        """Return forces and moments (..., len(x), 6) of the outboard part on the inboard part, in section axes."""
         balance, link = self.balance, self.link
         if not self._states:
             return np.zeros((*balance.leading, len(x), 6))
         needed = self._own(x) + self._children(x) - self._outer(x)
-        behind = x < self._held_at - NEAR * self.body.link.length  # there the other side is free
-        at_root = self._flat(turned_back(balance.R(link), balance.at_root(link)), 6)
+        behind = x < self._held_at - SECTION_TOLERANCE * self.body.link.length  # there the root side is free
+        at_root = self._flat(rotate_wrench_back(balance.R(link), balance.at_root(link)), 6)
         across = np.where(behind[..., None], at_root[:, None, :], 0.0) - needed
         sections = self._sections(x)
-        found = turned_back(sections.R, about(across, sections.r))
-        if _nothing_behind(self.body):
+        found = rotate_wrench_back(sections.R, move_wrench(across, sections.r))
+        if _has_no_rear(self.body):
             found = np.where(behind[..., None], np.nan, found)
         return found.reshape(*balance.leading, len(x), 6)
 
-    # --- what lies outboard, about the root and in its axes: (states, len(x), 6) ---
+    # --- wrenches of outboard parts, about the root and in its axes: (states, len(x), 6) ---
 
     def _own(self, x: Array) -> Array:
-        """What the link itself takes, with all masses on it."""
+        """Return the wrenches of inertia of the link itself and of the masses on it."""
         mass, found = self._of_points(x)
         whole = self._of_points(np.zeros(1))[0]
-        if whole.any() and not _nothing_behind(self.body):  # what appears in a joint takes its momentum there
+        if whole.any() and not _has_no_rear(self.body):  # material that enters at a joint takes momentum there
             found = found + (mass / whole)[..., None] * self.unresolved[:, None, :]
         for each, (_, _, at) in zip(self._own_wrenches[1:], lumps(self.body), strict=True):
             found = found + self._outboard(np.array([at]), x)[..., None] * each[:, None, :]
@@ -92,18 +95,18 @@ class LinkCuts:
 
     @cached_property
     def unresolved(self) -> Array:
-        """(states, 6): by how much the momentum of the link's energy takes more than that of its points."""
+        """Difference (states, 6) between the wrench from the link's energy and that of its points."""
         whole, *masses = self._own_wrenches
         return np.asarray(whole - sum(masses, np.zeros(6)) - self._of_points(np.zeros(1))[1][:, 0])
 
     def _of_points(self, x: Array) -> tuple[Array, Array]:
-        """(states or 1, len(x)), (states, len(x), 6): mass outboard of sections, and what it takes."""
+        """Return the mass outboard of sections (states or 1, len(x)), and its wrench of inertia (states, len(x), 6)."""
         points, (mass, taken) = self._material, self._per_length
         weights = points.weights(x)
         return np.einsum("...xp,...p->...x", weights, mass), np.einsum("...xp,...pk->...xk", weights, taken)
 
     def _children(self, x: Array) -> Array:
-        """What joints give to links that hang on this one."""
+        """Return the wrenches of joints on links attached to this one."""
         balance, total = self.balance, np.zeros((self._states, len(x), 6))
         for number, body in enumerate(balance.bodies):
             if body.parent != self.link:
@@ -116,7 +119,7 @@ class LinkCuts:
         return total
 
     def _outer(self, x: Array) -> Array:
-        """What loads and constraints give."""
+        """Return the wrenches of loads and constraints."""
         total = np.zeros((self._states, len(x), 6))
         for each in self.balance.outer:
             if each.link == self.link:
@@ -125,26 +128,26 @@ class LinkCuts:
         return total
 
     def _outboard(self, at: Array, x: Array) -> Array:
-        """(states or 1, len(x)): whether places are outboard of sections, or at them."""
-        return np.asarray(at[:, None] >= x - NEAR * self.body.link.length)
+        """Return True (states or 1, len(x)) where positions are outboard of sections, or at them."""
+        return np.asarray(at[:, None] >= x - SECTION_TOLERANCE * self.body.link.length)
 
     def _at_own_root(self, wrench: Array, p: Array) -> Array:
-        """(states, 1, 6): a wrench about a point of the world, about the root and in its axes."""
+        """Return a wrench (states, 1, 6) about a point of the world, moved to the root and written in its axes."""
         balance, link = self.balance, self.link
-        return self._flat(turned_back(balance.R(link), about(wrench, balance.p(link) - p)), 6)[:, None, :]
+        return self._flat(rotate_wrench_back(balance.R(link), move_wrench(wrench, balance.p(link) - p)), 6)[:, None, :]
 
     # --- the link itself ---
 
     @cached_property
     def _own_wrenches(self) -> list[Array]:
-        """(states, 6) each: what all of it takes, then each mass."""
+        """Wrenches of inertia (states, 6): of all of the link, then of each mass on it."""
         function = self.balance.system.structure.functions.own_wrenches(self.link)
         found = self._run(function, *self._given)
         return [*np.moveaxis(force_first(found.reshape(self._states, -1, 6)), 1, 0)]
 
     @cached_property
     def _material(self) -> Outboard:
-        """Points of the link; where it changes its length on both sides of a joint, these move with it."""
+        """Quadrature points along the link; if it is gripped by a joint, they move with the joint."""
         body, of = self.body, self.body.integrals
         shapes = [*of.shapes.values()]
         mass = of.properties.mass
@@ -153,16 +156,16 @@ class LinkCuts:
             degree = max(degree, LinkNodes(of).per_piece)
         elif shapes and of.stiffening != "none":
             degree = 2 * degree
-        count = min(2 * degree + mass.degree + 2, MOST_POINTS)
-        if not gripped(body.link):
+        count = min(2 * degree + mass.degree + 2, MAX_POINT_COUNT)
+        if not is_gripped(body.link):
             return Outboard(merged(of.properties.steps, mass.breaks, *(space.breaks for space in shapes))[None], count)
         guide = self._held_at
         ends = [guide, np.full_like(guide, body.link.length)]
-        return Outboard(np.hstack(ends if _nothing_behind(body) else [np.zeros_like(guide), *ends]), count)
+        return Outboard(np.hstack(ends if _has_no_rear(body) else [np.zeros_like(guide), *ends]), count)
 
     @cached_property
     def _per_length(self) -> tuple[Array, Array]:
-        """(states or 1, points), (states, points, 6): mass of the material per length, and what it takes."""
+        """Mass per length (states or 1, points), and wrench of inertia per length (states, points, 6)."""
         x = self._material.x
         sections, properties = self._sections(x), self.body.integrals.properties
         flat = x.ravel()
@@ -175,32 +178,32 @@ class LinkCuts:
         turning = inertia * sections.spin_rate + np.cross(sections.spin, inertia * sections.spin)
         couple = np.concatenate([np.zeros_like(turning), turning], axis=-1)
         push = np.concatenate([force, np.zeros_like(force)], axis=-1)
-        return mass, about(push, -sections.r) + turned(sections.R, couple)
+        return mass, move_wrench(push, -sections.r) + rotate_wrench(sections.R, couple)
 
-    def _sections(self, x: Array) -> Sections:
-        """At x (points,), the same in all states, or (states or 1, points)."""
+    def _sections(self, x: Array) -> SectionMotions:
+        """Return the motion of sections at x: (points,), the same in all states, or (states or 1, points)."""
         functions, table = self.balance.system.structure.functions, np.atleast_2d(x)
         rows = np.empty((self._states, table.shape[1], 21))
-        moving = x.ndim == 2 and gripped(self.body.link)
+        moving = x.ndim == 2 and is_gripped(self.body.link)
         for k, column in enumerate(table.T):
             if k == 0 or not moving:
-                there = Numbers()
+                there = Parameters()
                 self.body.model.add_place(there, "place", self.body, float(column[0]), anywhere=True)
             place = there.vector[None, :]
-            if moving:  # of such places only x itself changes
+            if moving:  # only x differs between such positions
                 place = np.repeat(place, self._states, axis=0)
                 place[:, there.names.index("place.x")] = column
             rows[:, k] = self._run(functions.section_motion(self.link, there), *self._given, place)
         r, R, acceleration, spin, spin_rate = np.split(rows, [3, 12, 15, 18], axis=-1)
-        return Sections(r, R.reshape(*R.shape[:-1], 3, 3), acceleration, spin, spin_rate)
+        return SectionMotions(r, R.reshape(*R.shape[:-1], 3, 3), acceleration, spin, spin_rate)
 
     def _run(self, function: ca.Function, *given: Array) -> Array:
-        """(states, outputs): a function of columns in all states."""
+        """Return the outputs (states, outputs) of a function of columns in all states."""
         columns = [each.T if each.shape[1] else np.zeros((0, 1)) for each in given]
         found = np.array(function(*columns, self.balance.system.numbers))
         return found.reshape(-1, self._states, order="F").T
 
 
-def _nothing_behind(body: Body) -> bool:
-    """Whether material of a link appears in its joint."""
+def _has_no_rear(body: Body) -> bool:
+    """Return True if material of a link enters at its joint."""
     return isinstance(body.link.joint, FixedPrismatic) and body.link.joint.rear == "none"

@@ -1,19 +1,13 @@
-"""Wrenches as arrays (..., 6): a force, then the torque about a point.
+"""Forces and torques in the joints of a tree of links.
 
-What acts on links from outside of their tree: loads on points, and constraints.
+A joint gives to its link what the inertia and weight of the link and of all that hangs on it require, less the loads
+and constraint forces on them. Wrenches are arrays (..., 6): a force, then the torque about a point.
 
-What each link, with all that hangs on it, takes from its joint: as CasADi expressions.
-
-A virtual twist w_i of a link's root carries the link and all that hangs on it as one rigid body. The power of all
-forces of inertia and gravity in it is the wrench that the joint must give: one reverse sweep, as in the inverse
-dynamics,
+A virtual twist w_i of a link's root moves the link and all that hangs on it as one rigid body. The power of all inertia
+and gravity forces in it is the wrench required from the joint, one reverse sweep as in inverse dynamics
+(docs/theory.md, "Reactions and internal forces"):
 
     wrench_i = sum_j (dV_j/dw_i)^T F_j.
-
-Forces and torques in the joints of a tree, on arrays.
-
-A joint gives to its link what the inertia and the weight of the link and of all that hangs on it take, less what loads
-and constraints give to them.
 """
 
 from __future__ import annotations
@@ -28,7 +22,7 @@ import numpy as np
 from flexarm.codegen.library import building
 from flexarm.dynamics import energies
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Shift, pose_along, twist_along
 from flexarm.foundation.dataclass import dataclass
@@ -42,35 +36,35 @@ if TYPE_CHECKING:
     from flexarm.dynamics.system import System
 
 
-def about(wrench: Array, r: Array) -> Array:
-    """The same wrench about the point at r from that about which it was given."""
+def move_wrench(wrench: Array, r: Array) -> Array:
+    """Return a wrench about the point at r from the one about which it is given."""
     force = wrench[..., :3]
     torque = wrench[..., 3:] - np.cross(r, force)
     return np.concatenate([np.broadcast_to(force, torque.shape), torque], axis=-1)
 
 
-def turned(R: Array, wrench: Array) -> Array:
-    """The same wrench in other axes: R (..., 3, 3) turns coordinates into these."""
+def rotate_wrench(R: Array, wrench: Array) -> Array:
+    """Return a wrench in other axes; R (..., 3, 3) transforms coordinates into these."""
     parts = [np.einsum("...ij,...j->...i", R, wrench[..., part]) for part in (slice(0, 3), slice(3, 6))]
     return np.concatenate(parts, axis=-1)
 
 
-def turned_back(R: Array, wrench: Array) -> Array:
-    """The same with the inverse of R."""
-    return turned(np.swapaxes(R, -1, -2), wrench)
+def rotate_wrench_back(R: Array, wrench: Array) -> Array:
+    """Return a wrench in other axes, with the inverse of R."""
+    return rotate_wrench(np.swapaxes(R, -1, -2), wrench)
 
 
 def force_first(wrench: Array) -> Array:
-    """From the order of twists, torque first."""
+    """Return a wrench in this order from that of twists, torque first."""
     return np.concatenate([wrench[..., 3:], wrench[..., :3]], axis=-1)
 
 
-BALANCED = 1e-6  # of the forces on coordinates: what constraints must leave of them
+BALANCE_TOLERANCE = 1e-6  # remaining forces on coordinates, relative to those that constraints balance
 
 
 @dataclass(frozen=True)
 class OuterForce:
-    """A wrench (..., 6) on a link about a point p (..., 3), both in the world, that touches the link at x (...)."""
+    """Wrench (..., 6) on a link about a point p (..., 3), both in the world, acting on the section at x (...)."""
 
     link: int
     x: Array
@@ -81,7 +75,7 @@ class OuterForce:
 def outer_forces(
     system: System, motion: tuple[Array, Array, Array], loads: Any, constraint_forces: Any
 ) -> list[OuterForce]:
-    """All of them in a state (q, v, a), from what a user gives."""
+    """Return the forces of loads and constraints on links in a state (q, v, a), from user arguments."""
     q, pushed = motion[0], _loads(system, motion[0], loads)
     if constraint_forces is None and not pushed and system.constraints:
         constraint_forces = _balancing(system, motion)
@@ -89,7 +83,7 @@ def outer_forces(
 
 
 def _balancing(system: System, motion: tuple[Array, Array, Array]) -> Array | None:
-    """Forces of the constraints that move the coordinates without an actuator as they move, if these tell them."""
+    """Return constraint forces that balance the coordinates without actuator, or None if they are not determined."""
     driven = {each.coordinate.index for each in system.actuators}
     passive = [k for k in range(system.nq) if k not in driven]
     shape = np.broadcast_shapes(*(each.shape for each in motion))
@@ -97,16 +91,16 @@ def _balancing(system: System, motion: tuple[Array, Array, Array]) -> Array | No
     taken = system.inverse_dynamics(q, v, a)
     found = []
     for row, needed in zip(system.constraint_jacobian(q)[:, :, passive], taken[:, passive], strict=True):
-        forces, told = row_forces(row, needed)
+        forces, is_unique = row_forces(row, needed)
         left = row.T @ forces - needed
-        if not told or np.abs(left).max(initial=0.0) > BALANCED * np.abs(needed).max(initial=1e-300):
+        if not is_unique or np.abs(left).max(initial=0.0) > BALANCE_TOLERANCE * np.abs(needed).max(initial=1e-300):
             return None
         found.append(forces)
     return np.array(found).reshape(*shape[:-1], -1)
 
 
 def row_forces(J: Array, needed: Array) -> tuple[Array, bool]:
-    """Forces of rows J (rows, coordinates) that come nearest to what coordinates need, and whether these tell them."""
+    """Return least-squares forces of rows J (rows, coordinates) for generalized forces; True if they are unique."""
     sizes = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
     forces, _, rank, _ = np.linalg.lstsq((J / sizes[:, None]).T, needed, rcond=1e-9)
     return np.asarray(forces / sizes), bool(rank == len(J))
@@ -144,8 +138,8 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     if forces is None:
         if touches:
             raise ValueError(
-                "constraint_forces: is required, since the robot has constraints that this state (and its loads) does "
-                f"not tell: one force for each of {', '.join(rows)}, as run['reaction'] has them"
+                "constraint_forces: is required, since this state (and its loads) does not determine the forces of the "
+                f"constraints: one force for each of {', '.join(rows)}, as run['reaction'] has them"
             )
         return []
     given = real_array("constraint_forces", forces)
@@ -159,10 +153,10 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     pulled, R, p = system._call(system.structure.functions.held, given, q=q)
     found = []
     for k, touch in enumerate(touches):
-        wrench = turned(R[..., 3 * k : 3 * k + 3], force_first(pulled[..., k]))
+        wrench = rotate_wrench(R[..., 3 * k : 3 * k + 3], force_first(pulled[..., k]))
         constraint = system.robot.every_constraint[touch.constraint]
         if touch.side == "root":
-            x = _where(system, touch.constraint, q)
+            x = _support_places(system, touch.constraint, q)
         else:
             _, _, at = constraint.places["link" if touch.side == "place" else touch.side]
             x = np.array(system.robot.links[touch.link].length if at is None else at)
@@ -170,8 +164,8 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
     return found
 
 
-def _where(system: System, constraint: int, q: Array) -> Array:
-    """(...): where on its link a support stands."""
+def _support_places(system: System, constraint: int, q: Array) -> Array:
+    """Return the positions (...) of a support on its link."""
     supports = [k for k, each in enumerate(system.robot.every_constraint) if isinstance(each, PointSupport)]
     _, _, where = system.structure.constraints.supports[supports.index(constraint)]
     flat = q.reshape(-1, system.nq)
@@ -179,10 +173,12 @@ def _where(system: System, constraint: int, q: Array) -> Array:
     return found.reshape(q.shape[:-1])
 
 
-def tree(e: Equations) -> list[Any]:
-    """Of all links: wrenches (6, links) that inertia and gravity take at their roots (torque first, in root axes),
-    rotations (3, 3 links) and places (3, links) of the roots in the world, and how these move (9, links): omega, its
-    rate, acceleration, gravity as an upward one."""
+def root_wrenches(e: Equations) -> list[Any]:
+    """Return wrenches of inertia and gravity at the roots of all links, and poses and motions of the roots.
+
+    Wrenches (6, links), torque first, in root axes; rotations (3, 3 links) and positions (3, links) in the world;
+    motions (9, links): omega, its rate and the acceleration, with gravity as an upward acceleration.
+    """
     chain, count = e.chain, len(e.chain.bodies)
     virtual = ca.SX.sym("virtual", 6, count)
     twists: list[Any] = [None] * count
@@ -193,7 +189,7 @@ def tree(e: Equations) -> list[Any]:
     forces, _ = e.forces_of_links
     wrenches = ca.jtimes(ca.vertcat(*twists), ca.vec(virtual), ca.vertcat(*forces), True)
     poses = chain.poses(e.q)
-    moved = chain.accelerations(e.q, e.v, e.a, -chain.numbers["gravity"])
+    moved = chain.accelerations(e.q, e.v, e.a, -chain.parameters["gravity"])
     found = [
         ca.reshape(wrenches, 6, count),
         ca.horzcat(*(R for R, _ in poses)),
@@ -204,14 +200,14 @@ def tree(e: Equations) -> list[Any]:
 
 
 def local_symbols(e: Equations, link: int) -> tuple[list[Any], list[Any], Jet]:
-    """Symbols for the motion of a link's root, split and as given, and for its own coordinates."""
+    """Return symbols for the motion of a link's root, split and as given, and for its own coordinates."""
     motion, count = ca.SX.sym("motion", 9), e.chain.bodies[link].local.count
     own = Jet(*(ca.SX.sym(name, count) for name in ("x", "dx", "ddx")))
     return [motion[:3], motion[3:6], motion[6:]], [motion, *own.parts], own
 
 
 def own_wrenches(e: Equations, link: int) -> tuple[list[Any], list[Any]]:
-    """(motion, x, dx, ddx) -> what a link alone takes at its root, (6, 1 + masses on it): all of it, then each mass."""
+    """Return arguments (motion, x, dx, ddx) and wrenches (6, 1 + masses) of a link alone, and of each mass on it."""
     (omega, domega, a), given, own = local_symbols(e, link)
     body, v = e.chain.bodies[link], ca.SX.sym("v", 3)
     whole, _ = energies.link_forces(body, omega, domega, a, own)
@@ -220,8 +216,11 @@ def own_wrenches(e: Equations, link: int) -> tuple[list[Any], list[Any]]:
 
 
 def section_motion(e: Equations, link: int, there: SymbolsUnder) -> tuple[list[Any], list[Any]]:
-    """(motion, x, dx, ddx) -> of the section at a place on a link: its place (3,), axes (9, row by row) and
-    acceleration (3,) in root axes, angular velocity and its rate (3, 3) in its own."""
+    """Return arguments (motion, x, dx, ddx) and motion of the section at a position on a link.
+
+    Position (3,), axes (9, row by row) and acceleration (3,) in root axes; angular velocity and its rate in section
+    axes.
+    """
     (omega, domega, a), given, own = local_symbols(e, link)
     body = e.chain.bodies[link]
     shift, *turns = body.model.place(body, there, own)
@@ -235,7 +234,7 @@ def section_motion(e: Equations, link: int, there: SymbolsUnder) -> tuple[list[A
 
 
 class Balance:
-    """Of all forces on a robot in a state (q, v, a), or in many: leading dimensions are a batch."""
+    """Equilibrium of all forces on a robot in states (q, v, a); leading dimensions are a batch."""
 
     def __init__(self, system: System, q: Any, v: Any, a: Any, loads: Any, constraint_forces: Any) -> None:
         self.system, self.bodies = system, system._chain.bodies
@@ -252,50 +251,50 @@ class Balance:
         self._p, self._motions = np.swapaxes(p, -1, -2), np.swapaxes(motions, -1, -2)
 
     def R(self, link: int) -> Array:
-        """Rotation (..., 3, 3) of a link's root in the world."""
+        """Return the rotation (..., 3, 3) of a link's root in the world."""
         return self._R[..., link, :, :]
 
     def p(self, link: int) -> Array:
-        """Its place (..., 3)."""
+        """Return the position (..., 3) of a link's root in the world."""
         return self._p[..., link, :]
 
     def motion(self, link: int) -> Array:
-        """How it moves (..., 9): omega, its rate, acceleration, in its own axes; gravity as an upward acceleration."""
+        """Return omega, its rate and the acceleration (..., 9) of a link's root in its own axes, gravity included."""
         return self._motions[..., link, :]
 
     @cached_property
     def _at_roots(self) -> list[Array]:
-        """Wrenches (..., 6) on all links from their joints, about their roots, in the world."""
+        """Wrenches (..., 6) of joints on all links, about their roots, in the world."""
         found = [
-            np.broadcast_to(turned(self.R(i), self._taken[..., i, :]), (*self.leading, 6))
+            np.broadcast_to(rotate_wrench(self.R(i), self._taken[..., i, :]), (*self.leading, 6))
             for i in range(len(self.bodies))
         ]
         for each in self.outer:
             link: int | None = each.link
             while link is not None:
-                found[link] = found[link] - about(each.wrench, self.p(link) - each.p)
+                found[link] = found[link] - move_wrench(each.wrench, self.p(link) - each.p)
                 link = self.bodies[link].parent
         return found
 
     def at_root(self, link: int) -> Array:
-        """Wrench (..., 6) on a link from its joint, about its root, in the world."""
+        """Return the wrench (..., 6) of its joint on a link, about the link's root, in the world."""
         return self._at_roots[link]
 
     def held_at(self, link: int) -> Array:
-        """Where along a link its joint holds it (m from its root, as its places are counted)."""
+        """Return the position of a joint along its link (m from the root, as positions on the link are counted)."""
         body = self.bodies[link]
         if not isinstance(body.link.joint, FixedPrismatic):
             return np.zeros(self.leading)
         return np.asarray(body.link.length - self.q[..., body.local.place(body.local.joint)])
 
     def reaction(self, link: int, axes: str) -> Array:
-        """(..., 6): force and torque of a joint on its link, about the joint, in root axes or the world's."""
-        found = turned_back(self.R(link), self.at_root(link))
-        if slides_as_a_whole(self.bodies[link]):  # its root is not where the guide is
-            found = about(found, self.held_at(link)[..., None] * np.array([1.0, 0.0, 0.0]))
-        return turned(self.R(link), found) if axes == "world" else found
+        """Return force and torque (..., 6) of a joint on its link, about the joint, in root or world axes."""
+        found = rotate_wrench_back(self.R(link), self.at_root(link))
+        if slides_rigidly(self.bodies[link]):  # the root moves relative to the guide
+            found = move_wrench(found, self.held_at(link)[..., None] * np.array([1.0, 0.0, 0.0]))
+        return rotate_wrench(self.R(link), found) if axes == "world" else found
 
 
-def slides_as_a_whole(body: Body) -> bool:
-    """Whether a link slides through its joint, and its root with it."""
-    return isinstance(body.link.joint, FixedPrismatic) and not gripped(body.link)
+def slides_rigidly(body: Body) -> bool:
+    """Return True if a link slides through its joint together with its root frame."""
+    return isinstance(body.link.joint, FixedPrismatic) and not is_gripped(body.link)

@@ -1,7 +1,4 @@
-"""The bodies of a robot with their values: links, integrals, coordinates.
-
-Which numbers a robot has, link by link.
-"""
+"""Bodies of a robot with their values (`Chain`), and the parameters of each link."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import numpy as np
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.bodies import Body, Coordinates
 from flexarm.dynamics.links import model_of
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.robot import (
     Damping,
     Drive,
@@ -41,7 +38,7 @@ from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.supported_types import Kinds
 
-KNOWN = Kinds(
+SUPPORTED_KINDS = Kinds(
     "the equations of motion",
     {
         Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld),
@@ -55,10 +52,10 @@ KNOWN = Kinds(
 
 
 class Chain:
-    """The bodies of a robot. `order` lists them parents first."""
+    """Bodies of a robot with values; `order` lists their indices, parents first."""
 
     def __init__(self, robot: Robot) -> None:
-        KNOWN.require(robot)
+        SUPPORTED_KINDS.require(robot)
         robot = robot.resolved()
         integrals, rears = all_integrals(robot)
         self.robot = robot
@@ -76,7 +73,7 @@ class Chain:
 
 
 def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals | None]]:
-    """Of all links (in front of their joints), and of the parts behind them."""
+    """Return the integrals of all links in front of their joints, and of the parts behind (None if absent)."""
     front: list[LinkIntegrals] = []
     rear: list[LinkIntegrals | None] = []
     slid_along = _slid_along(robot)
@@ -89,7 +86,7 @@ def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals
 
 
 def _slid_along(robot: Robot) -> set[str]:
-    """Links along which something slides: a joint, or a support."""
+    """Return the names of links along which a joint or a support slides."""
     riders = zip(robot.links, robot.parents, strict=True)
     found = {
         robot.links[parent].name
@@ -97,13 +94,13 @@ def _slid_along(robot: Robot) -> set[str]:
         if parent is not None and isinstance(rider.joint, Riding) and rider.joint.contact == "continuous"
     }
     supported = {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}
-    # a support does not turn with the link: where its section has steps, curvature may jump
+    # A support does not rotate with the link, so the curvature may jump at a step of the section.
     return found | {name for name in supported if (section := robot.link(name).section) is None or not section.breaks}
 
 
-def robot_numbers(chain: Chain) -> Numbers:
-    """All numbers of a robot but those of its constraints."""
-    out, robot = Numbers(), chain.robot
+def robot_parameters(chain: Chain) -> Parameters:
+    """Return all parameters of a robot except those of its constraints."""
+    out, robot = Parameters(), chain.robot
     out.fact("the robot", "has the links", ", ".join(link.name for link in robot.links))
     for body in chain.bodies:
         try:
@@ -119,18 +116,18 @@ def robot_numbers(chain: Chain) -> Numbers:
     return out
 
 
-def _add_link(out: Numbers, chain: Chain, body: Body) -> None:
+def _add_link(out: Parameters, chain: Chain, body: Body) -> None:
     link, path, where = body.link, f"links.{body.link.name}", f"link '{body.link.name}'"
     above = "the ground" if body.parent is None else f"'{chain.bodies[body.parent].link.name}'"
     out.fact(where, "hangs on", above)
     out.add(f"{path}.length", "m", link.length)
     joint = link.joint
     travel = chain.robot.travel(link) if isinstance(joint, MovingJoint) and joint.stop is not None else None
-    out.include(_joint_numbers(link.name, joint, travel))
+    out.include(_joint_parameters(link.name, joint, travel))
     _add_seat(out, chain, body)
     _add_flexibility(out, body)
     out.fact(where, "has rotary_inertia =", str(link.rotary_inertia))
-    body.model.add_numbers(out, path, body)
+    body.model.add_parameters(out, path, body)
     body.model.add_place(out, f"{path}.tip", body, link.length)
     for name, lump, at in lumps(body):
         _add_lump(out, f"{path}.{name}", body, lump, at)
@@ -144,24 +141,24 @@ def _add_link(out: Numbers, chain: Chain, body: Body) -> None:
 
 
 def lumps(body: Body) -> list[tuple[str, PointMass, float]]:
-    """Everything fixed to a link, by name, with where along it."""
+    """Return the masses fixed to a link with their names and positions x (m)."""
     link = body.link
     found = [("hub", link.hub, 0.0), ("payload", link.payload, link.length)]
     found += [(f"masses.{k}", mass, mass.at or 0.0) for k, mass in enumerate(link.masses)]
     return [(name, mass, at) for name, mass, at in found if mass is not None]
 
 
-def _add_lump(out: Numbers, path: str, body: Body, lump: PointMass, at: float) -> None:
+def _add_lump(out: Parameters, path: str, body: Body, lump: PointMass, at: float) -> None:
     out.add(f"{path}.mass", "kg", lump.mass)
     out.add_given(f"{path}.offset", "m", lump.offset)
     out.add_given(f"{path}.inertia", "kg m2", lump.inertia_matrix, symmetric=True)
     body.model.add_place(out, f"{path}.place", body, at)
 
 
-@lru_cache(maxsize=64)  # joints of which only few change
-def _joint_numbers(link: str, joint: Joint, travel: tuple[float, float] | None) -> Numbers:
-    """Of the joint of a link; `travel`: where its stop is, if it has one."""
-    out, path, where = Numbers(), f"links.{link}.joint", f"the joint of link '{link}'"
+@lru_cache(maxsize=64)  # in a sweep, few joints change
+def _joint_parameters(link: str, joint: Joint, travel: tuple[float, float] | None) -> Parameters:
+    """Return the parameters of a link's joint; `travel` are the positions of its stops, if it has any."""
+    out, path, where = Parameters(), f"links.{link}.joint", f"the joint of link '{link}'"
     out.fact(where, "is", f"a {type(joint).__name__}")
     out.add_directions(f"{path}.mount", joint.mount_matrix)
     if isinstance(joint, Revolute):
@@ -198,8 +195,8 @@ def _joint_numbers(link: str, joint: Joint, travel: tuple[float, float] | None) 
     return out
 
 
-def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
-    """Where a link hangs on its parent, or along what it rides."""
+def _add_seat(out: Parameters, chain: Chain, body: Body) -> None:
+    """Add the position of a link on its parent, or the shapes along which it slides."""
     path = f"links.{body.link.name}"
     out.add_given(f"{path}.offset", "m", body.link.offset)
     if body.parent is None:
@@ -212,7 +209,7 @@ def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
         above.model.add_place(out, f"{path}.place", above, body.hangs_at)
 
 
-def _add_flexibility(out: Numbers, body: Body) -> None:
+def _add_flexibility(out: Parameters, body: Body) -> None:
     where, flexible = f"link '{body.link.name}'", body.link.flexible
     out.fact(where, "a flexible beam", flexible is not None)
     if flexible is None:

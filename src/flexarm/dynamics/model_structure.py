@@ -1,7 +1,4 @@
-"""The CasADi functions of a robot by name, each traced when first asked for.
-
-What all robots of one structure share: symbols for their numbers, expressions and functions.
-"""
+"""Structure of a robot: symbols, expressions and CasADi functions that do not depend on parameter values."""
 
 from __future__ import annotations
 
@@ -17,21 +14,21 @@ import casadi as ca
 
 from flexarm.codegen.evaluator import SharedFunction
 from flexarm.codegen.library import building
-from flexarm.dynamics.bodies import Coordinates, erased, symbolic
+from flexarm.dynamics.bodies import Coordinates, erase_values, make_symbolic
 from flexarm.dynamics.constraints.equations import Constraints, HeldPlaces
-from flexarm.dynamics.constraints.independent_rows import Key, SelectedRows, close, sampled
+from flexarm.dynamics.constraints.independent_rows import Key, SelectedRows, sample_rows, select_rows
 from flexarm.dynamics.constraints.parameters import add_constraints
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.joint_reactions import own_wrenches, section_motion, tree
+from flexarm.dynamics.joint_reactions import own_wrenches, root_wrenches, section_motion
 from flexarm.dynamics.kinematics import Kinematics
 from flexarm.dynamics.links.beam_parameters import nodally_held
-from flexarm.dynamics.model import Chain, robot_numbers
-from flexarm.dynamics.parameters import Numbers, ParameterSymbols
+from flexarm.dynamics.model import Chain, robot_parameters
+from flexarm.dynamics.parameters import Parameters, ParameterSymbols
 from flexarm.foundation.messages import suggestion
 from flexarm.foundation.validation import Array
 
-# What each output is: a number (0), a vector (1) or a matrix (2).
-RANKS = {
+# Rank of each output: scalar (0), vector (1) or matrix (2).
+OUTPUT_RANKS = {
     **dict.fromkeys(("kinetic", "elastic", "gravity", "drive"), 0),
     **dict.fromkeys(("tau", "a", "h", "G", "p", "Phi", "Kx", "gyroscopic_x", "Dx"), 1),
     **dict.fromkeys(("M", "C", "K", "gyroscopic", "D", "R", "J", "Phi_q"), 2),
@@ -42,8 +39,10 @@ Recipe = tuple[list[Any], list[Any], list[str], list[str]]
 
 
 class Functions(Mapping[str, ca.Function]):
-    """The functions of a structure, with the numbers of a robot as their last argument; also poses and Jacobians of
-    any place on any link (by number), whose own numbers come before those."""
+    """CasADi functions of a structure by name, each built at first use, with the parameters as last argument.
+
+    Poses and Jacobians of any position on a link take the parameters of that position as the argument before it.
+    """
 
     def __init__(self, structure: Structure) -> None:
         e = self._equations = structure.equations
@@ -92,12 +91,12 @@ class Functions(Mapping[str, ca.Function]):
 
     @property
     def constants(self) -> ca.Function:
-        """numbers -> K and D, as far as they do not depend on q."""
+        """Function of the parameters: the constant parts of K and D."""
         e = self._equations
         return self._cached("constants", "constants", lambda: ([], [e.K, e.D], [], ["K", "D"]))
 
     def along(self, name: str) -> ca.Function:
-        """(..., a change of the numbers) -> what it changes in the outputs of a function, to first order."""
+        """Return the derivative of a function along a change of the parameters: (..., change) -> changes."""
         p = self._equations.p
 
         def recipe() -> Recipe:
@@ -109,8 +108,8 @@ class Functions(Mapping[str, ca.Function]):
 
         return self._cached(("along", name), f"{name}_along_numbers", recipe)
 
-    def frame(self, link: int, there: Numbers) -> ca.Function:
-        """(q, numbers of a place) -> (R, p) of the section there in the world."""
+    def frame(self, link: int, there: Parameters) -> ca.Function:
+        """Return the function (q, parameters of a position) -> rotation and position of the section in the world."""
         e = self._equations
 
         def recipe() -> Recipe:
@@ -120,12 +119,12 @@ class Functions(Mapping[str, ca.Function]):
         return self._cached(("frame", link, there.structure), "frame", recipe)
 
     def root(self, link: int) -> ca.Function:
-        """q -> (R, p) of a link's root frame in the world."""
+        """Return the function q -> rotation and position of a link's root frame in the world."""
         e = self._equations
         return self._cached(("root", link), "root", lambda: ([e.q], list(e.chain.poses(e.q)[link]), ["q"], ["R", "p"]))
 
-    def jacobian(self, link: int, there: Numbers) -> ca.Function:
-        """(q, numbers of a place) -> (6, nq), twist per v of the section there, in its own axes."""
+    def jacobian(self, link: int, there: Parameters) -> ca.Function:
+        """Return the function (q, parameters of a position) -> Jacobian (6, nq) of the section, in its own axes."""
         e = self._equations
 
         def recipe() -> Recipe:
@@ -134,18 +133,18 @@ class Functions(Mapping[str, ca.Function]):
 
         return self._cached(("jacobian", link, there.structure), "jacobian", recipe)
 
-    # --- for reactions and internal forces ---
+    # --- reactions and internal forces ---
 
     @property
     def tree(self) -> ca.Function:
-        """(q, v, a) -> what inertia and gravity take at the roots of the links, and how these stand and move."""
+        """Function (q, v, a) -> wrenches of inertia and gravity at the links' roots; poses and motions of the roots."""
         e = self._equations
         names = ["wrenches", "rotations", "places", "motions"]
-        return self._cached("tree", "tree", lambda: ([e.q, e.v, e.a], tree(e), ["q", "v", "a"], names))
+        return self._cached("tree", "tree", lambda: ([e.q, e.v, e.a], root_wrenches(e), ["q", "v", "a"], names))
 
     @property
     def held(self) -> ca.Function:
-        """(q, forces of the constraints' rows) -> wrenches on links at the places that are held, and these."""
+        """Function (q, forces of constraint rows) -> wrenches on links where constraints act, and poses there."""
         e, structure = self._equations, self._structure
 
         def recipe() -> Recipe:
@@ -156,7 +155,7 @@ class Functions(Mapping[str, ca.Function]):
         return self._cached("held", "held", recipe)
 
     def own_wrenches(self, link: int) -> ca.Function:
-        """(motion of the root, x, dx, ddx) -> what a link alone takes at its root, and each mass on it."""
+        """Return the function (root motion, x, dx, ddx) -> wrenches at the root of a link alone, and of its masses."""
 
         def recipe() -> Recipe:
             given, found = own_wrenches(self._equations, link)
@@ -164,8 +163,8 @@ class Functions(Mapping[str, ca.Function]):
 
         return self._cached(("own_wrenches", link), "own_wrenches", recipe)
 
-    def section_motion(self, link: int, there: Numbers) -> ca.Function:
-        """(motion of the root, x, dx, ddx, numbers of a place) -> how the section there stands and moves."""
+    def section_motion(self, link: int, there: Parameters) -> ca.Function:
+        """Return the function (root motion, x, dx, ddx, parameters of a position) -> pose and motion of the section."""
 
         def recipe() -> Recipe:
             place = ParameterSymbols(there, "place")
@@ -175,14 +174,14 @@ class Functions(Mapping[str, ca.Function]):
         return self._cached(("section_motion", link, there.structure), "section_motion", recipe)
 
     def code(self, function: ca.Function) -> SharedFunction:
-        """A function of these as all systems of the structure run it."""
+        """Return the compiled form of a function, shared by all systems of the structure."""
         with building:
             if function not in self._codes:
-                self._codes[function] = SharedFunction(function, [RANKS[name] for name in function.name_out()])
+                self._codes[function] = SharedFunction(function, [OUTPUT_RANKS[name] for name in function.name_out()])
             return self._codes[function]
 
     def _cached(self, key: Any, name: str, recipe: Callable[[], Recipe]) -> ca.Function:
-        with building:  # expressions are built once, whoever asks first
+        with building:  # expressions are built once, by the first thread that needs them
             if key not in self._made:
                 inputs, outputs, name_in, name_out = recipe()
                 dense = [ca.densify(output) for output in outputs]
@@ -192,17 +191,17 @@ class Functions(Mapping[str, ca.Function]):
 
 
 class BoundFunctions(Mapping[str, ca.Function]):
-    """The same with the numbers of one robot: `functions["inverse_dynamics"](q, v, a)`."""
+    """CasADi functions with the parameters of one robot bound: `functions["inverse_dynamics"](q, v, a)`."""
 
-    def __init__(self, functions: Functions, numbers: Array) -> None:
-        self._functions, self._numbers = functions, numbers
+    def __init__(self, functions: Functions, parameters: Array) -> None:
+        self._functions, self._parameters = functions, parameters
         self._bound: dict[str, ca.Function] = {}
 
     def __getitem__(self, name: str) -> ca.Function:
         function = self._functions[name]
         with building:
             if name not in self._bound:
-                self._bound[name] = bound(function, self._numbers)
+                self._bound[name] = bind(function, self._parameters)
             return self._bound[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -212,8 +211,8 @@ class BoundFunctions(Mapping[str, ca.Function]):
         return len(self._functions)
 
 
-def bound(function: ca.Function, *last: Array) -> ca.Function:
-    """The function with values for its last arguments."""
+def bind(function: ca.Function, *last: Array) -> ca.Function:
+    """Return a function with values bound to its last arguments."""
     count = function.n_in() - len(last)
     given = [ca.SX.sym(function.name_in(k), function.sparsity_in(k)) for k in range(count)]
     outputs = function.call([*given, *map(ca.DM, last)])
@@ -227,38 +226,39 @@ def _constraint_stiffness(structure: Structure) -> Recipe:
 
 
 def _linearization_along(e: Equations) -> Recipe:
-    """Products of the three matrices of a linearization with a vector x: no larger than twice the equations."""
+    """Return products of the matrices of a linearization with a vector; size at most twice that of the equations."""
     x = ca.SX.sym("x", e.q.shape[0])
     return [e.q, e.v, e.a, x], [*e.linearization_along(x)], ["q", "v", "a", "x"], ["Kx", "gyroscopic_x", "Dx"]
 
 
-REMEMBERED = 32  # structures, with all that was built for them
+MAX_CACHED_STRUCTURES = 32
 
-_known: OrderedDict[tuple[object, ...], Structure] = OrderedDict()
+_structures: OrderedDict[tuple[object, ...], Structure] = OrderedDict()
 
 
 class Structure:
-    """Made from the first robot that has it, of which it keeps no number."""
+    """Structure made from the first robot that has it; no parameter values are kept."""
 
-    def __init__(self, chain: Chain, numbers: Numbers, closings: Mapping[Key, SelectedRows] | None) -> None:
-        self.digest = hashlib.sha256(repr(numbers.structure).encode()).hexdigest()
-        self.numbers = numbers.erased()
-        symbols = ParameterSymbols(numbers)
-        bodies = [symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
+    def __init__(self, chain: Chain, parameters: Parameters, selected_rows: Mapping[Key, SelectedRows] | None) -> None:
+        self.digest = hashlib.sha256(repr(parameters.structure).encode()).hexdigest()
+        self.parameters = parameters.erased()
+        symbols = ParameterSymbols(parameters)
+        bodies = [make_symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
         self.coordinates = _without_sizes(chain.coordinates)
         self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols))
         self.constrained = bool(chain.robot.every_constraint) or any(nodally_held(body.link) for body in chain.bodies)
-        self._constraints, self._closings = erased(chain.robot.every_constraint), closings
+        self._constraints, self._selected_rows = erase_values(chain.robot.every_constraint), selected_rows
         self.functions = Functions(self)
 
     @cached_property
     def constraints(self) -> Constraints:
-        return Constraints(self.equations, self._constraints, self._closings)
+        """Constraint equations with independent rows."""
+        return Constraints(self.equations, self._constraints, self._selected_rows)
 
     @cached_property
     def held_places(self) -> HeldPlaces:
-        """The same constraints with the places at which they hold links."""
-        return HeldPlaces(self.equations, self._constraints, self._closings)
+        """The constraints, with the positions at which they act."""
+        return HeldPlaces(self.equations, self._constraints, self._selected_rows)
 
     @cached_property
     def _raw_rows(self) -> dict[Key, ca.Function]:
@@ -269,8 +269,8 @@ class Structure:
             found[key] = ca.Function("rows", [e.q, e.p], [ca.densify(values), ca.densify(ca.jacobian(values, e.q))])
         return found
 
-    def closings(self, vector: Array, chain: Chain, numbers: Numbers) -> dict[Key, SelectedRows]:
-        """What a robot's numbers keep of the rows as they are written here; numbers that turn them are added."""
+    def selected_rows(self, vector: Array, chain: Chain, parameters: Parameters) -> dict[Key, SelectedRows]:
+        """Select the independent constraint rows for a robot's parameters; parameters that rotate rows are added."""
         length = sum(link.length for link in chain.robot.links)
         found = {}
         for key, (block, _) in self.constraints.blocks.items():
@@ -281,51 +281,53 @@ class Structure:
                 return value.full(), slope.full()
 
             scale = length if block.unit == "m" else 1.0
-            found[key] = close(numbers, block, *sampled(at, chain.coordinates), scale)
+            found[key] = select_rows(parameters, block, *sample_rows(at, chain.coordinates), scale)
         return found
 
 
-def structure_of(chain: Chain) -> tuple[Structure, Numbers]:
-    """The structure of a robot, and its numbers."""
+def structure_of(chain: Chain) -> tuple[Structure, Parameters]:
+    """Return the structure of a robot, and its parameters."""
     with building:
-        numbers, closings = _described(chain)
-        return _remembered(chain, numbers, closings), numbers
+        parameters, selected_rows = _describe(chain)
+        return _cached_structure(chain, parameters, selected_rows), parameters
 
 
-def widened(chain: Chain, others: Iterable[Numbers]) -> tuple[Structure, Numbers]:
-    """The structure of which a robot is with all of these others, and its numbers."""
+def widened_structure(chain: Chain, others: Iterable[Parameters]) -> tuple[Structure, Parameters]:
+    """Return the structure that includes a robot and others with the same entries, and the robot's parameters in it."""
     with building:
-        numbers, closings = _described(chain)
-        joined = numbers.joined(others)
-        return _remembered(chain, joined, closings), joined
+        parameters, selected_rows = _describe(chain)
+        joined = parameters.joined(others)
+        return _cached_structure(chain, joined, selected_rows), joined
 
 
-def numbers_of(chain: Chain) -> Numbers:
-    """Only the numbers."""
+def parameters_of(chain: Chain) -> Parameters:
+    """Return the parameters of a robot."""
     with building:
-        return _described(chain)[0]
+        return _describe(chain)[0]
 
 
-def _described(chain: Chain) -> tuple[Numbers, dict[Key, SelectedRows]]:
-    """All numbers, and what is kept of the constraints' rows: that follows from the rows as they are written."""
-    numbers = robot_numbers(chain)
-    add_constraints(numbers, chain)
+def _describe(chain: Chain) -> tuple[Parameters, dict[Key, SelectedRows]]:
+    """Return all parameters of a robot, and the independent rows of its constraints."""
+    parameters = robot_parameters(chain)
+    add_constraints(parameters, chain)
     if not chain.robot.every_constraint:
-        return numbers, {}
-    return numbers, _remembered(chain, numbers, None).closings(numbers.vector, chain, numbers)
+        return parameters, {}
+    return parameters, _cached_structure(chain, parameters, None).selected_rows(parameters.vector, chain, parameters)
 
 
-def _remembered(chain: Chain, numbers: Numbers, closings: Mapping[Key, SelectedRows] | None) -> Structure:
-    key = numbers.structure  # a large one, so that it is looked up as seldom as possible
-    found = _known.pop(key, None) or Structure(chain, numbers, closings)
-    _known[key] = found  # the last again
-    while len(_known) > REMEMBERED:
-        _known.popitem(last=False)
+def _cached_structure(
+    chain: Chain, parameters: Parameters, selected_rows: Mapping[Key, SelectedRows] | None
+) -> Structure:
+    key = parameters.structure  # its hash is slow
+    found = _structures.pop(key, None) or Structure(chain, parameters, selected_rows)
+    _structures[key] = found  # most recently used last
+    while len(_structures) > MAX_CACHED_STRUCTURES:
+        _structures.popitem(last=False)
     return found
 
 
 def _without_sizes(coordinates: Coordinates) -> Coordinates:
-    """The records without what is large for each: that is a robot's own."""
+    """Return the coordinates without characteristic sizes, which depend on parameter values."""
     out = copy(coordinates)
     out.all = [replace(each, _shapes=None, _shape=-1) for each in coordinates.all]
     out.__dict__.pop("sizes", None)

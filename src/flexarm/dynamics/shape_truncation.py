@@ -24,10 +24,10 @@ from flexarm.robot import Flexible, Link, Reduced, Robot
 
 MAX_TRUNCATION_ERROR = 0.01
 """Relative error of a frequency, or error of a tip as a share of the peak deflection, that raises a warning."""
-ENOUGH = MAX_TRUNCATION_ERROR / 2  # error of numbers that are recommended
-MIN_WEIGHT = 0.005  # of the largest static response to an input: weaker modes are not compared
-WARNED_WEIGHT = 0.25  # of modes whose inputs are not known: weaker ones raise no warning
-MIN_LIKENESS = 0.5  # square of the cosine between two mode shapes, below which they are not the same mode
+RECOMMENDED_ERROR = MAX_TRUNCATION_ERROR / 2  # bound for recommended numbers of shapes
+MIN_WEIGHT = 0.005  # static response relative to the largest; weaker modes are not compared
+WARNING_WEIGHT = 0.25  # of modes with unknown inputs: weaker ones raise no warning
+MIN_SIMILARITY = 0.5  # square of the cosine between two mode shapes, below which they are not the same mode
 ZERO_FREQUENCY = 1e-6  # of the largest frequency: slower modes are rigid-body motions
 MAX_COORDINATES = 400  # elastic coordinates of both robots together
 
@@ -187,9 +187,9 @@ class Comparison:
         if not len(own.omega):
             return Frequencies()
         weight = self._weights(fine, self.forces(held))
-        likeness = (own.shapes.T @ self.straight.mass @ fine.shapes) ** 2
+        similarity = (own.shapes.T @ self.straight.mass @ fine.shapes) ** 2
         kept = np.flatnonzero(weight > MIN_WEIGHT)
-        found = [_counterpart(own.omega, likeness[:, k], fine.omega[k]) / (2 * np.pi) for k in kept]
+        found = [_counterpart(own.omega, similarity[:, k], fine.omega[k]) / (2 * np.pi) for k in kept]
         return Frequencies(tuple(found), tuple((fine.omega[kept] / (2 * np.pi)).tolist()), tuple(weight[kept].tolist()))
 
     def _weights(self, modes: NormalModes, forces: Array) -> Array:
@@ -201,10 +201,10 @@ class Comparison:
         return np.asarray((response / np.where(largest > 0, largest, 1.0)).max(axis=(0, 2), initial=0.0))
 
 
-def _counterpart(omega: Array, likeness: Array, frequency: float) -> float:
+def _counterpart(omega: Array, similarity: Array, frequency: float) -> float:
     """Return the frequency of the same mode; a robot that cannot have this mode has the next one above."""
-    most = int(likeness.argmax())
-    if likeness[most] >= MIN_LIKENESS:
+    most = int(similarity.argmax())
+    if similarity[most] >= MIN_SIMILARITY:
         return float(omega[most])
     above = omega[omega >= frequency]
     return float(above[0] if len(above) else omega[-1])
@@ -258,8 +258,8 @@ def _with_counts(link: str, flexible: Flexible | None, counts: Counts | None) ->
     return Flexible(**{**dict(flexible.given), **new, "stiffening": "none"})
 
 
-def enough_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str, dict[str, int]]:
-    """Return numbers of shapes by link and family, of those that must grow, for an error below the bound.
+def sufficient_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str, dict[str, int]]:
+    """Return the numbers of shapes that must grow for an error below the bound, by link and family.
 
     All families grow by the same number, at most to twice the shapes; then those keep their numbers that may.
 
@@ -274,11 +274,11 @@ def enough_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str,
     counts = dict(own)
     for more in range(1, max(own.values()) + 1):
         counts = {key: min(count + more, 2 * count) for key, count in own.items()}
-        if error_of(refined(robot, counts)) <= ENOUGH:
+        if error_of(refined(robot, counts)) <= RECOMMENDED_ERROR:
             break
     for key in own:
         fewer = {**counts, key: own[key]}
-        if len(own) > 1 and error_of(refined(robot, fewer)) <= ENOUGH:
+        if len(own) > 1 and error_of(refined(robot, fewer)) <= RECOMMENDED_ERROR:
             counts = fewer
     found: dict[str, dict[str, int]] = {}
     for (link, family), count in counts.items():
@@ -313,15 +313,15 @@ def frequency_warnings(robot: Robot, posture: Posture, held: Sequence[str] = ())
     if isinstance(found, str):
         return []
 
-    def worst(these: Comparison) -> tuple[float, float, float]:
-        rigid = these.straight.rigid
+    def worst(pair: Comparison) -> tuple[float, float, float]:
+        rigid = pair.straight.rigid
         columns = [joint if motor is None else motor for name in held for joint, motor in [rigid[name]]]
-        return these.frequencies(columns).worst(WARNED_WEIGHT)
+        return pair.frequencies(columns).worst(WARNING_WEIGHT)
 
     error, own, fine = worst(found)
     if error <= MAX_TRUNCATION_ERROR:
         return []
-    better = enough_shapes(robot, lambda each: worst(Comparison(each, posture, found.fine))[0])
+    better = sufficient_shapes(robot, lambda each: worst(Comparison(each, posture, found.fine))[0])
     return [
         f"too few shapes: a mode at {fine:.4g} Hz is computed as {own:.4g} Hz ({error:.1%} off); "
         f"take {listed_shapes(better)}"
@@ -354,7 +354,7 @@ def joint_posture(system: System, q: Array) -> Posture:
 
 
 def expected_accuracy(robot: Robot) -> str:
-    """Return a sentence about the frequencies of a robot with straight joints; empty if it cannot be told."""
+    """Return a sentence about the frequencies of a robot with straight joints; empty if it is not available."""
     resolved = robot.resolved()
     found = comparison(resolved, ())
     if isinstance(found, str):
@@ -362,7 +362,7 @@ def expected_accuracy(robot: Robot) -> str:
     parts = []
     for joints, held in (("free", ()), ("held", found.actuated)):
         figures = found.frequencies(held)
-        error, own, fine = figures.worst(WARNED_WEIGHT)
+        error, own, fine = figures.worst(WARNING_WEIGHT)
         if not figures.own:
             continue
         mode = f" ({own:.4g} for {fine:.4g} Hz)" if error > MAX_TRUNCATION_ERROR else ""
@@ -371,7 +371,7 @@ def expected_accuracy(robot: Robot) -> str:
 
 
 def _others(count: int, places: Collection[int]) -> NDArray[np.intp]:
-    """Return the places below a count that are not among those given (`np.setdiff1d` imports `numpy.ma`)."""
+    """Return the indices below a count that are not given (`np.setdiff1d` imports `numpy.ma`)."""
     return np.array([k for k in range(count) if k not in places], dtype=np.intp)
 
 
@@ -382,8 +382,8 @@ def _modes(robot: StraightRobot, basis: BasisMatrices, held: Sequence[int]) -> N
     M, K, D = (each[np.ix_(kept, kept)] for each in (basis.mass, basis.stiffness, basis.damping))
     inverse = np.linalg.inv(np.linalg.cholesky(M))
     squares, vectors = np.linalg.eigh(inverse @ K @ inverse.T)
-    lively = squares > ZERO_FREQUENCY**2 * squares[-1]
-    vectors = inverse.T @ vectors[:, lively]
+    elastic = squares > ZERO_FREQUENCY**2 * squares[-1]
+    vectors = inverse.T @ vectors[:, elastic]
     shapes = np.zeros((len(robot.mass), vectors.shape[1]))
     shapes[basis.columns[kept]] = vectors
-    return NormalModes(np.sqrt(squares[lively]), shapes, np.einsum("im,ij,jm->m", vectors, D, vectors) / 2)
+    return NormalModes(np.sqrt(squares[elastic]), shapes, np.einsum("im,ij,jm->m", vectors, D, vectors) / 2)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import LARGE_DEFLECTION, ValidityWarning, bend_shares, could_be_exact, with_exact_links
+from flexarm.dynamics.validity import DEFLECTION_LIMIT, ValidityWarning, bend_shares, could_be_exact, with_exact_links
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -54,7 +54,7 @@ def system_for_posture(robot: Robot | System, q: Array, stacklevel: int = 3) -> 
     if not bent:
         return None
     warnings.warn(
-        f"links {_listed(bent)} bend by more than {LARGE_DEFLECTION['shortening']:.0%} of their length at this "
+        f"links {_listed(bent)} bend by more than {DEFLECTION_LIMIT['shortening']:.0%} of their length at this "
         f"posture: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
         stacklevel=stacklevel,
@@ -101,4 +101,4 @@ def _listed(names: list[str]) -> str:
 def bends_too_far(system: System, name: str, q: Array) -> bool:
     """Return True if a link is bent further than the second-order model bears."""
     link = system.robot.link(name)
-    return bool(np.max(bend_shares(system, link, q[None])) > LARGE_DEFLECTION["shortening"])
+    return bool(np.max(bend_shares(system, link, q[None])) > DEFLECTION_LIMIT["shortening"])

@@ -1,7 +1,7 @@
 """Mass and stiffness matrices of a robot at rest with straight links, in NumPy.
 
-In that state all link models agree, so that no equations of motion are needed. Several bases of the same links are
-treated at once: their shapes are evaluated at the same points, so that the mass matrix between two bases is known.
+In that state all link models agree, so no equations of motion are needed. Several bases of the same links are treated
+together: their shapes are evaluated at the same points, which gives the mass matrix between two bases.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, Riding, Robot, Sleeve
 
 X_AXIS = np.array([1.0, 0.0, 0.0])
-BESIDE = 0.1  # of a link's length: distance from its axis at which twist counts
+TWIST_LEVER = 0.1  # distance from the axis at which twist is a displacement, as a share of the length
 
 
 @dataclass(frozen=True)
 class BasisMatrices:
     """Matrices of a robot with one basis.
 
-    columns: its coordinates among those of all bases: joints and motors, then elastic ones.
+    columns: indices of its coordinates among those of all bases: joints and motors, then elastic coordinates.
     """
 
     columns: NDArray[np.intp]
@@ -43,7 +43,7 @@ class StraightRobot:
     mass: (n, n), over joints and motors, then the shapes of the first basis, of the second, ...
     weight: (n,), generalized forces of gravity.
     tips: (links, 4, n), displacement (m) of the tip of every link in the world, in the link's axes, and that of a point
-        beside it by rotation about the link's axis (at a tenth of the length).
+        at a tenth of the length from the axis due to rotation about the axis.
     deflections: (links, 4, n), the same against the root of the link.
     rigid: by link with a joint, the columns of the joint and of the motor behind an elastic drive.
     """
@@ -64,7 +64,7 @@ class StraightRobot:
 
 
 class _Frame(NamedTuple):
-    """A frame on a link: its axes and position in the world, and how coordinates turn and move it, in its own axes."""
+    """Frame on a link: axes and position in the world, and rotation and displacement per coordinate in its own axes."""
 
     axes: Array
     position: Array
@@ -128,7 +128,7 @@ def _rigid_columns(chain: Chain) -> tuple[int, list[tuple[int | None, int | None
 
 
 def _elastic_columns(chains: Sequence[Chain], count: int) -> tuple[list[list[slice]], int]:
-    """Return the columns of each body's shapes by basis, after so many others, and how many there are in all."""
+    """Return the columns of each body's shapes by basis, after `count` others, and the number of all columns."""
     found: list[list[slice]] = [[] for _ in chains[0].bodies]
     for chain in chains:
         for places, body in zip(found, chain.bodies, strict=True):
@@ -201,19 +201,19 @@ class _Link:
         return place._replace(turn=turn, move=move)
 
     def tip(self) -> Array:
-        """Return (4, n): displacement of the tip, and of a point beside it by rotation about the axis."""
+        """Return displacements (4, n): of the tip, and of a point off the axis due to rotation about the axis."""
         length = self.body.link.length
         frame = self.frame(length)
-        return np.vstack([frame.move, BESIDE * length * frame.turn[:1]])
+        return np.vstack([frame.move, TWIST_LEVER * length * frame.turn[:1]])
 
     def deflection(self) -> Array:
-        """Return (4, n): the same against the root."""
+        """Return displacements (4, n) as in `tip`, relative to the root."""
         length = self.body.link.length
         out = np.zeros((4, self.root.move.shape[1]))
         for beam, columns in self.shapes:
             if beam.count:
                 station = beam.station(length)
-                out[:3, columns], out[3, columns] = station.U, BESIDE * length * station.W[0]
+                out[:3, columns], out[3, columns] = station.U, TWIST_LEVER * length * station.W[0]
         return out
 
     def add_mass(self, mass: Array, weight: Array, gravity: Array) -> None:

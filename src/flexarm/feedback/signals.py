@@ -18,8 +18,8 @@ import casadi as ca
 import numpy as np
 
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.links.sliding import gripped
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.links.sliding import is_gripped
+from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.strains import surface_point
 from flexarm.dynamics.system import System
 from flexarm.foundation.dataclass import dataclass
@@ -176,7 +176,7 @@ class Signals:
 
     def _position(self, link: str, x: float | None) -> Any:
         """Return the position of a place as an expression of q."""
-        system, equations, there = self.system, self.system.equations, Numbers()
+        system, equations, there = self.system, self.system.equations, Parameters()
         number, at = system.place(link, x)
         system.add_place(there, "place", number, at)
         return system.parametric.frame(number, there)(equations.q, self.stand_in(there.vector), equations.p)[1]
@@ -200,7 +200,7 @@ class Signals:
         if what == "strain":
             x, y, z = self.gauge(name, link, match["x"])
             at = (y, z) if "," in match["x"] else None  # checked against the section if it is given
-            path = None if gripped(system.robot.link(link)) else lambda: self._strain(link, x, at)
+            path = None if is_gripped(system.robot.link(link)) else lambda: self._strain(link, x, at)
             if rate and path is None:
                 raise ValueError(
                     f"{name}: how fast strain changes is not known of a link that slides through its joint"
@@ -236,7 +236,7 @@ class Signals:
         own = [each.index for each in system.coordinates if each.link == link and each.kind == "elastic"]
         q = np.zeros((len(own), system.nq))
         for each in system.coordinates:  # other links may slide through their joints: q = 0 is not a posture of these
-            if each.kind == "joint" and gripped(other := system.robot.link(each.link)):
+            if each.kind == "joint" and is_gripped(other := system.robot.link(each.link)):
                 q[:, each.index] = other.length / 2
         q[np.arange(len(own)), own] = 1.0
         row = system.strain(link, x, q, at=at)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import casadi as ca
 
-from flexarm.dynamics.articulated import substitute, unpacked
+from flexarm.dynamics.articulated import back_substitute, unpack_eliminated
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import real_number
@@ -144,8 +144,8 @@ class ConstraintSolver:
         _, _, links = plant._eliminated
         factors = ca.SX.sym("factors", plant.factor.numel_out(0))
         J = self.constraints.jacobian[:, plant.free]
-        tree, order = unpacked(factors, links), plant.equations.chain.order
-        G = ca.horzcat(*(substitute(tree, order, J[k, :].T) for k in range(self.count)))
+        tree, order = unpack_eliminated(factors, links), plant.equations.chain.order
+        G = ca.horzcat(*(back_substitute(tree, order, J[k, :].T) for k in range(self.count)))
         inverse = ca.ldl_solve(ca.SX.eye(self.count), *ca.ldl(ca.densify(J @ G)))
         return plant.function(
             "constrained", [plant.equations.q, factors], [*ca.cse([J, ca.densify(G), ca.densify(inverse)])]

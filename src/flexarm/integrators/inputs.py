@@ -14,7 +14,7 @@ import numpy as np
 
 from flexarm.codegen.library import building
 from flexarm.dynamics.bodies import ActuatorInput
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import HeldTorques
 from flexarm.feedback.digital_law import Commands, DigitalLaw, Replay
@@ -181,7 +181,7 @@ class Schedule:
 
     @cached_property
     def _loaded(self) -> Loads:
-        places = Numbers()
+        places = Parameters()
         for k, (load, _) in enumerate(self.loads):
             self.system.add_place(places, f"loads.{k}", load.link, load.x)
         return Loads(tuple(load.link for load, _ in self.loads), places)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.dynamics.links.shared_functions import Fold, LinkFunctions, kind_of, nodes_of, pattern_key
-from flexarm.dynamics.validity import link_size
+from flexarm.dynamics.links.shared_functions import Fold, LinkFunctions, link_signature, nodes_path, pattern_key
+from flexarm.dynamics.validity import link_size_estimate
 from flexarm.robot import Revolute, Weld
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ def shares(structure: Structure) -> bool:
     only.
     """
     bodies = structure.equations.chain.bodies
-    if structure.constrained or sum(link_size(body.link) for body in bodies) < LARGE:
+    if structure.constrained or sum(link_size_estimate(body.link) for body in bodies) < LARGE:
         return False
     if not all(isinstance(body.link.joint, (Revolute, Weld)) for body in bodies):
         return False
-    kinds = {kind_of(structure.equations, i, structure.numbers) for i in range(len(bodies))}
+    kinds = {link_signature(structure.equations, i, structure.parameters) for i in range(len(bodies))}
     return len(bodies) >= 2 * len(kinds)
 
 
@@ -50,7 +50,7 @@ class SharedLinks:
         self._spans = _spans(plant.structure)
         made: dict[tuple[object, ...], LinkFunctions] = {}
         self.links: list[LinkFunctions] = []
-        self._kinds = [kind_of(e, i, plant.structure.numbers) for i in range(len(self.bodies))]
+        self._kinds = [link_signature(e, i, plant.structure.parameters) for i in range(len(self.bodies))]
         for i, kind in enumerate(self._kinds):
             if kind not in made:
                 made[kind] = LinkFunctions(e, i, self._own_numbers(i, e.p))
@@ -66,7 +66,7 @@ class SharedLinks:
         own, parent = p[self._spans[f"links.{self.bodies[i].link.name}"]], self.bodies[i].parent
         if parent is None:
             return ca.vertcat(own, p[self._spans["base"]])
-        nodes = self._spans.get(f"{nodes_of(self.bodies[parent])}.")
+        nodes = self._spans.get(f"{nodes_path(self.bodies[parent])}.")
         return own if nodes is None else ca.vertcat(own, p[nodes])
 
     def _of(self, i: int | None, *vectors: Any) -> list[Any]:
@@ -112,7 +112,7 @@ class SharedLinks:
 
     def _gravity(self, p: Any) -> Any:
         e = self.plant.equations
-        gravity = ca.Function("ground", [e.p], [e.chain.numbers["gravity"]])
+        gravity = ca.Function("ground", [e.p], [e.chain.parameters["gravity"]])
         return gravity(p[: e.p.numel()])
 
     # --- the linear system of a step ---
@@ -220,9 +220,9 @@ class SharedLinks:
         energies, bends = {}, {}
         for i in self.order:
             parent, mine = self.bodies[i].parent, self._own_numbers(i, p)
-            tell = self.links[i].tell(*_patterns(*frames[parent], gravity))
+            report = self.links[i].report(*_patterns(*frames[parent], gravity))
             given = [*frames[parent], gravity, *self._of(parent, q, v), *self._of(i, q, v)]
-            *frames[i], energies[i], bends[i] = tell(*given, mine)
+            *frames[i], energies[i], bends[i] = report(*given, mine)
         tip = self.links[last].tip(*_patterns(*frames[last][:2]))
         R, position = tip(*frames[last][:2], *self._of(last, q), self._own_numbers(last, p))
         missing = self.residual(q, v, a, u, p)[plant.driven] if plant.driven else NONE
@@ -239,7 +239,7 @@ def _spans(structure: Structure) -> dict[str, slice]:
     """Return the places of the numbers of each link, of its nodes and of the base among those of the robot."""
     found: dict[str, slice] = {}
     start = 0
-    for each in structure.numbers.entries:
+    for each in structure.parameters.entries:
         first, _, rest = each.name.partition(".")
         owner = f"links.{rest.partition('.')[0]}" if first == "links" else first
         stop = start + len(each.names)

@@ -21,9 +21,9 @@ import numpy as np
 
 from flexarm.dynamics import energies
 from flexarm.dynamics import energies as stops
-from flexarm.dynamics.articulated import packed, substitute, unpacked
+from flexarm.dynamics.articulated import back_substitute, pack_eliminated, unpack_eliminated
 from flexarm.dynamics.model_structure import Structure
-from flexarm.dynamics.parameters import Numbers, ParameterSymbols
+from flexarm.dynamics.parameters import Parameters, ParameterSymbols
 from flexarm.feedback.traced_law import TracedLaw
 from flexarm.foundation.dataclass import dataclass
 from flexarm.integrators.constraint_solver import ConstraintSolver, Stabilization
@@ -37,7 +37,7 @@ class Loads:
     """Points at which forces and torques act: their links, and the numbers of the places."""
 
     links: tuple[int, ...] = ()
-    places: Numbers = field(default_factory=Numbers)
+    places: Parameters = field(default_factory=Parameters)
 
 
 class WithNumbers:
@@ -309,7 +309,7 @@ class Plant:
         elastic = np.array([each.kind == "elastic" for each in self.structure.coordinates.all], dtype=float)
         keep = ca.sparsify(ca.DM(np.outer(elastic, elastic)))  # how it changes with joints may be negative
         bodies = enumerate(e.chain.bodies)
-        stopped = sum((stops.potential(body, e.chain.part(e.q, i)) for i, body in bodies), ca.SX(0))
+        stopped = sum((stops.stop_energy(body, e.chain.part(e.q, i)) for i, body in bodies), ca.SX(0))
         return e.K + keep * varying + ca.hessian(stopped, e.q)[0], e.linear_damping
 
     @cached_property
@@ -319,7 +319,7 @@ class Plant:
             return loop
         q, v, _, u = self._symbols
         stiff, damp, links = self._eliminated
-        return self.function("factor", [q, v, u, stiff, damp], [ca.cse(ca.densify(packed(links)))])
+        return self.function("factor", [q, v, u, stiff, damp], [ca.cse(ca.densify(pack_eliminated(links)))])
 
     @cached_property
     def substitute(self) -> WithNumbers:
@@ -329,7 +329,7 @@ class Plant:
         _, _, links = self._eliminated
         factors = ca.SX.sym("factors", self.factor.numel_out(0))
         r = ca.SX.sym("r", len(self.free))
-        solution = substitute(unpacked(factors, links), self.equations.chain.order, r)
+        solution = back_substitute(unpack_eliminated(factors, links), self.equations.chain.order, r)
         return self.function("substitute", [factors, r], [ca.cse(ca.densify(solution))])
 
     @cached_property
@@ -342,7 +342,7 @@ class Plant:
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
         K, D = (matrix[self.free, self.free] for matrix in self._springs_and_dampers)
         added = (stiff * K + damp * D) @ e
-        left = e - substitute(unpacked(factors, links), self.equations.chain.order, added)
+        left = e - back_substitute(unpack_eliminated(factors, links), self.equations.chain.order, added)
         return self.function("resolved", [factors, self.equations.q, e, stiff, damp], [ca.cse(ca.densify(left))])
 
     @cached_property
@@ -384,8 +384,8 @@ class Plant:
         e = self.equations
         q, v, _, u = self._symbols
         bodies = [(body, e.chain.part(q, i), e.chain.part(v, i)) for i, body in enumerate(e.chain.bodies)]
-        potential = sum((stops.potential(body, x) for body, x, _ in bodies), ca.SX(0))
-        lost = sum((stops.dissipation(body, x, dx) for body, x, dx in bodies), ca.SX(0))
+        potential = sum((stops.stop_energy(body, x) for body, x, _ in bodies), ca.SX(0))
+        lost = sum((stops.stop_dissipation(body, x, dx) for body, x, dx in bodies), ca.SX(0))
         force = energies.dry_friction(e.chain, v) + ca.gradient(potential, q) + ca.gradient(lost, v)
         if self.law_is_abrupt:
             force = force - e.input_matrix @ self._commanded

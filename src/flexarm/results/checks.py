@@ -12,16 +12,16 @@ import numpy as np
 from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import (
-    WIDE_TURN,
+    MAX_NODE_TURN,
     ValidityWarning,
     bend_shares,
-    bends_far,
     could_be_exact,
-    furthest,
+    deflection_limit,
+    deflection_warnings,
+    largest_postures,
+    node_turn_warnings,
     node_turns,
-    reach,
-    turns_far,
-    twists_far,
+    twist_warnings,
 )
 from flexarm.foundation.validation import Array
 from flexarm.results import truncation_check
@@ -84,7 +84,7 @@ def _hint(run: Run, robot: Robot) -> str:
         return f"; {OF_LAWS}"
     largest = np.abs(run.array("deflection")).max(axis=(0, 2))
     for bend, link in zip(largest, robot.links, strict=True):
-        if bend > reach(link) / 3 * link.length and could_be_exact(
+        if bend > deflection_limit(link) / 3 * link.length and could_be_exact(
             robot, link
         ):  # its mass matrix may lose definiteness
             return f"; stiffening='exact' of link '{link.name}' bears deflections of any size"
@@ -174,34 +174,34 @@ def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> lis
     bends = {each.link: each.bend for each in errors}  # of the axis, at all steps
     (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
     for place, link in enumerate(system.robot.links):
-        if not np.isfinite(limit := reach(link)):
+        if not np.isfinite(limit := deflection_limit(link)):
             continue
         tip = np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
         slides = isinstance(link.joint, FixedPrismatic)  # each part has a length of its own
         if not slides and bends.get(link.name, np.inf) < limit and tip.max() < limit:
             continue
-        rows = furthest(system, link, q)
+        rows = largest_postures(system, link, q)
         axis = bend_shares(system, link, q[rows])
         worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
         share, when = max(worst)
-        found += bends_far(system.robot, link, share, f" at t = {when:.4g} s")
+        found += deflection_warnings(system.robot, link, share, f" at t = {when:.4g} s")
     return found
 
 
 def _large_twists(run: Run, system: System) -> list[str]:
     time, q = _states(run)
-    return list(twists_far(system, q, lambda row: f" at t = {time[row]:.4g} s"))
+    return list(twist_warnings(system, q, lambda row: f" at t = {time[row]:.4g} s"))
 
 
 def _coarse_nodes(run: Run, system: System) -> list[str]:
     """Exact links that are curled up further than their nodes can follow."""
     found: list[str] = []
     time, q = _states(run)
-    if not (np.abs(q) @ system._unit_turns > WIDE_TURN).any():
+    if not (np.abs(q) @ system._unit_turns > MAX_NODE_TURN).any():
         return found
     for name, turns in node_turns(system, q).items():
         worst = int(turns.argmax())
-        found += turns_far(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")
+        found += node_turn_warnings(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")
     return found
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from flexarm.dynamics.bodies import Coordinate
 from flexarm.dynamics.stiffening import replaceable_links
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import LARGE_DEFLECTION, deflections, remedy
+from flexarm.dynamics.validity import DEFLECTION_LIMIT, deflections, remedy
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.results.run import Run
@@ -57,7 +57,7 @@ class LinkError:
 
     @property
     def is_large(self) -> bool:
-        return self.error > MAX_STIFFENING_ERROR or self.bend > LARGE_DEFLECTION["shortening"]
+        return self.error > MAX_STIFFENING_ERROR or self.bend > DEFLECTION_LIMIT["shortening"]
 
 
 def estimated_errors(run: Run, system: System) -> list[LinkError]:
@@ -100,7 +100,7 @@ def exact_instead(run: Run, system: System, errors: list[LinkError]) -> list[str
     if run.status == "interrupted":
         return []
     diverged = run.status == "failed" and run.reason.startswith("diverged")
-    limit = LARGE_DEFLECTION["shortening"] / 3
+    limit = DEFLECTION_LIMIT["shortening"] / 3
     large = {each.link for each in errors if each.is_large or (diverged and each.bend > limit)}
     candidates = replaceable_links(system.robot) if large else []
     # A repeated run costs the same if all of its links are exact, and links that move each other share their errors.
@@ -124,7 +124,7 @@ def repeat_note(errors: list[LinkError], names: list[str]) -> str:
             "peak"
         )
     elif worst.is_large:
-        why = f"and the second-order model is meant for less than {LARGE_DEFLECTION['shortening']:.0%}"
+        why = f"and the second-order model is meant for less than {DEFLECTION_LIMIT['shortening']:.0%}"
     else:
         why = "and the run diverged with the second-order model"
     return (
@@ -139,7 +139,7 @@ def warnings_of(errors: list[LinkError], system: System) -> list[str]:
     Links that bend further than their model bears are left out: `reach.bends_far` has the sentence for these.
     """
     large = [
-        each for each in errors if each.error > MAX_STIFFENING_ERROR and each.bend <= LARGE_DEFLECTION["shortening"]
+        each for each in errors if each.error > MAX_STIFFENING_ERROR and each.bend <= DEFLECTION_LIMIT["shortening"]
     ]
     if not large:
         return []

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from flexarm.dynamics.shape_truncation import (
     MAX_TRUNCATION_ERROR,
-    WARNED_WEIGHT,
+    WARNING_WEIGHT,
     Comparison,
     NormalModes,
     Truncation,
     comparison,
-    enough_shapes,
     joint_posture,
     listed_shapes,
+    sufficient_shapes,
 )
 from flexarm.dynamics.system import System
 from flexarm.foundation.dataclass import dataclass
@@ -141,7 +141,8 @@ class RunInputs:
             float(self.schedule.pace.longest.min(initial=np.inf)),
         )
         points = int(np.clip(np.ceil(self.duration / fastest), MIN_POINTS, MAX_POINTS))
-        strong = [each for each, weight in zip(figures.refined, figures.weight, strict=True) if weight >= WARNED_WEIGHT]
+        pairs = zip(figures.refined, figures.weight, strict=True)
+        strong = [each for each, weight in pairs if weight >= WARNING_WEIGHT]
         dt = min(self.duration / points, 1 / (POINTS_PER_PERIOD * max(strong, default=1.0 / self.duration)))
         points = min(points, int(np.ceil(self.duration / dt - 1e-9)))
         fine = np.asarray((np.arange(SAMPLES_PER_POINT * points) + 0.5) * (dt / SAMPLES_PER_POINT), dtype=float)
@@ -271,7 +272,7 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
             candidate = Comparison(robot, these.posture, these.fine)
             return _error(candidate, inputs.excitation(candidate, sampled))
 
-        enough = enough_shapes(these.robot, error_of)
+        enough = sufficient_shapes(these.robot, error_of)
     joints = "held" if set(excitation.held) == set(these.actuated) else "free"
     found = Truncation(error, free, held, enough if error > MAX_TRUNCATION_ERROR else {}, joints=joints)
     if key is not None:

@@ -9,9 +9,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.dynamics.arguments import ROUNDING
-from flexarm.dynamics.constraints.initial_projection import nearest_support
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.arguments import POSITION_TOLERANCE
+from flexarm.dynamics.constraints.initial_projection import min_support_distance
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import node_turns
 from flexarm.foundation.dataclass import dataclass
@@ -163,7 +163,7 @@ class Watch:
         found = []
         for place, ((lower, upper), unit) in self.limits.items():
             nodes, path = _with_turns(times, states, layout, place)
-            at, slack = path[:, place], ROUNDING * (upper - lower)
+            at, slack = path[:, place], POSITION_TOLERANCE * (upper - lower)
             for beyond, bound, word in ((at < lower - slack, lower, "lower"), (at > upper + slack, upper, "upper")):
                 if beyond.any():
                     row = int(beyond.argmax())
@@ -204,7 +204,7 @@ def _along(system: System, where: ca.Function, q: Array) -> float:
 
 
 def _support(name: str, link: Link, where: Callable[[Array], float]) -> Condition:
-    least = nearest_support(link)
+    least = min_support_distance(link)
 
     def left(t: float, q: Array, v: Array) -> float:
         x = where(q)
@@ -219,7 +219,7 @@ def _support(name: str, link: Link, where: Callable[[Array], float]) -> Conditio
 
 def _with_lengths(link: Link, travel: tuple[float, float]) -> tuple[float, float]:
     """The travel with some length left to each part that bends: one of no length has no finite frequency."""
-    if not gripped(link) or link.flexible is None:
+    if not is_gripped(link) or link.flexible is None:
         return travel
     least = SHORTEST_PART * link.length
     behind = isinstance(link.joint, FixedPrismatic) and link.joint.rear == "flexible"
@@ -241,7 +241,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
     return [
         (link, on)
         for link, on in found
-        if isinstance(link.joint, Riding) and isinstance(on.joint, FixedPrismatic) and gripped(on)
+        if isinstance(link.joint, Riding) and isinstance(on.joint, FixedPrismatic) and is_gripped(on)
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from flexarm.dynamics.arguments import ROUNDING, Vector
+from flexarm.dynamics.arguments import POSITION_TOLERANCE, Vector
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown
@@ -78,7 +78,7 @@ def _require_travel(system: System, schedule: Schedule, q: Array) -> None:
         place = system.joint(link.name).index
         at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
         lower, upper = travel
-        slack = ROUNDING * (upper - lower)
+        slack = POSITION_TOLERANCE * (upper - lower)
         if not lower - slack <= at <= upper + slack:
             raise ValueError(
                 f"joint '{link.name}' starts at {at:g} {link.joint.unit}, outside its travel from {lower:g} to "

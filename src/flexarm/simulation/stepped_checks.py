@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import WIDE_TURN, ValidityWarning, doubts_of_posture, largest
+from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
 from flexarm.foundation.interrupts import Ending, Status
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD, Tolerance
@@ -191,10 +191,10 @@ class StepWatch:
         system = self.system
         turns = system._unit_turns
         models = {link.name: link.stiffening for link in system.robot.links}
-        shares = [largest(models[each.link], each.family) for each in system.coordinates]
+        shares = [coordinate_limit(models[each.link], each.family) for each in system.coordinates]
         count = max(1, int(system.elastic.sum()))
         with np.errstate(divide="ignore"):
-            bounds = np.minimum(np.array(shares) * system.sizes, WIDE_TURN / turns) / count
+            bounds = np.minimum(np.array(shares) * system.sizes, MAX_NODE_TURN / turns) / count
         if self.said.doubtful:
             bounds = np.where(turns > 0, bounds, np.inf)
         bounds = bounds * min(self.said.wider, count)
@@ -214,7 +214,7 @@ class StepWatch:
 
     def _look_at_bending(self, t: float, q: Array) -> None:
         self.said.wider *= WIDER
-        doubts = [] if self.said.doubtful else doubts_of_posture(self.system, q, f" at t = {t:.4g} s")
+        doubts = [] if self.said.doubtful else posture_warnings(self.system, q, f" at t = {t:.4g} s")
         for sentence in doubts:
             self.said.doubtful = True
             warnings.warn(sentence, ValidityWarning, stacklevel=USER)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from flexarm.codegen.library import building
-from flexarm.dynamics.model_structure import numbers_of
+from flexarm.dynamics.model_structure import parameters_of
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import shown, suggestion, told
@@ -73,7 +73,7 @@ def said(parts: Sequence[Sequence[int]]) -> str:
 def _structure(case: SweepCase, plan: SweepPlan, number: int) -> Any:
     try:
         system = System(applied(case, plan[number].changes).robot, native=False)
-        return numbers_of(system._chain).structure
+        return parameters_of(system._chain).structure
     except ValueError as error:  # it will fail, by itself
         return str(error)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
-from flexarm.dynamics.links.sliding import gripped
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.robot import (
@@ -69,7 +69,7 @@ def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
                 "not slide through a continuous joint, and stiffening = 'none'"
             )
         parent = robot.parents[index]
-        if parent is not None and gripped(robot.links[parent]) and robot.links[parent].flexible is not None:
+        if parent is not None and is_gripped(robot.links[parent]) and robot.links[parent].flexible is not None:
             length = robot.links[parent].length
             if link.at not in (None, length, 0.0):
                 raise ValueError(
@@ -90,9 +90,9 @@ def lack_of_stiffening(robot: Robot, index: int) -> str:
     turning = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
     if link.stiffening == "exact" and len(turning) > 1:
         lack = f"only if it bends in one plane or twists, but has {' and '.join(turning)}"
-    elif bad is not None and link.rotary_inertia and not gripped(link):
+    elif bad is not None and link.rotary_inertia and not is_gripped(link):
         lack = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{bad}')"
-    elif gripped(link) and link.stiffening == "exact":
+    elif is_gripped(link) and link.stiffening == "exact":
         lack = "only where a link does not slide through its joint"
     elif isinstance(link.joint, FixedPrismatic) and on_mesh(link):
         lack = f"without contact {link.joint.contact}"
@@ -105,7 +105,7 @@ def lack_of_stiffening(robot: Robot, index: int) -> str:
 
 def meshed(link: Link) -> bool:
     """Whether the equations tell the link's elements apart; other links are one piece."""
-    if link.flexible is None or link.section is None or gripped(link) or link.stiffening != "none":
+    if link.flexible is None or link.section is None or is_gripped(link) or link.stiffening != "none":
         return False
     return (
         isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"} and link.section.uniform
@@ -225,7 +225,7 @@ def _slides(robot: Robot, link: Link, parent: int | None) -> bool:
     """Whether shapes vary with the link's joint."""
     if isinstance(link.joint, SlidingPrismatic) and not on_mesh(link):
         return parent is not None and robot.links[parent].flexible is not None
-    return gripped(link) and link.flexible is not None
+    return is_gripped(link) and link.flexible is not None
 
 
 def moving(robot: Robot) -> list[int]:

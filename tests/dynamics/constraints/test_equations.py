@@ -134,7 +134,7 @@ def four_bar_links(**fields):
         ),
         (
             [fa.OnLine("b", point=(0, 0.1, 0)), fa.OnLine("b", point=(1, 0.1, 0), name="again")],
-            r"redundant constraints 'on-line\[0\]' and 'again': by 1 they say the same twice, without contradicting",
+            r"redundant constraints 'on-line\[0\]' and 'again': 1 of their equations repeat others",
         ),
         (
             [fa.Loop("b", "c"), fa.Loop("c", "b", name="again")],

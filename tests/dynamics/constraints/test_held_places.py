@@ -1,4 +1,4 @@
-"""Where constraints touch links: the wrenches there do the work of the rows."""
+"""Wrenches of constraints at the positions where they act: their work equals that of the rows."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_wrenches_at_the_places_do_the_work_of_the_rows(kind):
-    """At any motion, off the constraint too: the rows' forces times the rates of the rows."""
+    """For any motion, on or off the constraint, the power is that of the row forces on the rates of the rows."""
     links = [
         fa.Link("a", 1.0, fa.Revolute("y"), BAR, ALUMINIUM, SHAPES),
         fa.Link("b", 0.8, fa.Revolute("z", mount=(0.1, 0.2, 0.3)), BAR, ALUMINIUM, SHAPES),

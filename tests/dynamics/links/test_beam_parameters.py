@@ -1,4 +1,4 @@
-"""What links know of their beams, computed once."""
+"""Parameters of beams, cached by the beam's integrals."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.dynamics.links.beam_parameters import REMEMBERED, add_once, beam_integrals
+from flexarm.dynamics.links.beam_parameters import MAX_CACHED_PARAMETER_SETS, add_cached, beam_integrals
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.model_structure import numbers_of
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.model_structure import parameters_of
+from flexarm.dynamics.parameters import Parameters
 
 
 def arm(stiffening, **changes):
@@ -22,7 +22,7 @@ def fresh(robot):
     chain = Chain(robot)
     for body in chain.bodies:
         body.integrals.remembered.clear()
-    return numbers_of(chain)
+    return parameters_of(chain)
 
 
 @pytest.mark.parametrize("stiffening", ["none", "shortening", "exact"])
@@ -39,18 +39,18 @@ def fresh(robot):
 )
 def test_what_is_remembered_of_one_robot_is_not_taken_for_another(stiffening, changes):
     robot = arm(stiffening)
-    numbers_of(Chain(robot))
+    parameters_of(Chain(robot))
     other = robot.with_(changes)
-    found, expected = numbers_of(Chain(other)), fresh(other)
+    found, expected = parameters_of(Chain(other)), fresh(other)
     assert found.structure == expected.structure
     np.testing.assert_array_equal(found.vector, expected.vector)
-    assert not np.array_equal(found.vector, numbers_of(Chain(robot)).vector)
+    assert not np.array_equal(found.vector, parameters_of(Chain(robot)).vector)
 
 
 def test_links_of_one_beam_have_numbers_of_their_own_names():
     link = arm("shortening").link("fore")
     two = fa.Robot("two", links=[link.model_copy(update={"name": name, "parent": None}) for name in ("a", "b")])
-    names = numbers_of(Chain(two)).names
+    names = parameters_of(Chain(two)).names
     assert len(set(names)) == len(names)
     assert (
         sum(name.startswith("links.a.K") for name in names) == sum(name.startswith("links.b.K") for name in names) > 0
@@ -60,17 +60,17 @@ def test_links_of_one_beam_have_numbers_of_their_own_names():
 def test_what_fails_is_not_remembered_and_what_is_kept_is_bounded():
     beam = Chain(arm("shortening")).bodies[0].integrals
 
-    def half(numbers):
-        numbers.add("first", "m", 1.0)
+    def half(parameters):
+        parameters.add("first", "m", 1.0)
         raise ValueError("no")
 
     beam.remembered.clear()
     with pytest.raises(ValueError, match="no"):
-        add_once(Numbers(), "x", beam, (), half)
+        add_cached(Parameters(), "x", beam, (), half)
     assert not beam.remembered
-    for k in range(3 * REMEMBERED):
-        add_once(Numbers(), "links.a", beam, (k,), lambda numbers: numbers.add(".x", "m", 1.0))
-        assert len(beam.remembered) <= REMEMBERED
+    for k in range(3 * MAX_CACHED_PARAMETER_SETS):
+        add_cached(Parameters(), "links.a", beam, (k,), lambda parameters: parameters.add(".x", "m", 1.0))
+        assert len(beam.remembered) <= MAX_CACHED_PARAMETER_SETS
 
 
 @pytest.mark.parametrize("stiffening", ["none", "shortening", "exact"])
@@ -78,8 +78,8 @@ def test_what_is_at_one_place_is_computed_once_and_named_by_its_owner(stiffening
     """The tip, a payload and a link that hangs there."""
     robot = arm(stiffening, **{"links.upper.payload.mass": 0.1})
     fresh(robot)
-    numbers = numbers_of(Chain(robot))
-    values = {each.name: each.value for each in numbers.entries}
+    parameters = parameters_of(Chain(robot))
+    values = {each.name: each.value for each in parameters.entries}
     places = ("links.upper.tip", "links.upper.payload.place", "links.fore.place")
     tips = [name.removeprefix(places[0]) for name in values if name.startswith(f"{places[0]}.")]
     assert tips
@@ -92,13 +92,13 @@ def test_two_threads_make_numbers_of_one_beam():
     expected = [fresh(robot).vector for robot in robots]
     Chain(robots[0]).bodies[0].integrals.remembered.clear()
     with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(lambda k: numbers_of(Chain(robots[k % 8])).vector, range(80))]
+        found = [*pool.map(lambda k: parameters_of(Chain(robots[k % 8])).vector, range(80))]
     for k, vector in enumerate(found):
         np.testing.assert_array_equal(vector, expected[k % 8])
 
 
 def test_beams_differ_by_all_that_their_integrals_depend_on():
-    """Of a link only what is on a short list does not count."""
+    """Beams are shared only if links differ in nothing but the fields listed in `NON_BEAM_FIELDS`."""
     link = arm("shortening").link("fore")
     known = beam_integrals(link, False, ())
     same = {"name": "other", "joint": fa.Revolute("y"), "payload": fa.PointMass(3.0), "offset": (0.0, 1.0, 0.0)}

@@ -1,4 +1,4 @@
-"""Links that are complete to second order, beside exact ones: round bars rolled, lateral buckling, spinning blades."""
+"""Second-order links compared with exact ones: rolled round bars, lateral buckling, spinning blades."""
 
 import warnings
 
@@ -48,7 +48,10 @@ def test_accelerations_of_a_rolled_bar_differ_at_third_order_too():
 def cantilever(
     load: float, stiffening: str, n: int, weak: float, torsion: float, where: str, **counts: int
 ) -> fa.System:
-    """With EI = 1 in the plane of the load, `weak` sideways; the load in units of sqrt(EI GJ) / L^2 or / L^3."""
+    """Return a cantilever with EI = 1 in the plane of the load and `weak` sideways.
+
+    Loads are in units of sqrt(EI GJ) / L^2 or / L^3.
+    """
     at_tip = where == "tip"
     link = unit_link(
         joint=fa.Weld(),
@@ -74,7 +77,7 @@ def sagging(system: fa.System) -> np.ndarray:
 
 
 def critical(stiffening: str, n: int, weak: float, torsion: float, where: str, **counts: int) -> float:
-    """Where the stiffness against moving sideways is lost."""
+    """Return the load at which the lateral stiffness vanishes."""
 
     def left(load: float) -> float:
         system = cantilever(load, stiffening, n, weak, torsion, where, **counts)

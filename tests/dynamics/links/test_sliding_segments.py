@@ -8,23 +8,23 @@ import flexarm as fa
 from flexarm.beam.foreshortening import SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding_integrals import SlidingIntegrals
-from flexarm.dynamics.bodies import Body, ShapeSymbols, symbolic
-from flexarm.dynamics.links.second_order_part import _bent
+from flexarm.dynamics.bodies import Body, ShapeSymbols, make_symbolic
+from flexarm.dynamics.links.second_order_part import _second_order_moment
 from flexarm.dynamics.links.sliding_segments import PartKind, SlidingPart, part_kind
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.parameters import Numbers, ParameterSymbols
+from flexarm.dynamics.parameters import Parameters, ParameterSymbols
 from tests.helpers import unit_link
 
 
-def part_of(integrals: SlidingIntegrals) -> tuple[ShapeSymbols, PartKind, ParameterSymbols, Numbers]:
-    numbers, kind = Numbers(), part_kind(integrals.stiffening)
-    kind.add_numbers(numbers, "a", integrals)
-    symbols = ParameterSymbols(numbers)
-    return ShapeSymbols(integrals.columns, integrals.stiffening, symbols.under("a")), kind, symbols, numbers
+def part_of(integrals: SlidingIntegrals) -> tuple[ShapeSymbols, PartKind, ParameterSymbols, Parameters]:
+    parameters, kind = Parameters(), part_kind(integrals.stiffening)
+    kind.add_parameters(parameters, "a", integrals)
+    symbols = ParameterSymbols(parameters)
+    return ShapeSymbols(integrals.columns, integrals.stiffening, symbols.under("a")), kind, symbols, parameters
 
 
-def value(expression, symbols: ParameterSymbols, numbers: Numbers) -> np.ndarray:
-    return ca.Function("f", [symbols.column], [ca.densify(expression)])(numbers.vector).full()
+def value(expression, symbols: ParameterSymbols, parameters: Parameters) -> np.ndarray:
+    return ca.Function("f", [symbols.column], [ca.densify(expression)])(parameters.vector).full()
 
 
 IN_A_PLANE = ({"bend_y": 2}, {"bend_y": 2, "stretch": 1})  # where parts may be exact, too
@@ -40,13 +40,13 @@ def test_a_part_that_does_not_slide_has_the_energy_of_a_link(families, stiffenin
     eta, deta = (ca.SX(0.3 * rng.normal(size=count)) for _ in range(2))
     omega, v = (ca.SX(rng.normal(size=3)) for _ in range(2))
     link = unit_link(joint=fa.FixedPrismatic(), flexible=given)
-    shapes, kind, symbols, numbers = part_of(SlidingIntegrals(link))
-    found = value(kind.kinetic(SlidingPart(shapes, 1.0, 1.0, 0.0, eta, deta, False), omega, v), symbols, numbers)
+    shapes, kind, symbols, parameters = part_of(SlidingIntegrals(link))
+    found = value(kind.kinetic(SlidingPart(shapes, 1.0, 1.0, 0.0, eta, deta, False), omega, v), symbols, parameters)
     body: Body = Chain(fa.Robot(links=[unit_link(joint=fa.Weld(), flexible=given)])).bodies[0]
-    alone = Numbers()
-    body.model.add_numbers(alone, "a", body)
+    alone = Parameters()
+    body.model.add_parameters(alone, "a", body)
     names = ParameterSymbols(alone)
-    whole = body.model.kinetic(symbolic(body, names.under("a")), omega, v, eta, deta)
+    whole = body.model.kinetic(make_symbolic(body, names.under("a")), omega, v, eta, deta)
     assert found == pytest.approx(value(whole, names, alone), rel=1e-12)
 
 
@@ -60,7 +60,7 @@ def test_rates_of_second_order_are_those_of_material_that_flows_through_the_shap
     nodes, weights = np.polynomial.legendre.leggauss(20)
     start, weights = (nodes + 1) / 2, weights / 2
     forms = SecondOrderBlocks(integrals)
-    shapes, _, symbols, numbers = part_of(integrals)
+    shapes, _, symbols, parameters = part_of(integrals)
 
     def moved(t):
         """(points, 3) at the material points that are at `start` for t = 0: dX/dt = (rate / scale) (l - X)."""
@@ -74,10 +74,10 @@ def test_rates_of_second_order_are_those_of_material_that_flows_through_the_shap
     measured = moved(0.0), (moved(dt) - moved(-dt)) / (2 * dt)
     part = SlidingPart(shapes, 1.0, scale, rate, ca.SX(eta), ca.SX(deta), False)
     for power in (0, 1):
-        found = _bent(part, power)
+        found = _second_order_moment(part, power)
         for got, expected in zip((found.x, found.dx), measured, strict=True):
             moments = (weights * start**power) @ expected
-            np.testing.assert_allclose(value(got, symbols, numbers)[:, 0], moments, rtol=1e-5, atol=1e-8)
+            np.testing.assert_allclose(value(got, symbols, parameters)[:, 0], moments, rtol=1e-5, atol=1e-8)
 
 
 def scaled(F: np.ndarray, of: LinkIntegrals, scale: float) -> np.ndarray:
@@ -92,15 +92,17 @@ def scaled(F: np.ndarray, of: LinkIntegrals, scale: float) -> np.ndarray:
 
 @pytest.mark.parametrize("stiffening", ["shortening", "exact"])
 def test_momentum_is_the_rate_of_the_first_moment(stiffening):
-    """As the joint stands still, of material that flows: to rounding, whatever the nodes are."""
+    """The momentum of flowing material equals the rate of the first moment to rounding, whatever the nodes are."""
     rng = np.random.default_rng(5)
     flexible = fa.Flexible(bend_y=2, stretch=1, stiffening=stiffening)
-    shapes, kind, symbols, numbers = part_of(SlidingIntegrals(unit_link(joint=fa.FixedPrismatic(), flexible=flexible)))
+    shapes, kind, symbols, parameters = part_of(
+        SlidingIntegrals(unit_link(joint=fa.FixedPrismatic(), flexible=flexible))
+    )
     eta, deta, scale, rate, v = (ca.SX.sym(name, n) for name, n in (("e", 3), ("de", 3), ("s", 1), ("r", 1), ("v", 3)))
     part = SlidingPart(shapes, 1.0, scale, rate, eta, deta, False)
     momentum = ca.gradient(kind.kinetic(part, ca.SX.zeros(3), v), v)
     first = ca.jtimes(kind.first(part), ca.vertcat(eta, scale), ca.vertcat(deta, rate))
     point = [0.2 * rng.normal(size=3), rng.normal(size=3), 0.6, 0.4, np.zeros(3)]
     f = ca.Function("f", [eta, deta, scale, rate, v, symbols.column], [ca.densify(momentum), ca.densify(first)])
-    found, expected = (each.full() for each in f(*point, numbers.vector))
+    found, expected = (each.full() for each in f(*point, parameters.vector))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

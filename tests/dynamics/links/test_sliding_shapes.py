@@ -1,4 +1,4 @@
-"""Which nodes of a mesh stand for the place of a joint that slides: the nearest, or those of the element in it."""
+"""Nodes of a mesh that represent the position of a sliding joint: the nearest, or those of the element in it."""
 
 import numpy as np
 import pytest
@@ -45,9 +45,9 @@ def followed(system, d):
     return found
 
 
-def nodes(*numbers, first=0):
+def nodes(*parameters, first=0):
     """Deflection and slope of nodes of the strip, whose first coordinates belong to the node `first`."""
-    return [f"strip.bend_y[{2 * (number - first) + k}]" for number in numbers for k in (1, 2)]
+    return [f"strip.bend_y[{2 * (number - first) + k}]" for number in parameters for k in (1, 2)]
 
 
 # --- a guide: the strip's nodes 0, ..., 5 are 0.16 m apart, and L - d is in it ---

@@ -21,7 +21,7 @@ import numpy as np
 from flexarm.analysis.rigid_kinematics import Twin
 from flexarm.codegen.library import building
 from flexarm.control.inversion.rigid_reference import TwinPath
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 
@@ -113,7 +113,7 @@ class Servo:
         """Symbols (q, v, a, goal), rows, and generalised forces of the actuated coordinates."""
         system, rows = self.system, list(self.path.rows)
         number, x = system.place(*self.place)
-        there = Numbers()
+        there = Parameters()
         system.add_place(there, "place", number, x)
         q, v, a = (ca.SX.sym(name, system.nq) for name in "qva")
         goal = ca.SX.sym("goal", len(self.path.moving) * len(rows) + 12 + len(self.held))

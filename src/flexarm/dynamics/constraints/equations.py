@@ -1,13 +1,11 @@
-"""Constraint equations Phi(q) = 0 and their derivatives, as CasADi expressions.
+"""Constraint equations Phi(q) = 0, their derivatives and forces, as CasADi expressions.
 
-Rows of positions are in metres along the world's axes (of a PointSupport along those of the link's root); rows of
-rotations are in radians about the axes of the first section. A row is the displacement of the first side against the
-second, so that -lambda is the force or moment on the first side.
+Rows of positions are in metres along the axes of the world (for a PointSupport, of the link's root); rows of rotations
+are in radians about the axes of the first section. A row is the displacement of the first side relative to the second,
+so that -lambda is the force or moment on the first side (docs/theory.md, "Constraints").
 
-Where constraints touch links, and the wrenches with which they hold them there.
-
-Every place of a constraint is displaced by a small virtual twist of its own; what the rows change with it is the wrench
-that goes with a unit force of each row. So any kind of row is known without being told.
+For the wrenches on links, each position of a constraint gets a small virtual twist; the derivatives of the rows by it
+are the wrenches of unit row forces, whatever the kind of row.
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.dynamics.constraints.independent_rows import ConstraintRows, Key, SelectedRows, turn_name
+from flexarm.dynamics.constraints.independent_rows import ConstraintRows, Key, SelectedRows, rotation_name
 from flexarm.dynamics.constraints.parameters import AXES
 from flexarm.dynamics.links.beam_parameters import nodally_held
-from flexarm.dynamics.links.sliding_shapes import IN_A_GUIDE
+from flexarm.dynamics.links.sliding_shapes import GUIDE_NODES
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Shift, Step, Turn, Y, Z, pose_along
 from flexarm.foundation.dataclass import dataclass
@@ -33,14 +31,14 @@ if TYPE_CHECKING:
     from flexarm.dynamics.equations import Equations
 
 
-NEWTON = 4  # iterations to where a link that bends exactly meets a support
+NEWTON_ITERATIONS = 4  # for the position of a support on an exact link
 
 
 @dataclass(frozen=True)
 class Row:
-    """One equation: its name, the number of its constraint, its expression, its unit (m or rad).
+    """Constraint equation: name, index of its constraint, expression and unit ("m" or "rad").
 
-    `jet` has the expression with its rates, where they are cheaper written than by AD.
+    `jet` holds the expression with its rates, where these are cheaper than by algorithmic differentiation.
     """
 
     name: str
@@ -51,18 +49,18 @@ class Row:
 
     @property
     def force_unit(self) -> str:
+        """Unit of the row's constraint force."""
         return "N" if self.unit == "m" else "N m"
 
 
 class Constraints:
-    """All constraints of a robot. Rows that hold whatever the coordinates are left out, as `closings` say; without
-    these all are written."""
+    """Constraints of a robot, with the rows in `selected`; with all rows if it is None."""
 
     def __init__(
         self,
         equations: Equations,
         constraints: tuple[Constraint, ...],
-        closings: Mapping[Key, SelectedRows] | None,
+        selected: Mapping[Key, SelectedRows] | None,
     ) -> None:
         self.equations, self.constraints = equations, constraints
         self.names = constraint_names(constraints)
@@ -70,72 +68,73 @@ class Constraints:
         self.blocks: dict[Key, tuple[ConstraintRows, list[Row]]] = {}
         for index, constraint in enumerate(constraints):
             for unit in ("m", "rad"):
-                rows = [row for row in self._written(index, constraint) if row.unit == unit]
+                rows = [row for row in self._all_rows(index, constraint) if row.unit == unit]
                 if not rows:
                     continue
                 block = ConstraintRows(self.names[index], len(rows), unit)
                 self.blocks[index, unit] = block, rows
-                self.rows += rows if closings is None else self._closed(index, block, rows, closings[index, unit])
+                self.rows += rows if selected is None else self._select(index, block, rows, selected[index, unit])
         for number, body in enumerate(equations.chain.bodies):
             if nodally_held(body.link):
-                self.rows += self._grip(number, len(self.names))
+                self.rows += self._guide_rows(number, len(self.names))
                 self.names.append(f"{body.link.name}.grip")
 
-    def _closed(self, index: int, block: ConstraintRows, rows: list[Row], closing: SelectedRows) -> list[Row]:
-        kept = [rows[k] for k in closing.kept]
-        if closing.turned is None:
+    def _select(self, index: int, block: ConstraintRows, rows: list[Row], selection: SelectedRows) -> list[Row]:
+        kept = [rows[k] for k in selection.kept]
+        if selection.turned is None:
             return kept
-        turn = self.equations.chain.numbers[turn_name(block)]
+        turn = self.equations.chain.parameters[rotation_name(block)]
         turned = turn @ ca.vertcat(*(row.value for row in kept))
         prefix = "" if block.unit == "m" else "r"
-        return [Row(f"{block.name}.{prefix}{k + 1}", index, turned[k], block.unit) for k in range(closing.turned)]
+        return [Row(f"{block.name}.{prefix}{k + 1}", index, turned[k], block.unit) for k in range(selection.turned)]
 
     @property
     def count(self) -> int:
+        """Number of rows."""
         return len(self.rows)
 
     # --- expressions ---
 
     @cached_property
     def value(self) -> Any:
-        """Phi(q)."""
+        """Constraint violations Phi(q), (rows,)."""
         return ca.cse(ca.vertcat(ca.SX(0, 1), *(row.value for row in self.rows)))
 
     @cached_property
     def jacobian(self) -> Any:
-        """Phi_q."""
+        """Constraint Jacobian Phi_q, (rows, nq)."""
         return ca.cse(ca.jacobian(self.value, self.equations.q))
 
     @cached_property
     def rate(self) -> Any:
-        """Phi_q v."""
+        """Rate Phi_q v, (rows,)."""
         return self._with_jets(ca.jtimes(self.value, self.equations.q, self.equations.v), "dx")
 
     @cached_property
     def acceleration(self) -> Any:
-        """Phi_q a + gamma, gamma = d(Phi_q v)/dq v."""
+        """Second rate Phi_q a + gamma, (rows,), with gamma = d(Phi_q v)/dq v."""
         e = self.equations
         rate = ca.jtimes(self.value, e.q, e.v)
         return self._with_jets(ca.jtimes(self.value, e.q, e.a) + ca.jtimes(rate, e.q, e.v), "ddx")
 
     def _with_jets(self, expressions: Any, order: str) -> Any:
-        """Rates of the rows that bring their own instead of those by AD."""
+        """Return the expressions with those of rows that have a jet replaced by it."""
         if not any(row.jet for row in self.rows):
             return expressions
         parts = [expressions[k] if row.jet is None else getattr(row.jet, order) for k, row in enumerate(self.rows)]
         return ca.vertcat(*parts)
 
     def pull(self, forces: Any) -> Any:
-        """Phi_q^T lambda."""
+        """Return the generalized forces Phi_q^T lambda, (nq,)."""
         return ca.jtimes(self.value, self.equations.q, forces, True)
 
     # --- rows ---
 
-    def _written(self, index: int, constraint: Constraint) -> list[Row]:
-        """Every row of a constraint, also those that say nothing."""
-        name, n = self.names[index], self._numbers(index)
+    def _all_rows(self, index: int, constraint: Constraint) -> list[Row]:
+        """Return every row of a constraint, redundant ones included."""
+        name, n = self.names[index], self._parameters(index)
         if isinstance(constraint, Loop):
-            return self._loop(index, constraint)
+            return self._loop_rows(index, constraint)
         if isinstance(constraint, OnLine):
             _, p = self._section(constraint.link, n.under("place"))
             sides = self._sides(n)
@@ -144,18 +143,18 @@ class Constraints:
             _, p = self._section(constraint.link, n.under("place"))
             return [Row(f"{name}.normal", index, ca.dot(n["normal"], p - n["point"]), "m")]
         assert isinstance(constraint, PointSupport)
-        return self._support(index, constraint)
+        return self._support_rows(index, constraint)
 
-    def _numbers(self, index: int) -> SymbolsUnder:
-        return self.equations.chain.numbers.under(f"constraints.{self.names[index]}")
+    def _parameters(self, index: int) -> SymbolsUnder:
+        return self.equations.chain.parameters.under(f"constraints.{self.names[index]}")
 
     @staticmethod
     def _sides(n: SymbolsUnder) -> dict[str, Any]:
-        """Directions across an axis, by name."""
+        """Return directions perpendicular to an axis, by name."""
         return {label: n[f"side.{label}"] for label in (*AXES, "1", "2") if f"side.{label}" in n}
 
-    def _loop(self, index: int, loop: Loop) -> list[Row]:
-        name, n = self.names[index], self._numbers(index)
+    def _loop_rows(self, index: int, loop: Loop) -> list[Row]:
+        name, n = self.names[index], self._parameters(index)
         R1, p1 = self._section(loop.first, n.under("first"))
         if loop.second == GROUND:
             R2, p2 = ca.SX.eye(3), n["position"]
@@ -167,27 +166,29 @@ class Constraints:
         if loop.joint == "weld":
             turned = R1.T @ mounted
             trace = turned[0, 0] + turned[1, 1] + turned[2, 2]
-            # 2 tan(angle / 2) about the axis of rotation: zero at no turn only, and with unit slope there
+            # 2 tan(angle / 2) about the axis of rotation: zero without rotation only, with unit slope there
             slips = [turned[j, k] - turned[k, j] for j, k in ((1, 2), (2, 0), (0, 1))]
             return rows + [
                 Row(f"{name}.r{axis}", index, 2 * slip / (1 + trace), "rad")
                 for axis, slip in zip(AXES, slips, strict=True)
             ]
-        seen = mounted.T @ (R1 @ n["axis"])  # the first side's axis, in the second's (turned back by the mount)
+        seen = mounted.T @ (R1 @ n["axis"])  # the first side's axis in those of the second, without the mount
         for label, side in self._sides(n).items():
             rows.append(Row(f"{name}.r{label}", index, ca.dot(side, seen), "rad"))
         return rows
 
-    def _support(self, index: int, support: PointSupport) -> list[Row]:
-        """The axis passes the support: where it is as far along x as the support, it is as far along y and z."""
+    def _support_rows(self, index: int, support: PointSupport) -> list[Row]:
+        """Return the rows of a support: the axis of the link passes through it."""
         e, number = self.equations, self._number(support.link)
-        at, link = self._stands(index, support), e.chain.bodies[number].link
+        at, link = self._support_position(index, support), e.chain.bodies[number].link
         if link.stiffening == "exact":
-            place = self._bent_place(index, support, at)[1]
+            place = self._position_on_exact_link(index, support, at)[1]
             gaps = [Jet(place[k] - at[k], None, None) for k in range(3)]
         else:
             own = Jet(*(e.chain.part(vector, number) for vector in (e.q, e.v, e.a)))
-            gaps = self._gaps(index, support, self._moving(at), self._moving(self._along(support, at)), own)
+            gaps = self._gaps(
+                index, support, self._jet_of(at), self._jet_of(self._position_on_straight_link(support, at)), own
+            )
         return [
             Row(f"{self.names[index]}.{axis}", index, gaps[k].x, "m", None if gaps[k].dx is None else gaps[k])
             for k, axis in enumerate(AXES)
@@ -195,9 +196,11 @@ class Constraints:
         ]
 
     def _gaps(self, index: int, support: PointSupport, stands: Jet, along: Jet, own: Jet) -> list[Jet]:
-        """Of a link that is known to second order: the point of the axis that is X along the straight link has moved
-        back, so the axis is followed along its slope to the support."""
-        steps = self._sliding(index, support, along, own)
+        """Return the gaps between support and axis, for a second-order link.
+
+        The point at X along the straight link has moved back, so the axis is followed along its slope to the support.
+        """
+        steps = self._steps_to(index, support, along, own)
         there = steps[0]
         assert isinstance(there, Shift)
         gap = Jet(there.r, there.dr, there.ddr) - stands
@@ -212,79 +215,78 @@ class Constraints:
                 found[k] = found[k] + lean
         return found
 
-    def _bent_place(self, index: int, support: PointSupport, at: Any) -> tuple[Any, Any]:
-        """Of a link that bends as far as it likes: the place x on it that is as far along x as the support, by
-        Newton's method, and where its axis is there (3,)."""
+    def _position_on_exact_link(self, index: int, support: PointSupport, at: Any) -> tuple[Any, Any]:
+        """Return the position x on an exact link as far along as its support, and its axis (3,) there (Newton)."""
         own = Jet.slow(self.equations.chain.part(self.equations.q, self._number(support.link)))
-        x = self._along(support, at)
-        for _ in range(NEWTON):
-            R, p = pose_along(self._sliding(index, support, Jet.slow(x), own), ca.SX.eye(3), ca.SX.zeros(3))
+        x = self._position_on_straight_link(support, at)
+        for _ in range(NEWTON_ITERATIONS):
+            R, p = pose_along(self._steps_to(index, support, Jet.slow(x), own), ca.SX.eye(3), ca.SX.zeros(3))
             back, tangent = at[0] - p[0], R[:, 0]
             x = x + back / tangent[0]
         return x, p + back / tangent[0] * tangent
 
-    def _sliding(self, index: int, support: PointSupport, along: Jet, own: Jet) -> list[Step]:
-        """From the root frame of a support's link to a place on it."""
+    def _steps_to(self, index: int, support: PointSupport, along: Jet, own: Jet) -> list[Step]:
+        """Return the steps from the root frame of a support's link to a position on it."""
         body = self.equations.chain.bodies[self._number(support.link)]
-        return body.model.moving_place(body, self._numbers(index).under("rail"), along, own)
+        return body.model.moving_place(body, self._parameters(index).under("rail"), along, own)
 
-    def _moving(self, expression: Any) -> Jet:
-        """An expression of q with its rates by AD."""
+    def _jet_of(self, expression: Any) -> Jet:
+        """Return an expression of q with its rates by algorithmic differentiation."""
         e = self.equations
         rate = ca.jtimes(expression, e.q, e.v)
         return Jet(expression, rate, ca.jtimes(rate, e.q, e.v) + ca.jtimes(expression, e.q, e.a))
 
-    def _stands(self, index: int, support: PointSupport) -> Any:
-        """A support in its link's root frame."""
+    def _support_position(self, index: int, support: PointSupport) -> Any:
+        """Return the position (3,) of a support in its link's root frame."""
         R, p = self._root(index, support)
-        R_seat, p_seat = self._seat(index, support)
-        return R.T @ (p_seat + R_seat @ self._numbers(index)["position"] - p)
+        R_seat, p_seat = self._support_base(index, support)
+        return R.T @ (p_seat + R_seat @ self._parameters(index)["position"] - p)
 
     def _common(self, support: PointSupport) -> int | None:
-        """The link from which both sides of a support are seen: what lies below does not matter to them."""
+        """Return the last common ancestor of both sides of a support; what lies below does not affect the rows."""
         if support.on == GROUND:
             return None
-        return self.equations.chain.shared(self._number(support.link), self._number(support.on))
+        return self.equations.chain.common_ancestor(self._number(support.link), self._number(support.on))
 
     def _root(self, index: int, support: PointSupport) -> tuple[Any, Any]:
-        """(R, p) of the root of the link that slides."""
+        """Return (R, p) of the root of a support's link."""
         return self.equations.chain.pose_from(self._common(support), self._number(support.link), self.equations.q)
 
-    def _seat(self, index: int, support: PointSupport) -> tuple[Any, Any]:
-        """(R, p) of what a support is fixed to: the world, the base, or a section of a link."""
+    def _support_base(self, index: int, support: PointSupport) -> tuple[Any, Any]:
+        """Return (R, p) of what a support is fixed to: the world, the base, or a section of a link."""
         e = self.equations
         if support.on == GROUND:
-            n = e.chain.numbers
+            n = e.chain.parameters
             on_base = isinstance(support, Mouth)
             return (n["base.rotation"], n["base.position"]) if on_base else (ca.SX.eye(3), ca.SX.zeros(3))
         number = self._number(support.on)
         pose = e.chain.pose_from(self._common(support), number, e.q)
-        return pose_along(e.to_section(number, self._numbers(index).under("on")), *pose)
+        return pose_along(e.to_section(number, self._parameters(index).under("on")), *pose)
 
-    def _along(self, support: PointSupport, stands: Any) -> Any:
-        """Where on its straight link a support would stand, as its places are counted."""
+    def _position_on_straight_link(self, support: PointSupport, stands: Any) -> Any:
+        """Return the position of a support on its straight link, as positions on the link are counted."""
         number = self._number(support.link)
         body = self.equations.chain.bodies[number]
-        return body.model.seen_at(body, stands[0], self.equations.chain.part(self.equations.q, number))
+        return body.model.position_at(body, stands[0], self.equations.chain.part(self.equations.q, number))
 
-    def _where(self, index: int, support: PointSupport) -> Any:
-        """Where on its bent link it stands."""
-        e, number, at = self.equations, self._number(support.link), self._stands(index, support)
+    def _position_on_link(self, index: int, support: PointSupport) -> Any:
+        """Return the position of a support on its bent link."""
+        e, number, at = self.equations, self._number(support.link), self._support_position(index, support)
         if e.chain.bodies[number].link.stiffening == "exact":
-            return self._bent_place(index, support, at)[0]
-        x = self._along(support, at)
-        there = self._sliding(index, support, Jet.slow(x), Jet.slow(e.chain.part(e.q, number)))[0]
+            return self._position_on_exact_link(index, support, at)[0]
+        x = self._position_on_straight_link(support, at)
+        there = self._steps_to(index, support, Jet.slow(x), Jet.slow(e.chain.part(e.q, number)))[0]
         assert isinstance(there, Shift)
         return x + at[0] - there.r[0]
 
     @cached_property
     def supports(self) -> list[tuple[str, str, ca.Function]]:
-        """Of each point support its name, its link and where on the link it stands: (q, numbers) -> x."""
+        """Name, link and position function (q, parameters) -> x of each point support."""
         e = self.equations
         found = []
         for index, each in enumerate(self.constraints):
             if isinstance(each, PointSupport):
-                where = ca.Function("where", [e.q, e.p], [self._where(index, each)])
+                where = ca.Function("where", [e.q, e.p], [self._position_on_link(index, each)])
                 found.append((self.names[index], each.link, where))
         return found
 
@@ -294,14 +296,14 @@ class Constraints:
     def _section(self, link: str, there: SymbolsUnder) -> tuple[Any, Any]:
         return self.equations.frame(self._number(link), there)
 
-    def _grip(self, number: int, index: int) -> list[Row]:
-        """The nodes in the joint through which a link slides have no deflection and no slope."""
+    def _guide_rows(self, number: int, index: int) -> list[Row]:
+        """Return rows that hold the nodes in a link's guide: zero deflection and slope."""
         body, rows = self.equations.chain.bodies[number], []
         assert isinstance(body.link.joint, FixedPrismatic)
         own = self.equations.chain.part(self.equations.q, number)
         eta, place = body.elastic(own), body.length - own[body.local.joint]
-        for grip, node in IN_A_GUIDE[body.link.joint.contact].items():
-            shapes = node(body.shapes, body.numbers.under("grip"))
+        for grip, node in GUIDE_NODES[body.link.joint.contact].items():
+            shapes = node(body.shapes, body.parameters.under("grip"))
             for name, columns in body.shapes.columns.items():
                 for slope in range(body.shapes.order(name)):
                     value = shapes.orders(name, place, slope=bool(slope))[0] @ eta[columns, 0]
@@ -311,8 +313,8 @@ class Constraints:
 
 
 @dataclass(frozen=True)
-class Touch:
-    """The number of a constraint, which of its sides, the link's number, pose of the place, symbols of its twist."""
+class ConstrainedPlace:
+    """Position at which a constraint acts on a link, with its pose and the symbols of its virtual twist."""
 
     constraint: int
     side: str
@@ -323,21 +325,24 @@ class Touch:
 
 
 class HeldPlaces(Constraints):
-    """The same rows, in places that can be displaced."""
+    """Constraints with positions that can be displaced virtually."""
 
     def __init__(
-        self, equations: Equations, constraints: tuple[Constraint, ...], closings: Mapping[Key, SelectedRows] | None
+        self, equations: Equations, constraints: tuple[Constraint, ...], selected: Mapping[Key, SelectedRows] | None
     ) -> None:
-        self._touches: dict[str, Touch] = {}
-        super().__init__(equations, constraints, closings)
+        self._touches: dict[str, ConstrainedPlace] = {}
+        super().__init__(equations, constraints, selected)
 
     @property
-    def touches(self) -> list[Touch]:
+    def touches(self) -> list[ConstrainedPlace]:
+        """All positions at which constraints act on links."""
         return list(self._touches.values())
 
     def wrenches(self, forces: Any) -> list[Any]:
-        """Of every touch: wrench (6, touches) on its link (torque first, in the axes of the place) under forces of the
-        rows, rotations (3, 3 touches) and places (3, touches)."""
+        """Return wrenches (6, places) on links under row forces, rotations (3, 3 places) and positions (3, places).
+
+        Wrenches are torque first, in the axes of the place.
+        """
         virtual = ca.vertcat(ca.SX(0, 1), *(each.virtual for each in self.touches))
         pulled = ca.jtimes(self.value, virtual, forces, True)
         found = [
@@ -349,11 +354,11 @@ class HeldPlaces(Constraints):
         return [*ca.cse([ca.densify(each) for each in ca.substitute(found, [virtual], [still])])]
 
     def _displaced(self, key: str, side: str, link: int, world: tuple[Any, Any], R: Any, p: Any) -> tuple[Any, Any]:
-        """A pose (R, p), however it is seen, moved by the virtual twist of a place that is at `world`."""
+        """Return a pose (R, p) displaced by the virtual twist of a place whose pose in the world is `world`."""
         if key not in self._touches:
             names = [f"constraints.{name}" for name in self.names]
             index = names.index(key.rpartition(".")[0])
-            self._touches[key] = Touch(index, side, link, *world, ca.SX.sym("virtual", 6))
+            self._touches[key] = ConstrainedPlace(index, side, link, *world, ca.SX.sym("virtual", 6))
         virtual = self._touches[key].virtual
         return R @ (ca.SX.eye(3) + ca.skew(virtual[:3])), p + R @ virtual[3:]
 
@@ -362,15 +367,13 @@ class HeldPlaces(Constraints):
         return self._displaced(there.path, side, self._number(link), pose, *pose)
 
     def _root(self, index: int, support: PointSupport) -> tuple[Any, Any]:
-        """A support sees its link's root frame,"""
         key, link = f"constraints.{self.names[index]}.root", self._number(support.link)
         world = self.equations.chain.poses(self.equations.q)[link]
         return self._displaced(key, "root", link, world, *super()._root(index, support))
 
-    def _seat(self, index: int, support: PointSupport) -> tuple[Any, Any]:
-        """and may be fixed to another link."""
-        pose = super()._seat(index, support)
+    def _support_base(self, index: int, support: PointSupport) -> tuple[Any, Any]:
+        pose = super()._support_base(index, support)
         if support.on == GROUND:
             return pose
-        there, link = self._numbers(index).under("on"), self._number(support.on)
+        there, link = self._parameters(index).under("on"), self._number(support.on)
         return self._displaced(there.path, "on", link, self.equations.frame(link, there), *pose)

@@ -1,4 +1,4 @@
-"""Numbers of a robot's constraints."""
+"""Parameters of a robot's constraints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.links.beam_parameters import add_nodes, nodally_held
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.validation import Array
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
@@ -16,8 +16,8 @@ from flexarm.robot.pose import rotation_matrix
 AXES = "xyz"
 
 
-def add_constraints(out: Numbers, chain: Chain) -> None:
-    """Of all constraints, and of links that are held at a node."""
+def add_constraints(out: Parameters, chain: Chain) -> None:
+    """Add the parameters of all constraints, and of links that are held at nodes of their mesh."""
     constraints = chain.robot.every_constraint
     names = constraint_names(constraints)
     out.fact("the robot", "has the constraints", ", ".join(names) or "none")
@@ -28,7 +28,7 @@ def add_constraints(out: Numbers, chain: Chain) -> None:
             add_nodes(out, f"links.{body.link.name}.grip", body.integrals)
 
 
-def _add(out: Numbers, chain: Chain, path: str, constraint: Constraint) -> None:
+def _add(out: Parameters, chain: Chain, path: str, constraint: Constraint) -> None:
     out.fact(path, "is of the kind", constraint.type)
     out.fact(path, "holds", ", ".join(link for link, _, _ in constraint.places.values()))
     if isinstance(constraint, Loop):
@@ -46,10 +46,10 @@ def _add(out: Numbers, chain: Chain, path: str, constraint: Constraint) -> None:
         if isinstance(constraint, OnPlane):
             out.add_directions(f"{path}.normal", constraint.normal_vector)
         else:
-            _add_sides(out, path, across(constraint.direction_vector))
+            _add_sides(out, path, perpendicular_axes(constraint.direction_vector))
 
 
-def _add_loop(out: Numbers, chain: Chain, path: str, loop: Loop) -> None:
+def _add_loop(out: Parameters, chain: Chain, path: str, loop: Loop) -> None:
     out.fact(path, "has joint =", loop.joint)
     _add_place(out, chain, f"{path}.first", loop.first, loop.first_at)
     if loop.second == GROUND:
@@ -59,17 +59,17 @@ def _add_loop(out: Numbers, chain: Chain, path: str, loop: Loop) -> None:
     out.add_directions(f"{path}.mount", rotation_matrix(loop.mount))
     if loop.joint != "weld":
         out.add_directions(f"{path}.axis", loop.axis_vector)
-        sides = across(loop.axis_vector)
+        sides = perpendicular_axes(loop.axis_vector)
         _add_sides(out, path, {label: np.cross(side, loop.axis_vector) for label, side in sides.items()})
 
 
-def _add_sides(out: Numbers, path: str, sides: dict[str, Array]) -> None:
+def _add_sides(out: Parameters, path: str, sides: dict[str, Array]) -> None:
     out.fact(path, "has rows along", ", ".join(sides))
     for label, side in sides.items():
         out.add_directions(f"{path}.side.{label}", side)
 
 
-def _add_place(out: Numbers, chain: Chain, path: str, link: str, at: float | None) -> None:
+def _add_place(out: Parameters, chain: Chain, path: str, link: str, at: float | None) -> None:
     body = _body(chain, link)
     body.model.add_place(out, path, body, body.link.length if at is None else at)
 
@@ -78,13 +78,13 @@ def _body(chain: Chain, link: str) -> Body:
     return next(body for body in chain.bodies if body.link.name == link)
 
 
-def across(direction: tuple[float, float, float]) -> dict[str, Array]:
-    """Two unit vectors across a direction, by name: coordinate axes where the direction is one."""
+def perpendicular_axes(direction: tuple[float, float, float]) -> dict[str, Array]:
+    """Return two unit vectors perpendicular to a direction, by name; coordinate axes where possible."""
     u = np.array(direction)
     names = [name for name, along in zip(AXES, np.abs(u) > 1 - 1e-12) if not along]
     if len(names) == 2:
         return {name: np.eye(3)[AXES.index(name)] for name in names}
-    second = np.eye(3)[int(np.abs(u).argmin())]  # the axis most across
+    second = np.eye(3)[int(np.abs(u).argmin())]  # the axis closest to perpendicular
     first = np.cross(second, u)
     first /= np.linalg.norm(first)
     return {"1": first, "2": np.cross(u, first)}

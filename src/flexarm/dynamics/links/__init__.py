@@ -1,4 +1,4 @@
-"""The kinds of links that the equations of motion know. A new one is a file here and a line in KINDS."""
+"""Link models of the equations of motion; a new one is a module here and an entry in KINDS."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from flexarm.dynamics.links.sliding import GrippedLink
 from flexarm.robot import Link
 
 KINDS: tuple[LinkModel, ...] = (GrippedLink(), RigidLink(), SecondOrderLink(), ExactLink())
-"""The first that takes a link is its kind."""
+"""All link models; the first that accepts a link is used."""
 
 
 def model_of(link: Link) -> LinkModel:
-    """The kind of a link."""
-    return next(kind for kind in KINDS if kind.takes(link))
+    """Return the model of a link."""
+    return next(kind for kind in KINDS if kind.accepts(link))

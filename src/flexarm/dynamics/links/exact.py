@@ -1,7 +1,7 @@
-"""Links that bend as far as they like: geometrically exact, with the elastic coordinates of all other links.
+"""Geometrically exact links, with the same elastic coordinates as other link models (docs/theory.md, "Exact: nodes").
 
-The shapes are the curvatures in the section's own axes, so strain energy and damping are forms of the constant K and
-D at any deflection. The direction of the axis is followed at nodes (frames.py), the axis is their sum with constant
+The shapes are curvatures in section axes, so strain energy and damping are quadratic forms of constant K and D at any
+deflection. The direction of the axis is evaluated at nodes (section_frames.py); the axis is their sum with constant
 weights (beam/section_nodes.py), and the kinetic energy is a sum of squares.
 """
 
@@ -19,11 +19,11 @@ from flexarm.beam.loaded_modes import Loads
 from flexarm.beam.section_nodes import nodes_of
 from flexarm.beam.sparsity import NEAR, Patterns
 from flexarm.dynamics.articulated import symmetric
-from flexarm.dynamics.links.beam_parameters import add_mass, add_once, add_section_inertia, add_strain, beam_integrals
+from flexarm.dynamics.links.beam_parameters import add_cached, add_mass, add_section_inertia, add_strain, beam_integrals
 from flexarm.dynamics.links.model import LinkModel
 from flexarm.dynamics.links.section_frames import Frames, SectionNode, frames_of
 from flexarm.dynamics.links.sections import add_spin, spin_energy, spin_momenta
-from flexarm.dynamics.parameters import Numbers, ParameterSymbols, SymbolsUnder
+from flexarm.dynamics.parameters import Parameters, ParameterSymbols, SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Shift, Step
 from flexarm.foundation.validation import Array
 from flexarm.robot.joints import Contact
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class ExactLink(LinkModel):
-    """Stiffening "exact"."""
+    """Link with stiffening "exact"."""
 
-    def takes(self, link: Link) -> bool:
+    def accepts(self, link: Link) -> bool:
         return link.stiffening == "exact"
 
     def integrals(self, link: Link, smooth: bool, loads: Loads) -> LinkIntegrals:
@@ -50,24 +50,24 @@ class ExactLink(LinkModel):
         if flexible.meshed:
             return 120.0 * n + 35.0 * n**2
         each = 40.0 + 8.0 * n + 4.0 * nodes if flexible.in_one_plane else 250.0 + 30.0 * n + 6.0 * nodes
-        return nodes * each + 10.0 * n**3  # the mass matrix, in which every shape meets every other at every node
+        return nodes * each + 10.0 * n**3  # the mass matrix couples all shapes at every node
 
-    def add_numbers(self, numbers: Numbers, path: str, body: Body) -> None:
-        add_once(numbers, path, body.integrals, (), lambda own: _add_beam(own, "", body.integrals))
+    def add_parameters(self, parameters: Parameters, path: str, body: Body) -> None:
+        add_cached(parameters, path, body.integrals, (), lambda own: _add_beam(own, "", body.integrals))
 
-    def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
+    def add_place(self, parameters: Parameters, path: str, body: Body, x: float, anywhere: bool = False) -> None:
         beam = body.integrals
-        add_once(numbers, path, beam, (x, anywhere), lambda own: _add_place(own, "", beam, x, anywhere))
+        add_cached(parameters, path, beam, (x, anywhere), lambda own: _add_place(own, "", beam, x, anywhere))
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: Contact = "continuous") -> None:
         frames = frames_of(body.integrals.columns)
-        frames.add_rail(numbers, path, body.integrals, nodes_of(body.integrals), body.link.name)
+        frames.add_rail(parameters, path, body.integrals, nodes_of(body.integrals), body.link.name)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
         beam, eta = body.integrals, own[..., body.local.elastic]
-        function, numbers = _directions(beam)
+        function, parameters = _directions(beam)
         flat = eta.reshape(-1, beam.count)
-        values = np.array(function(flat.T, numbers)).reshape(3, -1, len(flat), order="F")  # (axes, nodes, states)
+        values = np.array(function(flat.T, parameters)).reshape(3, -1, len(flat), order="F")  # (axes, nodes, states)
         found = np.einsum("pg,igb->bpi", _weights(beam, tuple(x.tolist())), values)
         return np.asarray(found.reshape(*eta.shape[:-1], len(x), 3))
 
@@ -78,7 +78,7 @@ class ExactLink(LinkModel):
     # --- expressions ---
 
     def _nodes(self, body: SymbolicBody, own: Jet) -> list[SectionNode]:
-        return _frames(body).nodes(body.numbers.under("nodes"), own.of(body.local.elastic))
+        return _frames(body).nodes(body.parameters.under("nodes"), own.of(body.local.elastic))
 
     def kinetic(self, body: SymbolicBody, omega: Any, v: Any, x: Any, dx: Any) -> Any:
         nodes = self._nodes(body, Jet.slow(x, dx))
@@ -88,12 +88,12 @@ class ExactLink(LinkModel):
             energy += piece["m"] / 2 * ca.dot(start, start) + ca.dot(start, own @ piece["beta"])
             energy += sum(_square(piece["B"], row) for row in ca.vertsplit(own)) / 2
             start = start + own @ piece["weights"]
-        if "section_inertia" in body.numbers:
-            return energy + ca.dot(omega, body.numbers["section_inertia"] * omega) / 2
-        return energy + spin_energy(body.numbers, [node.spin(omega) for node in nodes])
+        if "section_inertia" in body.parameters:
+            return energy + ca.dot(omega, body.parameters["section_inertia"] * omega) / 2
+        return energy + spin_energy(body.parameters, [node.spin(omega) for node in nodes])
 
     def forces(self, body: SymbolicBody, omega: Any, domega: Any, a: Any, own: Jet, v: Any) -> tuple[Any, Any]:
-        """From the accelerations of the directions: forces on them, and one sweep back to the coordinates."""
+        """Return forces from the accelerations of the directions at the nodes, by one sweep back to the coordinates."""
         nodes = self._nodes(body, own)
         accelerations = [node.acceleration(omega, domega) for node in nodes]
         pieces = _pieces(body, accelerations)
@@ -110,13 +110,13 @@ class ExactLink(LinkModel):
             outboard = outboard + pull
         moved, pushed = [node.velocity(omega) for node in nodes], on_directions
         couple = ca.SX.zeros(3)
-        if "section_inertia" in body.numbers:
-            inertia = body.numbers["section_inertia"]
+        if "section_inertia" in body.parameters:
+            inertia = body.parameters["section_inertia"]
             couple = inertia * domega + ca.cross(omega, inertia * omega)
         else:
             spins = [node.spin(omega) for node in nodes]
-            momenta = spin_momenta(body.numbers, spins)
-            growing = spin_momenta(body.numbers, [node.spin_rate(omega, domega) for node in nodes])
+            momenta = spin_momenta(body.parameters, spins)
+            growing = spin_momenta(body.parameters, [node.spin_rate(omega, domega) for node in nodes])
             moved += spins
             pushed = pushed + [
                 rate + ca.cross(spin, momentum) for rate, spin, momentum in zip(growing, spins, momenta, strict=True)
@@ -125,11 +125,11 @@ class ExactLink(LinkModel):
         return ca.vertcat(found[:3] + couple, outboard), found[3:]
 
     def inertia(self, body: SymbolicBody, x: Any) -> Any:
-        """From what each rate contributes to the velocities at the nodes."""
-        numbers, frames = body.numbers.under("nodes"), _frames(body)
+        """Return the inertia matrix (6 + n, 6 + n) from the velocities at the nodes per unit rates."""
+        parameters, frames = body.parameters.under("nodes"), _frames(body)
         nodes = self._nodes(body, Jet.slow(x))
-        form = self._inertia(body, nodes, frames.turning_by_rates(numbers, body.elastic(x), nodes))
-        if (rates := frames.rates_of_nodes(numbers)) is not None:
+        form = self._inertia(body, nodes, frames.turning_by_rates(parameters, body.elastic(x), nodes))
+        if (rates := frames.rates_of_nodes(parameters)) is not None:
             coupling = form[:6, 6:] @ rates
             inner = symmetric(rates.T @ (form[6:, 6:] @ rates))
             form = ca.vertcat(ca.horzcat(form[:6, :6], coupling), ca.horzcat(coupling.T, inner))
@@ -139,8 +139,8 @@ class ExactLink(LinkModel):
         return total
 
     def _inertia(self, body: SymbolicBody, nodes: list[SectionNode], turning: list[Any]) -> Any:
-        """Over (omega, v) and the rates by which `turning` is given."""
-        count, rows = turning[0].shape[1], body.numbers.find("nodes.stretch")
+        """Return the inertia matrix over (omega, v) and the rates to which the columns of `turning` belong."""
+        count, rows = turning[0].shape[1], body.parameters.find("nodes.stretch")
 
         def with_v(part: Any) -> Any:
             return ca.horzcat(part[:, :3], ca.SX(3, 3), part[:, 3:])
@@ -153,16 +153,16 @@ class ExactLink(LinkModel):
             first = sum(part * piece["beta"][k] for k, part in enumerate(parts))
             mixed = start.T @ first
             total += symmetric(piece["m"] * (start.T @ start) + mixed + mixed.T)
-            total += sum(_weighed(piece["B"], [part[axis, :] for part in parts]) for axis in range(3))
+            total += sum(_weighted_product(piece["B"], [part[axis, :] for part in parts]) for axis in range(3))
             start = start + sum(part * piece["weights"][k] for k, part in enumerate(parts))
-        if "section_inertia" in body.numbers:
-            total[:3, :3] += ca.diag(body.numbers["section_inertia"])
+        if "section_inertia" in body.parameters:
+            total[:3, :3] += ca.diag(body.parameters["section_inertia"])
             return total
         spins = [with_v(node.spin_by_rates(each)) for _, (node, each) in both]
         for k, (_, parts) in enumerate(_pieces(body, spins, list)):
             for axis in range(3):
-                if (form := body.numbers.find(f"spin.{k}.{axis}")) is not None:
-                    total += _weighed(form, [part[axis, :] for part in parts])
+                if (form := body.parameters.find(f"spin.{k}.{axis}")) is not None:
+                    total += _weighted_product(form, [part[axis, :] for part in parts])
         return total
 
     def first_moment(self, body: SymbolicBody, x: Any) -> tuple[Any, Any]:
@@ -171,13 +171,13 @@ class ExactLink(LinkModel):
         for piece, own in _pieces(body, [node.direction for node in nodes]):
             moment += piece["m"] * start + own @ piece["beta"]
             start = start + own @ piece["weights"]
-        return body.numbers["m"], moment
+        return body.parameters["m"], moment
 
     def stiffness(self, body: SymbolicBody) -> Any:
-        return body.numbers["K"]
+        return body.parameters["K"]
 
     def damping(self, body: SymbolicBody) -> Any:
-        return body.numbers["D"]
+        return body.parameters["D"]
 
     def place(self, body: SymbolicBody, there: SymbolsUnder, own: Jet) -> list[Step]:
         nodes, eta = self._nodes(body, own), own.of(body.local.elastic)
@@ -188,69 +188,71 @@ class ExactLink(LinkModel):
     def moving_place(
         self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
     ) -> list[Step]:
-        return _frames(body).moving_steps(body.shapes, body.numbers.under("nodes"), rail, x, own.of(body.local.elastic))
+        return _frames(body).moving_steps(
+            body.shapes, body.parameters.under("nodes"), rail, x, own.of(body.local.elastic)
+        )
 
     def deflection(self, body: SymbolicBody, x: Any) -> Any:
         # Differences at the nodes: an undeformed link has exactly none, whatever the rounding of the weights.
         straight = ca.vertcat(1, 0, 0)
         shifts = [node.direction - straight for node in self._nodes(body, Jet.slow(x))]
-        return ca.horzcat(*shifts) @ body.numbers["tip.weights"]
+        return ca.horzcat(*shifts) @ body.parameters["tip.weights"]
 
 
-def _add_beam(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
+def _add_beam(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
     nodes, patterns = nodes_of(beam), Patterns(beam)
-    add_mass(numbers, path, beam)
-    add_strain(numbers, path, beam)
-    frames_of(beam.columns).add_numbers(numbers, f"{path}.nodes", beam, nodes)
+    add_mass(parameters, path, beam)
+    add_strain(parameters, path, beam)
+    frames_of(beam.columns).add_parameters(parameters, f"{path}.nodes", beam, nodes)
     for k, piece in enumerate(nodes.pieces):
         stem = f"{path}.pieces.{k}"
-        numbers.add(f"{stem}.m", "kg", piece.mass)
-        numbers.add(f"{stem}.beta", "kg m", piece.beta)
-        numbers.add(f"{stem}.B", "kg m2", piece.B, symmetric=True)
-        numbers.add(f"{stem}.weights", "m", piece.weights)
-    if spinning(beam):
-        add_spin(numbers, path, nodes, patterns)
+        parameters.add(f"{stem}.m", "kg", piece.mass)
+        parameters.add(f"{stem}.beta", "kg m", piece.beta)
+        parameters.add(f"{stem}.B", "kg m2", piece.B, symmetric=True)
+        parameters.add(f"{stem}.weights", "m", piece.weights)
+    if sections_spin(beam):
+        add_spin(parameters, path, nodes, patterns)
     else:
-        add_section_inertia(numbers, path, beam)
+        add_section_inertia(parameters, path, beam)
 
 
-def _add_place(numbers: Numbers, path: str, beam: LinkIntegrals, x: float, anywhere: bool) -> None:
+def _add_place(parameters: Parameters, path: str, beam: LinkIntegrals, x: float, anywhere: bool) -> None:
     patterns = Patterns(beam)
     x, nodes = x if anywhere else patterns.snapped(x), nodes_of(beam)
     inside = x > NEAR * beam.length
     reached = np.repeat(nodes.breaks[:-1] < x, nodes.per_piece) & inside
-    numbers.add(f"{path}.x", "m", x, np.array(anywhere or inside))
-    numbers.add(f"{path}.weights", "m", nodes.weights(x), np.ones_like(reached) if anywhere else reached)
-    frames_of(beam.columns).add_place(numbers, path, beam, nodes, x, anywhere)
+    parameters.add(f"{path}.x", "m", x, np.array(anywhere or inside))
+    parameters.add(f"{path}.weights", "m", nodes.weights(x), np.ones_like(reached) if anywhere else reached)
+    frames_of(beam.columns).add_place(parameters, path, beam, nodes, x, anywhere)
 
 
 @lru_cache(maxsize=16)
 def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
-    """(eta, numbers) -> directions of the axis at all nodes, one after the other; and the numbers."""
-    numbers, frames, eta = Numbers(), frames_of(beam.columns), ca.SX.sym("eta", beam.count)
-    frames.add_numbers(numbers, "nodes", beam, nodes_of(beam))
-    symbols = ParameterSymbols(numbers)
+    """Return the function (eta, parameters) -> directions of the axis at all nodes, stacked; and the parameters."""
+    parameters, frames, eta = Parameters(), frames_of(beam.columns), ca.SX.sym("eta", beam.count)
+    frames.add_parameters(parameters, "nodes", beam, nodes_of(beam))
+    symbols = ParameterSymbols(parameters)
     nodes = frames.nodes(symbols.under("nodes"), Jet.slow(eta))
     found = ca.Function(
         "directions", [eta, symbols.column], [ca.densify(ca.vertcat(*(node.direction for node in nodes)))]
     )
-    return found, numbers.vector
+    return found, parameters.vector
 
 
 @lru_cache(maxsize=16)
 def _steps_between_nodes(beam: LinkIntegrals) -> Array:
-    """(nodes + 1, 3, n): from the root to the first node, from one to the next, and to the tip."""
+    """Return rotations (nodes + 1, 3, n) from the root to the first node, between nodes, and to the tip."""
     return np.diff(beam.rotation(np.array([0.0, *nodes_of(beam).places, beam.length])), axis=0)
 
 
-@lru_cache(maxsize=16)  # a film asks for the same places at every frame
+@lru_cache(maxsize=16)  # an animation evaluates the same positions in every frame
 def _weights(beam: LinkIntegrals, x: tuple[float, ...]) -> Array:
     nodes = nodes_of(beam)
     return np.array([nodes.weights(each) for each in x])
 
 
-def spinning(beam: LinkIntegrals) -> bool:
-    """Whether the rotation of the sections carries inertia: their twist, or any where it counts."""
+def sections_spin(beam: LinkIntegrals) -> bool:
+    """Return True if the rotation of sections carries inertia: their twist, or any rotation with `rotary_inertia`."""
     return beam.link.section is not None and ("twist" in beam.columns or beam.link.rotary_inertia)
 
 
@@ -258,14 +260,14 @@ def _frames(body: SymbolicBody) -> Frames:
     return frames_of(body.shapes.columns)
 
 
-def _weighed(form: Any, rows: list[Any]) -> Any:
-    """sum form_hk row_h^T row_k."""
+def _weighted_product(form: Any, rows: list[Any]) -> Any:
+    """Return sum_hk form_hk row_h^T row_k."""
     J = ca.sparsify(ca.vertcat(*rows))
     return symmetric(J.T @ (form @ J))
 
 
 def _square(B: Any, row: Any) -> Any:
-    """row B row^T of a symmetric matrix, from its lower half."""
+    """Return row B row^T of a symmetric matrix, from its lower half."""
     inner = row @ ca.tril(B, False)
     return ca.dot(row, 2 * inner + row * ca.diag(B).T)
 
@@ -273,13 +275,13 @@ def _square(B: Any, row: Any) -> Any:
 def _pieces(
     body: SymbolicBody, values: list[Any], joined: Callable[[list[Any]], Any] = lambda each: ca.horzcat(*each)
 ) -> list[tuple[SymbolsUnder, Any]]:
-    """The pieces of a link, each with the values (3, nodes) at its own nodes."""
+    """Return the pieces of a link, each with the values (3, nodes) at its own nodes."""
     found: list[tuple[SymbolsUnder, Any]] = []
     count = 0
-    while f"pieces.{count}.m" in body.numbers:
+    while f"pieces.{count}.m" in body.parameters:
         count += 1
     per_piece = len(values) // count
     for k in range(count):
         own = joined(values[k * per_piece : (k + 1) * per_piece])
-        found.append((body.numbers.under(f"pieces.{k}"), own))
+        found.append((body.parameters.under(f"pieces.{k}"), own))
     return found

@@ -1,4 +1,4 @@
-"""Parts of sliding links that bend as far as they like (exact.py), in one plane."""
+"""Parts of sliding links in the geometrically exact model (exact.py), in one plane."""
 
 from __future__ import annotations
 
@@ -11,42 +11,52 @@ from flexarm.beam.section_nodes import nodes_of
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.dynamics.links.beam_parameters import add_mass
 from flexarm.dynamics.links.section_frames import PlaneFrames, SectionNode, frames_of
-from flexarm.dynamics.links.sliding_segments import MovingPart, PartKind, SlidingPart, add_strain_by_family, add_turning
+from flexarm.dynamics.links.sliding_segments import (
+    MovingPart,
+    PartKind,
+    SlidingPart,
+    add_section_rotation,
+    add_strain_by_family,
+)
 from flexarm.dynamics.links.sliding_shapes import SlidingShapes
 from flexarm.dynamics.parameters import SymbolsUnder
-from flexarm.dynamics.spatial_algebra import Jet, followed
+from flexarm.dynamics.spatial_algebra import Jet, jet_along
 
 if TYPE_CHECKING:
-    from flexarm.dynamics.parameters import Numbers
+    from flexarm.dynamics.parameters import Parameters
 
 
 class ExactPart(PartKind):
-    def add_numbers(self, numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
+    """Geometrically exact part of a sliding link."""
+
+    def add_parameters(self, parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
         nodes, frames = nodes_of(part), _frames(part.columns)
         (piece,) = nodes.pieces
-        add_mass(numbers, path, part)
-        frames.add_numbers(numbers, f"{path}.nodes", part, nodes)
+        add_mass(parameters, path, part)
+        frames.add_parameters(parameters, f"{path}.nodes", part, nodes)
         mixed, flowing = nodes.flowing()
-        numbers.add(f"{path}.beta", "kg m", piece.beta)
-        numbers.add(f"{path}.B", "kg m2", piece.B, symmetric=True)
-        numbers.add(f"{path}.B_mixed", "kg m2", mixed)
-        numbers.add(f"{path}.B_flowing", "kg m2", flowing, symmetric=True)
-        add_turning(numbers, path, part)
-        add_strain_by_family(numbers, path, part)
+        parameters.add(f"{path}.beta", "kg m", piece.beta)
+        parameters.add(f"{path}.B", "kg m2", piece.B, symmetric=True)
+        parameters.add(f"{path}.B_mixed", "kg m2", mixed)
+        parameters.add(f"{path}.B_flowing", "kg m2", flowing, symmetric=True)
+        add_section_rotation(parameters, path, part)
+        add_strain_by_family(parameters, path, part)
 
-    def add_end(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
+    def add_end(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
         nodes = nodes_of(part)
-        numbers.add(f"{path}.x", "m", part.length)
-        numbers.add(f"{path}.weights", "m", nodes.weights(part.length))
-        _frames(part.columns).add_place(numbers, path, part, nodes, part.length, anywhere=False)
+        parameters.add(f"{path}.x", "m", part.length)
+        parameters.add(f"{path}.weights", "m", nodes.weights(part.length))
+        _frames(part.columns).add_place(parameters, path, part, nodes, part.length, anywhere=False)
 
-    def add_rail(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        _frames(part.columns).add_rail(numbers, path, part, nodes_of(part), part.link.name)
+    def add_rail(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
+        _frames(part.columns).add_rail(parameters, path, part, nodes_of(part), part.link.name)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
-        """With the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material (nodes.py): its momentum is the
-        rate of the first moment, whatever the nodes are."""
-        n, scale, nodes = part.numbers, part.scale, _nodes(part)
+        """Return the kinetic energy for the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material.
+
+        Its momentum is the rate of the first moment, whatever the nodes are (beam/section_nodes.py).
+        """
+        n, scale, nodes = part.parameters, part.scale, _nodes(part)
         moved = scale * ca.horzcat(*(node.velocity(omega) for node in nodes))
         carried = part.rate * _directions(nodes)
         momentum = (moved + 2 * carried) @ n["beta"]
@@ -57,7 +67,7 @@ class ExactPart(PartKind):
         return scale * energy + part.kinetic_of_sections(omega)
 
     def first(self, part: SlidingPart) -> Any:
-        return part.scale**2 * (_directions(_nodes(part)) @ part.numbers["beta"])
+        return part.scale**2 * (_directions(_nodes(part)) @ part.parameters["beta"])
 
     def end(self, part: MovingPart, there: SymbolsUnder) -> tuple[Jet, Jet]:
         frames, eta, scale = _frames(part.shapes.columns), ca.SX.sym("eta", part.shapes.count), ca.SX.sym("scale")
@@ -75,27 +85,27 @@ class ExactPart(PartKind):
 
 
 def _followed(frames: PlaneFrames, place: Any, angle: Any, symbols: Any, given: Jet) -> tuple[Jet, Jet]:
-    """Place and angles of a section with their rates."""
+    """Return position and angles of a section with their rates."""
     angles = ca.SX(3, 1)
     angles[frames.row] = angle
-    both = followed(ca.vertcat(place, angles), symbols, given)
+    both = jet_along(ca.vertcat(place, angles), symbols, given)
     return both.of(slice(0, 3)), both.of(slice(3, 6))
 
 
 def _frames(columns: dict[str, slice]) -> PlaneFrames:
     frames = frames_of(columns)
-    assert isinstance(frames, PlaneFrames)  # links are refused otherwise
+    assert isinstance(frames, PlaneFrames)  # other links are rejected by validation
     return frames
 
 
 def _lean(frames: PlaneFrames, scale: Any) -> Any:
-    """Slopes go with 1/scale, twist does not change."""
+    """Return the factor of angles: slopes scale with 1/scale, twist does not change."""
     return 1 if frames.row == 0 else 1 / scale
 
 
 def _nodes(part: SlidingPart) -> list[SectionNode]:
-    """The sections at the nodes, which stay at their share of the length; slopes and strains go with 1/scale."""
-    n, frames, scale = part.numbers.under("nodes"), _frames(part.shapes.columns), part.scale
+    """Return the sections at the nodes, which stay at their share of the length; slopes go with 1/scale."""
+    n, frames, scale = part.parameters.under("nodes"), _frames(part.shapes.columns), part.scale
     grown = (part.deta - part.zeta) / scale  # the rate of eta / scale
     angles = Jet.slow(
         _lean(frames, scale) * (n["angle"] @ part.eta), n["angle"] @ (part.deta if frames.row == 0 else grown)
@@ -108,7 +118,7 @@ def _nodes(part: SlidingPart) -> list[SectionNode]:
 
 
 def _nodes_at(part: SlidingPart | MovingPart, eta: Any, scale: Any) -> list[SectionNode]:
-    """The same at rest."""
+    """Return the sections at the nodes at rest."""
     still = ca.SX.zeros(eta.shape)
     return _nodes(SlidingPart(part.shapes, part.length, scale, ca.SX(0), eta, still, False))
 

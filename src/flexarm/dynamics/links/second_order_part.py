@@ -1,4 +1,4 @@
-"""Parts of sliding links that are complete to second order (second_order.py), or linear with stiffening "none"."""
+"""Parts of sliding links with second-order kinematics (or linear, with stiffening "none")."""
 
 from __future__ import annotations
 
@@ -11,57 +11,59 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.beam.sparsity import Patterns
 from flexarm.dynamics.links.beam_parameters import PAIRS, add_shape_integrals, add_shapes
-from flexarm.dynamics.links.second_order import ACROSS, LEVER, SWING, rolled, swept
-from flexarm.dynamics.links.sections import MovingSection, add_station, moving_section, summed
+from flexarm.dynamics.links.second_order import ACROSS, LEVER, SWING, roll_energy, sweep_energy
+from flexarm.dynamics.links.sections import MovingSection, add_station, moving_section, sum_products
 from flexarm.dynamics.links.sliding_segments import (
     MovingPart,
     PartKind,
     SlidingPart,
+    add_section_rotation,
     add_strain_by_family,
-    add_turning,
-    form,
+    quadratic_form,
 )
 from flexarm.dynamics.links.sliding_shapes import SlidingShapes
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet
 
 if TYPE_CHECKING:
-    from flexarm.dynamics.parameters import Numbers
+    from flexarm.dynamics.parameters import Parameters
 
-SCALED = {"once": -1, "twice": 0}
-"""With which power of the scale displacements of second order go: slopes with its inverse, lengths with itself."""
+SCALE_EXPONENTS = {"once": -1, "twice": 0}
+"""Exponents of the scale in displacements of second order: slopes scale with its inverse, lengths with it."""
 
 
 class SecondOrderPart(PartKind):
-    def add_numbers(self, numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
+    """Second-order or linear part of a sliding link."""
+
+    def add_parameters(self, parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
         patterns = Patterns(part)
-        add_shape_integrals(numbers, path, part, needs_all=True)
-        numbers.add(f"{path}.g0_inverse", "1/(kg m2)", 1 / (part.g0 or 1.0))
-        numbers.add(f"{path}.a_c", "kg m", part.a_c, patterns.a)
-        numbers.add(f"{path}.b_c", "kg m2", part.b_c, patterns.a)
+        add_shape_integrals(parameters, path, part, needs_all=True)
+        parameters.add(f"{path}.g0_inverse", "1/(kg m2)", 1 / (part.g0 or 1.0))
+        parameters.add(f"{path}.a_c", "kg m", part.a_c, patterns.a)
+        parameters.add(f"{path}.b_c", "kg m2", part.b_c, patterns.a)
         for one in "uvw":
             for other in "uvw":
                 pattern = patterns.M(one + other, convected=True)
-                numbers.add(f"{path}.M_c.{one}{other}", "kg m2", part.M_c[one + other], pattern)
-        numbers.add(f"{path}.M_cc", "kg m2", part.M_cc, patterns.M_cc, symmetric=True)
-        add_turning(numbers, path, part)
-        add_strain_by_family(numbers, path, part)
+                parameters.add(f"{path}.M_c.{one}{other}", "kg m2", part.M_c[one + other], pattern)
+        parameters.add(f"{path}.M_cc", "kg m2", part.M_cc, patterns.M_cc, symmetric=True)
+        add_section_rotation(parameters, path, part)
+        add_strain_by_family(parameters, path, part)
 
-    def add_end(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        add_station(numbers, path, part, part.length)
+    def add_end(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
+        add_station(parameters, path, part, part.length)
 
-    def add_rail(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        add_shapes(numbers, path, part)
+    def add_rail(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
+        add_shapes(parameters, path, part)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
-        """All terms up to second order in eta, as for an ordinary link; v becomes that of the material in the joint."""
-        n, scale, eta, deta, zeta = part.numbers, part.scale, part.eta, part.deta, part.zeta
+        """Return the kinetic energy to second order in eta; v becomes that of the material in the joint."""
+        n, scale, eta, deta, zeta = part.parameters, part.scale, part.eta, part.deta, part.zeta
         v = v + ca.vertcat(part.length * part.rate, 0, 0)
         M = {pair: n[f"M.{pair}"] for pair in PAIRS}
         M_c = {one + other: n[f"M_c.{one}{other}"] for one in "uvw" for other in "uvw"}
         along, flowing = n["b"] @ eta, n["b"] @ deta + n["b_c"] @ zeta
-        moved, across = _bent(part, 0), _bent(part, 1)
-        squeeze, dsqueeze = (-each[0] * n["g0_inverse"] / scale for each in (across.x, across.dx))  # of each length
+        moved, across = _second_order_moment(part, 0), _second_order_moment(part, 1)
+        squeeze, dsqueeze = (-each[0] * n["g0_inverse"] / scale for each in (across.x, across.dx))
         left = 1 - LEVER * squeeze
         dalong = left * flowing + SWING * dsqueeze * along
         G = {pair: ca.dot(eta, M[pair] @ eta) for pair in PAIRS}
@@ -88,7 +90,7 @@ class SecondOrderPart(PartKind):
         c = ca.vertcat(scale * n["c0"], 0, 0) + n["a"] @ eta + moved.x
         dc = n["a"] @ deta + n["a_c"] @ zeta + moved.dx
         energy = (
-            form(deta, zeta, plain, mixed, n["M_cc"])
+            quadratic_form(deta, zeta, plain, mixed, n["M_cc"])
             - scale * dsqueeze * flowing[0]
             + ca.dot(v, dc)
             + ca.dot(omega, turned)
@@ -98,29 +100,29 @@ class SecondOrderPart(PartKind):
         )
         first = [n["a"] @ deta + n["a_c"] @ zeta, flowing]
         second = [ACROSS @ each.dx for each in (moved, across)]
-        energy += swept(n, first, second) + rolled(n, omega, [n["a"] @ eta, along], second)
+        energy += sweep_energy(n, first, second) + roll_energy(n, omega, [n["a"] @ eta, along], second)
         return scale * energy + part.kinetic_of_sections(omega)
 
     def first(self, part: SlidingPart) -> Any:
-        n, scale = part.numbers, part.scale
-        return scale * (ca.vertcat(scale * n["c0"], 0, 0) + n["a"] @ part.eta + _bent(part, 0).x)
+        n, scale = part.parameters, part.scale
+        return scale * (ca.vertcat(scale * n["c0"], 0, 0) + n["a"] @ part.eta + _second_order_moment(part, 0).x)
 
     def end(self, part: MovingPart, there: SymbolsUnder) -> tuple[Jet, Jet]:
         eta, shapes = part.eta, part.shapes
-        once, twice = (summed(MOVES, shapes, there.under("F"), eta, each) for each in SCALED)
-        turned = summed(TURNS, shapes, there.under("Q"), eta)
+        once, twice = (sum_products(MOVES, shapes, there.under("F"), eta, each) for each in SCALE_EXPONENTS)
+        turned = sum_products(TURNS, shapes, there.under("Q"), eta)
         linear = eta.through(there["U"]), eta.through(there["W"])
         section = MovingSection(*linear, Jet.constant(0.0), once, twice, turned)
-        return _scaled(part, Jet.constant(part.length), section)
+        return _scaled_section(part, Jet.constant(part.length), section)
 
     def sliding(self, part: MovingPart, rail: SymbolsUnder, X: Jet) -> tuple[Jet, Jet]:
         if not part.shapes.count:
             return (X * part.scale).along_x, Jet.constant(ca.SX.zeros(3))
-        return _scaled(part, X, moving_section(SlidingShapes(part.shapes, rail), X, part.eta))
+        return _scaled_section(part, X, moving_section(SlidingShapes(part.shapes, rail), X, part.eta))
 
 
-def _scaled(part: MovingPart, X: Jet, section: MovingSection) -> tuple[Jet, Jet]:
-    """Place and angles of a section of the scaled part, from those of the whole link at X."""
+def _scaled_section(part: MovingPart, X: Jet, section: MovingSection) -> tuple[Jet, Jet]:
+    """Return position and angles of a section of the scaled part, from those of the whole link at X."""
     lean = Jet.constant(1.0) / part.scale
     place = (X * part.scale).along_x + section.moved + section.twice
     place = place + (section.shortened * lean).along_x + section.once * lean
@@ -129,16 +131,18 @@ def _scaled(part: MovingPart, X: Jet, section: MovingSection) -> tuple[Jet, Jet]
     return place, twist.above(slopes.of(1)).above(slopes.of(2))
 
 
-def _bent(part: SlidingPart, power: int) -> Jet:
-    """(3,): int mu X^power of the displacements of second order, with their rates."""
-    return _bent_so(part, power, "once") + _bent_so(part, power, "twice")
+def _second_order_moment(part: SlidingPart, power: int) -> Jet:
+    """Return int mu X^power of the displacements of second order (3,), with their rates."""
+    return _integrated_moment(part, power, "once") + _integrated_moment(part, power, "twice")
 
 
-def _bent_so(part: SlidingPart, power: int, often: str) -> Jet:
-    """Of those that are integrated once or twice; rates are those of the material, which flows: what (L - X) F' adds,
-    by parts."""
-    eta, exponent = Jet.slow(part.eta, part.deta), SCALED[often]
-    forms = [summed(MOVES, part.shapes, part.numbers.under(f"bent.{k}"), eta, often) for k in (0, 1)]
+def _integrated_moment(part: SlidingPart, power: int, often: str) -> Jet:
+    """Return the moment of displacements that are integrated once or twice.
+
+    Rates are those of the material, which flows: the terms (L - X) F' are integrated by parts.
+    """
+    eta, exponent = Jet.slow(part.eta, part.deta), SCALE_EXPONENTS[often]
+    forms = [sum_products(MOVES, part.shapes, part.parameters.under(f"bent.{k}"), eta, often) for k in (0, 1)]
     flowing = (1 + power + exponent) * forms[power].x - (part.length * forms[0].x if power else 0)
     scaled = part.scale**exponent
     return Jet.slow(scaled * forms[power].x, scaled * (forms[power].dx + part.flow * flowing))

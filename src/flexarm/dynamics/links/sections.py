@@ -1,19 +1,14 @@
-"""Products of two families of shapes, of which places and momenta of second order are made.
+"""Positions, rotations and inertia of sections of second-order links (docs/theory.md, "Second order").
 
-Places on links that are known to second order: displacements and angles as forms of the elastic coordinates.
+Displacements and angles are quadratic forms of the elastic coordinates,
 
-    displacement = U eta + 1/2 eta^T F eta,   angles = W eta + 1/2 eta^T Q eta
+    displacement = U eta + 1/2 eta^T F eta,   angles = W eta + 1/2 eta^T Q eta   (3,),
 
-The axes of a section are turned by its angles about z, then y, then x.
+made of products of two families of shapes. The axes of a section are rotated by its angles about z, then y, then x.
 
-The sections' own inertia: about the link's axis always, since it carries twist; about y and z when it counts.
-
-Where it counts about all axes, sections turn with the link's deformation, tilt and twist (propeller moment and
-gyroscopic terms included): their rotation is followed at nodes (beam/section_nodes.py). Else they spin about the
-axis of the
-straight link.
-
-Sections at places that move along links known to second order, with all that their motion brings with it.
+Sections have inertia about the axis of the link, and about y and z with `rotary_inertia`. In the latter case they
+rotate with twist and tilt of the link (propeller moment and gyroscopic terms included), evaluated at nodes
+(beam/section_nodes.py); else about the axis of the straight link.
 """
 
 from __future__ import annotations
@@ -30,38 +25,39 @@ from flexarm.beam.section_nodes import LinkNodes, nodes_of
 from flexarm.beam.sparsity import NEAR, Patterns
 from flexarm.dynamics.links.beam_parameters import add_section_inertia
 from flexarm.dynamics.links.sliding_shapes import RailShapes
-from flexarm.dynamics.parameters import SymbolsUnder
-from flexarm.dynamics.spatial_algebra import Jet, Shift, Step, Turn, X, Y, Z, followed, twist_along
+from flexarm.dynamics.spatial_algebra import Jet, Shift, Step, Turn, X, Y, Z, jet_along, twist_along
 from flexarm.foundation.dataclass import dataclass
 
 if TYPE_CHECKING:
     from flexarm.dynamics.bodies import ShapeSymbols, SymbolicBody
-    from flexarm.dynamics.parameters import Numbers, SymbolsUnder
+    from flexarm.dynamics.parameters import Parameters, SymbolsUnder
 
 
-def summed(
-    products: Sequence[Product], shapes: ShapeSymbols, numbers: SymbolsUnder, eta: Jet, integrated: str | None = None
+def sum_products(
+    products: Sequence[Product], shapes: ShapeSymbols, parameters: SymbolsUnder, eta: Jet, integrated: str | None = None
 ) -> Jet:
-    """(3,): by axis, what the products (all of them, or those integrated so often) add up to with blocks of numbers."""
+    """Return the sum (3,) of products of shapes by axis: all of them, or those integrated "once" or "twice"."""
     zero = ca.SX(1, 1)
     parts = {axis: Jet(zero, zero, zero) for axis in range(3)}
     for k, each in enumerate(products):
-        if str(k) not in numbers or integrated not in (None, each.integrated):
+        if str(k) not in parameters or integrated not in (None, each.integrated):
             continue
-        one, block = eta.of(shapes.columns[each.one]), numbers[str(k)]
+        one, block = eta.of(shapes.columns[each.one]), parameters[str(k)]
         same = each.one == each.other
         value = one.form(block) if same else one.form_with(block, eta.of(shapes.columns[each.other]))
         parts[each.axis] = parts[each.axis] + value
     return parts[0].above(parts[1]).above(parts[2])
 
 
-def pulled(products: Sequence[Product], shapes: ShapeSymbols, numbers: SymbolsUnder, eta: Any, push: Any) -> Any:
-    """(n,): what a force (3,) on the sum of products is on eta. Written out, it shares what the sum is made of."""
+def pull_back_products(
+    products: Sequence[Product], shapes: ShapeSymbols, parameters: SymbolsUnder, eta: Any, push: Any
+) -> Any:
+    """Return the force (n,) on eta of a force (3,) on the sum of products; explicit, so that terms are shared."""
     found = ca.SX.zeros(eta.shape)
     for k, each in enumerate(products):
-        if str(k) not in numbers:
+        if str(k) not in parameters:
             continue
-        block, along = numbers[str(k)], push[each.axis]
+        block, along = parameters[str(k)], push[each.axis]
         one, other = shapes.columns[each.one], shapes.columns[each.other]
         found[one] += along * (block @ eta[other])
         if each.one != each.other:
@@ -69,29 +65,29 @@ def pulled(products: Sequence[Product], shapes: ShapeSymbols, numbers: SymbolsUn
     return found
 
 
-def add_station(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
-    """Shapes at x; `anywhere`: with numbers for all that could have a value at some x."""
+def add_station(parameters: Parameters, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
+    """Add the shapes at x; `anywhere`: include parameters that are not zero at some other x."""
     patterns = Patterns(integrals)
     x = x if anywhere else patterns.snapped(x)
     station = integrals.station(x)
     U, ones = (patterns.a, np.zeros_like(patterns.a)) if anywhere else patterns.U(x)
     inside = np.array(anywhere or x > NEAR * integrals.length)
-    numbers.add(f"{path}.x", "m", station.x, inside)
-    numbers.add(f"{path}.U", "m", station.U, U, ones=ones)
-    add_turn(numbers, path, integrals, x, anywhere)
-    add_products(numbers, f"{path}.F", "m", integrals, MOVES, x, anywhere)
+    parameters.add(f"{path}.x", "m", station.x, inside)
+    parameters.add(f"{path}.U", "m", station.U, U, ones=ones)
+    add_turn(parameters, path, integrals, x, anywhere)
+    add_products(parameters, f"{path}.F", "m", integrals, MOVES, x, anywhere)
 
 
-def add_turn(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
-    """Only the rotation of the section at x."""
+def add_turn(parameters: Parameters, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
+    """Add the rotation of the section at x only."""
     patterns = Patterns(integrals)
     W, ones = (patterns.turned, np.zeros_like(patterns.turned)) if anywhere else patterns.W(x)
-    numbers.add(f"{path}.W", "rad", integrals.station(x).W, W, ones=ones)
-    add_products(numbers, f"{path}.Q", "rad", integrals, TURNS, x, anywhere)
+    parameters.add(f"{path}.W", "rad", integrals.station(x).W, W, ones=ones)
+    add_products(parameters, f"{path}.Q", "rad", integrals, TURNS, x, anywhere)
 
 
 def add_products(
-    numbers: Numbers,
+    parameters: Parameters,
     path: str,
     unit: str,
     integrals: LinkIntegrals,
@@ -99,87 +95,88 @@ def add_products(
     x: float,
     anywhere: bool = False,
 ) -> None:
-    """Their blocks at x."""
+    """Add the blocks of products at x."""
     forms, patterns, end = SecondOrderBlocks(integrals), Patterns(integrals), np.inf if anywhere else x
     for k, each in forms.present(products):
         same = each.one == each.other
-        numbers.add(f"{path}.{k}", unit, forms.at(each, x), patterns.product(each, end), symmetric=same)
+        parameters.add(f"{path}.{k}", unit, forms.at(each, x), patterns.product(each, end), symmetric=same)
 
 
 @dataclass(frozen=True)
-class Forms:
-    """Of a place on a link, or on a part of it."""
+class SectionForms:
+    """Displacement and angles at a position on a link, or on a part of it."""
 
     shapes: ShapeSymbols
     there: SymbolsUnder
 
     def displacement(self, eta: Jet) -> Jet:
-        """(3,): of the axis against the straight one."""
-        return eta.through(self.there["U"]) + summed(MOVES, self.shapes, self.there.under("F"), eta)
+        """Return the displacement (3,) of the axis from the straight link."""
+        return eta.through(self.there["U"]) + sum_products(MOVES, self.shapes, self.there.under("F"), eta)
 
     def angles(self, eta: Jet) -> Jet:
-        """(3,): about x, y, z."""
-        return eta.through(self.there["W"]) + summed(TURNS, self.shapes, self.there.under("Q"), eta)
+        """Return the angles (3,) about x, y, z."""
+        return eta.through(self.there["W"]) + sum_products(TURNS, self.shapes, self.there.under("Q"), eta)
 
 
 def station_steps(shapes: ShapeSymbols, there: SymbolsUnder, eta: Jet) -> list[Step]:
-    """From a link's root frame into the axes of a section at a fixed place."""
-    forms = Forms(shapes, there)
+    """Return the steps from a link's root frame into the axes of a section at a fixed position."""
+    forms = SectionForms(shapes, there)
     return section_steps(Jet.constant(there["x"]).along_x + forms.displacement(eta), forms.angles(eta))
 
 
 def section_steps(place: Jet, angles: Jet) -> list[Step]:
-    """To a place, then into axes that are turned by the angles about z, y and x, in this order."""
+    """Return the steps to a position, then into axes rotated by angles about z, y and x, in this order."""
     steps: list[Step] = [Shift(place.x, place.dx, place.ddx)]
     for row in (2, 1, 0):
         angle = angles.of(row)
-        if not angle.idle:
+        if not angle.vanishes:
             steps.append(Turn((X, Y, Z)[row], angle.x, angle.dx, angle.ddx))
     return steps
 
 
-def add_sections(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
+def add_sections(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
+    """Add the parameters of the sections' rotary inertia."""
     patterns = Patterns(beam)
-    if turning_sections(beam):
+    if sections_tilt(beam):
         nodes = nodes_of(beam)
-        add_spin(numbers, path, nodes, patterns)
+        add_spin(parameters, path, nodes, patterns)
         for k, x in enumerate(nodes.places.tolist()):
-            add_turn(numbers, f"{path}.nodes.{k}", beam, x)
+            add_turn(parameters, f"{path}.nodes.{k}", beam, x)
         return
-    add_section_inertia(numbers, path, beam)
-    numbers.add(f"{path}.j", "kg m2", beam.j, patterns.j)
+    add_section_inertia(parameters, path, beam)
+    parameters.add(f"{path}.j", "kg m2", beam.j, patterns.j)
     if twist := beam.columns.get("twist"):
         mass, ones = beam.M_elastic[twist, twist], patterns.unit_of("twist")
-        numbers.add(f"{path}.M_twist", "kg m2", mass, patterns.mass_of("twist"), symmetric=True, ones=ones)
+        parameters.add(f"{path}.M_twist", "kg m2", mass, patterns.mass_of("twist"), symmetric=True, ones=ones)
     tilting = patterns.turning(1) | patterns.turning(2)
     if beam.link.rotary_inertia and beam.link.section is not None and tilting.any():
         value = np.where(tilting, beam.M_elastic - beam.M["uu"] - beam.M["vv"] - beam.M["ww"], 0.0)
-        numbers.add(f"{path}.M_tilting", "kg m2", value, tilting, symmetric=True)
+        parameters.add(f"{path}.M_tilting", "kg m2", value, tilting, symmetric=True)
 
 
-def turning_sections(beam: LinkIntegrals) -> bool:
-    """Whether the sections' tilt counts."""
+def sections_tilt(beam: LinkIntegrals) -> bool:
+    """Return True if the rotary inertia of tilting sections is included."""
     counts = beam.link.rotary_inertia and beam.link.section is not None
-    return counts and bool(beam.count) and beam.stiffening != "none"  # which has no second-order terms
+    return counts and bool(beam.count) and beam.stiffening != "none"  # "none" has no second-order terms
 
 
-def add_spin(numbers: Numbers, path: str, nodes: LinkNodes, patterns: Patterns) -> None:
-    """Forms of the spins at the nodes, about each axis of the sections."""
-    numbers.fact(path, "is followed at so many nodes:", len(nodes.places))
-    numbers.fact(path, "has so many pieces:", len(nodes.pieces))
+def add_spin(parameters: Parameters, path: str, nodes: LinkNodes, patterns: Patterns) -> None:
+    """Add the quadratic forms of angular velocities at the nodes, about each axis of the sections."""
+    parameters.fact(path, "is followed at so many nodes:", len(nodes.places))
+    parameters.fact(path, "has so many pieces:", len(nodes.pieces))
     for k, piece in enumerate(nodes.pieces):
         for axis in range(3):
             if patterns.section_inertia[axis]:
-                numbers.add(f"{path}.spin.{k}.{axis}", "kg m2", piece.spin[axis], symmetric=True)
+                parameters.add(f"{path}.spin.{k}.{axis}", "kg m2", piece.spin[axis], symmetric=True)
 
 
 def kinetic_of_sections(body: SymbolicBody, omega: Any, v: Any, eta: Jet) -> Any:
-    """Of a link whose places are known to second order."""
-    n = body.numbers
+    """Return the kinetic energy of the rotation of sections."""
+    n = body.parameters
     if "section_inertia" not in n:
         spins: list[Any] = []
         while f"nodes.{len(spins)}.W" in n:
-            forms = Forms(body.shapes, n.under(f"nodes.{len(spins)}"))
+            forms = SectionForms(body.shapes, n.under(f"nodes.{len(spins)}"))
             steps = section_steps(Jet.constant(ca.SX.zeros(3)), forms.angles(eta))
             spins.append(twist_along(steps, omega, v)[0])
         return spin_energy(n, spins)
@@ -193,12 +190,12 @@ def kinetic_of_sections(body: SymbolicBody, omega: Any, v: Any, eta: Jet) -> Any
 
 
 def spin_energy(n: SymbolsUnder, spins: list[Any]) -> Any:
-    """From the angular velocities of the sections at all nodes, in their own axes."""
+    """Return the kinetic energy of angular velocities of sections at all nodes, in their own axes."""
     return sum((ca.dot(spin, push) for spin, push in zip(spins, spin_momenta(n, spins), strict=True)), ca.SX(0)) / 2
 
 
 def spin_momenta(n: SymbolsUnder, spins: list[Any]) -> list[Any]:
-    """The angular momentum that goes with each of them."""
+    """Return the angular momenta of sections for their angular velocities."""
     pieces = 0
     while any(f"spin.{pieces}.{axis}" in n for axis in range(3)):
         pieces += 1
@@ -217,10 +214,10 @@ def spin_momenta(n: SymbolsUnder, spins: list[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class MovingSection:
-    """Parts of a section's displacement and angles that go with different powers of a link's scale.
+    """Displacement and angles of a section, in parts that depend differently on a link's scale.
 
-    moved, angles: (3,) of first order. shortened: along x, of bending. once, twice: (3,) displacements of two families
-    together, integrated once or twice. turned: (3,) angles of two families.
+    moved, angles: (3,), first order. shortened: foreshortening along x due to bending. once, twice: (3,), displacements
+    due to two families, integrated once or twice. turned: (3,), angles due to two families.
     """
 
     moved: Jet
@@ -232,15 +229,17 @@ class MovingSection:
 
     @property
     def displacement(self) -> Jet:
+        """Displacement (3,) of the axis from the straight link."""
         return self.moved + self.shortened.along_x + self.once + self.twice
 
     @property
     def rotation(self) -> Jet:
+        """Angles (3,) about x, y, z."""
         return self.angles + self.turned
 
 
 def moving_section(along: RailShapes, x: Jet, eta: Jet) -> MovingSection:
-    """At x."""
+    """Return the section at a moving position x."""
     zero = Jet.constant(0.0)
     rows = dict.fromkeys(("stretch", "bend_y", "bend_z", "twist", "bend_y'", "bend_z'"), zero)
     shortened, second_order = zero, along.of.stiffening != "none"
@@ -258,7 +257,7 @@ def moving_section(along: RailShapes, x: Jet, eta: Jet) -> MovingSection:
 
 
 def _combined(orders: list[Any], x: Jet, eta: Jet) -> Jet:
-    """N(x) eta."""
+    """Return N(x) eta with its rates."""
     N, dN, ddN = orders
     slope = dN @ eta.x
     second = 2 * (dN @ eta.dx) * x.dx + (ddN @ eta.x) * x.dx**2 + slope * x.ddx
@@ -266,7 +265,7 @@ def _combined(orders: list[Any], x: Jet, eta: Jet) -> Jet:
 
 
 def _shortened(along: RailShapes, name: str, x: Jet, eta: Jet, slope: Jet, row: Any) -> Jet:
-    """-1/2 int (v')^2, whose end moves."""
+    """Return the foreshortening -1/2 int (v')^2 up to a moving position."""
     index = next(k for k, each in enumerate(MOVES) if each.one == each.other == name)
     found = eta.form(along.form(f"F.{index}", MOVES[index], x.x))
     if not along.moves:
@@ -276,16 +275,16 @@ def _shortened(along: RailShapes, name: str, x: Jet, eta: Jet, slope: Jet, row: 
 
 
 def _of_two_families(along: RailShapes, x: Jet, eta: Jet) -> tuple[Jet, Jet, Jet]:
-    """Displacements integrated once and twice, and angles."""
+    """Return displacements due to two families, integrated once and twice, and angles."""
     none = Jet.constant(ca.SX.zeros(3))
     if along.of.stiffening == "none" or len(along.of.columns) < 2:
         return none, none, none
     here, amplitudes = ca.SX.sym("x"), ca.SX.sym("eta", along.of.count)
     columns = [ca.SX.zeros(3) for _ in range(3)]
     for each, value in zip(MOVES, along.forms("F", MOVES, here, amplitudes), strict=True):
-        if each.one != each.other:  # the others are the shortenings
+        if each.one != each.other:  # the others are foreshortening
             columns[0 if each.integrated == "once" else 1][each.axis] += value
     for each, value in zip(TURNS, along.forms("Q", TURNS, here, amplitudes), strict=True):
         columns[2][each.axis] += value
-    found = followed(ca.vertcat(*columns), ca.vertcat(here, amplitudes), x.above(eta))
+    found = jet_along(ca.vertcat(*columns), ca.vertcat(here, amplitudes), x.above(eta))
     return found.of(slice(0, 3)), found.of(slice(3, 6)), found.of(slice(6, 9))

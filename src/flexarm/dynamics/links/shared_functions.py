@@ -1,7 +1,7 @@
-"""The functions of one link, shared by all links of its kind: the same shapes, the same joint, other numbers.
+"""CasADi functions of one link, shared by all links with the same shapes and joint but other parameter values.
 
-A long chain is then a loop of calls. Its code is as long as its kinds of links are many, and stays in the cache of the
-processor; written out link by link it would not.
+A long chain is then a loop of calls, whose code stays in the instruction cache; its size depends on the number of
+different links only.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ from typing import Any
 import casadi as ca
 
 from flexarm.dynamics import energies
-from flexarm.dynamics.articulated import Eliminated, Form, LocalInertia, eliminate, handed_over, packed, unpacked
+from flexarm.dynamics.articulated import (
+    Eliminated,
+    Form,
+    LocalInertia,
+    eliminate,
+    pack_eliminated,
+    parent_inertia,
+    unpack_eliminated,
+)
 from flexarm.dynamics.bodies import SymbolicBody
 from flexarm.dynamics.equations import Equations
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along, twist_along
 from flexarm.foundation.dataclass import dataclass
 
@@ -24,11 +32,12 @@ MATRICES = ("carry", "carry_x", "joint")
 
 
 def pattern_key(pattern: ca.Sparsity) -> tuple[object, ...]:
+    """Return a hashable key of a sparsity pattern."""
     return *pattern.shape, tuple(pattern.colind()), tuple(pattern.row())
 
 
 def _by_patterns(make: Callable[..., ca.Function]) -> Callable[..., ca.Function]:
-    """A function for each pattern of zeros of what it is given: in the plane most of a motion is zero."""
+    """Cache a function for each sparsity pattern of its arguments: in the plane most of a motion is zero."""
 
     @wraps(make)
     def found(self: Any, *patterns: ca.Sparsity) -> ca.Function:
@@ -42,24 +51,25 @@ def _by_patterns(make: Callable[..., ca.Function]) -> Callable[..., ca.Function]
 
 
 def _symbol(name: str, pattern: ca.Sparsity) -> tuple[ca.SX, ca.SX]:
-    """Symbols where the pattern has entries, as an argument; and with zeros elsewhere."""
+    """Return symbols at the entries of a pattern, as an argument; and the same as a dense matrix."""
     given = ca.SX.sym(name, pattern)
     return given, ca.densify(given)
 
 
 def _sparse(*parts: Any) -> Any:
-    """A column of them, or a matrix, without what is always zero."""
+    """Return a column or matrix of parts without structural zeros."""
     return ca.sparsify(ca.vertcat(*parts))
 
 
 class LinkFunctions:
-    """Of a link i and all of its kind. Their last argument are the link's own numbers.
+    """Functions of link i and of all links with the same signature; the last argument are the link's own parameters.
 
-    Motions are (omega, its rate, acceleration) of a root frame, with the parent's coordinates x, dx, ddx.
+    Motions are (omega, its rate, acceleration) of a root frame; x, dx, ddx are own coordinates, the parent's come
+    first.
     """
 
-    def __init__(self, equations: Equations, i: int, own_numbers: Any) -> None:
-        self._e, self._i, self._p = equations, i, own_numbers
+    def __init__(self, equations: Equations, i: int, own_parameters: Any) -> None:
+        self._e, self._i, self._p = equations, i, own_parameters
         self.body: SymbolicBody = equations.chain.bodies[i]
         self.n = self.body.local.count
         parent = self.body.parent
@@ -72,11 +82,11 @@ class LinkFunctions:
         return [ca.SX.sym(name, self.above) for name in ("above_x", "above_dx", "above_ddx")]
 
     def _steps(self, above: list[Any], own: list[Any]) -> Any:
-        return self._e.chain.arrival(self._i, None if self.body.parent is None else Jet(*above), Jet(*own))
+        return self._e.chain.joint_path(self._i, None if self.body.parent is None else Jet(*above), Jet(*own))
 
     @cached_property
     def _geometry(self) -> tuple[Any, Any, dict[str, Any]]:
-        """V = carry V_parent + carry_x dx_parent + joint dx, at x of the parent and its own."""
+        """V = carry V_parent + carry_x dx_parent + joint dx, at x of the parent and of the link."""
         x, dx, rest = self._own()
         above_x, above_dx, above_rest = self._parents()
         V = ca.SX.sym("V", 6)
@@ -93,8 +103,10 @@ class LinkFunctions:
 
     @_by_patterns
     def move(self, pattern: ca.Sparsity) -> ca.Function:
-        """(motion of the parent, its x, dx, ddx, own x, dx, ddx) -> motion, force on the twist and on the own
-        coordinates, geometry."""
+        """Return the function (parent's motion, x, dx, ddx of both) -> motion, forces, geometry.
+
+        Forces are those on the twist and on the own coordinates.
+        """
         above, own = self._parents(), self._own()
         given, motion = _symbol("motion", pattern)
         moved = acceleration_along(self._steps(above, own), motion[:3], motion[3:6], motion[6:])
@@ -104,7 +116,7 @@ class LinkFunctions:
         return self._function("move", [given, *above, *own], [_sparse(*moved), _sparse(force), own_force, geometry])
 
     def _internal(self, x: Any, dx: Any) -> Any:
-        """Springs, dampers and friction."""
+        """Return the forces of springs, dampers and friction."""
         body = self.body
         kept, lost = energies.own_varying_potential(body, x), energies.own_varying_dissipation(body, x, dx)
         varying = ca.gradient(kept, x) + ca.gradient(lost, dx)
@@ -113,7 +125,7 @@ class LinkFunctions:
 
     @_by_patterns
     def back(self, pattern: ca.Sparsity) -> ca.Function:
-        """(force on the twist, geometry) -> forces on the parent's twist, on its coordinates, and on the own ones."""
+        """Return the function (force on the twist, geometry) -> forces on parent's twist, its and own coordinates."""
         (given, force), packed = _symbol("force", pattern), ca.SX.sym("geometry", self.geometry_size)
         parts, start = [], 0
         for name in MATRICES:
@@ -123,7 +135,7 @@ class LinkFunctions:
         return self._function("back", [given, packed], parts)
 
     def soften(self, x: Any, v: Any, stiff: Any, damp: Any) -> tuple[Any, Any]:
-        """stiff K + damp D of the own springs and dampers, and the slope of friction."""
+        """Return stiff K + damp D of the own springs and dampers, and the damping slope of friction."""
         body = self.body
         K = energies.own_stiffness(body) + ca.hessian(energies.own_varying_potential(body, x), x)[0]
         D = energies.own_damping(body) + ca.hessian(energies.own_varying_dissipation(body, x, v), v)[0]
@@ -132,7 +144,7 @@ class LinkFunctions:
 
     @cached_property
     def softened(self) -> ca.Function:
-        """(x, change, stiff, damp) -> (stiff K + damp D) change."""
+        """Function (x, change, stiff, damp) -> (stiff K + damp D) change."""
         x, change, v = ca.SX.sym("x", self.n), ca.SX.sym("change", self.n), ca.SX.sym("v", self.n)
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
         added = ca.densify(self.soften(x, v, stiff, damp)[0] @ change)
@@ -140,8 +152,7 @@ class LinkFunctions:
 
     @_by_patterns
     def shift(self, *patterns: ca.Sparsity) -> ca.Function:
-        """Of two small changes: (twists of the parent, its x and changes, own x and changes) -> twists, and how far
-        they move the link."""
+        """Return the function for small changes: (parent's twists, x, changes) -> twists, displacements of the link."""
         above, own = self._parents(), self._own()
         given, twists = zip(*(_symbol("V", pattern) for pattern in patterns), strict=True)
         outputs: list[list[Any]] = [[], []]
@@ -154,9 +165,11 @@ class LinkFunctions:
         return self._function("shift", [*given, *above, *own], [*outputs[0], *outputs[1]])
 
     @_by_patterns
-    def tell(self, *patterns: ca.Sparsity) -> ca.Function:
-        """(R, p, twist of the parent, gravity, the parent's x, dx, own x, dx) -> R, p, twist, energies (kinetic,
-        elastic, gravity, drive), deflection of the tip."""
+    def report(self, *patterns: ca.Sparsity) -> ca.Function:
+        """Return the function (R, p, twist of the parent, gravity, x, dx of both) -> pose, twist, energies, deflection.
+
+        Energies are kinetic, elastic, gravity and drive energy; the deflection is that of the tip.
+        """
         above, own = self._parents(), self._own()
         given, (R, p, V, g) = zip(*(_symbol(name, each) for name, each in zip("RpVg", patterns, strict=True)))
         steps = self._steps([*above[:2], ca.SX.zeros(self.above)], [*own[:2], ca.SX.zeros(self.n)])
@@ -164,29 +177,38 @@ class LinkFunctions:
         R_own, p_own = pose_along(steps, R, p)
         mass, moment = energies.first_moment(self.body, own[0])
         found = ca.vertcat(
-            energies.kinetic(self.body, twist, own[0], own[1]),
-            energies.strain(self.body, own[0]),
+            energies.kinetic_energy(self.body, twist, own[0], own[1]),
+            energies.strain_energy(self.body, own[0]),
             -ca.dot(g, mass * p_own + R_own @ moment),
-            energies.wind_up(self.body, own[0]),
+            energies.drive_energy(self.body, own[0]),
         )
         bend = ca.densify(self.body.model.deflection(self.body, own[0]))
         return self._function(
-            "tell",
+            "report",
             [*given, *above[:2], *own[:2]],
             [_sparse(R_own), _sparse(p_own), _sparse(twist), ca.densify(found), bend],
         )
 
     @_by_patterns
     def tip(self, *patterns: ca.Sparsity) -> ca.Function:
-        """(R, p, own x) -> R and p of the tip."""
+        """Return the function (R, p, own x) -> R and p of the tip."""
         given, (R, p) = zip(*(_symbol(name, each) for name, each in zip("Rp", patterns, strict=True)))
         x = ca.SX.sym("x", self.n)
-        steps = self.body.model.place(self.body, self.body.numbers.under("tip"), Jet.slow(x))
+        steps = self.body.model.place(self.body, self.body.parameters.under("tip"), Jet.slow(x))
         return self._function("tip", [*given, x], [ca.densify(each) for each in pose_along(steps, R, p)])
 
     def fold(self, free: Sequence[int], free_above: Sequence[int], children: Sequence[Any], steered: bool) -> Fold:
-        """The elimination of the link's free coordinates. `children`: patterns of the inertia that they hand over;
-        `steered`: whether a law acts, with slopes by x and dx."""
+        """Return the elimination of the link's free coordinates.
+
+        Parameters
+        ----------
+        free, free_above : sequence of int
+            Free coordinates of the link and of its parent.
+        children : sequence of Sparsity
+            Patterns of the inertia that children pass on.
+        steered : bool
+            True if a feedback law acts, with slopes by x and dx.
+        """
         x, dx, _ = self._own()
         above_x, slopes = ca.SX.sym("above_x", self.above), ca.SX.sym("slopes", _two_columns(self.n, steered))
         stiff, damp = ca.SX.sym("stiff"), ca.SX.sym("damp")
@@ -205,8 +227,8 @@ class LinkFunctions:
         form.add(*handed)
         eliminated, left = eliminate(own, form)
         inputs = [above_x, x, dx, slopes, stiff, damp, *handed]
-        up = handed_over(own, left)
-        outputs = ca.cse([ca.densify(packed([eliminated])), *up])
+        up = parent_inertia(own, left)
+        outputs = ca.cse([ca.densify(pack_eliminated([eliminated])), *up])
         return Fold(eliminated, ca.Function(f"fold_{self._i}", [*inputs, self._p], [*outputs]))
 
     def _geometry_at(self, above_x: Any, x: Any) -> list[Any]:
@@ -219,8 +241,11 @@ class LinkFunctions:
 
 @dataclass(frozen=True)
 class Fold:
-    """A link after elimination, as functions: (parent's x, own x, dx, slopes of a law, stiff, damp, what the children
-    hand over) -> (the eliminated link as a column, what it hands over)."""
+    """Elimination of a link's coordinates as functions.
+
+    `function`: (parent's x, x, dx, slopes of a feedback law, stiff, damp, inertia of the children) -> (the eliminated
+    link as a column, inertia passed to the parent).
+    """
 
     like: Eliminated
     function: ca.Function
@@ -231,12 +256,12 @@ class Fold:
 
     @property
     def handed(self) -> list[Any]:
-        """Patterns of what is handed over."""
+        """Patterns of the inertia passed to the parent."""
         return [self.function.sparsity_out(k) for k in (1, 2, 3)]
 
     @_by_patterns
     def inward(self, pattern: ca.Sparsity) -> ca.Function:
-        """(column, force on the own coordinates, force at V) -> forces on the own ones, the parent's V, its own."""
+        """Return the function (column, own forces, force at V) -> forces on own, on the parent's V and coordinates."""
         column, link = self._unpacked()
         own, (given, at_V) = ca.SX.sym("own", link.freed.shape[0]), _symbol("at_V", pattern)
         total = own + link.joint.T @ at_V
@@ -246,7 +271,7 @@ class Fold:
 
     @_by_patterns
     def outward(self, pattern: ca.Sparsity) -> ca.Function:
-        """(column, force on the own coordinates, parent's V, its accelerations) -> own accelerations, V."""
+        """Return the function (column, own forces, parent's V and accelerations) -> own accelerations, V."""
         column, link = self._unpacked()
         own, (given, V) = ca.SX.sym("own", link.freed.shape[0]), _symbol("V", pattern)
         above = ca.SX.sym("above", link.carry_x.shape[1])
@@ -257,34 +282,34 @@ class Fold:
 
     def _unpacked(self) -> tuple[Any, Eliminated]:
         column = ca.SX.sym("column", self.size)
-        return column, unpacked(column, [self.like])[0]
+        return column, unpack_eliminated(column, [self.like])[0]
 
 
 def _two_columns(rows: int, full: bool) -> ca.Sparsity:
     return ca.Sparsity.dense(rows, 2) if full else ca.Sparsity(rows, 2)
 
 
-def nodes_of(body: SymbolicBody) -> str:
-    """The path of the numbers of a link's nodes, if it has some."""
+def nodes_path(body: SymbolicBody) -> str:
+    """Return the path of the parameters of a link's nodes."""
     return f"links.{body.link.name}.nodes"
 
 
-def _under(path: str, numbers: Numbers) -> tuple[tuple[object, ...], ...]:
-    """What numbers there are below a path, but for their values."""
+def _under(path: str, parameters: Parameters) -> tuple[tuple[object, ...], ...]:
+    """Return the structure of the parameters below a path."""
     return tuple(
         (name, each.fixed.shape, each.fixed.tobytes(), each.symmetric)
-        for each in numbers.entries
+        for each in parameters.entries
         if (name := each.name.removeprefix(f"{path}.")) != each.name
     )
 
 
-def kind_of(equations: Equations, i: int, numbers: Numbers) -> tuple[object, ...]:
-    """What links must have in common to share functions: all but names and numbers."""
+def link_signature(equations: Equations, i: int, parameters: Parameters) -> tuple[object, ...]:
+    """Return what links must have in common to share functions: everything but names and parameter values."""
     body = equations.chain.bodies[i]
     above = None if body.parent is None else equations.chain.bodies[body.parent]
     description = body.link.model_copy(update={"name": "", "parent": None}).model_dump_json()
-    entries = _under(f"links.{body.link.name}", numbers)
+    entries = _under(f"links.{body.link.name}", parameters)
     if above is not None:
-        entries += _under(nodes_of(above), numbers)
+        entries += _under(nodes_path(above), parameters)
     seats = None if above is None else (above.local.count, above.local.elastic.start, above.local.elastic.stop)
     return description, entries, body.local.joint, body.local.motor, body.local.count, seats

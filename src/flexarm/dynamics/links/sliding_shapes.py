@@ -1,4 +1,4 @@
-"""Shapes of a link at a place that moves along it."""
+"""Shapes of a link at a position that moves along it."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from flexarm.robot.joints import Contact
 
 @dataclass(frozen=True)
 class RailShapes(ABC):
-    """Functions of x; `of` are the shapes of the link."""
+    """Shapes as functions of x; `of` are the shapes of the link."""
 
     of: ShapeSymbols
-    numbers: SymbolsUnder
+    parameters: SymbolsUnder
 
     @abstractmethod
     def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
-        """Rows (1, n): a family's functions, or their slopes, at x, and two derivatives more."""
+        """Return rows (1, n): a family's functions, or their slopes, at x, and two more derivatives."""
 
     def forms(self, name: str, products: Sequence[Product], x: Any, eta: Any) -> list[Any]:
-        """Of products of families, as forms of eta at x; 0 of those that the link has not."""
+        """Return products of families as quadratic forms of eta at x; 0 for absent ones."""
         out = []
         for k, product in enumerate(products):
-            if not self._known(f"{name}.{k}"):
+            if not self._has_form(f"{name}.{k}"):
                 out.append(ca.SX(0))
                 continue
             one, other = (eta[self.of.columns[family], 0] for family in (product.one, product.other))
@@ -41,21 +41,21 @@ class RailShapes(ABC):
         return out
 
     @abstractmethod
-    def _known(self, form: str) -> bool: ...
+    def _has_form(self, form: str) -> bool: ...
 
     @abstractmethod
     def form(self, name: str, product: Product, x: Any) -> Any:
-        """The matrix of a product at x."""
+        """Return the matrix of a product at x."""
 
     @property
     @abstractmethod
     def moves(self) -> bool:
-        """Whether the functions change between one x and the next."""
+        """True if the functions change continuously with x."""
 
 
 @dataclass(frozen=True)
 class SlidingShapes(RailShapes):
-    """By their polynomials; beyond the ends the last piece goes on."""
+    """Shapes by their polynomials; the last piece continues beyond the ends."""
 
     moves = True
 
@@ -63,8 +63,8 @@ class SlidingShapes(RailShapes):
         first = 1 if slope else 0
         return self.values(name, x, 3 + first)[first:]
 
-    def _known(self, form: str) -> bool:
-        return form in self.numbers
+    def _has_form(self, form: str) -> bool:
+        return form in self.parameters
 
     def form(self, name: str, product: Product, x: Any) -> Any:
         rows, columns = (self._width(each) for each in (product.one, product.other))
@@ -79,8 +79,8 @@ class SlidingShapes(RailShapes):
         return int(place.stop - place.start)
 
     def values(self, name: str, x: Any, orders: int) -> list[Any]:
-        """Rows (1, n): functions on the piece on which x is and their derivatives, by Horner's rule for all at once."""
-        breaks, powers = self.numbers[f"{name}.breaks"], self.numbers[name]
+        """Return rows (1, n): functions on the piece that contains x and their derivatives, by Horner's scheme."""
+        breaks, powers = self.parameters[f"{name}.breaks"], self.parameters[name]
         pieces = breaks.numel() - 1
 
         def pick(values: Any) -> Any:
@@ -94,7 +94,7 @@ class SlidingShapes(RailShapes):
         for k in range(count):
             found = [ca.SX(0) for _ in range(orders)]  # derivatives by t, each divided by its factorial
             own = powers[:, k::count]
-            for power in reversed(range(powers.shape[0] if own.nnz() else 0)):  # shapes that never meet have no product
+            for power in reversed(range(powers.shape[0] if own.nnz() else 0)):  # shapes without overlap have no product
                 for order in reversed(range(1, orders)):
                     found[order] = found[order] * t + found[order - 1]
                 found[0] = found[0] * t + pick(own[power, :].T)
@@ -105,32 +105,32 @@ class SlidingShapes(RailShapes):
 
 @dataclass(frozen=True)
 class NodalShapes(RailShapes):
-    """The same by a node of a mesh that stands for x: the functions jump, and do not change in between."""
+    """Shapes at the node of a mesh that represents x: they jump between nodes and are constant in between."""
 
     moves = False
 
     @abstractmethod
     def standing(self, nodes: Any) -> tuple[Any, slice]:
-        """Where along the link one node gives way to the next, and which of all nodes these are."""
+        """Return the positions where one node replaces the previous one, and the slice of the nodes used."""
 
     def orders(self, name: str, x: Any, slope: bool = False) -> list[Any]:
-        values = self.picked(name, self.numbers[f"{name}.{'dN' if slope else 'N'}"], x)
+        values = self.picked(name, self.parameters[f"{name}.{'dN' if slope else 'N'}"], x)
         none = ca.SX(*values.shape)
         return [values, none, none]
 
-    def _known(self, form: str) -> bool:
-        return f"{form}.0" in self.numbers
+    def _has_form(self, form: str) -> bool:
+        return f"{form}.0" in self.parameters
 
     def form(self, name: str, product: Product, x: Any) -> Any:
         rows, columns = (self.of.columns[each] for each in (product.one, product.other))
         shape = rows.stop - rows.start, columns.stop - columns.start
-        nodes = self.numbers[f"{product.one}.nodes"].numel()
-        entries = [ca.densify(ca.vec(self.numbers[f"{name}.{k}"])).T for k in range(nodes)]
+        nodes = self.parameters[f"{product.one}.nodes"].numel()
+        entries = [ca.densify(ca.vec(self.parameters[f"{name}.{k}"])).T for k in range(nodes)]
         return ca.reshape(self.picked(product.one, ca.vertcat(*entries), x), *shape)
 
     def picked(self, name: str, values: Any, x: Any) -> Any:
-        """The row of the values, one for each node, that belongs to the node that stands for x."""
-        changes, which = self.standing(self.numbers[f"{name}.nodes"])
+        """Return the row of the values, one for each node, of the node that represents x."""
+        changes, which = self.standing(self.parameters[f"{name}.nodes"])
         out = ca.SX(1, values.shape[1])
         for k in range(values.shape[1]):
             column = values[which, k]
@@ -141,7 +141,7 @@ class NodalShapes(RailShapes):
 
 @dataclass(frozen=True)
 class NearestNode(NodalShapes):
-    """The node next to x on either side."""
+    """Node nearest to x."""
 
     def standing(self, nodes: Any) -> tuple[Any, slice]:
         return (nodes[:-1] + nodes[1:]) / 2, slice(None)
@@ -149,8 +149,7 @@ class NearestNode(NodalShapes):
 
 @dataclass(frozen=True)
 class DistalNode(NodalShapes):
-    """The end of the element on which x is. A place that is at a node, but for rounding, is on the element that ends
-    there, so that this node is where x is."""
+    """End of the element that contains x; a position at a node, up to rounding, is on the element that ends there."""
 
     def standing(self, nodes: Any) -> tuple[Any, slice]:
         return nodes[1:-1] + NEAR * nodes[-1], slice(1, None)
@@ -158,21 +157,21 @@ class DistalNode(NodalShapes):
 
 @dataclass(frozen=True)
 class ProximalNode(DistalNode):
-    """The beginning of the same element."""
+    """Beginning of the element that contains x."""
 
     def standing(self, nodes: Any) -> tuple[Any, slice]:
         return super().standing(nodes)[0], slice(0, -1)
 
 
-UNDER_A_SLIDE: dict[Contact, type[RailShapes]] = {
+SLIDER_SHAPES: dict[Contact, type[RailShapes]] = {
     "continuous": SlidingShapes,
     "nodal": NearestNode,
     "element": DistalNode,
 }
-"""What a joint follows that rides along a link."""
+"""Shapes that a joint follows as it slides along a link."""
 
-IN_A_GUIDE: dict[Contact, dict[str, type[NodalShapes]]] = {
+GUIDE_NODES: dict[Contact, dict[str, type[NodalShapes]]] = {
     "nodal": {"grip": NearestNode},
     "element": {"grip.proximal": ProximalNode, "grip.distal": DistalNode},  # My et al., section 4.3
 }
-"""Which nodes of a mesh a joint holds through which it slides, by name."""
+"""Nodes of a mesh that are held by the joint through which it slides, by name."""

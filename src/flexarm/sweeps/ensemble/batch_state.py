@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.dynamics.system import TOO_LARGE, System
+from flexarm.dynamics.singularity import NOT_FINITE
+from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import Ending, Status
 from flexarm.foundation.validation import Array
 from flexarm.simulation.events import Event, Watch
@@ -179,7 +180,7 @@ class Terminations:
             if first is not None:
                 wrong = ~np.isfinite(state.arrays.rows(first[:, at.a])).all(axis=1)
                 for member in np.flatnonzero(state.is_running & wrong).tolist():
-                    state.end_here(member, state.singularity(member, first) or TOO_LARGE)
+                    state.end_here(member, state.singularity(member, first) or NOT_FINITE)
             if first is not None and len(state.ends) == before:
                 break
         if not state.is_running.any() or first is None:

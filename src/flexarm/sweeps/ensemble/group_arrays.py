@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from flexarm.codegen.groups import CONTROL, LONGEST_PASS_S, GroupDriver
-from flexarm.dynamics.arguments import ROUNDING
+from flexarm.dynamics.arguments import POSITION_TOLERANCE
 from flexarm.dynamics.bodies import Coordinate
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import SHARE, SMALLEST_STEP, Tolerance
@@ -76,7 +76,7 @@ class GroupArrays:
         self.steps, self.samples, self._taken = np.zeros((3, groups), dtype=np.int64)
         self.extremes = Extremes(arrays, stepper.readings, self.samples)
 
-        slack, half = ROUNDING * (crew.upper - crew.lower), crew.slideways * (0.5 + OVERRUN)
+        slack, half = POSITION_TOLERANCE * (crew.upper - crew.lower), crew.slideways * (0.5 + OVERRUN)
         by_member = {
             "sizes": crew.sizes,
             "far": (1 - ROUGH) * crew.far * crew.sizes,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.codegen.simd_library import Width
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
 from flexarm.feedback.traced_law import TracedLaw
 from flexarm.foundation.messages import heard, suggestion
@@ -147,10 +147,10 @@ class MemberSampler:
         own = system.numbers
         if system.structure is not self.system.structure:
             try:
-                own = self.system.structure.numbers.vector_of(system._described[1])
+                own = self.system.structure.parameters.vector_of(system._described[1])
             except ValueError as error:
                 raise OtherStructure(str(error)) from None
-        every, places = [own], Numbers()
+        every, places = [own], Parameters()
         for k, (load, _) in enumerate(loads_of(system, self.case.loads)):
             system.add_place(places, f"loads.{k}", load.link, load.x)
         if places.entries:

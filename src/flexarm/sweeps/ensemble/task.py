@@ -22,7 +22,7 @@ from flexarm.codegen.library import building
 from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
 from flexarm.dynamics.stiffening import replaceable_links
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import WIDE_TURN, bends_far, largest, reach
+from flexarm.dynamics.validity import MAX_NODE_TURN, coordinate_limit, deflection_limit, deflection_warnings
 from flexarm.foundation.interrupts import Interrupts
 from flexarm.foundation.messages import told as told_of
 from flexarm.foundation.validation import Array
@@ -96,12 +96,12 @@ def suspicion(batch: MemberBatch, system: System) -> Array:
     """By member of a batch that has run, how many times it is beyond what needs no second look."""
     models = {link.name: link.stiffening for link in system.robot.links}
     limits = np.array(
-        [largest(models[each.link], each.family) if each.family else np.inf for each in system.coordinates]
+        [coordinate_limit(models[each.link], each.family) if each.family else np.inf for each in system.coordinates]
     )
     arrays, crew = batch.arrays, batch.crew
     furthest = arrays.rows(batch.groups.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
-    turned = (furthest * crew.turns).sum(axis=1) / WIDE_TURN
+    turned = (furthest * crew.turns).sum(axis=1) / MAX_NODE_TURN
     leaked = batch.groups.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
     found = np.maximum(np.maximum(bent, phase_errors(batch, system)), turned) / (1 - ROUGH)
     if not batch.reads_nodes:
@@ -380,8 +380,11 @@ def _doubts(
     for place, said in batch.warnings.items():
         found[place] = (*found.get(place, ()), *said)
     for k, link in enumerate(cohort.system.robot.links) if values else ():
-        if (most := reach(link)) < 1:
+        if (most := deflection_limit(link)) < 1:
             bent = values["peak_deflection"][:, k] / these.lengths(k, link)
             for place in np.flatnonzero(moved & (bent > most)).tolist():
-                found[place] = (*found.get(place, ()), *bends_far(cohort.system.robot, link, float(bent[place])))
+                found[place] = (
+                    *found.get(place, ()),
+                    *deflection_warnings(cohort.system.robot, link, float(bent[place])),
+                )
     return found

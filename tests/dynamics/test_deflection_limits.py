@@ -1,4 +1,4 @@
-"""Postures that bend links further than their models know are told, whoever asks."""
+"""Warnings of postures that bend links further than their models allow, in all functions."""
 
 import warnings
 
@@ -31,10 +31,10 @@ def test_equilibrium_and_modes_tell_that_a_link_bends_too_far(fields, model):
     link = unit_link(joint=fa.Weld(), mass=1.0, payload=fa.PointMass(1.0, inertia=1.0), **section)
     link = link.model_copy(update={"flexible": fa.Flexible(**{"bend_y": 4, **fields})})
     system = fa.System(fa.Robot(links=[link], gravity=(0, -0.8, 0)), native=False)
-    told = rf"link 'beam' bends by \d+% of its length; stiffening '{model}' is meant for less than"
-    with pytest.warns(fa.ValidityWarning, match=told):
+    message = rf"link 'beam' bends by \d+% of its length; stiffening '{model}' is meant for less than"
+    with pytest.warns(fa.ValidityWarning, match=message):
         q = fa.equilibrium(system)
-    with pytest.warns(fa.ValidityWarning, match=told):
+    with pytest.warns(fa.ValidityWarning, match=message):
         fa.modes(system, q=q)
 
 
@@ -48,10 +48,10 @@ def test_accelerations_of_links_that_bend_or_twist_too_far_are_told():
         warnings.simplefilter("error")
         system.forward_dynamics(q, None)
         fa.System(fa.Robot(links=[fa.Link("post", 1.0, fa.Weld(), mass=1.0)])).forward_dynamics([], [])  # no coordinate
-    for name, far, told in (("bend_z[1]", 0.3, r"bends by \d+%"), ("twist[1]", 0.25, r"twists by about 0\.25 rad")):
+    for name, far, message in (("bend_z[1]", 0.3, r"bends by \d+%"), ("twist[1]", 0.25, r"twists by about 0\.25 rad")):
         q[1] = 0.0
         q[1, system.index(f"beam.{name}")] = far * system.sizes[system.index(f"beam.{name}")]
-        with pytest.warns(fa.ValidityWarning, match=f"link 'beam' {told}.*take stiffening='exact'") as found:
+        with pytest.warns(fa.ValidityWarning, match=f"link 'beam' {message}.*take stiffening='exact'") as found:
             system.forward_dynamics(q, None)
         assert found[0].filename == __file__
 

@@ -1,4 +1,4 @@
-"""The size of the equations is known before they are made."""
+"""Estimates of the size of the equations before they are built."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Numbers of what slides along a link."""
+"""Parameters of positions along which something slides."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,16 @@ import flexarm as fa
 from flexarm.beam.foreshortening import MOVES, TURNS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.links.beam_parameters import add_shapes
-from flexarm.dynamics.parameters import Numbers
+from flexarm.dynamics.parameters import Parameters
 
 
-def rail(elements: int) -> tuple[LinkIntegrals, Numbers]:
+def rail(elements: int) -> tuple[LinkIntegrals, Parameters]:
     flexible = fa.Flexible(bend_y=elements, basis="elements")
     bar = fa.Section.rectangle(0.01, 0.01)
     of = LinkIntegrals(fa.Link("rail", 1.3, section=bar, material=fa.Material(7e10, 2700), flexible=flexible))
-    numbers = Numbers()
-    add_shapes(numbers, "rail", of)
-    return of, numbers
+    parameters = Parameters()
+    add_shapes(parameters, "rail", of)
+    return of, parameters
 
 
 def test_shapes_of_a_mesh_have_numbers_where_they_live():
@@ -27,8 +27,8 @@ def test_shapes_of_a_mesh_have_numbers_where_they_live():
 
 @pytest.mark.parametrize("x", [0.0, 0.1, 0.65, 1.0, 1.3])
 def test_the_polynomials_are_the_shortening(x):
-    of, numbers = rail(4)
-    entries = {each.name: each.value for each in numbers.entries}
+    of, parameters = rail(4)
+    entries = {each.name: each.value for each in parameters.entries}
     breaks, powers = entries["rail.F.0.breaks"][:, 0], entries["rail.F.0"]
     piece = min(int(np.searchsorted(breaks, x, "right")) - 1, 3)
     t = (2 * x - breaks[piece] - breaks[piece + 1]) / (breaks[piece + 1] - breaks[piece])
@@ -42,9 +42,9 @@ def test_the_polynomials_are_all_products_of_families(basis):
     flexible = fa.Flexible(bend_y=2, bend_z=3, twist=2, stretch=1, basis=basis, stiffening="shortening")
     bar = fa.Section.rectangle(0.01, 0.01)
     of = LinkIntegrals(fa.Link("rail", 1.3, section=bar, material=fa.Material(7e10, 2700), flexible=flexible))
-    numbers, forms = Numbers(), SecondOrderBlocks(of)
-    add_shapes(numbers, "rail", of)
-    entries = {each.name: each.value for each in numbers.entries}
+    parameters, forms = Parameters(), SecondOrderBlocks(of)
+    add_shapes(parameters, "rail", of)
+    entries = {each.name: each.value for each in parameters.entries}
     for kind, products in (("F", MOVES), ("Q", TURNS)):
         for k, product in forms.present(products):
             breaks, powers = entries[f"rail.{kind}.{k}.breaks"][:, 0], entries[f"rail.{kind}.{k}"]
