@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.analysis.convergence import carried_over, with_more_shapes
+from flexarm.analysis.convergence import transfer_coordinates, with_more_shapes
 
 TORQUE = {"upper": fa.bang_bang(0.02, (0.2, 0.4)), "fore": fa.bang_bang(0.005, (0.2, 0.4))}
 
@@ -106,7 +106,7 @@ def test_initial_deflections_are_carried_over(basis):
     finer = fa.System(with_more_shapes(robot, 4), native=False)
     q = 1e-3 * system.sizes * np.random.default_rng(0).uniform(-1, 1, system.nq)
     q[system.index("fore.q")] = 0.3
-    other = carried_over(q, system, finer)
+    other = transfer_coordinates(q, system, finer)
     assert other[finer.index("fore.q")] == 0.3
     assert_allclose(finer.tip(other), system.tip(q), atol=2e-5)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.analysis.spectra import recorded
+from flexarm.analysis.spectra import sample_run
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def run():
 
 def one(run, name, **options):
     given = {"after": None, "before": None, "sample": 1e-3, "least": 8, **options}
-    return recorded(run, [name], **given)[0]
+    return sample_run(run, [name], **given)[0]
 
 
 def test_samples_are_those_of_the_run_at_their_times(run):

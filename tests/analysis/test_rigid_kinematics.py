@@ -8,12 +8,19 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-from flexarm.analysis.rigid_kinematics import REACHED, Place, PostureSearch, Target, Twin, rotation_between
+from flexarm.analysis.rigid_kinematics import (
+    GAP_TOLERANCE,
+    LinkFrame,
+    PostureSearch,
+    RigidTwin,
+    Target,
+    rotation_between,
+)
 
 
 def searching(robot: fa.Robot, start: list[float], rows: tuple[int, ...] = (0, 1, 2)) -> PostureSearch:
-    twin = Twin(robot)
-    return PostureSearch(twin, Place(twin, None, None), rows, tuple(range(twin.rigid.nq)), np.array(start))
+    twin = RigidTwin(robot)
+    return PostureSearch(twin, LinkFrame(twin, None, None), rows, tuple(range(twin.rigid.nq)), np.array(start))
 
 
 def chain(axes: str = "zz", **fields: object) -> fa.Robot:
@@ -40,7 +47,7 @@ def test_near_a_regular_posture_few_steps_are_enough():
     search = searching(chain(), [0.3, 1.0])
     count = 0
 
-    class Counting(Place):
+    class Counting(LinkFrame):
         def __call__(self, q):
             nonlocal count
             count += 1
@@ -58,7 +65,7 @@ def test_a_stretched_arm_cannot_see_inward():
     search = searching(chain(), [0.0, 0.0])
     target = Target(np.array([1.5, 0, 0]), None)
     assert search.descend(search.start, target)[1] > 0.1
-    assert search.descend(np.array([0.1, -0.2]), target)[1] < REACHED
+    assert search.descend(np.array([0.1, -0.2]), target)[1] < GAP_TOLERANCE
 
 
 def test_whole_turns_are_taken_back_within_the_travel():

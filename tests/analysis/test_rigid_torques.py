@@ -215,7 +215,7 @@ def test_closed_loops_are_refused():
 
 def test_a_path_that_is_not_smooth_is_told(monkeypatch):
 
-    monkeypatch.setattr(module, "MOST_POINTS", 100)
+    monkeypatch.setattr(module, "MAX_POINT_COUNT", 100)
     with pytest.warns(fa.ValidityWarning, match=r"torques are off by up to .* the path is not smooth"):
         fa.rigid_torques(fa.library.two_link_arm(), line, TIMES, q0=ELBOW)
 

@@ -26,7 +26,7 @@ def require_moved(A: Array, B: Array, names: Sequence[str], by: str, dt: float |
     by 'fore'".
     """
     for pole, state in _unreached(A, B, dt):
-        raise ValueError(f"{told(pole, state, names, dt)} {by}")
+        raise ValueError(f"{describe_mode(pole, state, names, dt)} {by}")
 
 
 def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Array]]:
@@ -54,7 +54,7 @@ def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Arra
     return out
 
 
-def told(pole: complex, shares: Array, names: Sequence[str], dt: float | None = None) -> str:
+def describe_mode(pole: complex, shares: Array, names: Sequence[str], dt: float | None = None) -> str:
     """ "the mode at 12.3 Hz (mostly fore.bend_y[1])"."""
     rate = pole if dt is None else np.log(complex(pole)) / dt
     name = names[int(np.argmax(shares))]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.analysis.rigid_kinematics import Twin
+from flexarm.analysis.rigid_kinematics import RigidTwin
 from flexarm.control.inversion.output_constraint import Servo
 from flexarm.control.inversion.rigid_reference import twin_path
 from flexarm.control.inversion.solvers import Ring, static
@@ -13,7 +13,7 @@ from tests.control.arms import MOVE, single
 
 @pytest.fixture(scope="module")
 def ring():
-    twin = Twin(single(1))
+    twin = RigidTwin(single(1))
     servo = Servo(twin, ("arm", None), twin_path(twin, {"arm": MOVE}, 1.0, None, ("arm", None), None, None))
     goals = servo.goals(np.arange(-0.2, 1.2, 0.02))
     return Ring(servo, goals, 0.02, static(servo, goals, loaded=False))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.rigid_kinematics import Component, Twin, require_tree
+from flexarm.analysis.rigid_kinematics import Component, RigidTwin, require_tree
 from flexarm.control.inversion.bounded_motion import METHODS, SearchOptions
 from flexarm.control.inversion.output_constraint import Servo
 from flexarm.control.inversion.result import Inversion
@@ -35,7 +35,7 @@ def driven(servo: Servo, before: float, after: float | None, sample: float | Non
     """Torques that this takes; unless `after` is given they end with the path."""
     path, system = servo.path, servo.system
     grid = np.linspace(path.begin, path.end, 2 * STEPS + 1)
-    q = servo.twin.widened(path(grid))
+    q = servo.twin.expand(path(grid))
     moved = {each.link: each.coordinate.index for each in system.actuators}
     times = (grid - path.begin + before).tolist()
     motion = {link: spline(times, q[:, k].tolist()) for link, k in moved.items()}
@@ -128,7 +128,7 @@ def inverse(
     _require_choices(method, output, progress)
     given = {name: _seconds(name, each) for name, each in (("before", before), ("after", after))}
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
-    twin = Twin(robot)
+    twin = RigidTwin(robot)
     require_tree(twin.system, "inversion")
     place = _place(twin.system, output)
     interrupts = Interrupts()

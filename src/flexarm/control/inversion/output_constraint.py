@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.rigid_kinematics import Twin
+from flexarm.analysis.rigid_kinematics import RigidTwin
 from flexarm.codegen.library import building
 from flexarm.control.inversion.rigid_reference import TwinPath
 from flexarm.dynamics.parameters import Numbers
@@ -47,7 +47,7 @@ class Goals:
 class Servo:
     """A robot, the place on it that follows, and the path."""
 
-    twin: Twin
+    twin: RigidTwin
     place: tuple[str, float | None]
     path: TwinPath
 
@@ -84,7 +84,7 @@ class Servo:
         frames = self.twin.rigid.frame(*self.place, q)
         inverse = self._inverse(q, t)
         columns = [inverse.reshape(len(t), -1), frames[:, :3, 3], frames[:, :3, :3].reshape(len(t), 9), q[:, self.held]]
-        q, v, a = (self.twin.widened(each) for each in (q, v, a))
+        q, v, a = (self.twin.expand(each) for each in (q, v, a))
         return Goals(q, v, a, np.hstack(columns).T, frames[:, :3, 3])
 
     def _inverse(self, q: Array, t: Array) -> Array:

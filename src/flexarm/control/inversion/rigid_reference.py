@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.analysis.inverse_kinematics import search_of
-from flexarm.analysis.rigid_kinematics import Component, Twin
+from flexarm.analysis.inverse_kinematics import posture_search
+from flexarm.analysis.rigid_kinematics import Component, RigidTwin
 from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
 from flexarm.dynamics.arguments import Vector
 from flexarm.foundation.messages import shown, suggestion
@@ -123,7 +123,7 @@ class TwinPath:
 
 
 def twin_path(
-    twin: Twin,
+    twin: RigidTwin,
     tip: Any,
     times: Any,
     q0: Vector,
@@ -141,7 +141,7 @@ def twin_path(
         raise TypeError(f"tip = {shown(tip)}: one profile is no place in space; must be {KINDS}")
     found = _followed(twin, tip, _times(times), q0, place, components, joints)
     frames = _is_frames(tip, found.times)
-    search = search_of(twin.system, np.eye(4) if frames else np.zeros(3), q0, *place, components, joints)
+    search = posture_search(twin.system, np.eye(4) if frames else np.zeros(3), q0, *place, components, joints)
     return TwinPath(
         float(found.times[0]),
         float(found.times[-1]),
@@ -163,7 +163,7 @@ def _times(times: Any) -> Array:
     return given
 
 
-def _of_joints(twin: Twin, given: Mapping[Any, Any], times: Array, q0: Vector, place: Place) -> TwinPath:
+def _of_joints(twin: RigidTwin, given: Mapping[Any, Any], times: Array, q0: Vector, place: Place) -> TwinPath:
     """The joints of the twin themselves; those that are not named stay at q0."""
     links = [each.link for each in twin.rigid.coordinates]
     if not given:
@@ -185,14 +185,14 @@ def _of_joints(twin: Twin, given: Mapping[Any, Any], times: Array, q0: Vector, p
 
     begin, end = float(times[0]), float(times[-1])
     _require_travel(twin, read(times, 0), times)
-    moving = tuple(k for k in sorted(found) if k in twin.path(place[0]))
+    moving = tuple(k for k in sorted(found) if k in twin.moving_joints(place[0]))
     breaks = {time for each in found.values() for time in each.breaks if begin < time < end}
     # positions tell three joints at most, and fewer of them where axes are parallel
     rows = POSITION if _rank(twin, read(times, 0), place, POSITION, moving) == len(moving) else POSITION + ROTATION
     return TwinPath(begin, end, read, tuple(sorted(breaks)), rows, moving)
 
 
-def _require_travel(twin: Twin, q: Array, times: Array) -> None:
+def _require_travel(twin: RigidTwin, q: Array, times: Array) -> None:
     low, high = twin.travel
     for k, name in enumerate(twin.rigid.names):
         outside = ~((q[:, k] >= low[k]) & (q[:, k] <= high[k]))
@@ -204,7 +204,7 @@ def _require_travel(twin: Twin, q: Array, times: Array) -> None:
             )
 
 
-def _rank(twin: Twin, q: Array, place: Place, rows: Sequence[int], moving: Sequence[int]) -> int:
+def _rank(twin: RigidTwin, q: Array, place: Place, rows: Sequence[int], moving: Sequence[int]) -> int:
     if not moving:
         return 0
     link, x = place
@@ -214,7 +214,7 @@ def _rank(twin: Twin, q: Array, place: Place, rows: Sequence[int], moving: Seque
 
 
 def _followed(
-    twin: Twin, tip: Any, times: Array, q0: Vector, place: Place, components: Any, joints: Any
+    twin: RigidTwin, tip: Any, times: Array, q0: Vector, place: Place, components: Any, joints: Any
 ) -> RigidTorques:
     """`rigid_torques`, whose sentences speak of a path."""
     try:
@@ -233,7 +233,7 @@ def _is_frames(tip: Any, times: Array) -> bool:
     return sample.shape == (4, 4)
 
 
-def _interpolated(twin: Twin, found: RigidTorques) -> Callable[[Array, int], Array]:
+def _interpolated(twin: RigidTwin, found: RigidTorques) -> Callable[[Array, int], Array]:
     """Polynomials of degree 5 through coordinates and both of their rates, cut where accelerations jump."""
     from scipy.interpolate import BPoly
 
