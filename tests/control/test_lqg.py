@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.control import linear_controller
-from flexarm.control.riccati import accumulated
+from flexarm.control.riccati import integrated_gramian
 from tests.control.closed_loops import beam, closed_loop_poles, same_poles
 
 ROD = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])  # q'' = u
@@ -105,9 +105,9 @@ def test_a_sampled_observer_of_an_output_that_inputs_reach_at_once(hanging):
 
 def test_noise_of_a_period_is_exact_for_fast_modes_too():
     F = np.array([[0.0, 1.0], [0.0, 0.0]])
-    assert_allclose(accumulated(F, np.diag([0.0, 1.0]), 0.6), [[0.6**3 / 3, 0.18], [0.18, 0.6]], rtol=1e-12)
+    assert_allclose(integrated_gramian(F, np.diag([0.0, 1.0]), 0.6), [[0.6**3 / 3, 0.18], [0.18, 0.6]], rtol=1e-12)
     stiff = np.diag([-1e5, -1.0])
-    assert_allclose(np.diag(accumulated(stiff, np.eye(2), 1.0)), [0.5e-5, (1 - np.exp(-2)) / 2], rtol=1e-9)
+    assert_allclose(np.diag(integrated_gramian(stiff, np.eye(2), 1.0)), [0.5e-5, (1 - np.exp(-2)) / 2], rtol=1e-9)
 
 
 def test_what_is_refused(hanging):

@@ -339,7 +339,7 @@ class _ModeTracker:
         found = self._unmixed(found, M, last.shapes)
         alike = _modal_assurance(M, last.shapes, found.shapes)
         if alike.shape[1] < alike.shape[0]:
-            raise ArithmeticError(f"{alike.shape[0]} modes cannot be followed to {found.speed:g} rad/s; ask for fewer")
+            raise ArithmeticError(f"{alike.shape[0]} modes cannot be followed to {found.speed:g} rad/s; take fewer")
         _, places = linear_sum_assignment(-alike)
         least = float(alike[np.arange(len(places)), places].min())
         if least < MIN_ASSURANCE and halvings:

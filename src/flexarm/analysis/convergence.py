@@ -179,7 +179,7 @@ def _refine(link: Link, flexible: Flexible, more: int) -> Flexible:
             changes["basis"] = Reduced(basis.elements + more, kept, basis.interface)
         return Flexible(**{**dict(flexible.given), **changes})
     except DescriptionError as error:
-        raise ValueError(f"more = {more}: asks for too many shapes of link {link.name!r}; {error}") from None
+        raise ValueError(f"more = {more}: gives too many shapes of link {link.name!r}; {error}") from None
 
 
 def _format_counts(flexible: Flexible) -> str:

@@ -151,7 +151,7 @@ class _ComputedTorqueLaw:
 
 
 def _recoil(twin: RigidTwin) -> ca.Function:
-    """Return the function (q of the joints, all rates) -> w - M_rr^-1 M_rf f', on which the fast loop acts, by joint."""
+    """Return the function (q of joints, all rates) -> w - M_rr^-1 M_rf f', on which the fast loop acts, by joint."""
     system, rigid = twin.system, twin.rigid
     q, rates = ca.SX.sym("q", rigid.nq), ca.SX.sym("rates", system.nq)
     posture, bending, wind_up = ca.SX(system.nq, 1), ca.SX(rates), ca.SX(rigid.nq, 1)

@@ -24,7 +24,7 @@ Side = Literal["motor", "joint"]
 
 @dataclass(frozen=True)
 class DrivenJoint:
-    """Joint with an actuator: its link, the coordinate that a law reads, and the generalised force per actuator unit (`gear`)."""
+    """Joint with an actuator: link, coordinate that a law reads, and generalised force per actuator unit (`gear`)."""
 
     link: str
     signal: str
@@ -39,7 +39,7 @@ def as_system(robot: object) -> System:
 
 
 def driven_joints(system: System, side: Side = "motor") -> list[DrivenJoint]:
-    """Return all joints with actuators; on the motor side the measured coordinate is that on which the actuator acts."""
+    """Return all joints with actuators; on the motor side the coordinate is that on which the actuator acts."""
     if side not in ("motor", "joint"):
         raise ValueError(f"side = {shown(side)}: must be 'motor' or 'joint'")
     if not system.actuators:

@@ -66,7 +66,7 @@ KINDS: dict[str, Callable[[float], list[float]]] = {
     "two-hump-ei": _two_hump,
     "three-hump-ei": _three_hump,
 }
-"""Amplitudes of impulses half a period apart, without damping, by name, as functions of the allowed residual vibration."""
+"""Amplitudes of impulses half a period apart, without damping, as functions of the allowed residual vibration."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Shaper:
         return self.delays[-1]
 
     def _warn_of_short_moves(self, given: Profile) -> None:
-        """Warn if a move is shorter than the shaper, which then more than doubles its duration; steps have no duration."""
+        """Warn if a move is shorter than the shaper, which then more than doubles it; steps have no duration."""
         breaks = [each for each in given.breaks if np.isfinite(each)]
         length = breaks[-1] - breaks[0] if breaks else 0.0
         if 0 < length < self.duration:

@@ -5,18 +5,20 @@ import pytest
 
 import flexarm as fa
 from flexarm.analysis.rigid_kinematics import RigidTwin
-from flexarm.control.inversion.output_constraint import Servo
+from flexarm.control.inversion.output_constraint import OutputConstraint
 from flexarm.control.inversion.rigid_reference import twin_path
-from flexarm.control.inversion.solvers import Ring, static
+from flexarm.control.inversion.solvers import PeriodicCollocation, static_postures
 from tests.control.arms import MOVE, single
 
 
 @pytest.fixture(scope="module")
 def ring():
     twin = RigidTwin(single(1))
-    servo = Servo(twin, ("arm", None), twin_path(twin, {"arm": MOVE}, 1.0, None, ("arm", None), None, None))
-    goals = servo.goals(np.arange(-0.2, 1.2, 0.02))
-    return Ring(servo, goals, 0.02, static(servo, goals, loaded=False))
+    constraint = OutputConstraint(
+        twin, ("arm", None), twin_path(twin, {"arm": MOVE}, 1.0, None, ("arm", None), None, None)
+    )
+    goals = constraint.goals(np.arange(-0.2, 1.2, 0.02))
+    return PeriodicCollocation(constraint, goals, 0.02, static_postures(constraint, goals, loaded=False))
 
 
 def test_rates_are_exact_for_polynomials_of_degree_four(ring):
@@ -29,22 +31,24 @@ def test_rates_are_exact_for_polynomials_of_degree_four(ring):
 
 
 def test_from_slow_to_fast_it_comes_to_the_same_motion(ring):
-    directly = ring.solved(ring.statics, lambda share: None)
-    assert ring.sped_up(lambda share: None) == pytest.approx(directly, abs=1e-9)
+    directly = ring.solve(ring.statics, lambda share: None)
+    assert ring.solve_by_continuation(lambda share: None) == pytest.approx(directly, abs=1e-9)
 
 
 def test_motions_that_cannot_be_found_are_none(ring):
-    assert ring.solved(np.full_like(ring.statics, np.nan), lambda share: None) is None
+    assert ring.solve(np.full_like(ring.statics, np.nan), lambda share: None) is None
 
 
 def test_links_too_soft_for_a_posture_are_told(ring, monkeypatch):
     monkeypatch.setattr("flexarm.control.inversion.solvers.MAX_ITERATIONS", 1)
     with pytest.raises(ArithmeticError, match="no posture was found"):
-        static(ring.servo, ring.goals, loaded=True)
+        static_postures(ring.constraint, ring.goals, loaded=True)
 
 
 def test_a_motion_that_is_not_found_is_refused(monkeypatch):
     monkeypatch.setattr("flexarm.control.inversion.solvers.MAX_ITERATIONS", 0)
-    monkeypatch.setattr("flexarm.control.inversion.bounded_motion.static", lambda servo, goals, loaded: goals.q.copy())
+    monkeypatch.setattr(
+        "flexarm.control.inversion.bounded_motion.static_postures", lambda constraint, goals, loaded: goals.q.copy()
+    )
     with pytest.raises(ArithmeticError, match="no bounded motion was found"):
         fa.inverse(single(1), {"arm": MOVE}, 1.0)

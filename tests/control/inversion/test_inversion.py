@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.control.inversion.output_constraint import Servo
+from flexarm.control.inversion.output_constraint import OutputConstraint
 from tests.control.arms import MOVE, double, single, sprung
 
 WAY = np.pi / 2  # m, of a tip at 1 m
@@ -330,7 +330,7 @@ def test_ctrl_c_ends_it(monkeypatch):
     def pressed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Servo, "slopes", pressed)
+    monkeypatch.setattr(OutputConstraint, "slopes", pressed)
     with pytest.raises(KeyboardInterrupt):
         fa.inverse(single(), {"arm": MOVE}, 1.0)
 
