@@ -1,4 +1,4 @@
-"""Work that is done piece by piece ends when the user wants it to, with what is done."""
+"""Work in pieces: order, interrupts and progress."""
 
 import pytest
 

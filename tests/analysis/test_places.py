@@ -1,4 +1,4 @@
-"""Places on a rigid twin, and how they move."""
+"""Frames on a rigid twin: position, Jacobian and drift."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ from flexarm.analysis.rigid_kinematics import LinkFrame, RigidTwin
 ARM = fa.library.rrr_arm(elastic_joints=True)
 
 
-def test_the_twin_has_joints_only():
+def test_the_rigid_twin_has_only_joint_coordinates():
     twin = RigidTwin(ARM)
     assert twin.rigid.names == ("column.q", "upper.q", "fore.q")
     assert [twin.system.names[k] for k in twin.joints] == ["column.q", "upper.q", "fore.q"]
 
 
-def test_motors_go_with_their_joints_and_links_are_straight():
+def test_motors_follow_their_joints_and_links_are_straight():
     twin = RigidTwin(ARM)
     q = twin.expand(np.array([0.1, 0.2, 0.3]))
     given = {name: value for name, value in zip(twin.system.names, q, strict=True) if value}

@@ -1,4 +1,4 @@
-"""Quantities of a run at equal distances: those that it has by name, and outputs of linear models."""
+"""Sampled quantities of a run, by the names of runs and of linear models."""
 
 import numpy as np
 import pytest
@@ -38,10 +38,10 @@ def test_rates_of_places_are_derivatives(run, place):
     system = fa.System(run.robot, native=False)
     ways = [system.frame(link, x, run.at(times + s * h).array("q"))[:, 1, 3] for s in (-1, 0, 1)]
     first, second = ((ways[2] - ways[0]) / (2 * h), (ways[2] - 2 * ways[1] + ways[0]) / h**2)
-    for primes, wanted in (("'", first), ("''", second)):
+    for primes, expected in (("'", first), ("''", second)):
         found = one(run, f"{place}.y{primes}", after=0.1, before=0.14)
         assert found.unit == ("m/s", "m/s2")[len(primes) - 1]
-        assert np.abs(found.values - wanted).max() < 2e-3 * np.abs(wanted).max()
+        assert np.abs(found.values - expected).max() < 2e-3 * np.abs(expected).max()
 
 
 def test_coordinates_strains_and_what_has_no_history(run):

@@ -1,4 +1,4 @@
-"""The search itself: gaps and their slopes, descents, starts, whole turns, poses between poses."""
+"""Search for postures: errors and their derivatives, descents, starts, whole turns, intermediate poses."""
 
 from math import pi
 

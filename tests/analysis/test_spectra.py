@@ -46,7 +46,7 @@ def test_a_straight_line_is_taken_off():
     assert fa.spectrum(T, np.zeros(2000)).peaks() == []
 
 
-def test_what_lies_close_to_half_the_sampling_rate_is_told():
+def test_content_close_to_half_the_sampling_rate_causes_a_warning():
     with pytest.warns(fa.ValidityWarning, match="close to half the sampling rate"):
         fa.spectrum(T, np.sin(2 * np.pi * 97.3 * T))
 
@@ -58,10 +58,10 @@ def run():
 
 
 def test_a_runs_spectrum_has_the_robots_frequencies(run):
-    wanted = fa.modes(run.robot).frequencies[1:]
+    expected = fa.modes(run.robot).frequencies[1:]
     found = run.spectrum("tip.y", after=1.0, trend="line")
     assert found.unit == "m"
-    for f in wanted:
+    for f in expected:
         assert any(abs(each.frequency / f - 1) < 2e-3 for each in found.peaks())
     # accelerations of the same lines are larger by the squares of their frequencies
     fast, slow = run.spectrum("tip.y''", after=1.0).peaks()[0], found.peaks()
@@ -69,7 +69,7 @@ def test_a_runs_spectrum_has_the_robots_frequencies(run):
     assert fast.amplitude == pytest.approx(same.amplitude * (2 * np.pi * same.frequency) ** 2, rel=1e-2)
 
 
-def test_samples_that_are_too_far_apart_are_told(run):
+def test_aliasing_causes_a_warning(run):
     highest = fa.modes(run.robot).frequencies[-1]
     with pytest.warns(fa.ValidityWarning, match="above half the sampling rate"):
         run.spectrum("tip.y''", after=1.0, sample=0.7 / highest)

@@ -1,4 +1,4 @@
-"""Feedback linearization of elastic joints: errors obey the linear equation of order four that was asked for."""
+"""Feedback linearization of elastic joints: errors obey the specified linear equation of order four."""
 
 import numpy as np
 import pytest

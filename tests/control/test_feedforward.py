@@ -13,8 +13,8 @@ MOTION = {"a": fa.minimum_jerk(0.0, 0.8, 3.0), "b": fa.minimum_jerk(0.0, -0.5, 3
 def test_a_rigid_robot_follows_exactly():
     arm = weighty()
     run = fa.simulate(arm.rigid(), 3.0, torque=fa.feedforward(arm, MOTION, 3.0), native=False)
-    for link, wanted in MOTION.items():
-        assert_allclose(run[f"{link}.q"].values, wanted(run.time.values), atol=1e-4)
+    for link, expected in MOTION.items():
+        assert_allclose(run[f"{link}.q"].values, expected(run.time.values), atol=1e-4)
 
 
 def test_the_error_of_a_flexible_one_falls_with_each_model():
@@ -68,7 +68,7 @@ def test_motions_that_no_torque_makes_are_refused():
         fa.feedforward(weighty(), {"a": fa.minimum_jerk(0, 50.0, 0.1), "b": 0.0}, 0.1, "quasi-static")
 
 
-def test_a_feedforward_of_data_says_what_follows_them():
+def test_a_feedforward_of_data_requires_a_value_after_them():
     """A spline that does not end at zero is refused if the run is longer, unless `after` is given."""
     arm = weighty()
     times = [0.0, 0.5, 1.0]

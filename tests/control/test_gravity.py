@@ -1,4 +1,4 @@
-"""Torques against gravity hold a robot where they say."""
+"""Torques against gravity hold a robot at the given posture."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SPRING = fa.Drive(stiffness=60.0, damping=0.5, rotor_inertia=0.02)
 
 @pytest.mark.parametrize("rate", [None, 500])
 def test_a_rigid_robot_floats(rate):
-    """Wherever it is: it moves on with the speed that it has."""
+    """A rigid robot without weight keeps its speed at any posture."""
     arm = weighty().rigid()
     start = {"a.q": 0.3, "b.q": -0.8}
     run = fa.simulate(arm, 0.5, torque=fa.gravity_torque(arm, rate=rate), q0=start, native=False)

@@ -20,9 +20,9 @@ def design(**given):
 def test_a_run_is_the_step_response_of_the_closed_loop(rate, integral):
     found = design(rate=rate, integral=integral)
     closed = found.closed_loop()
-    times, wanted = closed.step(np.arange(0.0, 6.05, 0.1), "rod.q", "rod.q")
+    times, expected = closed.step(np.arange(0.0, 6.05, 0.1), "rod.q", "rod.q")
     run = fa.simulate(ROD, 6.0, torque=found.feedback(), sample=0.1, rtol=1e-8, native=False)
-    assert_allclose(run["rod.q"].values, 0.2 * wanted.ravel()[: len(run["rod.q"])], atol=1e-6)
+    assert_allclose(run["rod.q"].values, 0.2 * expected.ravel()[: len(run["rod.q"])], atol=1e-6)
     assert times[-1] == pytest.approx(6.0)
 
 

@@ -1,4 +1,4 @@
-"""Margins against closed forms, and against what a loop does when it is changed by them."""
+"""Margins against closed forms, and against loops changed by their margins."""
 
 from dataclasses import replace
 

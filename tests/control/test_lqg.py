@@ -35,10 +35,10 @@ def test_poles_are_those_of_feedback_and_observer(hanging):
     system, q, lin = hanging
     design = design_of(lin, integral=None)
     B, C = lin.B[:, :1], lin.C[:2]
-    wanted = np.concatenate([np.linalg.eigvals(lin.A - B @ design.K), np.linalg.eigvals(lin.A - design.L @ C)])
-    assert same_poles(design.poles, wanted)
+    expected = np.concatenate([np.linalg.eigvals(lin.A - B @ design.K), np.linalg.eigvals(lin.A - design.L @ C)])
+    assert same_poles(design.poles, expected)
     plain = lin.part(None, ["beam"])
-    assert same_poles(closed_loop_poles(system, design.feedback(), plain, q), wanted, 1e-5)
+    assert same_poles(closed_loop_poles(system, design.feedback(), plain, q), expected, 1e-5)
 
 
 def test_an_estimate_of_a_reduced_model_serves_the_robot(hanging):
@@ -82,7 +82,7 @@ def test_a_digital_one_builds_no_expressions_at_its_samples(hanging, monkeypatch
 
 
 def test_a_sampled_observer_of_an_output_that_inputs_reach_at_once(hanging):
-    """The model in the loop says what a simulation of the linear model does, input by input."""
+    """The closed loop with the model agrees with a simulation of the linear model."""
     _, _, lin = hanging
     design = design_of(lin.reduce(4), rate=200.0, integral=None)
     assert "last" in design.states
@@ -127,7 +127,7 @@ def test_what_is_refused(hanging):
             fa.lqg(**{**given, **change})
 
 
-def test_python_control_is_asked_for_in_a_sentence(monkeypatch):
+def test_missing_python_control_gives_advice(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "control", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'control>=0\.10\.1'"):
         fa.lqr(fa.linearize(ROD), {"rod.q": 1.0})

@@ -49,8 +49,8 @@ def test_the_cost_that_is_left_is_what_a_simulation_costs(hanging):
     assert cost == pytest.approx(x0 @ design.P @ x0, rel=2e-3)
 
 
-def test_a_sampled_design_knows_what_it_costs_between_samples():
-    """Of the integral, not of a sum at samples: at two samples a second."""
+def test_a_sampled_design_has_the_cost_between_samples():
+    """The cost is the integral, not a sum over samples, at two samples per second."""
     design = fa.lqr(fa.linearize(ROD), {"rod.q": 1.0}, 1.0, rate=2.0)
     run = fa.simulate(ROD, 30.0, torque=design.feedback(), q0={"rod.q": 1.0}, sample=0.005, rtol=1e-9, native=False)
     t, q, u = run.data["time"].values, run["rod.q"].values, run.torque.values[:, 0]
@@ -61,10 +61,10 @@ def test_a_sampled_design_knows_what_it_costs_between_samples():
 def test_the_law_on_the_robot_has_the_poles_of_the_design(hanging):
     system, q, lin = hanging
     design = fa.lqr(lin, {"tip.y": 100.0}, 0.1, integral={"tip.y": 50.0})
-    wanted = np.linalg.eigvals(np.block([[lin.A, np.zeros((6, 1))], [lin.C[1:], np.zeros((1, 1))]])
+    expected = np.linalg.eigvals(np.block([[lin.A, np.zeros((6, 1))], [lin.C[1:], np.zeros((1, 1))]])
                                - np.vstack([lin.B, [[0.0]]]) @ design.K)  # fmt: skip
-    assert same_poles(design.poles, wanted)
-    assert same_poles(closed_loop_poles(system, design.feedback(), lin, q), wanted, 1e-5)
+    assert same_poles(design.poles, expected)
+    assert same_poles(closed_loop_poles(system, design.feedback(), lin, q), expected, 1e-5)
     assert design.poles.real.max() < 0
 
 

@@ -19,7 +19,7 @@ def test_a_joint_moves_as_a_spring_and_a_damper_move_it():
 
 
 def test_rates_of_references_count():
-    """A ramp is followed without lag only by a PD that knows its slope."""
+    """A PD that uses the rate of a ramp follows it without lag."""
     aim = fa.ramp(0.0, 4.0, 0.0, 4.0)
     torque = fa.pd(pendulum(), 20.0, 9.0, {"a": aim})
     run = fa.simulate(pendulum(), 4.0, torque=torque, v0={"a.q": 1.0}, native=False)
@@ -92,7 +92,7 @@ def test_de_luca_and_sicilianos_gains():
     assert left < 0.5 * 0.005
 
 
-def test_what_is_missing_or_unknown_is_told():
+def test_missing_or_unknown_links_are_refused():
     arm = weighty()
     with pytest.raises(ValueError, match="references: there is none for 'b'; a number holds it there"):
         fa.pd(arm, 1.0, 1.0, {"a": 0.0})

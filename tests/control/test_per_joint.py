@@ -1,4 +1,4 @@
-"""Gains to begin with: what they give, by the poles of what they close."""
+"""Suggested gains: poles of the loops that they close."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def slowest(found):
     return abs(pole) / (2 * np.pi), -pole.real / abs(pole)
 
 
-def test_a_rigid_joint_has_what_is_said():
+def test_a_rigid_joint_has_the_given_bandwidth_and_damping():
     system = System(fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)]), native=False)
     gains = usual_gains(system, {}, 2.5)
     found = poles(system.mass_matrix(), [[gains.kp["rod"]]], [[gains.kd["rod"]]])
@@ -71,7 +71,7 @@ def test_a_joint_that_hardly_moves_is_not_given_any_gain():
     assert 0 < gains.kp["rocker"] <= 1.01e4 * min(gains.kp.values())
 
 
-def test_loops_that_cannot_move_are_told():
+def test_loops_that_cannot_move_are_refused():
     links = [fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)]
     truss = fa.Robot(links=links, constraints=[fa.Loop("b", "ground", position=(1.2, 0.0, 0.0))])
     with pytest.raises(ValueError, match="no joint to move"):

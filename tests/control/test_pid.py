@@ -1,4 +1,4 @@
-"""Joint PID: no error that stays, and no wind-up."""
+"""Joint PID: no steady error, and no wind-up."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_its_poles_are_those_of_the_formula():
 
 @pytest.mark.parametrize("rate", [None, 50])
 def test_back_calculation_ends_wind_up(rate):
-    """A far step at a limit that is soon reached: the integral that no limit tells overshoots far."""
+    """After a large step under a torque limit, an integral without back-calculation overshoots."""
     arm = pendulum()
 
     def overshoot(**more):
@@ -76,7 +76,7 @@ def test_gains_of_no_integral_do_nothing():
 
 
 def test_limits_that_come_later_are_refused():
-    """The integral would wind up behind them."""
+    """The integral would wind up behind limits that are added later."""
     arm = pendulum()
     own = fa.pid(arm, 20.0, 2.0, 8.0, {"a": 1.0}, limit=5.0)
     for other in (

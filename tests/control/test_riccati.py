@@ -1,4 +1,4 @@
-"""Modes that inputs do not move, told by frequency and by the state that has the largest part in them."""
+"""Modes that inputs do not reach, named by frequency and by their dominant state."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_what_is_pushed_passes_in_any_units():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6])
-def test_a_mode_that_is_not_pushed_is_told(scale):
+def test_an_unreached_mode_is_named(scale):
     A, B = oscillators(3.0, 40.0), np.array([[0.0], [0.0], [1.0], [0.0]])
     T = np.diag([1.0, scale, 1.0, scale])
     with pytest.raises(ValueError, match=rf"the mode at {40 / (2 * np.pi):.4g} Hz \(mostly b'?\) cannot be moved"):

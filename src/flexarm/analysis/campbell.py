@@ -232,6 +232,7 @@ class _SteadyRotation:
     joints: Hold | Mapping[str, Hold]
 
     def speed(self, omega: float) -> dict[str, float]:
+        """Return the speed omega (rad/s) of the joint, by coordinate name."""
         return {self.system.joint(self.joint).name: omega}
 
     def kept(self) -> tuple[list[int], Array]:
@@ -291,6 +292,7 @@ class _ModesAtSpeed:
     shapes: Complex
 
     def part(self, places: Any) -> _ModesAtSpeed:
+        """Return the modes with the given indices."""
         return _ModesAtSpeed(self.speed, self.q, self.eigenvalues[places], self.ratios[places], self.shapes[:, places])
 
 
@@ -302,6 +304,7 @@ class _ModeTracker:
         self.rows: list[_ModesAtSpeed] = []
 
     def go(self, speed: float) -> None:
+        """Compute the modes at the next speed and match them with the last ones."""
         found = self._at(speed, self.rows[-1].q if self.rows else self.q)
         if not self.rows:
             if len(found.eigenvalues) < self.count:

@@ -159,14 +159,17 @@ class SmallMotions:
 
     @cached_property
     def driven(self) -> list[int]:
+        """Return the coordinates whose accelerations are inputs."""
         return [each.driven for each in self.given if each.driven is not None]
 
     @cached_property
     def free(self) -> list[int]:
+        """Return the coordinates whose accelerations are not inputs."""
         return [k for k in range(self.system.nq) if k not in self.driven]
 
     @cached_property
     def J(self) -> Array:
+        """Return the constraint Jacobian."""
         return self.system.constraint_jacobian(self.q)
 
     @cached_property
@@ -236,6 +239,7 @@ class SmallMotions:
         return out[:, :nq], out[:, nq : 2 * nq], out[:, 2 * nq :]
 
     def model(self, outputs: list[Output]) -> StateSpace:
+        """Return the linear model with the given outputs."""
         system, nq = self.system, self.system.nq
         kept, Z = self.independent
         by_q, by_v, by_u = self.accelerations
@@ -316,6 +320,7 @@ class OutputDerivatives:
     of: SmallMotions
 
     def slopes(self, outputs: list[Output]) -> list[tuple[Array, Array, Array, Array]]:
+        """Return the derivatives of each output by q, v, a and the inputs."""
         paths = iter(self._of_paths([each for each in outputs if each.path is not None]))
         return [next(paths) if each.path is not None else self._other(each) for each in outputs]
 
@@ -375,6 +380,7 @@ class OutputDerivatives:
         return self._by_differences(each)
 
     def _by_differences(self, each: Output) -> tuple[Array, Array, Array, Array]:
+        """Return derivatives of a numerically evaluated output by central differences."""
         assert each.read is not None
         of, system = self.of, self.of.system
         nq, read = system.nq, each.read

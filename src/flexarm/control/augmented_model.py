@@ -43,6 +43,7 @@ class DesignTask:
 
     @property
     def inputs(self) -> list[str]:
+        """Return the names of the inputs."""
         return [each.name for each in self.model.inputs]
 
     def targets(self) -> tuple[Array, Array]:

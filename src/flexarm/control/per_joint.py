@@ -149,14 +149,17 @@ class UsualGains:
 
     @property
     def kp_law(self) -> float:
+        """Return kp (1/s2) of laws that include the robot's inertia."""
         return _round((2 * np.pi * self.bandwidth) ** 2)
 
     @property
     def kd_law(self) -> float:
+        """Return kd (1/s) of laws that include the robot's inertia."""
         return _round(2 * DAMPING_RATIO * 2 * np.pi * self.bandwidth)
 
     @property
     def effort(self) -> dict[str, float]:
+        """Return weights R by link with which `fa.lqr` gives about the same stiffness."""
         return {link: _round(each**-2) for link, each in self.kp.items()}
 
 

@@ -84,6 +84,7 @@ def output_rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Ar
 
 
 def positive_number(where: str, value: Any) -> float:
+    """Return a checked positive number that is not too large."""
     return real_number(where, real_number(where, value, above=0), most=MAX_WEIGHT)
 
 

@@ -60,6 +60,7 @@ class ModelSet:
 
     @cached_property
     def first(self) -> Array:
+        """Return the gains of the first design as a vector."""
         return np.concatenate([each.ravel() for each in self._first])
 
     @cached_property
@@ -70,6 +71,7 @@ class ModelSet:
 
     @cached_property
     def fastest(self) -> float:
+        """Return the largest allowed magnitude of closed-loop poles."""
         every = [self.start.closed_loop().poles, *(np.linalg.eigvals(each.A) for each in self.plants)]
         return MAX_POLE_RATIO * float(np.abs(np.concatenate(every)).max())
 
@@ -81,11 +83,13 @@ class ModelSet:
         )
 
     def gains(self, row: Array) -> tuple[Array, Array]:
+        """Return K and L of a vector of gains."""
         K0, L0 = self._first
         K, L = np.split(row, [K0.size])
         return K.reshape(K0.shape), L.reshape(L0.shape)
 
     def design(self, row: Array) -> LinearController:
+        """Return the controller of a vector of gains."""
         return compensator(self._task, list(self.start.measured), *self.gains(row))
 
     def requirements(self, row: Array) -> Array:

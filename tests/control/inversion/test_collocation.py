@@ -1,4 +1,4 @@
-"""Motions on a ring of times."""
+"""Collocation on a periodic grid."""
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ def test_from_slow_to_fast_it_comes_to_the_same_motion(ring):
     assert ring.solve_by_continuation(lambda share: None) == pytest.approx(directly, abs=1e-9)
 
 
-def test_motions_that_cannot_be_found_are_none(ring):
+def test_motions_that_are_not_found_are_none(ring):
     assert ring.solve(np.full_like(ring.statics, np.nan), lambda share: None) is None
 
 
-def test_links_too_soft_for_a_posture_are_told(ring, monkeypatch):
+def test_links_too_soft_for_a_posture_are_refused(ring, monkeypatch):
     monkeypatch.setattr("flexarm.control.inversion.solvers.MAX_ITERATIONS", 1)
     with pytest.raises(ArithmeticError, match="no posture was found"):
         static_postures(ring.constraint, ring.goals, loaded=True)

@@ -34,8 +34,8 @@ def test_one_mode_against_the_bilateral_laplace_transform():
     assert where == pytest.approx(exact, abs=1e-4 * np.abs(exact).max())
     # and the torque: row of the hub
     second = np.array([(-k * e - c * path(t, 2) * (0 <= t < 1)) / m for t, e in zip(times, exact)])
-    wanted = np.array([path(t, 2) * (0 <= t < 1) for t in times])
-    torque = M[0, 0] * (wanted - phi / L * second) + M[0, 1] * second
+    expected = np.array([path(t, 2) * (0 <= t < 1) for t in times])
+    torque = M[0, 0] * (expected - phi / L * second) + M[0, 1] * second
     assert found.torque["arm"](times + found.before) == pytest.approx(torque, abs=1e-3 * np.abs(torque).max())
 
 

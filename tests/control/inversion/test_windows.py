@@ -1,4 +1,4 @@
-"""How long a path is prepared and followed up."""
+"""Durations of pre- and post-actuation."""
 
 from types import SimpleNamespace
 
@@ -25,7 +25,7 @@ def test_windows_are_no_longer_than_thirty_times_the_path():
 
 
 def test_what_hardly_decays_is_refused():
-    with pytest.raises(ValueError, match=r"vibrates at 1 Hz and needs 20 s to calm down"):
+    with pytest.raises(ValueError, match=r"vibrates at 1 Hz and needs 20 s to decay"):
         actuation_windows(ends(-0.05 + 2j * np.pi, -0.05 - 2j * np.pi), 1.0)
     with pytest.raises(ValueError, match=r"vibrate at 1 Hz without end"):
         actuation_windows(ends(2j * np.pi, -2j * np.pi, 5, -5), 1.0)

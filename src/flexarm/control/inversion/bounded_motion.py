@@ -49,6 +49,7 @@ class TimeGrid:
 
     @property
     def times(self) -> Array:
+        """Return the times (s)."""
         return np.asarray(self.begin + self.step * (np.arange(self.lead + self.along + self.rest) - self.lead))
 
     def halved(self) -> TimeGrid:
@@ -68,6 +69,7 @@ class BoundedMotionSearch:
     report: Callable[[float], None]
 
     def solve(self) -> Inversion:
+        """Compute the bounded motion and the torques."""
         rigid = not self.constraint.passive
         if self.method == "quasi-static" or rigid:
             nodes, error = self._nodes(FIXED_STEP_COUNT, self.before or 0.0, self.after or 0.0), None

@@ -64,6 +64,7 @@ class OutputConstraint:
 
     @cached_property
     def passive(self) -> list[int]:
+        """Return the coordinates without actuators."""
         return [k for k in range(self.system.nq) if k not in self.actuated]
 
     @cached_property

@@ -53,6 +53,7 @@ class TwinPath:
 
     @property
     def duration(self) -> float:
+        """Return the duration of the path (s)."""
         return self.end - self.begin
 
     def __call__(self, t: Array, rate: int = 0) -> Array:
