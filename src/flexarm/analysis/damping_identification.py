@@ -172,9 +172,8 @@ def _identify(samples: Recorded, modes: int, method: str) -> Decay:
     s = samples.times - samples.times[0]
     every = np.concatenate([rates, others])
     columns = np.exp(np.multiply.outer(s, every))
-    sizes = np.maximum(
-        np.abs(columns).max(axis=0), np.finfo(float).tiny
-    )  # components that grow fast would overflow otherwise
+    # scaled, since components that grow fast would dominate the least squares
+    sizes = np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
     matrix = np.column_stack([columns.real / sizes, -columns.imag / sizes, np.ones(len(s))])
     found = np.linalg.lstsq(matrix, x - x.mean(), rcond=None)[0]
     parts = (found[: len(every)] + 1j * found[len(every) : -1]) / sizes

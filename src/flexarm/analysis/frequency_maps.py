@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+MAX_POSTURE_COUNT = 1_000_000
+
 
 class _PieceProgress(Progress):
     """Progress bar that counts finished pieces."""
@@ -61,9 +63,6 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
             raise
         warnings.warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
     return done
-
-
-MAX_POSTURE_COUNT = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,13 @@ MAX_FREE_MOTION_COUNT = 21
 MAX_UNEXPLAINED_END = 1e-3  # relative motion at the end, beyond free motions, above which a warning is given
 MAX_MISFIT_AFTER_INPUT, MAX_MISFIT_DURING_INPUT = 1e-3, 1e-7  # relative misfit of the free motions at the end
 MIN_TAIL_SAMPLE_COUNT, MAX_TAIL_SAMPLE_COUNT = 60, 600
+MIN_PIECE_COUNT, MAX_PIECE_COUNT = 20, 200_000
+MIN_DEFAULT_EXCITATION = 0.1  # input spectrum, relative to its maximum, at the frequencies chosen by default
+MIN_EXCITATION = 1e-3  # input spectrum, relative to its maximum, below which a frequency is refused
+NEIGHBOUR_COUNT = 3  # frequencies on each side from which the coherence is computed
+REST_TOLERANCE = 1e-6  # relative kinetic energy, or unbalanced force, above which the robot moves at the start
+OTHER_INPUT_TOLERANCE = 1e-6  # relative change of another torque above which it acts as an input
+COEFFICIENT_COUNT = 3  # coefficients of the parabola fitted to a response around a frequency
 
 
 class ContinuedSignals:
@@ -121,15 +128,6 @@ class ContinuedSignals:
                     stacklevel=4,
                 )
                 return
-
-
-MIN_PIECE_COUNT, MAX_PIECE_COUNT = 20, 200_000
-MIN_DEFAULT_EXCITATION = 0.1  # input spectrum, relative to its maximum, at the frequencies chosen by default
-MIN_EXCITATION = 1e-3  # input spectrum, relative to its maximum, below which a frequency is refused
-NEIGHBOUR_COUNT = 3  # frequencies on each side from which the coherence is computed
-REST_TOLERANCE = 1e-6  # relative kinetic energy, or unbalanced force, above which the robot moves at the start
-OTHER_INPUT_TOLERANCE = 1e-6  # relative change of another torque above which it acts as an input
-COEFFICIENT_COUNT = 3  # coefficients of the parabola fitted to a response around a frequency
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,18 @@ from flexarm.robot import Robot
 from flexarm.robot.joints import Prismatic
 
 FRAME_TOLERANCE = 1e-6  # deviation of the axes of a frame from orthonormality
+Component = Literal["x", "y", "z", "rx", "ry", "rz"]
+COMPONENTS: tuple[Component, ...] = ("x", "y", "z", "rx", "ry", "rz")
+MAX_ITERATIONS = 200
+# Lengths are relative to the robot's length, angles in rad.
+MAX_RELATIVE_STEP = 0.5
+GAP_ROUNDING = 1e-15  # gaps below are rounding errors
+GAP_SETTLED = 1e-12  # gaps below do not justify a second trial step
+GAP_TOLERANCE = 1e-9  # gaps below count as closed
+FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-16, 1e8
+START_OFFSET = 0.3  # distance of the first further starts from q0
+MAX_HALVINGS = 8  # subdivisions of the way from one pose of a path to the next
+MAX_MIDPOINT_DEVIATION = 0.4  # of the way to the next pose; it is a quarter at the edge of the reach
 
 
 class RigidTwin:
@@ -131,21 +143,6 @@ def require_tree(system: System, what: str) -> None:
             f"robot '{system.robot.name}' has constraints: which of its actuators would share the work is not "
             f"determined; {what} is for robots without closed loops"
         )
-
-
-Component = Literal["x", "y", "z", "rx", "ry", "rz"]
-COMPONENTS: tuple[Component, ...] = ("x", "y", "z", "rx", "ry", "rz")
-
-MAX_ITERATIONS = 200
-# Lengths are relative to the robot's length, angles in rad.
-MAX_RELATIVE_STEP = 0.5
-GAP_ROUNDING = 1e-15  # gaps below are rounding errors
-GAP_SETTLED = 1e-12  # gaps below do not justify a second trial step
-GAP_TOLERANCE = 1e-9  # gaps below count as closed
-FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-16, 1e8
-START_OFFSET = 0.3  # distance of the first further starts from q0
-MAX_HALVINGS = 8  # subdivisions of the way from one pose of a path to the next
-MAX_MIDPOINT_DEVIATION = 0.4  # of the way to the next pose; it is a quarter at the edge of the reach
 
 
 @dataclass(frozen=True)

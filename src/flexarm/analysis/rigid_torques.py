@@ -27,6 +27,8 @@ SPLINE_TOLERANCE = 1e-7  # error of the splines between their points, relative t
 MAX_POINT_COUNT = 20_000
 NEGLIGIBLE_TORQUE = 1e-6  # relative to the largest torque of all joints; smaller ones need no relative accuracy
 SINGULAR_VALUE_TOLERANCE = 1e-7  # of the scaled Jacobian, relative to its largest singular value
+State = tuple[Array, Array, Array, Array]
+"""State of a rigid twin: q, v, a and generalised forces."""
 
 
 @dataclass(frozen=True)
@@ -191,10 +193,6 @@ def rigid_torques(
     named = {each.link: twin.system.index(each.name) for each in rigid.coordinates}
     motors = {each.name: each.index for each in twin.system.coordinates if each.kind == "motor"}
     return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, motors, tuple(way.breaks))
-
-
-State = tuple[Array, Array, Array, Array]
-"""State of a rigid twin: q, v, a and generalised forces."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 
 STEP_TOLERANCE = 1e-6  # relative difference of the sampling steps that still count as equal
 MAX_SAMPLE_COUNT = 2_000_000
+Window = Literal["hann", "hamming", "blackman", "flattop", "none"]
+Scaling = Literal["amplitude", "density"]
+Trend = Literal["mean", "line", "none"]
+WINDOWS = {"hann": "hann", "hamming": "hamming", "blackman": "blackman", "flattop": "flattop", "none": "boxcar"}
+SCALINGS = ("amplitude", "density")
+TRENDS = ("mean", "line", "none")
+MIN_SAMPLE_COUNT = 8
+OVERSAMPLING = 4  # factor of the sampling rate with which content beyond half the sampling rate is detected
+HIGH_FREQUENCY_FRACTION = 0.9  # of half the sampling rate: content above it suggests content beyond the limit
+ALIAS_THRESHOLD = 0.01  # amplitude, relative to the largest, beyond half the sampling rate that causes a warning
+MIN_PEAK_TO_LEAKAGE = 2.0  # smallest ratio of a peak to the leakage of larger peaks at its frequency
 
 
 @dataclass(frozen=True)
@@ -165,20 +176,6 @@ def _evaluate_output(system: System, output: Output, states: list[Array]) -> Arr
     count = len(states[0])
     numbers = ca.repmat(ca.DM(system.numbers), 1, count)
     return np.asarray(function.map(count)(*(each.T for each in states), numbers).full().ravel())
-
-
-Window = Literal["hann", "hamming", "blackman", "flattop", "none"]
-Scaling = Literal["amplitude", "density"]
-Trend = Literal["mean", "line", "none"]
-
-WINDOWS = {"hann": "hann", "hamming": "hamming", "blackman": "blackman", "flattop": "flattop", "none": "boxcar"}
-SCALINGS = ("amplitude", "density")
-TRENDS = ("mean", "line", "none")
-MIN_SAMPLE_COUNT = 8
-OVERSAMPLING = 4  # factor of the sampling rate with which content beyond half the sampling rate is detected
-HIGH_FREQUENCY_FRACTION = 0.9  # of half the sampling rate: content above it suggests content beyond the limit
-ALIAS_THRESHOLD = 0.01  # amplitude, relative to the largest, beyond half the sampling rate that causes a warning
-MIN_PEAK_TO_LEAKAGE = 2.0  # smallest ratio of a peak to the leakage of larger peaks at its frequency
 
 
 class Peak(NamedTuple):

@@ -26,6 +26,12 @@ from flexarm.profiles.profile import Profile
 from flexarm.profiles.standard import spline
 from flexarm.robot import Robot
 
+MAX_ITERATIONS = 30
+STEP_TOLERANCE = 1e-11  # Newton step, in units of each coordinate's characteristic size
+SPLINE_TOLERANCE = 1e-7  # error of the splines between their points, relative to the largest torque
+MAX_DURATION_S = 1e9  # floating-point times beyond it do not resolve a motion
+INITIAL_POINT_COUNT, MAX_POINT_COUNT = 17, 20_000  # of a spline
+
 
 @dataclass(frozen=True)
 class GivenTorques:
@@ -162,10 +168,6 @@ def _holding_torques(
     return {each.link: float(forces[system.index(each.signal)] / each.gear) for each in joints}
 
 
-MAX_ITERATIONS = 30
-STEP_TOLERANCE = 1e-11  # Newton step, in units of each coordinate's characteristic size
-
-
 def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
     """Return states (n, nq) with quasi-static deflections for the motion (n, actuators) of the actuated coordinates.
 
@@ -198,11 +200,6 @@ def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, A
         "motion: no quasi-static deflection was found; the links are too soft for its accelerations"
         f"{way_out(system.robot)}"
     )
-
-
-SPLINE_TOLERANCE = 1e-7  # error of the splines between their points, relative to the largest torque
-MAX_DURATION_S = 1e9  # floating-point times beyond it do not resolve a motion
-INITIAL_POINT_COUNT, MAX_POINT_COUNT = 17, 20_000  # of a spline
 
 
 def feedforward(

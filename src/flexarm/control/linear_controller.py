@@ -16,6 +16,10 @@ from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
 from flexarm.profiles.profile import Profile
 
+FREQUENCY_RANGE_DECADES = 3  # beyond the slowest and the fastest pole
+_POSITIVE_OFFSETS = np.geomspace(1e-2, 30, 40)
+RESONANCE_OFFSETS = np.concatenate([-_POSITIVE_OFFSETS[::-1], _POSITIVE_OFFSETS])  # in half-power widths
+
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
@@ -104,13 +108,6 @@ def operating_value(model: StateSpace, name: str) -> float:
 def _concatenate(values: Sequence[Any]) -> Array:
     """Concatenate numbers and vectors."""
     return np.concatenate([np.ravel(each) for each in values]) if values else np.zeros(0)
-
-
-FREQUENCY_RANGE_DECADES = 3  # beyond the slowest and the fastest pole
-_POSITIVE_OFFSETS = np.geomspace(1e-2, 30, 40)
-RESONANCE_OFFSETS = np.concatenate(
-    [-_POSITIVE_OFFSETS[::-1], _POSITIVE_OFFSETS]
-)  # frequencies around resonances, in half-power widths
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,10 @@ from flexarm.foundation.validation import Array, real_number
 from flexarm.profiles.derived import second_rate
 from flexarm.robot import Robot
 
+COUPLING_TOLERANCE = 1e-12  # inertia between motors and links, relative to the largest
+ORDER = 4
+SECOND_RATE_NAME = "{}, second rate"
+
 
 def computed_torque(
     robot: Robot | System,
@@ -170,11 +174,6 @@ def _recoil(twin: RigidTwin) -> ca.Function:
     ]
     inertia = rigid.casadi["mass_matrix"](q)
     return ca.Function("recoil", [q, rates], [ca.densify(wind_up - ca.solve(inertia, ca.vertcat(*joints)))])
-
-
-COUPLING_TOLERANCE = 1e-12  # inertia between motors and links, relative to the largest
-ORDER = 4
-SECOND_RATE_NAME = "{}, second rate"
 
 
 def elastic_joint_linearization(

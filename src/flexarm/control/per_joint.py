@@ -20,6 +20,11 @@ from flexarm.profiles.profile import Profile
 from flexarm.robot import Robot
 
 Side = Literal["motor", "joint"]
+VIBRATION_TO_BANDWIDTH = 2.0  # ratio of the lowest vibration with locked joints to the bandwidth
+RIGID_BANDWIDTH_HZ = 1.0  # bandwidth for a robot that does not vibrate
+DAMPING_RATIO = 0.7  # of each joint of the rigid twin alone
+MIN_RELATIVE_MOBILITY = 1e-4  # relative to the most mobile joint; gains of nearly immobile joints stay bounded
+INTEGRAL_RATIO = 0.2  # ki / (kp omega), omega the bandwidth in rad/s
 
 
 @dataclass(frozen=True)
@@ -123,13 +128,6 @@ def unconstrained_twin(robot: Any, what: str) -> RigidTwin:
     twin = RigidTwin(robot)
     require_tree(twin.system, what)
     return twin
-
-
-VIBRATION_TO_BANDWIDTH = 2.0  # ratio of the lowest vibration with locked joints to the bandwidth
-RIGID_BANDWIDTH_HZ = 1.0  # bandwidth for a robot that does not vibrate
-DAMPING_RATIO = 0.7  # of each joint of the rigid twin alone
-MIN_RELATIVE_MOBILITY = 1e-4  # relative to the most mobile joint; gains of nearly immobile joints stay bounded
-INTEGRAL_RATIO = 0.2  # ki / (kp omega), omega the bandwidth in rad/s
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,10 @@ from flexarm.foundation.validation import Array, real_array, real_number
 
 REACHABILITY_TOLERANCE = 1e-9  # ratio of the smallest to the largest singular value of the balanced pencil
 DECAY_TOLERANCE = 1e-9  # decay rate, relative to the fastest pole, below which a mode counts as undamped
+MAX_WEIGHT = 1e100  # squares of larger weights overflow
+MAX_QUADRATURE_STEP = 0.5  # largest product of a quadrature step and the fastest rate of a model
+Cost = tuple[Array, Array, Array]
+"""Matrices Q, N, R of the cost x'Q x + 2 x'N u + u'R u."""
 
 
 def require_reachable(A: Array, B: Array, names: Sequence[str], by: str, dt: float | None = None) -> None:
@@ -58,12 +62,6 @@ def describe_mode(pole: complex, shares: Array, names: Sequence[str], dt: float 
         return f"the mode at {abs(rate) / (2 * np.pi):.4g} Hz (mostly {name})"
     kind = "the rigid motion" if abs(rate) < 1e-5 else f"the motion that grows as exp({rate.real:.4g} t)"
     return f"{kind} (mostly {name})"
-
-
-MAX_WEIGHT = 1e100  # squares of larger weights overflow
-MAX_QUADRATURE_STEP = 0.5  # largest product of a quadrature step and the fastest rate of a model
-Cost = tuple[Array, Array, Array]
-"""Matrices Q, N, R of the cost x'Q x + 2 x'N u + u'R u."""
 
 
 def output_rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Array, Array]:
@@ -174,11 +172,7 @@ def regulator_gain(
     A: Array, B: Array, cost: Cost, states: Sequence[str], inputs: Sequence[str], dt: float | None
 ) -> tuple[Array, Array]:
     """Return the gain K of u = -K x, and P of the optimal cost x0' P x0."""
-    Q, N, R = (
-        (cost[0] + cost[0].T) / 2,
-        cost[1],
-        (cost[2] + cost[2].T) / 2,
-    )  # products are symmetric only up to rounding
+    Q, N, R = (cost[0] + cost[0].T) / 2, cost[1], (cost[2] + cost[2].T) / 2  # symmetric up to rounding
     actors = " and ".join(repr(each) for each in inputs)
     require_reachable(A, B, states, f"cannot be moved by {actors}", dt)
     first = np.linalg.solve(R, N.T)  # u = -first x + ... removes the cross terms, and improves the conditioning

@@ -23,6 +23,8 @@ MAX_POLE_RATIO = 20.0  # largest closed-loop pole, relative to the fastest pole 
 EARLY_TIME_COUNT, LATE_TIME_COUNT = 50, 150  # times at which responses are evaluated before and after settling
 UNSTABLE_VALUE = 1e80  # value of requirements that cannot be evaluated
 MODEL_FIELDS = ("A", "B", "C", "watched", "x0")
+SHARPNESS_SEQUENCE = (2.0, 8.0, 32.0)  # of the smooth maximum
+MAX_ITERATIONS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +142,6 @@ class ModelSet:
         slow = np.exp(np.minimum(self.within * poles.real.max(axis=1) + 0.5, 180.0))
         parts = (deviation / self.bounds, commanded / self.room, slow, poles / self.fastest)
         return np.concatenate([np.abs(each).ravel() for each in parts])
-
-
-SHARPNESS_SEQUENCE = (2.0, 8.0, 32.0)  # of the smooth maximum
-MAX_ITERATIONS = 200
 
 
 def robust_lqg(

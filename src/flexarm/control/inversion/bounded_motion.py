@@ -28,7 +28,7 @@ from flexarm.foundation.validation import Array
 METHODS = ("nonlinear", "linear", "quasi-static")
 MIN_STEP_COUNT, MAX_STEP_COUNT = 50, 3200  # steps along the path at which refinement begins and ends
 FIXED_STEP_COUNT = 1000  # steps along the path without refinement
-MIN_SAMPLES_PER_PATH = 10  # smallest number of steps that a user may choose
+MIN_STEPS_PER_PATH = 10  # smallest number of steps that a user may choose
 REFINEMENT_TOLERANCE = 5e-5  # change of any coordinate by refinement, relative to the extent of the path
 TORQUE_TOLERANCE = 3e-3  # root mean square change of a torque by refinement, relative to the largest torque
 MAX_SILENT_ERROR = 1e-3  # error, relative to the extent of the path, above which a warning is given
@@ -111,9 +111,9 @@ class BoundedMotionSearch:
     def _nodes(self, steps: int, before: float, after: float) -> TimeGrid:
         path = self.constraint.path
         if self.sample is not None:
-            if self.sample * MIN_SAMPLES_PER_PATH > path.duration * (1 + 1e-9):
+            if self.sample * MIN_STEPS_PER_PATH > path.duration * (1 + 1e-9):
                 raise ValueError(
-                    f"sample = {self.sample:g} s: must be at most a {MIN_SAMPLES_PER_PATH}th of the path's "
+                    f"sample = {self.sample:g} s: must be at most a {MIN_STEPS_PER_PATH}th of the path's "
                     f"{path.duration:.3g} s"
                 )
             steps = ceil(min(path.duration / self.sample, 1.0 * MAX_PROBLEM_SIZE) - 1e-9)

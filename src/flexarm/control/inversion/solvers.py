@@ -29,6 +29,15 @@ TIME_CONSTANTS = 12.0  # default window, in time constants of the slowest zero: 
 MAX_WINDOW_DURATIONS = 30.0  # largest default window, in durations of the path
 MIN_TIME_CONSTANTS = 3.0  # time constants that must fit into a window: e^-3 = 5 % remains
 UNDAMPED_RATIO = 1e-6  # ratio of real part to magnitude below which a zero is on the imaginary axis
+STENCIL_REACH = 2  # neighbours on each side in the difference stencils
+FIRST_DIFFERENCE = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12
+SECOND_DIFFERENCE = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12
+MIN_NODE_COUNT = 4 * STENCIL_REACH + 2
+MAX_ITERATIONS = 25
+MAX_RELATIVE_CHANGE = 0.5  # largest Newton step, in units of each coordinate's characteristic size
+CORRECTION_TOLERANCE = 1e-11  # Newton step at which the iteration has converged
+ROUNDING_TOLERANCE = 1e-8  # Newton step that may be due to rounding if it no longer decreases
+MIN_PACE_STEP = 1 / 32  # smallest step of the continuation from slow to full speed
 
 
 @dataclass(frozen=True)
@@ -82,17 +91,6 @@ def actuation_windows(ends: list[SmallMotionsAtRest], duration: float) -> tuple[
             )
         out.append(min(TIME_CONSTANTS / slowest, MAX_WINDOW_DURATIONS * duration))
     return out[0], out[1]
-
-
-STENCIL_REACH = 2  # neighbours on each side in the difference stencils
-FIRST_DIFFERENCE = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12
-SECOND_DIFFERENCE = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12
-MIN_NODE_COUNT = 4 * STENCIL_REACH + 2
-MAX_ITERATIONS = 25
-MAX_RELATIVE_CHANGE = 0.5  # largest Newton step, in units of each coordinate's characteristic size
-CORRECTION_TOLERANCE = 1e-11  # Newton step at which the iteration has converged
-ROUNDING_TOLERANCE = 1e-8  # Newton step that may be due to rounding if it no longer decreases
-MIN_PACE_STEP = 1 / 32  # smallest step of the continuation from slow to full speed
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ class PeriodicCollocation:
 
         by_q, by_v, by_a = slopes
         n, m = rows.shape
-        # blocks[j][k]: how the rows of node k change with node k + j - REACH
+        # blocks[j][k]: how the rows of node k change with node k + j - STENCIL_REACH
         blocks = [
             by_v * (f * pace / self.step) + by_a * (s * (pace / self.step) ** 2)
             for f, s in zip(FIRST_DIFFERENCE, SECOND_DIFFERENCE)
