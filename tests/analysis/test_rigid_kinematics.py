@@ -70,13 +70,13 @@ def test_a_stretched_arm_cannot_see_inward():
 
 def test_whole_turns_are_taken_back_within_the_travel():
     free, held = chain(), chain(limits=(-7.0, 2.0))
-    assert_allclose(searching(free, [0.0, 0.0])._unwound(np.array([2 * pi + 0.1, -4 * pi])), [0.1, 0.0], atol=1e-12)
-    assert_allclose(searching(held, [6.0, 0.0])._unwound(np.array([0.5, 0.0])), [0.5, 0.0])  # 0.5 + 2 pi is beyond
+    assert_allclose(searching(free, [0.0, 0.0])._unwind(np.array([2 * pi + 0.1, -4 * pi])), [0.1, 0.0], atol=1e-12)
+    assert_allclose(searching(held, [6.0, 0.0])._unwind(np.array([0.5, 0.0])), [0.5, 0.0])  # 0.5 + 2 pi is beyond
 
 
 def test_starts_are_always_the_same_and_within_the_travel():
     search = searching(chain(limits=(-0.2, 0.4)), [0.1, 0.1])
-    one, other = search._others(12), search._others(12)
+    one, other = search._further_starts(12), search._further_starts(12)
     assert_allclose(one, other, atol=0)
     assert (np.array(one) >= -0.2).all()
     assert (np.array(one) <= 0.4).all()

@@ -197,7 +197,7 @@ def campbell(
     turning = _SteadyRotation(system, joint, joints)
     turning.require_symmetry(posture)
     track = _ModeTracker(turning, posture, count)
-    done = run_pieces(given.tolist(), track.go, "speeds", progress)
+    done = run_pieces(given.tolist(), track.advance, "speeds", progress)
     rows = track.rows[:done]
     return Campbell(
         joint,
@@ -303,19 +303,19 @@ class _ModeTracker:
         self.turning, self.q, self.count = turning, q, count
         self.rows: list[_ModesAtSpeed] = []
 
-    def go(self, speed: float) -> None:
+    def advance(self, speed: float) -> None:
         """Compute the modes at the next speed and match them with the last ones."""
-        found = self._at(speed, self.rows[-1].q if self.rows else self.q)
+        found = self._modes_at(speed, self.rows[-1].q if self.rows else self.q)
         if not self.rows:
             if len(found.eigenvalues) < self.count:
                 raise ValueError(f"modes = {self.count}: the robot has {len(found.eigenvalues)} that vibrate")
             self.rows.append(found.part(slice(0, self.count)))
             return
         if len(self.rows) == 1:  # equal frequencies at the first speed: mixed as the next speed has them
-            self.rows[0] = self._unmixed(self.rows[0], self._weight(found.q), found.shapes)
-        self.rows.append(self._followed(self.rows[-1], found, MAX_HALVINGS))
+            self.rows[0] = self._separate_equal_modes(self.rows[0], self._mass_matrix(found.q), found.shapes)
+        self.rows.append(self._match(self.rows[-1], found, MAX_HALVINGS))
 
-    def _at(self, speed: float, q: Array) -> _ModesAtSpeed:
+    def _modes_at(self, speed: float, q: Array) -> _ModesAtSpeed:
         here = self.turning.steady(speed, q)
         found: ModeSet = modes_of(
             self.turning.system, here, self.turning.speed(speed) if speed else None, self._joints()
@@ -331,26 +331,26 @@ class _ModeTracker:
         every = dict.fromkeys(names, given) if isinstance(given, str) else dict(given)
         return {**every, self.turning.joint: "locked"}
 
-    def _weight(self, q: Array) -> Array:
+    def _mass_matrix(self, q: Array) -> Array:
         return self.turning.system.mass_matrix(q)
 
-    def _followed(self, last: _ModesAtSpeed, found: _ModesAtSpeed, halvings: int) -> _ModesAtSpeed:
+    def _match(self, last: _ModesAtSpeed, found: _ModesAtSpeed, halvings: int) -> _ModesAtSpeed:
         """Return the modes that continue those of the last speed, with intermediate speeds if shapes change fast."""
         from scipy.optimize import linear_sum_assignment
 
-        M = self._weight(found.q)
-        found = self._unmixed(found, M, last.shapes)
+        M = self._mass_matrix(found.q)
+        found = self._separate_equal_modes(found, M, last.shapes)
         alike = _modal_assurance(M, last.shapes, found.shapes)
         if alike.shape[1] < alike.shape[0]:
             raise ArithmeticError(f"{alike.shape[0]} modes cannot be followed to {found.speed:g} rad/s; take fewer")
         _, places = linear_sum_assignment(-alike)
         least = float(alike[np.arange(len(places)), places].min())
         if least < MIN_ASSURANCE and halvings:
-            middle = self._followed(last, self._at((last.speed + found.speed) / 2, last.q), halvings - 1)
-            return self._followed(middle, found, halvings - 1)
+            middle = self._match(last, self._modes_at((last.speed + found.speed) / 2, last.q), halvings - 1)
+            return self._match(middle, found, halvings - 1)
         return found.part(places)
 
-    def _unmixed(self, row: _ModesAtSpeed, M: Array, like: Complex) -> _ModesAtSpeed:
+    def _separate_equal_modes(self, row: _ModesAtSpeed, M: Array, like: Complex) -> _ModesAtSpeed:
         """Rotate modes of equal frequency, whose shapes may be any mixture, towards the shapes of other modes."""
         shapes, size = row.shapes.copy(), np.abs(row.eigenvalues)
         start = 0

@@ -162,14 +162,14 @@ def with_more_shapes(robot: Robot, more: int) -> Robot:
     """Return the robot with `more` additional shapes, or elements, in every family of its links."""
     robot = robot.resolved()
     changes = {
-        f"links.{link.name}.flexible": _refine(link, link.flexible, more)
+        f"links.{link.name}.flexible": _with_more_shapes(link, link.flexible, more)
         for link in robot.links
         if link.flexible is not None
     }
     return robot.with_(changes)
 
 
-def _refine(link: Link, flexible: Flexible, more: int) -> Flexible:
+def _with_more_shapes(link: Link, flexible: Flexible, more: int) -> Flexible:
     changes: dict[str, Any] = {family: count + more for family, count in flexible.counts.items()}
     changes["stiffening"] = link.stiffening  # "auto" could choose another model with more shapes
     basis = flexible.basis

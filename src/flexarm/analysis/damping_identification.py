@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from flexarm.analysis.spectra import Recorded, checked_samples, sample_run
+from flexarm.analysis.spectra import Recorded, check_samples, sample_run
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, whole_number
 
@@ -142,7 +142,7 @@ def decay(t: Any, x: Any, *, modes: int = 1, method: Method = "matrix-pencil") -
     Decay of x: 3.1871 Hz with ratio 0.0499 (fit 1)
     """
     _check_choices(modes, method)
-    return _identify(checked_samples(t, x, MIN_SAMPLE_COUNT), int(modes), method)
+    return _identify(check_samples(t, x, MIN_SAMPLE_COUNT), int(modes), method)
 
 
 def run_decay(run: Run, name: str, after: Any, before: Any, sample: Any, modes: int, method: Method) -> Decay:

@@ -261,10 +261,10 @@ class PostureSearch:
         if gap <= GAP_TOLERANCE:
             return q
         nearest, smallest, reached = q, gap, []
-        for other in self._others(starts):
+        for other in self._further_starts(starts):
             q, gap = self.descend(other, target)
             if gap <= GAP_TOLERANCE:
-                reached.append(self._unwound(q))
+                reached.append(self._unwind(q))
             elif gap < smallest:
                 nearest, smallest = q, gap
         if not reached:
@@ -273,7 +273,7 @@ class PostureSearch:
         away = [round(float(np.linalg.norm(self._moved(q) / self.sizes)), 6) for q in reached]
         return reached[int(np.argmin(away))]
 
-    def _others(self, count: int) -> list[Array]:
+    def _further_starts(self, count: int) -> list[Array]:
         """Return further start postures: the first ones near q0, then over the whole travel."""
         low, high = self._ends
         z = self.start[list(self.moving)] / self.sizes
@@ -289,7 +289,7 @@ class PostureSearch:
     def _moved(self, q: Array) -> Array:
         return np.asarray((q - self.start)[list(self.moving)])
 
-    def _unwound(self, q: Array) -> Array:
+    def _unwind(self, q: Array) -> Array:
         """Remove whole turns relative to the start as far as the travel allows."""
         low, high = self.twin.travel
         out = q.copy()
@@ -303,7 +303,7 @@ class PostureSearch:
 
     def follow(self, q: Array, here: Target, there: Target, where: str) -> Array:
         """Follow the path from a posture at one pose to the next; raise ValueError if joints would have to jump."""
-        found = self._between(q, here, there, MAX_HALVINGS)
+        found = self._subdivide(q, here, there, MAX_HALVINGS)
         if found is not None:
             return found
         nearest, gap = self.descend(q, there)
@@ -315,18 +315,18 @@ class PostureSearch:
             "other way round"
         )
 
-    def _between(self, q: Array, here: Target, there: Target, halvings: int) -> Array | None:
+    def _subdivide(self, q: Array, here: Target, there: Target, halvings: int) -> Array | None:
         """Return the posture at the next pose, by way of intermediate poses if needed; None if it is not reached."""
         found, gap = self.descend(q, there)
-        if gap <= GAP_TOLERANCE and self._continuous(q, found, here, there):
+        if gap <= GAP_TOLERANCE and self._is_continuous(q, found, here, there):
             return found
         if not halvings:
             return None
         middle = here.halfway(there)
-        half = self._between(q, here, middle, halvings - 1)
-        return None if half is None else self._between(half, middle, there, halvings - 1)
+        half = self._subdivide(q, here, middle, halvings - 1)
+        return None if half is None else self._subdivide(half, middle, there, halvings - 1)
 
-    def _continuous(self, one: Array, other: Array, here: Target, there: Target) -> bool:
+    def _is_continuous(self, one: Array, other: Array, here: Target, there: Target) -> bool:
         """Return True if the joint coordinates midway bring the frame about midway."""
         middle = here.halfway(there)
         deviation = self.gaps((one + other) / 2, middle)[0]
@@ -362,7 +362,7 @@ class PostureSearch:
 
     def fixed_components(self, target: Target) -> list[int]:
         """Return the components in which no joint moves the frame, in this posture or in others."""
-        slopes = [self.gaps(q, target)[1][: len(self.rows)] for q in (self.start, *self._others(4))]
+        slopes = [self.gaps(q, target)[1][: len(self.rows)] for q in (self.start, *self._further_starts(4))]
         return np.flatnonzero(np.abs(slopes).max(axis=(0, 2)) < 1e-12).tolist()
 
     def describe(self, q: Array) -> str:

@@ -209,17 +209,17 @@ class PathFollower:
         self._require_determined()
         times, states = [], []
         for grid in self.way.grids:
-            found, part = self._refined(grid, self._along(grid, q))
+            found, part = self._refine(grid, self._follow_grid(grid, q))
             times.append(found)
             states += part
             q = states[-1][0]
         return np.concatenate(times), states
 
-    def _refined(self, grid: Array, states: list[State]) -> tuple[Array, list[State]]:
+    def _refine(self, grid: Array, states: list[State]) -> tuple[Array, list[State]]:
         """Refine a time grid until cubic splines reproduce the forces at its midpoints."""
         while True:
             middles = (grid[1:] + grid[:-1]) / 2
-            between = [self._near(t, u, state) for t, u, state in zip(middles, grid, states, strict=False)]
+            between = [self._state_from(t, u, state) for t, u, state in zip(middles, grid, states, strict=False)]
             missed = _spline_error(grid, states, middles, between, self._negligible_force)
             if missed <= SPLINE_TOLERANCE:
                 return grid, states
@@ -238,7 +238,7 @@ class PathFollower:
         robot = self.search.twin.robot
         return 1e-6 * robot.total_mass * max(1.0, sum(link.length for link in robot.links))
 
-    def _along(self, grid: Array, start: Array) -> list[State]:
+    def _follow_grid(self, grid: Array, start: Array) -> list[State]:
         """Return the states at the times of a grid, each found from the one before so that postures are continuous."""
         out = [self._state(float(grid[0]), start)]
         for k, t in enumerate(grid[1:].tolist(), 1):
@@ -247,7 +247,7 @@ class PathFollower:
             out.append(self._state(t, q))
         return out
 
-    def _near(self, t: float, earlier: float, state: State) -> State:
+    def _state_from(self, t: float, earlier: float, state: State) -> State:
         """Return the state at time t, found from a state shortly before."""
         q, v, a, _ = state
         step = t - earlier

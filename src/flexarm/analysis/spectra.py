@@ -58,7 +58,7 @@ class Recorded:
         return self.sample * len(self.times)
 
 
-def checked_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -> Recorded:
+def check_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -> Recorded:
     """Return the user's arrays as samples; raise ValueError if times are not equidistant or a value is missing."""
     times, values = np.array(real_array("t", t)), np.array(real_array(name, x))
     if times.ndim != 1 or len(times) < least:
@@ -262,12 +262,12 @@ class Spectrum:
         for k in tops[np.argsort(-a[tops], kind="stable")]:
             if len(found) == most or not a[k] >= least * top or top == 0:
                 break
-            leaked = sum(each.amplitude * self._leak(self.frequency[k] - each.frequency) for each in found)
+            leaked = sum(each.amplitude * self._leakage(self.frequency[k] - each.frequency) for each in found)
             if a[k] > MIN_PEAK_TO_LEAKAGE * leaked:
-                found.append(self._refined(int(k)))
+                found.append(self._interpolate_peak(int(k)))
         return sorted(found, key=lambda each: -each.amplitude)
 
-    def _refined(self, k: int) -> Peak:
+    def _interpolate_peak(self, k: int) -> Peak:
         """Return the peak of the transform of the weighted samples within one line of the spectrum's line k."""
         from scipy.optimize import minimize_scalar
 
@@ -281,7 +281,7 @@ class Spectrum:
         )
         return Peak(float(found.x), float(2 * -found.fun / self.weights.sum()))
 
-    def _leak(self, away: float) -> float:
+    def _leakage(self, away: float) -> float:
         """Return the largest leakage of a line of height one to frequencies about `away` Hz from it."""
         step = float(self.frequency[1])
         around = away + step * np.linspace(-0.5, 0.5, 5)
@@ -357,7 +357,7 @@ def spectrum(
     5.03
     """
     _check_choices(window, scaling, trend)
-    samples = checked_samples(t, x, MIN_SAMPLE_COUNT)
+    samples = check_samples(t, x, MIN_SAMPLE_COUNT)
     found = _compute_spectrum(samples, window, scaling, trend)
     late = found.amplitude[found.frequency > HIGH_FREQUENCY_FRACTION * found.frequency[-1]]
     _warn_of_aliasing(samples.name, found, float(late.max(initial=0.0)), "close to half the sampling rate", 3)

@@ -281,18 +281,18 @@ class InverseDynamics:
     def torques(self) -> dict[str, Profile]:
         """Return splines of the torques by link, one between every two breaks of the motion."""
         edges = sorted({0.0, self.end, *(b for each in self.motion for b in each.breaks if 0 < b < self.end)})
-        parts = [self._part(*both) for both in pairwise(edges)]
+        parts = [self._spline_segment(*both) for both in pairwise(edges)]
         return {link: _join(edges, [part[k] for part in parts]) for k, link in enumerate(self.system.inputs)}
 
-    def _part(self, begin: float, end: float) -> list[Profile]:
+    def _spline_segment(self, begin: float, end: float) -> list[Profile]:
         """Return splines from `begin` to `end`, with points added until they are accurate between them."""
         from scipy.interpolate import CubicSpline
 
         times = np.linspace(begin, end, INITIAL_POINT_COUNT)
-        values = self._at(times, begin, end)
+        values = self._evaluate(times, begin, end)
         while True:
             middles = (times[1:] + times[:-1]) / 2
-            between = self._at(middles, begin, end)
+            between = self._evaluate(middles, begin, end)
             missed = np.abs(CubicSpline(times, values)(middles) - between).max(axis=0)
             share = float((missed / np.maximum(np.abs(values).max(), 1e-300)).max())
             if share <= SPLINE_TOLERANCE:
@@ -306,7 +306,7 @@ class InverseDynamics:
             times, values = every[order], np.concatenate([values, between])[order]
         return [spline(times.tolist(), each.tolist(), after="hold") for each in values.T]
 
-    def _at(self, times: Array, begin: float, end: float) -> Array:
+    def _evaluate(self, times: Array, begin: float, end: float) -> Array:
         """Return the torques (times, actuators), with the profile segments that hold between two breaks."""
         middle = (begin + end) / 2
         rows = [

@@ -100,10 +100,10 @@ class ModelSet:
         model = self.start.model
         C0 = self._measured
         inner = model.A - model.B @ K - L @ C0
-        return np.concatenate([self._of(plants, K, L, inner) for plants in self._stacks])
+        return np.concatenate([self._evaluate(plants, K, L, inner) for plants in self._stacked_models])
 
     @cached_property
-    def _stacks(self) -> list[DesignModel]:
+    def _stacked_models(self) -> list[DesignModel]:
         """Return the plants of equal order as stacked matrices."""
         orders = sorted({len(each.A) for each in self.plants})
         groups = [[each for each in self.plants if len(each.A) == order] for order in orders]
@@ -121,7 +121,7 @@ class ModelSet:
             )
         return C
 
-    def _of(self, plants: DesignModel, K: Array, L: Array, inner: Array) -> Array:
+    def _evaluate(self, plants: DesignModel, K: Array, L: Array, inner: Array) -> Array:
         """Return the requirements of stacked plants of equal order."""
         count, n = plants.x0.shape
         t, N = self.times, n + len(inner)

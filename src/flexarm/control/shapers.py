@@ -198,25 +198,25 @@ class Shaper:
         f0, ratio = self.frequencies[mode], self.ratios[mode]
         if self.residual(f0, ratio) > residual * (1 + 1e-9):
             return 0.0
-        return sum(self._edge(f0, ratio, residual, way) for way in (-1, 1))
+        return sum(self._band_edge(f0, ratio, residual, way) for way in (-1, 1))
 
-    def _edge(self, f0: float, ratio: float, residual: float, way: int) -> float:
+    def _band_edge(self, f0: float, ratio: float, residual: float, way: int) -> float:
         """Return the relative distance from a frequency to the edge of the band, downwards or upwards (`way`)."""
         steps = np.linspace(0, 1 if way < 0 else 3, 20001)[1:]
-        left = self._along(f0, ratio, way, steps)
+        left = self._residual_at(f0, ratio, way, steps)
         beyond = np.flatnonzero(left > residual * (1 + 1e-9))
         if not len(beyond):
             return float(steps[-1])
         low, high = (0.0 if beyond[0] == 0 else float(steps[beyond[0] - 1])), float(steps[beyond[0]])
         for _ in range(60):
             middle = (low + high) / 2
-            if self._along(f0, ratio, way, np.array([middle]))[0] > residual * (1 + 1e-12):
+            if self._residual_at(f0, ratio, way, np.array([middle]))[0] > residual * (1 + 1e-12):
                 high = middle
             else:
                 low = middle
         return low
 
-    def _along(self, f0: float, ratio: float, way: int, steps: Array) -> Array:
+    def _residual_at(self, f0: float, ratio: float, way: int, steps: Array) -> Array:
         return self.residual(f0 * (1 + way * steps), ratio)
 
     def plot(self, frequencies: Any = None) -> Figure:

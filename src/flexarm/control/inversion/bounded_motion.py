@@ -83,7 +83,7 @@ class BoundedMotionSearch:
                 motion = linear_motion(self._ends[0], goals, nodes.step)
                 self._warn_of_posture(motion)
             else:
-                nodes, goals, motion, error = self._refined(self._nodes(MIN_STEP_COUNT, before, after))
+                nodes, goals, motion, error = self._refine(self._nodes(MIN_STEP_COUNT, before, after))
         return self._result(nodes, goals, motion, error)
 
     # --- windows ---
@@ -147,13 +147,13 @@ class BoundedMotionSearch:
         q = static_postures(self.constraint, goals, loaded=True)
         return Motion(q, goals.v, goals.a, self.constraint.torques(q, goals.v, goals.a), q)
 
-    def _refined(self, nodes: TimeGrid) -> tuple[TimeGrid, ReferenceSamples, Motion, float | None]:
+    def _refine(self, nodes: TimeGrid) -> tuple[TimeGrid, ReferenceSamples, Motion, float | None]:
         """Refine the grid until the motion converges, or changes more than by the refinement before.
 
         Steps that resolve zeros which pass through infinity along the path find no bounded motion, or a rougher one.
         """
         goals = self.constraint.goals(nodes.times)
-        motion = self._first(nodes, goals)
+        motion = self._solve_first(nodes, goals)
         if self.sample is not None:
             return nodes, goals, motion, None
         error, is_rougher = np.inf, False
@@ -163,9 +163,9 @@ class BoundedMotionSearch:
             and self._size(finer := nodes.halved()) <= MAX_PROBLEM_SIZE
         ):
             closer = self.constraint.goals(finer.times)
-            ring = self._ring(finer, closer)
-            q = ring.solve(_upsample(motion.q - motion.base) + ring.statics, self.report)
-            found = None if q is None else self._motion(ring, q)
+            collocation = self._collocation(finer, closer)
+            q = collocation.solve(_upsample(motion.q - motion.base) + collocation.statics, self.report)
+            found = None if q is None else self._motion(collocation, q)
             change, rough = (np.inf, np.inf) if found is None else self._change(motion, found)
             if is_rougher := found is None or change > error:
                 break
@@ -186,25 +186,25 @@ class BoundedMotionSearch:
             )
         return nodes, goals, motion, float(error)
 
-    def _first(self, nodes: TimeGrid, goals: ReferenceSamples) -> Motion:
-        ring = self._ring(nodes, goals)
-        q = ring.solve(static_postures(self.constraint, goals, loaded=True), self.report)
-        q = ring.solve_by_continuation(self.report) if q is None else q
+    def _solve_first(self, nodes: TimeGrid, goals: ReferenceSamples) -> Motion:
+        collocation = self._collocation(nodes, goals)
+        q = collocation.solve(static_postures(self.constraint, goals, loaded=True), self.report)
+        q = collocation.solve_by_continuation(self.report) if q is None else q
         if q is None:
             raise ArithmeticError(
                 "tip: no bounded motion was found along the path; a slower path, a stiffer robot, longer windows "
                 "(before, after) or longer steps (sample) may help"
             )
-        return self._motion(ring, q)
+        return self._motion(collocation, q)
 
-    def _ring(self, nodes: TimeGrid, goals: ReferenceSamples) -> PeriodicCollocation:
+    def _collocation(self, nodes: TimeGrid, goals: ReferenceSamples) -> PeriodicCollocation:
         return PeriodicCollocation(
             self.constraint, goals, nodes.step, static_postures(self.constraint, goals, loaded=False)
         )
 
-    def _motion(self, ring: PeriodicCollocation, q: Array) -> Motion:
-        v, a = ring.rates(q)
-        return Motion(q, v, a, self.constraint.torques(q, v, a), ring.statics)
+    def _motion(self, collocation: PeriodicCollocation, q: Array) -> Motion:
+        v, a = collocation.rates(q)
+        return Motion(q, v, a, self.constraint.torques(q, v, a), collocation.statics)
 
     def _change(self, one: Motion, finer: Motion) -> tuple[float, float]:
         """Return the change by refinement of the worst coordinate, relative to the path, and of the worst torque."""
@@ -230,7 +230,7 @@ class BoundedMotionSearch:
     def _result(self, nodes: TimeGrid, goals: ReferenceSamples, motion: Motion, error: float | None) -> Inversion:
         system = self.constraint.system
         warn_of_furthest(system, motion.q)
-        left = self._left(motion)
+        left = self._truncation(motion)
         if left > MAX_SILENT_TRUNCATION:
             warnings.warn(
                 f"before and after: {left:.2g} of the largest departure from rest is cut off at the ends of the "
@@ -263,7 +263,7 @@ class BoundedMotionSearch:
     def _zeros(self) -> Array:
         return np.concatenate([each.zeros for each in self._ends[: 1 if self.method == "linear" else 2]])
 
-    def _left(self, motion: Motion) -> float:
+    def _truncation(self, motion: Motion) -> float:
         away = np.abs((motion.q - motion.base) / self.constraint.system.sizes).max(axis=1)
         return float(max(away[0], away[-1]) / max(away.max(), 1e-300))
 
