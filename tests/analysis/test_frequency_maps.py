@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.analysis.frequency_maps import run_pieces
 
 ARM = fa.library.two_link_arm(damping=1e-4)
 FORE, UPPER = [0.0, 0.7, 1.5], [-0.3, 0.4]
@@ -80,3 +81,33 @@ def test_motors_behind_springs_go_with_their_joints():
             assert found.frequencies[k] == pytest.approx(expected.frequencies[kept], rel=1e-9)
     held = fa.frequency_map(robot, {"upper.q": [0.1, 0.6]}, q={"upper.motor": 0.2}, modes=1, sagging=True)
     assert held.frequencies[0] == pytest.approx(held.frequencies[1])  # where the motor is held, there the joint hangs
+
+
+# --- work in pieces ---
+
+
+def test_all_is_done_in_order():
+    done = []
+    assert run_pieces([3, 1, 2], done.append, "pieces", False) == 3
+    assert done == [3, 1, 2]
+
+
+def test_an_interrupt_keeps_what_is_done():
+    done = []
+
+    def work(piece):
+        if piece == 2:
+            raise KeyboardInterrupt
+        done.append(piece)
+
+    with pytest.warns(fa.ValidityWarning, match="interrupted: 2 of 4 pieces are done"):
+        assert run_pieces([0, 1, 2, 3], work, "pieces", False) == 2
+    with pytest.raises(KeyboardInterrupt):
+        run_pieces([2, 3], work, "pieces", False)
+
+
+def test_errors_are_not_swallowed_and_the_bar_counts(capsys):
+    with pytest.raises(ZeroDivisionError):
+        run_pieces([1, 0], lambda piece: 1 / piece, "pieces", True)
+    with pytest.raises(ValueError, match="progress = 3"):
+        run_pieces([1], print, "pieces", 3)
