@@ -1,4 +1,4 @@
-"""Frequencies over postures: those of `fa.modes` at each."""
+"""Frequencies over postures against `fa.modes` at each, and work in pieces."""
 
 import numpy as np
 import pytest

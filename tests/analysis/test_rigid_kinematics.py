@@ -1,4 +1,4 @@
-"""Search for postures: errors and their derivatives, descents, starts, whole turns, intermediate poses."""
+"""Rigid twins: frames on links, the search for postures, starts, whole turns, intermediate poses."""
 
 from math import pi
 

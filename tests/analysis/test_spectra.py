@@ -1,4 +1,4 @@
-"""Spectra: heights of sines, power of noise, peaks between lines, aliasing; the modes of a robot in its motion."""
+"""Spectra: amplitudes, power of noise, peaks between lines, aliasing; sampled quantities of runs."""
 
 import warnings
 

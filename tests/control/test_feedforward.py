@@ -1,4 +1,4 @@
-"""Inverse dynamics along motions: exact for rigid robots, and how much of the error of flexible ones it takes away."""
+"""Inverse dynamics along motions, and torques against gravity, for rigid and flexible robots."""
 
 import numpy as np
 import pytest

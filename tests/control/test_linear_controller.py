@@ -1,4 +1,4 @@
-"""Linear controllers on linear models and on robots: the same law in both."""
+"""Linear controllers on linear models and on robots, and their stability margins."""
 
 from dataclasses import replace
 

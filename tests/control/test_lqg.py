@@ -1,4 +1,4 @@
-"""Observers with state feedback: separation, reduced models, sampling, and what is refused."""
+"""State feedback and observers: cost, poles, reduced models, integrals, sampling, limits, refusals."""
 
 import warnings
 
@@ -138,7 +138,7 @@ def test_missing_python_control_gives_advice(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def lqr_hanging():
+def held_beam():
     """A beam held at an angle against gravity: system, posture, linear model."""
     system = fa.System(beam(), native=False)
     q = fa.equilibrium(system, {"beam.q": 0.5})
@@ -157,8 +157,8 @@ def test_the_gain_of_a_double_integrator():
     assert margin.phase > np.pi / 3
 
 
-def test_the_cost_that_is_left_is_what_a_simulation_costs(lqr_hanging):
-    system, q, lin = lqr_hanging
+def test_the_cost_that_is_left_is_what_a_simulation_costs(held_beam):
+    system, q, lin = held_beam
     design = fa.lqr(lin, {"tip.y": 100.0, "beam.q'": 0.1}, 0.1)
     x0 = np.zeros(6)
     x0[0], x0[3] = 1e-4, 1e-3
@@ -182,8 +182,8 @@ def test_a_sampled_design_has_the_cost_between_samples():
     assert simpson(q**2, x=t) + (held[:-1:100] ** 2).sum() * 0.5 == pytest.approx(design.P[0, 0], rel=1e-6)
 
 
-def test_the_law_on_the_robot_has_the_poles_of_the_design(lqr_hanging):
-    system, q, lin = lqr_hanging
+def test_the_law_on_the_robot_has_the_poles_of_the_design(held_beam):
+    system, q, lin = held_beam
     design = fa.lqr(lin, {"tip.y": 100.0}, 0.1, integral={"tip.y": 50.0})
     expected = np.linalg.eigvals(np.block([[lin.A, np.zeros((6, 1))], [lin.C[1:], np.zeros((1, 1))]])
                                - np.vstack([lin.B, [[0.0]]]) @ design.K)  # fmt: skip
@@ -192,8 +192,8 @@ def test_the_law_on_the_robot_has_the_poles_of_the_design(lqr_hanging):
     assert design.poles.real.max() < 0
 
 
-def test_integrals_remove_what_a_constant_load_leaves(lqr_hanging):
-    system, q, lin = lqr_hanging
+def test_integrals_remove_what_a_constant_load_leaves(held_beam):
+    system, q, lin = held_beam
     load = [fa.PointLoad("beam", force=[0, -0.5, 0])]
     errors = {}
     for name, integral in (("without", None), ("with", {"tip.y": 500.0})):
@@ -204,8 +204,8 @@ def test_integrals_remove_what_a_constant_load_leaves(lqr_hanging):
     assert errors["with"] < 1e-4 * errors["without"] + 2e-5
 
 
-def test_references_are_where_outputs_go(lqr_hanging):
-    system, q, lin = lqr_hanging
+def test_references_are_where_outputs_go(held_beam):
+    system, q, lin = held_beam
     goal = lin.outputs_at["tip.y"] + 0.002
     design = fa.lqr(lin, {"tip.y": 100.0}, 0.1, references={"tip.y": goal})
     run = fa.simulate(system, 4.0, torque=design.feedback(), q0=q, native=False)
@@ -214,7 +214,7 @@ def test_references_are_where_outputs_go(lqr_hanging):
     assert closed.dc_gain[closed.outputs.index(next(each for each in closed.outputs if each.name == "beam.q")), 0] > 0
 
 
-def test_a_digital_one_becomes_the_continuous_one_lqr():
+def test_a_digital_regulator_becomes_the_continuous_one():
     lin = fa.linearize(ROD)
     design = fa.lqr(lin, {"rod.q": 1.0}, 1.0, integral=["rod.q"])
     gaps, ends = [], []
@@ -258,7 +258,7 @@ def test_an_actuator_that_the_model_leaves_out_holds_its_torque():
     assert lin.held["b"] == pytest.approx(0.5 * 9.81 * np.sin(0.4))
 
 
-def test_what_is_refused_lqr():
+def test_what_a_regulator_refuses():
     lin = fa.linearize(ROD)
     flexible = fa.linearize(beam(g=0.0))
     for given, words in [
@@ -286,13 +286,13 @@ def test_what_is_refused_lqr():
 
 def test_a_mode_that_is_not_moved_is_named():
     """Two pendulums side by side, of which one is pushed."""
-    lqr_hanging = [fa.Link("a", 1.0, mass=1.0), fa.Link("b", 0.5, mass=1.0, parent="ground")]
-    lin = fa.linearize(fa.Robot("two", links=lqr_hanging, gravity=(9.81, 0, 0)), inputs=["a"])
+    held_beam = [fa.Link("a", 1.0, mass=1.0), fa.Link("b", 0.5, mass=1.0, parent="ground")]
+    lin = fa.linearize(fa.Robot("two", links=held_beam, gravity=(9.81, 0, 0)), inputs=["a"])
     hertz = np.sqrt(1.5 * 9.81 / 0.5) / (2 * np.pi)
     with pytest.raises(ValueError, match=rf"the mode at {hertz:.4g} Hz \(mostly b\.q'?\) cannot be moved by 'a'"):
         fa.lqr(lin, {"a.q": 1.0, "b.q": 1.0})
     with pytest.raises(ValueError, match=rf"the mode at {hertz:.4g} Hz .* has no weight in Q"):
-        fa.lqr(fa.linearize(fa.Robot("two", links=lqr_hanging, gravity=(9.81, 0, 0))), {"a.q": 1.0})
+        fa.lqr(fa.linearize(fa.Robot("two", links=held_beam, gravity=(9.81, 0, 0))), {"a.q": 1.0})
 
 
 def test_a_design_may_be_used_twice_and_its_arguments_changed():

@@ -1,4 +1,4 @@
-"""Computed torque: exact on rigid robots, nearly so on stiff ones, and a fast loop that damps what bends."""
+"""Computed torque with a fast loop, and feedback linearization of elastic joints."""
 
 import numpy as np
 import pytest
@@ -196,13 +196,13 @@ def test_from_a_start_on_it_a_smooth_reference_is_followed():
     assert np.abs(references["a.q"](run.data["time"].values) - run["a.q"].values).max() < 1e-6
 
 
-def test_a_digital_one_follows_too_elastic():
+def test_a_digital_linearization_follows_too():
     law = fa.elastic_joint_linearization(elastic_arm(1), POLES, {"a": 0.5}, rate=250.0)
     run = fa.simulate(elastic_arm(1), 2.0, torque=law, native=False)
     assert float(run["a.q"][-1]) == pytest.approx(0.5, abs=5e-3)
 
 
-def test_what_is_refused_elastic():
+def test_what_a_linearization_refuses():
     bar, metal = fa.Section.rectangle(0.01, 0.01), fa.Material(7e10, 2700.0)
     bent = fa.Robot("bent", links=[fa.Link("a", 1.0, section=bar, material=metal, flexible=fa.Flexible(bend_y=1))])
     stiff = fa.Robot("stiff", links=[fa.Link("a", 1.0, mass=1.0)])

@@ -1,4 +1,4 @@
-"""Joint PID: no steady error, and no wind-up."""
+"""Joint PID and PD: steady errors, wind-up, elastic drives, moving references."""
 
 import numpy as np
 import pytest

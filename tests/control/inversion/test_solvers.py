@@ -1,4 +1,4 @@
-"""The linear inverse against the exact bilateral solution."""
+"""Linear method against the exact bilateral solution, windows, and collocation on a periodic grid."""
 
 from types import SimpleNamespace
 
