@@ -1,11 +1,11 @@
-"""The same case with more shapes and with finer steps."""
+"""Convergence studies with more shapes and with finer steps."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.analysis.convergence import carried_over, with_more_shapes
+from flexarm.analysis.convergence import transfer_coordinates, with_more_shapes
 
 TORQUE = {"upper": fa.bang_bang(0.02, (0.2, 0.4)), "fore": fa.bang_bang(0.005, (0.2, 0.4))}
 
@@ -33,7 +33,7 @@ def test_differences_are_those_of_the_runs(found):
     assert found["frequency 1"].steps is None
 
 
-def test_it_prints_a_table(found):
+def test_print_shows_a_table(found):
     head, columns, *rows, note = str(found).splitlines()
     assert head == "two-link flexible arm, 0.6 s; shapes upper: bend_y 2; fore: bend_y 2"
     assert columns.split() == ["quantity", "value", "2", "more", "finer", "steps"]
@@ -78,7 +78,7 @@ def test_more_of_every_basis(basis, coordinates):
 
 
 def test_more_shapes_are_of_the_same_model():
-    """Few modes are exact by themselves, many are not."""
+    """The model chosen for few modes is kept with more modes."""
     few = arm(count=11)
     assert few.link("fore").stiffening == "exact"
     assert with_more_shapes(few, 2).link("fore").stiffening == "exact"
@@ -86,7 +86,7 @@ def test_more_shapes_are_of_the_same_model():
 
 
 @pytest.mark.parametrize(
-    ("basis", "count", "said"),
+    ("basis", "count", "message"),
     [
         (fa.reduced(500), 2, "elements = 502: must be"),
         (fa.reduced(300, 99), 2, "modes = 101: must be"),
@@ -94,46 +94,46 @@ def test_more_shapes_are_of_the_same_model():
         ("elements", 499, "bend_y = 501: must be"),
     ],
 )
-def test_more_than_there_can_be(basis, count, said):
-    with pytest.raises(ValueError, match=f"more = 2: asks for too many shapes of link 'upper'; {said}"):
+def test_too_many_shapes_are_refused(basis, count, message):
+    with pytest.raises(ValueError, match=f"more = 2: gives too many shapes of link 'upper'; {message}"):
         with_more_shapes(arm(basis, count), 2)
 
 
 @pytest.mark.parametrize("basis", ["modes", "elements", fa.reduced(6, interface="fixed")])
-def test_initial_deflections_are_carried_over(basis):
+def test_initial_deflections_are_projected(basis):
     robot = arm(basis).with_({"links.fore.joint": fa.FixedPrismatic()} if basis == "modes" else {})
     system = fa.System(robot, native=False)
     finer = fa.System(with_more_shapes(robot, 4), native=False)
     q = 1e-3 * system.sizes * np.random.default_rng(0).uniform(-1, 1, system.nq)
     q[system.index("fore.q")] = 0.3
-    other = carried_over(q, system, finer)
+    other = transfer_coordinates(q, system, finer)
     assert other[finer.index("fore.q")] == 0.3
     assert_allclose(finer.tip(other), system.tip(q), atol=2e-5)
 
 
 class Memory:
-    """A digital controller that pushes the less the more often it was asked."""
+    """Digital controller whose torque decreases with each call."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.call_count = 0
 
     def __call__(self, t, q, v):
-        self.asked += 1
-        return [0.02 / self.asked, 0.0]
+        self.call_count += 1
+        return [0.02 / self.call_count, 0.0]
 
 
-def test_controllers_remember_nothing_of_other_runs():
+def test_controllers_have_no_memory_of_other_runs():
     law = Memory()
     options = {"torque": fa.Feedback(law, rate=100), "native": False}
     found = fa.convergence(arm(), 0.1, more=1, **options)
-    asked = law.asked
+    calls = law.call_count
     alone = fa.simulate(arm(), 0.1, torque=fa.Feedback(Memory(), rate=100), rtol=1e-5, native=False)
     assert_allclose(found.tighter.array("tip"), alone.array("tip"), rtol=1e-12)
-    assert asked <= 12
+    assert calls <= 12
 
 
 @pytest.mark.parametrize(
-    ("law", "said"),
+    ("law", "message"),
     [
         (lambda t, q, v: [-q["upper.q"], -v["fore.q"]], ""),
         (lambda t, q, v: [-q[0], -0.1 * sum(v[k] for k in range(v.shape[0]))], ""),
@@ -142,9 +142,9 @@ def test_controllers_remember_nothing_of_other_runs():
         (lambda t, q, v: [-q[0], -0.1 * np.ones(6) @ v], "does not suit a robot with more shapes"),
     ],
 )
-def test_laws_read_coordinates_by_name(law, said):
-    if said:
-        with pytest.raises(ValueError, match=f"torque: the law {said}"):
+def test_laws_read_coordinates_by_name(law, message):
+    if message:
+        with pytest.raises(ValueError, match=f"torque: the law {message}"):
             fa.convergence(arm(), 0.02, torque=law, more=1, native=False)
     else:
         assert fa.convergence(arm(), 0.02, torque=law, more=1, native=False).finer.status == "completed"

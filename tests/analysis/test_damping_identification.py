@@ -31,7 +31,7 @@ def test_exact_sums_are_found_exactly(count, offset):
     assert found(T) == pytest.approx(x, abs=1e-8)
 
 
-def test_the_strongest_are_found_beside_others():
+def test_the_strongest_vibrations_are_found_among_others():
     x = sum(vibration(T, *each) for each in MANY)
     found = fa.decay(T, x, modes=2)
     assert found.frequencies == pytest.approx([3.0, 7.7], rel=1e-6)  # which last longer than 8.4
@@ -45,7 +45,7 @@ def test_a_strong_damping_and_a_slow_drift_of_its_own():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_noise_is_borne(seed):
+def test_noise_has_little_effect(seed):
     noise = 0.02 * np.random.default_rng(seed).normal(size=len(T))
     one = fa.decay(T, vibration(T, *MANY[0]) + noise)
     assert one.frequencies[0] == pytest.approx(3.0, rel=1e-3)
@@ -75,14 +75,14 @@ def test_the_decrement_of_one_vibration(f, zeta):
         (np.ones(len(T)), {}, "does not change"),
     ],
 )
-def test_what_cannot_be_found_is_told(x, options, sentence):
+def test_signals_without_vibrations_are_refused(x, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         fa.decay(T, x, **options)
 
 
 @pytest.fixture(scope="module")
 def run():
-    """A damped beam that is let go from a little of its first two modes."""
+    """Run of a damped beam released from a small deflection in its first two modes."""
     damping = fa.Damping(ratio=[0.01, 0.02])
     link = fa.library.rotating_beam(modes=2).links[0]
     robot = fa.Robot(links=[link.model_copy(update={"joint": fa.Weld()})]).with_(
@@ -94,13 +94,13 @@ def run():
 
 
 def test_a_robots_decay_has_its_modes(run):
-    wanted = fa.modes(run.robot)
+    expected = fa.modes(run.robot)
     found = run.decay("tip.y", after=0.5, modes=2)
     assert found.unit == "m"
-    assert found.frequencies == pytest.approx(wanted.frequencies, rel=1e-4)
-    assert found.damping_ratios == pytest.approx(wanted.damping_ratios, rel=1e-3)
+    assert found.frequencies == pytest.approx(expected.frequencies, rel=1e-4)
+    assert found.damping_ratios == pytest.approx(expected.damping_ratios, rel=1e-3)
     assert found.fit > 1 - 1e-6
     fast = run.decay("tip.y''", after=0.5, before=4.0, modes=2, sample=0.004)
-    assert fast.frequencies == pytest.approx(wanted.frequencies, rel=1e-4)
-    assert fast.damping_ratios == pytest.approx(wanted.damping_ratios, rel=1e-2)  # the slow one is hardly seen
+    assert fast.frequencies == pytest.approx(expected.frequencies, rel=1e-4)
+    assert fast.damping_ratios == pytest.approx(expected.damping_ratios, rel=1e-2)  # the slow one is hardly seen
     assert fast.unit == "m/s2"

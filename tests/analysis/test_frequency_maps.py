@@ -1,9 +1,10 @@
-"""Frequencies over postures: those of `fa.modes` at each."""
+"""Frequencies over postures against `fa.modes` at each, and work in pieces."""
 
 import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.analysis.frequency_maps import run_pieces
 
 ARM = fa.library.two_link_arm(damping=1e-4)
 FORE, UPPER = [0.0, 0.7, 1.5], [-0.3, 0.4]
@@ -14,13 +15,13 @@ def test_each_posture_has_the_frequencies_of_its_modes(joints):
     found = fa.frequency_map(ARM, {"fore.q": FORE, "upper.q": UPPER}, modes=2, joints=joints)
     assert found.frequencies.shape == (3, 2, 2)
     for i, fore in enumerate(FORE):
-        wanted = fa.modes(ARM, {"fore.q": fore, "upper.q": UPPER[1]}, joints=joints)
-        kept = np.flatnonzero(~wanted.rigid)[:2]
-        assert found.frequencies[i, 1] == pytest.approx(wanted.frequencies[kept])
-        assert found.damping_ratios[i, 1] == pytest.approx(wanted.damping_ratios[kept])
+        expected = fa.modes(ARM, {"fore.q": fore, "upper.q": UPPER[1]}, joints=joints)
+        kept = np.flatnonzero(~expected.rigid)[:2]
+        assert found.frequencies[i, 1] == pytest.approx(expected.frequencies[kept])
+        assert found.damping_ratios[i, 1] == pytest.approx(expected.damping_ratios[kept])
 
 
-def test_the_data_are_labelled_and_ones_own():
+def test_data_are_labelled_copies():
     found = fa.frequency_map(ARM, {"fore.q": FORE}, modes=2)
     data = found.data
     assert data["frequency"].dims == ("fore.q", "mode")
@@ -44,18 +45,18 @@ def test_slides_and_closed_loops():
     found = fa.frequency_map(telescope, {"boom.q": [0.3, 0.6]}, modes=1)
     assert found.units == {"boom.q": "m"}
     for k, out in enumerate((0.3, 0.6)):
-        wanted = fa.modes(telescope, {"boom.q": out}, joints="locked").frequencies[0]
-        assert found.frequencies[k, 0] == pytest.approx(wanted)
+        expected = fa.modes(telescope, {"boom.q": out}, joints="locked").frequencies[0]
+        assert found.frequencies[k, 0] == pytest.approx(expected)
     links = [fa.Link("crank", 0.2, **bar), fa.Link("coupler", 0.5, flexible=fa.Flexible(bend_y=1), **bar)]
     links.append(fa.Link("rocker", 0.4, fa.Revolute("z"), parent="ground", offset=(0.5, 0, 0), **bar))
     loop = fa.Robot(links=links, constraints=[fa.Loop("coupler", "rocker")])
     start, joints = {"coupler.q": -0.6, "rocker.q": 1.4}, {"crank": "locked"}
     found = fa.frequency_map(loop, {"crank.q": [0.9, 1.0]}, q=start, joints=joints, modes=1)
-    wanted = fa.modes(loop, {"crank.q": 1.0, **start}, joints=joints).frequencies[0]
-    assert found.frequencies[1, 0] == pytest.approx(wanted)
+    expected = fa.modes(loop, {"crank.q": 1.0, **start}, joints=joints).frequencies[0]
+    assert found.frequencies[1, 0] == pytest.approx(expected)
 
 
-def test_what_does_not_vibrate_is_told():
+def test_postures_with_fewer_vibrations_cause_a_warning():
     rod = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)], gravity=(9.81, 0, 0))
     with pytest.warns(fa.ValidityWarning, match="at 1 of 2 postures fewer"):
         found = fa.frequency_map(rod, {"rod.q": [0.0, 3.0]}, modes=1, joints="free")
@@ -75,8 +76,38 @@ def test_motors_behind_springs_go_with_their_joints():
         found = fa.frequency_map(robot, {"upper.q": [-0.5, 0.6]}, q={"fore.q": 0.3}, modes=2, sagging=sagging)
         for k, upper in enumerate((-0.5, 0.6)):
             posture = {"upper.q": upper, "fore.q": 0.3}
-            wanted = fa.modes(robot, fa.equilibrium(robot, posture) if sagging else posture, joints="locked")
-            kept = [each for each, kind in enumerate(wanted.kinds) if kind == "vibration"][:2]
-            assert found.frequencies[k] == pytest.approx(wanted.frequencies[kept], rel=1e-9)
+            expected = fa.modes(robot, fa.equilibrium(robot, posture) if sagging else posture, joints="locked")
+            kept = [each for each, kind in enumerate(expected.kinds) if kind == "vibration"][:2]
+            assert found.frequencies[k] == pytest.approx(expected.frequencies[kept], rel=1e-9)
     held = fa.frequency_map(robot, {"upper.q": [0.1, 0.6]}, q={"upper.motor": 0.2}, modes=1, sagging=True)
     assert held.frequencies[0] == pytest.approx(held.frequencies[1])  # where the motor is held, there the joint hangs
+
+
+# --- work in pieces ---
+
+
+def test_all_is_done_in_order():
+    done = []
+    assert run_pieces([3, 1, 2], done.append, "pieces", False) == 3
+    assert done == [3, 1, 2]
+
+
+def test_an_interrupt_keeps_what_is_done():
+    done = []
+
+    def work(piece):
+        if piece == 2:
+            raise KeyboardInterrupt
+        done.append(piece)
+
+    with pytest.warns(fa.ValidityWarning, match="interrupted: 2 of 4 pieces are done"):
+        assert run_pieces([0, 1, 2, 3], work, "pieces", False) == 2
+    with pytest.raises(KeyboardInterrupt):
+        run_pieces([2, 3], work, "pieces", False)
+
+
+def test_errors_are_not_swallowed_and_the_bar_counts(capsys):
+    with pytest.raises(ZeroDivisionError):
+        run_pieces([1, 0], lambda piece: 1 / piece, "pieces", True)
+    with pytest.raises(ValueError, match="progress = 3"):
+        run_pieces([1], print, "pieces", 3)

@@ -1,4 +1,4 @@
-"""Frequency responses from runs: those of the linear model, at peaks and between them; what spoils them is told."""
+"""Frequency responses from runs against those of the linear model, and warnings."""
 
 import warnings
 
@@ -33,16 +33,16 @@ def lin(system):
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_a_chirp_tells_the_response_of_the_linear_model(run, lin, output):
+def test_a_chirp_gives_the_response_of_the_linear_model(run, lin, output):
     found = run.frf("beam", output)
-    wanted = lin[output, "beam"].frf(found.frequency)[:, 0, 0]
+    expected = lin[output, "beam"].frf(found.frequency)[:, 0, 0]
     assert found.frequency[[0, -1]] == pytest.approx([0.2, 10.0], abs=1.5)
-    assert np.abs(found.response / wanted - 1).max() < 5e-3
+    assert np.abs(found.response / expected - 1).max() < 5e-3
     assert found.unit == f"{lin[output, 'beam'].outputs[0].unit}/(N m)"
     assert np.median(found.coherence) > 0.99
 
 
-def test_at_frequencies_of_ones_own(run, lin):
+def test_at_given_frequencies(run, lin):
     peak = np.abs(lin.poles.imag[np.abs(lin.poles.imag) > 1]).min() / (2 * np.pi)
     f = [1.0, peak, 5.0]
     found = run.frf("beam", "tip.y''", f)
@@ -63,18 +63,18 @@ def test_a_driven_joint_is_an_input(system):
     assert np.abs(found.response / model.frf([2.0])[:, 0, 0] - 1).max() < 0.5
 
 
-def test_feedback_is_borne(system, lin):
-    """What the actuator gives is the input, whoever asked for it: the robot between is the same."""
+def test_feedback_does_not_disturb_the_response(system, lin):
+    """The torque of the actuator is the input, even if a feedback determines it."""
     sweep = fa.chirp(0.05, 0.2, 10.0, SWEEP)
     law = fa.Feedback(lambda t, q, v: [sweep(t) - 20 * q["beam.q"] - 40 * v["beam.q"]])
     held = fa.simulate(system, SWEEP + 6, torque=law, rtol=1e-9, sample=0.02, native=False)
     found = held.frf("beam", "tip.y''", np.linspace(1.0, 9.0, 60))
-    wanted = lin["tip.y''", "beam"].frf(found.frequency)[:, 0, 0]
-    assert np.abs(found.response / wanted - 1).max() < 1e-2
+    expected = lin["tip.y''", "beam"].frf(found.frequency)[:, 0, 0]
+    assert np.abs(found.response / expected - 1).max() < 1e-2
 
 
 def test_what_holds_the_robot_is_no_input(system):
-    """Under its weight, held by a torque, bent: the response is that about this state."""
+    """A robot held against gravity has the response about its deflected state."""
     heavy = fa.System(system.robot.with_({"gravity": (0, -0.2, 0)}), native=False)
     q0 = fa.equilibrium(heavy)
     hold, sweep = float(heavy.inverse_dynamics(q0, None, None)[0]), fa.chirp(0.02, 0.2, 8.0, 8.0)
@@ -92,7 +92,7 @@ def test_what_holds_the_robot_is_no_input(system):
         loose.frf("beam", "tip.y")
 
 
-def test_other_inputs_are_told():
+def test_other_inputs_cause_a_warning():
     links = [fa.Link(name, 1.0, mass=1.0) for name in ("upper", "fore")]
     arm, sweep = fa.System(fa.Robot(links=links), native=False), fa.chirp(1e-3, 1.0, 10.0, 1.5)
     both = fa.simulate(arm, 2.0, torque={"upper": sweep, "fore": lambda t: 0.5 * sweep(t)}, native=False)
@@ -109,12 +109,12 @@ def test_other_inputs_are_told():
     assert found.response == pytest.approx(lin["tip.y''", "upper"].frf(found.frequency)[:, 0, 0], rel=1e-2)
 
 
-def test_what_is_not_linear_is_seen_in_the_coherence(system, run):
+def test_nonlinearity_reduces_the_coherence(system, run):
     far = chirped(system, 20.0, 2.0)
     assert far.frf("beam", "tip.y''").coherence.mean() < 0.95 < 0.99 < run.frf("beam", "tip.y''").coherence.mean()
 
 
-def test_ends_and_starts_that_blur_are_told(system):
+def test_motion_at_start_or_end_causes_a_warning(system):
     with pytest.warns(fa.ValidityWarning, match="still moves at the end"):
         chirped(system, 0.05, 0.0).frf("beam", "tip.y")
     run = chirped(system, 0.05, 2.0)

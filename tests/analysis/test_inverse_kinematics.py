@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.analysis.rigid_kinematics import Twin
+from flexarm.analysis.rigid_kinematics import RigidTwin
 from tests.helpers import robots
 from tests.sliders import PAIRS, pair
 
@@ -25,13 +25,13 @@ def tip(robot: fa.Robot, q: np.ndarray) -> np.ndarray:
 
 
 def angles(robot: fa.Robot, q: np.ndarray) -> np.ndarray:
-    """Joint coordinates alone."""
+    """Return the joint coordinates."""
     system = fa.System(robot, native=False)
     return q[..., [each.index for each in system.coordinates if each.kind == "joint"]]
 
 
 def six_axes(**fields: object) -> fa.Robot:
-    """A wrist of three axes that meet, on an arm of three."""
+    """Return an arm of three joints with a wrist of three intersecting axes."""
     axes = ["z", "y", "y", "x", "y", "x"]
     lengths = [0.4, 0.5, 0.4, 0.1, 0.1, 0.1]
     links = [rigid(f"link{k}", lengths[k], joint=fa.Revolute(axis)) for k, axis in enumerate(axes)]
@@ -52,7 +52,7 @@ def test_two_links_by_the_law_of_cosines(target, side):
 
 
 def test_a_slide_and_a_hinge():
-    """A guide on a turning link: distance and direction."""
+    """A prismatic joint on a rotating link: distance and direction."""
     robot = pair("R", "Pb")
     q = fa.inverse_kinematics(robot, (1.2, 0.9, 0.0))
     assert_allclose(tip(robot, q), [1.2, 0.9, 0.0], atol=1e-9)
@@ -63,18 +63,18 @@ def test_a_slide_and_a_hinge():
 
 @settings(max_examples=25, deadline=None)
 @given(robots(most=4), st.integers(0, 9))
-def test_where_a_tip_has_been_it_can_be_again(robot, seed):
+def test_reachable_poses_are_reached(robot, seed):
     system = fa.System(robot, native=False)
     if not any(each.kind == "joint" for each in system.coordinates):
         return
     draw = np.random.default_rng(seed)
     for link in {robot.links[-1].name, robot.links[0].name}:
         q = np.where([each.kind == "joint" for each in system.coordinates], draw.uniform(-2, 2, system.nq), 0.0)
-        wanted = system.tip(q, link)
-        if not Twin(robot).path(link):
+        expected = system.tip(q, link)
+        if not RigidTwin(robot).moving_joints(link):
             continue  # welded to the ground
-        found = fa.inverse_kinematics(robot, wanted, link=link)
-        assert_allclose(system.tip(found, link), wanted, atol=1e-7)
+        found = fa.inverse_kinematics(robot, expected, link=link)
+        assert_allclose(system.tip(found, link), expected, atol=1e-7)
         assert not found[system.elastic].any()
 
 
@@ -83,9 +83,9 @@ def test_pairs_of_joints_keep_to_their_travel(one, other):
     robot = pair(one, other)
     system = fa.System(robot, native=False)
     inside = {f"{name}.q": 0.35 for name in ("a", "b")}
-    wanted = system.tip(inside)
-    q = fa.inverse_kinematics(robot, wanted)
-    assert_allclose(system.tip(q), wanted, atol=1e-8)
+    expected = system.tip(inside)
+    q = fa.inverse_kinematics(robot, expected)
+    assert_allclose(system.tip(q), expected, atol=1e-8)
     for name in ("a", "b"):
         low, high = robot.travel(name) or (-np.inf, np.inf)
         assert low <= q[system.index(f"{name}.q")] <= high
@@ -157,7 +157,7 @@ def test_joints_that_stay():
 
 
 def test_of_several_ways_the_nearest_to_q0_and_always_the_same():
-    """Straight inward from a stretched arm no step leads downhill: other starts find both elbows."""
+    """No step decreases the error from a stretched arm; other starts find both elbow postures."""
     q = fa.inverse_kinematics(ARM, (0.9, 0, 0))
     assert_allclose(tip(ARM, q), [0.9, 0, 0], atol=1e-9)
     assert_allclose(fa.inverse_kinematics(ARM, (0.9, 0, 0)), q, atol=0)
@@ -184,13 +184,13 @@ def test_a_posture_at_the_end_of_travel():
 
 
 def test_the_edge_of_the_reach():
-    """There the arm is stretched out and its Jacobian singular: the tip is right, joints to the root of rounding."""
+    """At the edge of the reach the Jacobian is singular: joints are accurate to the root of rounding."""
     q = fa.inverse_kinematics(ARM, (0.9, 1.2, 0.0))
     assert_allclose(tip(ARM, q), [0.9, 1.2, 0.0], atol=1e-9)
     assert_allclose(angles(ARM, q), [atan2(1.2, 0.9), 0.0], atol=1e-4)
 
 
-def test_travel_that_ends_before_the_pose_is_told():
+def test_the_message_names_joints_at_an_end_of_travel():
     robot = fa.Robot(
         links=[rigid("a", joint=fa.Revolute(limits=(-1, 0.5))), rigid("b", joint=fa.Revolute(limits=(0, 1)))]
     )
@@ -280,7 +280,7 @@ def test_a_path_of_frames():
     assert_allclose(q, turns, atol=1e-7)
 
 
-def test_a_path_beyond_the_reach_tells_where():
+def test_a_path_beyond_the_reach_names_the_pose():
     path = np.linspace((1.0, 0.5, 0.0), (2.0, 0.5, 0.0), 11)
     with pytest.raises(
         ValueError, match=r"pose\[5\] = \(1\.5, 0\.5, 0\) m: out of reach .* from the pose before is 0\.08"
@@ -289,7 +289,7 @@ def test_a_path_beyond_the_reach_tells_where():
 
 
 def test_a_path_through_where_no_tip_can_be():
-    """From one side to the other the way leads over the base, which the shorter forearm does not reach."""
+    """The path crosses the base, which the shorter forearm does not reach."""
     with pytest.raises(ValueError, match=r"pose\[1\] .* by a jump of its joints only"):
         fa.inverse_kinematics(ARM, [(1.2, 0.1, 0.0), (-1.2, 0.1, 0.0)])
 
@@ -308,17 +308,17 @@ def test_a_path_that_travel_does_not_let_through():
 @pytest.mark.parametrize(
     ("target", "far"), [((2.0, 0.0, 0.0), 0.5), ((0.0, -1.8, 0.0), 0.3), ((0.1, 0.0, 0.0), 0.4), ((1, 0.5, 0.1), 0.1)]
 )
-def test_out_of_reach_tells_the_smallest_distance(target, far):
+def test_out_of_reach_gives_the_smallest_distance(target, far):
     with pytest.raises(ValueError, match=f"out of reach of the tip of 'fore'; .* is {far:.4g} m away"):
         fa.inverse_kinematics(ARM, target)
 
 
-def test_out_of_the_plane_tells_which_components_to_leave_out():
+def test_out_of_the_plane_names_the_components_to_leave_out():
     with pytest.raises(ValueError, match=r"no joint moves it in z: leave that out by components=\('x', 'y'\)$"):
         fa.inverse_kinematics(ARM, (1.0, 0.5, 0.1))
 
 
-def test_angles_are_told_beside_distances():
+def test_the_message_gives_angles_and_distances():
     with pytest.raises(ValueError, match=r"is .* m and .* rad away"):
         fa.inverse_kinematics(ARM, fa.Pose((1.0, 0.5, 0.0), (0, 0, -2.0)))
 
@@ -338,7 +338,7 @@ def test_angles_are_told_beside_distances():
         ({"q0": np.zeros((2, 8))}, r"q0 has shape \(2, 8\)"),
     ],
 )
-def test_what_is_asked_for_is_checked(changes, sentence):
+def test_arguments_are_checked(changes, sentence):
     given = {"pose": (1.0, 0.5, 0.0), **changes}
     if sentence is None:
         fa.inverse_kinematics(ARM, **given)

@@ -23,7 +23,7 @@ def beam_on_a_hub(count, basis="modes", **more):
 
 
 def frequencies(values, count):
-    """The first so many of conjugate pairs on the imaginary axis."""
+    """Return the first of the conjugate pairs on the imaginary axis."""
     found = np.sort(values.imag[values.imag > 1e-3])
     return found[:count]
 
@@ -41,13 +41,13 @@ def test_poles_and_zeros_of_a_beam_on_a_hub(count, basis):
 
 
 def real_zeros(values):
-    """Those in the right half plane, and those in the left, the smallest first."""
+    """Return the zeros in the right and in the left half plane, sorted by magnitude."""
     real = values.real[np.abs(values.imag) < 1e-6 * np.abs(values)]
     return np.sort(real[real > 0]), np.sort(-real[real < 0])
 
 
 def test_a_tip_has_zeros_in_the_right_half_plane():
-    """The first five to 1e-6, though the tip's response there is down to exp(-15) of what it is made of."""
+    """The first five are accurate to 1e-6, though terms of the tip's response cancel to exp(-15)."""
     lin = fa.linearize(beam_on_a_hub(24, fa.Splines(5)), inputs=["beam"], outputs=["beam.q", "tip.y"])
     exact = beam_on_hub.tip_zeros()
     right, left = real_zeros(lin["tip.y", "beam"].zeros)
@@ -57,7 +57,7 @@ def test_a_tip_has_zeros_in_the_right_half_plane():
 
 
 def test_zeros_are_those_of_the_model_as_it_is():
-    """What it was made from is no longer asked where its matrices were replaced."""
+    """The equations of second order are not used if the matrices were replaced."""
     lin = fa.linearize(beam_on_a_hub(3), inputs=["beam"], outputs=["tip.y"])
     A = np.array(lin.A)
     A[4:, :4] *= 4.0
@@ -74,9 +74,9 @@ def test_zeros_of_displacements_are_those_of_the_general_way(monkeypatch, dampin
         found = part.zeros
         with monkeypatch.context() as patch:
             patch.setattr("flexarm.analysis.transfer._second_order", lambda *_: None)
-            wanted = part.zeros
-        assert len(found) == len(wanted)
-        for each in wanted:
+            expected = part.zeros
+        assert len(found) == len(expected)
+        for each in expected:
             assert np.abs(found - each).min() < 1e-6 * abs(each)
 
 
@@ -135,13 +135,13 @@ def test_all_matrices_are_derivatives_of_the_robot(arm):
     for function, by_x, by_u in ((rates, lin.A, lin.B), (outputs, lin.C, lin.D)):
         on_x = np.array([(function(x0 + e, u0) - function(x0 - e, u0)) / (2 * h) for e in h * np.eye(2 * n)]).T
         on_u = np.array([(function(x0, u0 + e) - function(x0, u0 - e)) / (2 * h) for e in h * np.eye(3)]).T
-        for found, wanted in ((by_x, on_x), (by_u, on_u)):
-            sizes = np.maximum(np.abs(wanted).max(axis=1, keepdims=True), 1e-3)
-            assert (np.abs(found - wanted) / sizes).max() < 2e-4
+        for found, expected in ((by_x, on_x), (by_u, on_u)):
+            sizes = np.maximum(np.abs(expected).max(axis=1, keepdims=True), 1e-3)
+            assert (np.abs(found - expected) / sizes).max() < 2e-4
 
 
 def test_point_forces_are_reciprocal():
-    """What a force at one place does at another, the same force there does here."""
+    """Responses are symmetric in the places of force and displacement (reciprocity)."""
     robot = fa.library.two_link_arm()
     places = ["tip", "upper(0.2)"]
     lin = fa.linearize(
@@ -152,12 +152,12 @@ def test_point_forces_are_reciprocal():
 
 
 def test_a_driven_joint_is_an_input(arm):
-    """Its acceleration moves it as a double integrator, and shakes the links as `fa.modes` with it locked says."""
+    """The driven joint is a double integrator; other poles are modes with that joint locked."""
     robot = arm.robot.with_({"gravity": (0, 0, 0)})
     lin = fa.linearize(robot, inputs=["upper.q''", "fore"], outputs=["upper.q", "tip.y"])
     locked = fa.modes(robot, joints={"upper": "locked", "fore": "free"})
-    wanted = np.sort(2 * np.pi * locked.frequencies[locked.frequencies > 1e-3])
-    assert frequencies(lin.poles, len(wanted)) == pytest.approx(wanted, rel=1e-6)
+    expected = np.sort(2 * np.pi * locked.frequencies[locked.frequencies > 1e-3])
+    assert frequencies(lin.poles, len(expected)) == pytest.approx(expected, rel=1e-6)
     assert lin.frf(0.5)[0, 0] == pytest.approx(-1 / np.pi**2)  # 1 / s^2
     assert str(lin.inputs[0]) == "upper.q'' (rad/s2)"
 
@@ -169,8 +169,8 @@ def test_on_constraints_no_state_is_redundant():
     robot = fa.Robot(links=links, constraints=[held])
     lin = fa.linearize(robot, inputs=["beam"], outputs=["reaction.rest.normal", "beam.moment(0.5)"])
     assert lin.A.shape == (6, 6)
-    wanted = 2 * np.pi * fa.modes(robot).frequencies
-    assert frequencies(lin.poles, 3) == pytest.approx(wanted, rel=1e-6)
+    expected = 2 * np.pi * fa.modes(robot).frequencies
+    assert frequencies(lin.poles, 3) == pytest.approx(expected, rel=1e-6)
     # a slow torque at one end of a beam on two supports: its force at the other, and half of its moment in the middle
     slow = lin.frf(1e-4)[:, 0].real
     assert slow == pytest.approx([-1.0, -0.5], abs=1e-3) or slow == pytest.approx([-1.0, 0.5], abs=1e-3)
@@ -179,8 +179,8 @@ def test_on_constraints_no_state_is_redundant():
 def test_at_steady_speed_rotation_stiffens():
     lin = fa.linearize(fa.library.rotating_beam(), v={"beam.q": 6.0}, inputs=["beam.q''"], outputs=["tip.y"])
     found = fa.modes(fa.library.rotating_beam(), v={"beam.q": 6.0})
-    wanted = 2 * np.pi * np.sort(found.frequencies[found.frequencies > 1e-3])[:2]
-    assert frequencies(lin.poles, 2) == pytest.approx(wanted, rel=1e-6)
+    expected = 2 * np.pi * np.sort(found.frequencies[found.frequencies > 1e-3])[:2]
+    assert frequencies(lin.poles, 2) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_wrong_names_are_refused(arm, options, sentence):
         fa.linearize(arm, **options)
 
 
-def test_points_of_ones_own_and_equilibria_without_a_word(arm):
+def test_user_points_and_no_warning_in_equilibrium(arm):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         lin = fa.linearize(
@@ -215,7 +215,7 @@ def test_points_of_ones_own_and_equilibria_without_a_word(arm):
 
 
 def test_a_closed_loop_that_one_crank_holds():
-    """Every joint could be driven: what holds the posture is the input alone. Against virtual work."""
+    """Only the input holds the posture, though every joint could be driven: compare with virtual work."""
     bar, metal = fa.Section.rectangle(0.02, 0.02), fa.Material(7e10, 2700)
     links = [fa.Link("crank", 0.2, section=bar, material=metal), fa.Link("coupler", 0.5, section=bar, material=metal)]
     links.append(fa.Link("rocker", 0.4, fa.Revolute("z"), bar, metal, parent="ground", offset=(0.5, 0, 0)))
@@ -236,7 +236,7 @@ def test_a_closed_loop_that_one_crank_holds():
     assert lin.held["crank"] == pytest.approx(weight(here)[0], rel=1e-9)
 
 
-def test_a_model_knows_where_its_outputs_are_and_what_moves():
+def test_a_model_stores_its_operating_point_and_speeds():
     arm = fa.library.two_link_arm()
     q, v = {"upper.q": 0.3, "fore.q": 0.5, "fore.bend_y[1]": 0.01}, {"upper.q": 2.0}
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Modes against the reference tables, and what the function promises."""
+"""Modes against reference tables, and properties of `fa.modes`."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def betas(row: dict[str, str], count: int = 5) -> np.ndarray:
 
 @pytest.mark.parametrize("row", table("pinned_hub_payload.csv"), ids=lambda row: "/".join(list(row.values())[:2]))
 def test_free_joint_with_hub_and_payload(row):
-    """Hermite elements: 48 of them give the fifth mode 1e-5 of beta = omega^(1/2)."""
+    """With 48 Hermite elements the fifth mode has an error of 1e-5 in beta = omega^(1/2)."""
     hub, payload = float(row["Jh/(mL^3)"]), float(row["Mp/(mL)"])
     link = unit_link(
         flexible=fa.Flexible(bend_y=48, basis="elements"),
@@ -27,7 +27,7 @@ def test_free_joint_with_hub_and_payload(row):
 
 
 def test_free_joint_with_a_few_modes():
-    """The first mode to 1e-5 of beta with 12 tip-mass modes."""
+    """The first mode has an error of 1e-5 in beta with 12 tip-mass modes."""
     row = next(r for r in table("pinned_hub_payload.csv") if (r["Jh/(mL^3)"], r["Mp/(mL)"]) == ("0.1", "0.5"))
     flexible = fa.Flexible(bend_y=12, basis=fa.Modes(tip_mass=0.5))
     link = unit_link(flexible=flexible, hub=fa.PointMass(0, inertia=0.1), payload=fa.PointMass(0.5))
@@ -381,12 +381,12 @@ def test_high_modes_of_a_stiff_mesh_on_a_soft_drive_are_right():
         ({"q": {"fore.q": float("nan")}}, ValueError, r"\['fore.q'\] = nan"),
     ],
 )
-def test_wrong_input_is_a_sentence(arguments, error, sentence):
+def test_wrong_input_is_refused_with_a_message(arguments, error, sentence):
     with pytest.raises(error, match=sentence):
         fa.modes(fa.library.two_link_arm(), **arguments)
 
 
-def test_motors_stand_where_their_joints_are_put():
+def test_motors_follow_the_given_joints():
     """A posture given by its joints has no drive wound up, so the robot would stay there."""
     joint = fa.Revolute(drive=fa.Drive(stiffness=50.0, rotor_inertia=0.01))
     found = fa.modes(fa.Robot(links=[fa.Link("a", 1.0, joint, mass=1.0)]), q={"a.q": 0.5})

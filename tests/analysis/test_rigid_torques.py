@@ -1,4 +1,4 @@
-"""Torques for a path of the tip: the rigid twin follows it, the flexible robot by as much as it is stiff."""
+"""Torques for a path of the tip: the rigid twin follows it, stiffer robots more closely."""
 
 import warnings
 from math import pi
@@ -27,7 +27,7 @@ def rigid_link(name: str, length: float = 1.0, **fields: object) -> fa.Link:
 
 
 def follow(robot: fa.Robot, plan: fa.RigidTorques, **more: object) -> fa.Run:
-    """A robot, or its twin, under the torques."""
+    """Simulate a robot, or its rigid twin, with the torques."""
     names = fa.System(robot, native=False).names
     v0 = {name: rate for name, rate in plan.v0.items() if name in names}  # the twin has no motors
     options = {"rtol": 1e-8, "sample": 0.05, "progress": False, "native": False, **more}
@@ -35,7 +35,7 @@ def follow(robot: fa.Robot, plan: fa.RigidTorques, **more: object) -> fa.Run:
 
 
 def off(run: fa.Run, path) -> float:
-    """How far the tip is from a path at most."""
+    """Return the largest distance of the tip from a path."""
     return float(np.linalg.norm(run.tip.values - [path(t) for t in run.time.values], axis=1).max())
 
 
@@ -43,7 +43,7 @@ def off(run: fa.Run, path) -> float:
 
 
 def test_a_link_on_a_hinge_by_hand():
-    """I times the angular acceleration, and the weight."""
+    """The torque is I times the angular acceleration, plus the weight."""
     robot = fa.Robot(links=[fa.Link("arm", 1.2, mass=3.0)], gravity=(0, -9.81, 0))
     turn = fa.cycloid(0.0, 1.0, DURATION)
     plan = fa.rigid_torques(robot, lambda t: (1.2 * np.cos(turn(t)), 1.2 * np.sin(turn(t)), 0), TIMES)
@@ -112,7 +112,7 @@ def test_rates_are_those_of_the_joints():
 
 
 def test_accelerations_may_jump():
-    """Speed up, then go on: the torques jump with the acceleration, and the twin follows all the same."""
+    """Torques jump with the acceleration, and the rigid twin still follows."""
     steady = Wave(1.2 + 0.1 * 0.77**2, -0.2 * 0.77)
     rise = Profile((-np.inf, 0.0, 0.77), (Wave(1.2), Wave(1.2, bend=-0.2), steady), "rise")
     path = (rise, 0.3, 0.0)
@@ -130,7 +130,7 @@ def test_torques_at_a_motors_shaft_are_smaller_by_the_gear():
     assert_allclose(50 * small, plain, atol=1e-4 * np.abs(plain).max())
 
 
-def test_joints_beside_the_path_are_held():
+def test_joints_that_do_not_serve_the_path_are_held():
     links = [rigid_link("trunk"), rigid_link("left"), rigid_link("right", parent="trunk")]
     robot = fa.Robot(links=links, gravity=(0, -9.81, 0))
     path = (fa.cycloid(1.3, 1.0, DURATION), fa.cycloid(0.5, 1.0, DURATION), 0.0)
@@ -161,7 +161,7 @@ def stiffened(times: float) -> fa.Robot:
 
 
 def test_the_flexible_arm_misses_the_path_by_part_of_its_deflection():
-    """Joints are free to turn: roots run ahead of links that bend back, and the tip is off by less than they bend."""
+    """With free joints the tip deviates by less than the links deflect."""
     arm = stiffened(10)
     run = follow(arm, fa.rigid_torques(arm, LINE, TIMES, q0=ELBOW), rtol=1e-6)
     bent = max(float(np.linalg.norm(run.deflection(name).values, axis=1).max()) for name in ("upper", "fore"))
@@ -170,7 +170,7 @@ def test_the_flexible_arm_misses_the_path_by_part_of_its_deflection():
 
 
 def test_a_stiffer_arm_misses_it_less():
-    """In proportion to its flexibility, as long as it follows without ringing."""
+    """The deviation is proportional to the flexibility if vibrations are small."""
     missed = []
     for stiffer in (10, 100):
         arm = stiffened(stiffer)
@@ -196,7 +196,7 @@ def test_a_singular_posture_on_the_way():
         fa.rigid_torques(fa.library.two_link_arm(), path, TIMES)
 
 
-def test_out_of_reach_tells_when():
+def test_out_of_reach_names_the_time():
     path = (fa.cycloid(1.2, 1.8, DURATION), 0.3, 0.0)
     with pytest.raises(ValueError, match=r"path at t = 0\.95 s = .*out of reach .* from the pose before"):
         fa.rigid_torques(fa.library.two_link_arm(), path, TIMES, q0=ELBOW)
@@ -213,14 +213,14 @@ def test_closed_loops_are_refused():
         fa.rigid_torques(robot, LINE, TIMES)
 
 
-def test_a_path_that_is_not_smooth_is_told(monkeypatch):
+def test_a_path_that_is_not_smooth_causes_a_warning(monkeypatch):
 
-    monkeypatch.setattr(module, "MOST_POINTS", 100)
+    monkeypatch.setattr(module, "MAX_POINT_COUNT", 100)
     with pytest.warns(fa.ValidityWarning, match=r"torques are off by up to .* the path is not smooth"):
         fa.rigid_torques(fa.library.two_link_arm(), line, TIMES, q0=ELBOW)
 
 
-def test_functions_are_met_between_the_times_and_jumps_refused():
+def test_functions_are_resolved_between_the_times_and_jumps_refused():
     arm = fa.library.two_link_arm()
     path = lambda t: (1.2 + 0.05 * np.sin(6 * np.pi * t), 0.3, 0.0)  # noqa: E731
     plan = fa.rigid_torques(arm, path, np.linspace(0, 1, 11), q0={"fore.q": 1.0})

@@ -1,4 +1,4 @@
-"""Responses, reduction, sampling and other people's objects of a linear model."""
+"""Linear models: responses, reduction, sampling and conversion to SciPy and python-control."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_zeros_are_those_of_a_polynomial():
 
 
 def test_zeros_of_several_inputs_and_outputs(damped):
-    """Where the matrix of transfer functions loses rank."""
+    """Zeros are where the transfer matrix loses rank."""
     zeros = damped.zeros
     assert len(zeros) > 0
     for s in zeros[np.abs(zeros) < 500]:
@@ -66,7 +66,7 @@ def test_as_many_outputs_as_inputs():
 
 
 @pytest.mark.parametrize("method", ["modal", "balanced"])
-def test_fewer_states_say_nearly_the_same(damped, method):
+def test_reduced_models_have_nearly_the_same_response(damped, method):
     f = np.geomspace(0.05, 3.0, 40)
     whole = damped["tip.y", "fore"]
     small = whole.reduce(10, method)
@@ -100,7 +100,7 @@ def test_modal_reduction_keeps_poles_and_what_is_at_rest():
         (lambda lin: lin.step([0.0, 1.0, 1.5]), "equal distances"),
     ],
 )
-def test_what_cannot_be_is_said(damped, call, sentence):
+def test_invalid_arguments_are_refused(damped, call, sentence):
     with pytest.raises((ValueError, KeyError, TypeError), match=sentence):
         call(damped)
 
@@ -118,7 +118,7 @@ def test_samples_are_exact(damped):
     assert "sampled every 0.01 s" in repr(sampled)
 
 
-def test_python_control_has_the_same(damped):
+def test_python_control_gives_the_same_results(damped):
     control = pytest.importorskip("control")
     theirs = damped.to_control()
     assert isinstance(theirs, control.StateSpace)
@@ -157,14 +157,14 @@ def diagonal(poles, forces, seen):
         ((0.0, -1.0), (1.0, 1.0), np.inf),
     ],
 )
-def test_gains_at_rest_of_slow_motions_beside_fast_ones(poles, forces, gain):
+def test_dc_gain_with_slow_and_fast_modes(poles, forces, gain):
     model = diagonal(poles, forces, [1.0] * len(poles))
     assert model.dc_gain[0, 0] == pytest.approx(gain, rel=1e-6)
     assert model.discrete(0.01).dc_gain[0, 0] == pytest.approx(gain, rel=1e-6)
 
 
-def test_gains_at_rest_of_a_robot_that_may_drift():
-    """A torque turns it without end, but bends it by no more than its inertia does."""
+def test_dc_gain_of_a_robot_that_may_drift():
+    """A constant torque accelerates the robot; its deflection is bounded by its inertia."""
     arm = fa.linearize(fa.library.rotating_beam(), inputs=["beam"], outputs=["beam.q", "deflection.beam.y", "tip.y''"])
     slow = arm.frf(1e-3)[:, 0].real
     assert np.isinf(arm.dc_gain[0, 0])

@@ -1,4 +1,4 @@
-"""Poses over time: their rates, and where they break."""
+"""Paths of poses over time: rates and breaks."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_angular_rates_are_those_of_the_axes_in_the_world():
     assert_allclose(here, [frame(each)[:3, :3] for each in t], atol=1e-6)
 
 
-def test_profiles_know_their_rates_and_breaks():
+def test_rates_and_breaks_of_profiles():
     way = tip_path((fa.cycloid(0, 1, 1.5), 0.5, fa.sine(1.0, 0.5)), TIMES)
     assert way.breaks == [1.5]
     t = np.array([0.4, 1.7])
@@ -70,7 +70,7 @@ def test_short_pieces_have_points_enough():
         (lambda t: (t, t), r"path has shape \(41, 2\)"),
     ],
 )
-def test_what_is_no_path(path, sentence):
+def test_invalid_paths_are_refused(path, sentence):
     with pytest.raises(ValueError, match=sentence):
         tip_path(path, TIMES)
 
@@ -83,6 +83,6 @@ def test_a_function_that_fails():
 @pytest.mark.parametrize(
     "times", [[0, 1, 2], [0, 1, 1, 2, 3, 4, 5], "text", 3.0, np.zeros((6, 2)), [0, 1, 2, 3, 4, np.nan]]
 )
-def test_what_are_no_times(times):
+def test_invalid_times_are_refused(times):
     with pytest.raises(ValueError, match="times"):
         tip_path(swirl, times)

@@ -1,4 +1,4 @@
-"""Robots under a compiled feedback as linear systems: what theory says of closed loops."""
+"""Robots under a compiled feedback as linear systems, for comparison with theory."""
 
 import casadi as ca
 import numpy as np
@@ -8,7 +8,7 @@ from flexarm.feedback.traced_law import TracedLaw
 
 
 def matrices(robot, feedback, q=None):
-    """A of (q, v, states of the law), about a posture."""
+    """Return the state matrix for (q, v, states of the law) about a posture."""
     system = fa.System(robot, native=False)
     lin = fa.linearize(system, q=q)
     by_state, by_own, rates_by_state, rates_by_own = slopes(system, feedback, q)
@@ -16,7 +16,7 @@ def matrices(robot, feedback, q=None):
 
 
 def slopes(system, feedback, q=None):
-    """Of torques and of the rates of states: by (q, v), by states."""
+    """Return derivatives of torques and of state rates by (q, v) and by states."""
     law = TracedLaw(feedback, system)
     arguments = law.function.sx_in()
     found = law.function(*arguments)
@@ -29,14 +29,14 @@ def slopes(system, feedback, q=None):
 
 
 def poles(robot, feedback, q=None):
-    """Of the upper half plane, slowest vibration first."""
+    """Return the poles in the upper half plane, the slowest first."""
     found = np.linalg.eigvals(matrices(robot, feedback, q))
     found = found[found.imag >= -1e-9]
     return found[np.argsort(np.abs(found))]
 
 
 def closed_loop_poles(system, feedback, lin, q, t=100.0):
-    """Of small motions about the posture of a linear model (all actuators its inputs), states of the law included."""
+    """Return the poles of small motions about the posture of a linear model, states of the law included."""
     law = TracedLaw(feedback, system)
     arguments = law.function.sx_in()
     outputs = ca.vertcat(*law.function(*arguments))
@@ -49,9 +49,9 @@ def closed_loop_poles(system, feedback, lin, q, t=100.0):
     return np.linalg.eigvals(A)
 
 
-def same_poles(found, wanted, rtol=1e-6):
-    """Whether two sets of poles are the same, each within a part of its size."""
-    left = list(wanted)
+def same_poles(found, expected, rtol=1e-6):
+    """Return True if two sets of poles are equal within a relative tolerance."""
+    left = list(expected)
     for pole in found:
         nearest = min(left, key=lambda each: abs(each - pole))
         if abs(nearest - pole) > rtol * max(abs(pole), 1.0):

@@ -1,4 +1,4 @@
-"""Filters: responses as their formulas say, and loops that they make stable."""
+"""Filters: responses against formulas, and loops that they stabilise."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_at_its_frequency_a_notch_leaves_its_depth():
 
 
 def test_a_notch_makes_a_loop_around_a_spring_stable():
-    """PD on the far side of an elastic drive shakes it; without what is near the resonance it does not."""
+    """PD with the joint's coordinate destabilises an elastic drive; a notch at the resonance prevents it."""
     shaken = fa.pd(SPRUNG, 50.0, 10.0, {"a": 0.0}, side="joint")
     assert poles(SPRUNG, shaken).real.max() > 3
     quiet = fa.notch(shaken, RESONANCE)
@@ -76,8 +76,8 @@ def test_a_notch_makes_a_loop_around_a_spring_stable():
     assert np.abs(runs[1]["a.motor"].values[-50:]).max() < 0.01
 
 
-def test_a_low_pass_tells_the_lag_that_a_notch_cures():
-    """Behind a lag even a PD of the motor shakes the spring."""
+def test_a_notch_stabilises_a_loop_with_a_low_pass():
+    """With a lag even PD of the motor destabilises the spring."""
     motor = fa.pd(SPRUNG, 50.0, 10.0, {"a": 0.0})
     slow = fa.low_pass(motor, 5.0)
     assert poles(SPRUNG, slow).real.max() > 1
@@ -107,7 +107,7 @@ def test_filters_of_feedbacks_with_states():
     assert run["a.motor"].values[-1] == pytest.approx(0.1, abs=2e-3)
 
 
-def test_controllers_on_a_model_tell_what_they_drive():
+def test_controllers_on_a_model_have_links():
     """A notch of depth 1 changes nothing."""
     stiff = pendulum(fa.Drive(stiffness=1000.0, rotor_inertia=0.2))
     for robot, law in (
@@ -128,7 +128,7 @@ def test_links_are_those_that_are_driven():
     assert set(fa.notch(controller, 5.0, links=["fore"]).states) == {"notch.fore"}
     with pytest.raises(ValueError, match="does not drive 'hand'; it drives upper, fore"):
         fa.notch(controller, 5.0, links=["hand"])
-    with pytest.raises(ValueError, match=r"links: a law of your own does not tell which it drives"):
+    with pytest.raises(ValueError, match=r"links: the links that a law of your own drives are not known"):
         fa.notch(plain(), 5.0)
     with pytest.raises(ValueError, match="must be below half the law's sample rate, 50 Hz"):
         fa.low_pass(plain(100.0), 60.0, links=["a"])

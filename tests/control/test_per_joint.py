@@ -1,11 +1,11 @@
-"""Gains to begin with: what they give, by the poles of what they close."""
+"""Suggested gains: poles of the loops that they close."""
 
 import numpy as np
 import pytest
 from scipy.linalg import null_space
 
 import flexarm as fa
-from flexarm.control.per_joint import RATIO, usual_gains
+from flexarm.control.per_joint import DAMPING_RATIO, usual_gains
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
 
@@ -22,11 +22,11 @@ def slowest(found):
     return abs(pole) / (2 * np.pi), -pole.real / abs(pole)
 
 
-def test_a_rigid_joint_has_what_is_said():
+def test_a_rigid_joint_has_the_given_bandwidth_and_damping():
     system = System(fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)]), native=False)
     gains = usual_gains(system, {}, 2.5)
     found = poles(system.mass_matrix(), [[gains.kp["rod"]]], [[gains.kd["rod"]]])
-    assert slowest(found) == pytest.approx((2.5, RATIO), rel=1e-3)
+    assert slowest(found) == pytest.approx((2.5, DAMPING_RATIO), rel=1e-3)
 
 
 @pytest.mark.parametrize("robot", [fa.library.two_link_arm(), fa.library.tokhi_azad_arm()], ids=lambda each: each.name)
@@ -40,7 +40,7 @@ def test_links_that_bend_leave_some_of_it(robot):
         D[place, place] += gains.kd[link]
     hertz, ratio = slowest(poles(system.mass_matrix(), K, D))
     assert 0.6 * gains.bandwidth < hertz < 1.2 * gains.bandwidth
-    assert 0.4 < ratio < RATIO
+    assert 0.4 < ratio < DAMPING_RATIO
 
 
 def four_bar():
@@ -61,7 +61,7 @@ def test_joints_of_a_loop_hold_what_they_move_together(crank):
     free = null_space(system.constraint_jacobian(q))
     K, D = (np.diag([each[link.name] for link in system.robot.links]) for each in (gains.kp, gains.kd))
     found = poles(*(free.T @ each @ free for each in (system.mass_matrix(q), K, D)))
-    assert slowest(found) == pytest.approx((2.0, RATIO), rel=2e-3)
+    assert slowest(found) == pytest.approx((2.0, DAMPING_RATIO), rel=2e-3)
 
 
 def test_a_joint_that_hardly_moves_is_not_given_any_gain():
@@ -71,7 +71,7 @@ def test_a_joint_that_hardly_moves_is_not_given_any_gain():
     assert 0 < gains.kp["rocker"] <= 1.01e4 * min(gains.kp.values())
 
 
-def test_loops_that_cannot_move_are_told():
+def test_loops_that_cannot_move_are_refused():
     links = [fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)]
     truss = fa.Robot(links=links, constraints=[fa.Loop("b", "ground", position=(1.2, 0.0, 0.0))])
     with pytest.raises(ValueError, match="no joint to move"):

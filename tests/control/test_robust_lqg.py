@@ -51,7 +51,7 @@ def test_a_compensator_serves_all_springs_where_the_first_one_does_not(models):
     assert (again.K == design.K).all()
 
 
-def test_a_family_that_cannot_be_served_is_told(models):
+def test_an_unmet_requirement_causes_a_warning(models):
     with pytest.warns(fa.ValidityWarning, match="no compensator of this order"):
         design = fa.robust_lqg(first(), models[:1], {"tip.fx": 1.0}, {"mass.q": 0.1}, 1.0, limit=0.1)
     assert design.worst > 1

@@ -1,4 +1,4 @@
-"""Shapers: their theory, and what they do to a robot."""
+"""Shapers: theory, and their effect on a robot."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ def test_widths_and_durations(kind, width, periods):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ratio", [0.0, 0.1, 0.3])
-def test_an_oscillator_is_left_as_the_residual_says(kind, ratio):
+def test_an_oscillator_has_the_predicted_residual(kind, ratio):
     """Its own response to the impulses, from the sum of decaying sines, against that to one impulse at the last."""
     omega = 3.0
     found = fa.shaper(kind, frequency=omega / (2 * np.pi), ratio=ratio)
@@ -59,8 +59,8 @@ def test_a_shaped_profile_is_the_sum_of_its_copies():
     command, found = fa.cycloid(0.2, 1.0, 2.0), fa.shaper("zvd", frequency=1.5)
     shaped, t = found(command), np.linspace(-1, 4, 301)
     for rate in range(3):
-        wanted = sum(a * command(t - d, rate) for a, d in zip(found.amplitudes, found.delays))
-        assert shaped(t, rate) == pytest.approx(wanted, abs=1e-12)
+        expected = sum(a * command(t - d, rate) for a, d in zip(found.amplitudes, found.delays))
+        assert shaped(t, rate) == pytest.approx(expected, abs=1e-12)
     assert shaped.breaks == pytest.approx(sorted({b + d for b in command.breaks for d in found.delays}))
     assert shaped(-1.0) == 0.2
     assert shaped(10.0) == 1.0
@@ -77,7 +77,7 @@ def test_functions_are_held_before_they_begin():
 
 
 def test_zvd_cuts_what_is_left_on_the_two_link_arm():
-    """256 times were found; at least 50 are asked for."""
+    """The search finds 256 times; at least 50 are required."""
     arm, left = fa.library.two_link_arm(), []
     commands = {"upper": fa.cycloid(0, 0.2, 2.5), "fore": fa.cycloid(0, 0.3, 2.5)}
     shaper = fa.shaper("zvd", arm, modes=1, q={"upper.q": 0.1, "fore.q": 0.2})
@@ -105,7 +105,7 @@ def test_shaped_commands_in_laws_and_figures():
     [
         (lambda: fa.shaper("zvx", frequency=1.0), "there is no such shaper; did you mean 'zv"),
         (lambda: fa.shaper("zv"), "give a robot, or frequency"),
-        (lambda: fa.shaper("zv", frequency=1.0, modes=2), "modes: is of a robot's modes"),
+        (lambda: fa.shaper("zv", frequency=1.0, modes=2), "modes: applies to a robot's modes"),
         (lambda: fa.shaper("zv", fa.library.two_link_arm(), ratio=0.1), "ratio = 0.1: the robot's modes have theirs"),
         (lambda: fa.shaper("zv", frequency=-1.0), "frequency = -1.0: must be"),
         (lambda: fa.shaper("zv", frequency=1.0, ratio=1.2), "what is over-damped does not vibrate"),
@@ -117,7 +117,7 @@ def test_shaped_commands_in_laws_and_figures():
         (lambda: fa.shaper("zv", frequency=1.0).residual([[1.0, 2.0]]), r"frequency has shape \(1, 2\)"),
     ],
 )
-def test_what_cannot_be_is_said(call, sentence):
+def test_invalid_arguments_are_refused(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call()
 
@@ -131,7 +131,7 @@ ROD = fa.Robot("rod", links=[fa.Link("a", 1.0, mass=3.0)])  # a joint of 1 kg m2
 )
 @pytest.mark.parametrize("options", [{"dt": 0.01}, {"rtol": 1e-6}, {"method": "rk45"}])
 def test_jumps_of_a_shaped_command_are_met_exactly(kind, frequency, switch, options):
-    """t - delay tells only to rounding which side of a jump it is on. Constant pieces on a unit inertia: parabolas."""
+    """The side of a jump depends on rounding of t - delay. A unit inertia under constant torques moves on parabolas."""
     found, push, end = fa.shaper(kind, frequency=frequency), fa.bang_bang(1.0, switch), 2.0
     edges = sorted({0.0, end, *(e + d for e in (0.0, *switch) for d in found.delays)})
     q = v = 0.0
@@ -165,8 +165,8 @@ def test_functions_wait_where_they_are_at_zero():
         assert again(t) == pytest.approx(fa.shaper("zv", frequency=[2.0, 3.0])(rise)(t), abs=1e-12)
 
 
-def test_a_residual_wants_a_run_that_goes_on():
-    """A quarter of a period tells no amplitude; of several quantities there is none."""
+def test_a_residual_needs_a_run_beyond_the_command():
+    """A quarter of a period determines no amplitude; several quantities have none."""
     run = fa.simulate(ROD, 3.0, torque=lambda t, q, v: [-((2 * np.pi) ** 2) * q[0]], q0={"a.q": 0.1}, native=False)
     assert run.residual("a.q", after=1.6) == pytest.approx(0.1, rel=1e-3)
     with pytest.warns(fa.ValidityWarning, match="does not go to and fro"):
@@ -175,7 +175,7 @@ def test_a_residual_wants_a_run_that_goes_on():
         run.residual("q", after=1.0)
 
 
-def test_a_move_that_is_shorter_than_its_shaper_is_told():
+def test_a_move_shorter_than_its_shaper_causes_a_warning():
     shaper = fa.shaper("zvd", frequency=1.0)  # 1 s
     with pytest.warns(fa.ValidityWarning, match=r"delays by up to 1 s, more than cycloid\(0, 1, 0.4\) takes \(0.4 s\)"):
         shaper(fa.cycloid(0.0, 1.0, 0.4))

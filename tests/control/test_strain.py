@@ -1,4 +1,4 @@
-"""Strain feedback: poles where theory has them, energy that only goes."""
+"""Strain feedback: poles and passivity against theory."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_gain_makes_motor_and_pd_lighter():
 
 
 def test_a_stiff_velocity_loop_becomes_damping():
-    """Luo's: under a joint that nearly stands, gain moves all poles of vibrations to the left."""
+    """With a nearly immobile joint, gain moves all poles of vibrations to the left (Luo)."""
     plain, damped = (poles(arm(), each) for each in (held(arm()), held(arm(), gain=3.0)))
     slow, quick = ([each for each in found if each.imag > 1][:3] for found in (plain, damped))
     assert all(after.real < 3.5 * before.real for before, after in zip(slow, quick))
@@ -78,7 +78,7 @@ def test_signs_follow_the_joint():
     assert_allclose(poles(nameless, held(nameless, gain=3.0)), expected, rtol=1e-6)
 
 
-def test_a_run_decays_as_the_poles_say():
+def test_a_run_decays_as_the_poles_predict():
     robot = arm(modes=2)
     controller = held(robot, gain=3.0)
     first = next(each for each in poles(robot, controller) if each.imag > 1)

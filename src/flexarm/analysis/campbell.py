@@ -1,7 +1,7 @@
-"""Modes of a robot that turns steadily about a joint, over its speed: Campbell's diagram.
+"""Campbell diagram: modes of a robot in steady rotation about a joint, over its speed.
 
-At each speed the robot is first brought to where it stays in its turning frame, links stretched and bent by what
-turning does to them; then come the modes about that state, gyroscopic terms included.
+At each speed the steady state in the rotating frame is computed first, with links stretched and bent by the rotation;
+then the modes about that state, gyroscopic terms included. Modes are tracked by the modal assurance criterion.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.analysis.frequency_maps import one_by_one
-from flexarm.analysis.modes import Complex, Hold, ModeSet, steady_speeds, vibrating
+from flexarm.analysis.frequency_maps import run_pieces
+from flexarm.analysis.modes import Complex, Hold, ModeSet, steady_speeds, vibrating_coordinates
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
@@ -25,23 +25,42 @@ from flexarm.robot import Revolute, Robot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ITERATIONS = 30
-REACH = 1.0  # of what is large for a coordinate: further than this one step is not trusted
-TURNS = (1.0, 2.3)  # rad: a robot that turns steadily is the same after these
-SAME = 1e-7  # against what is large
-ALIKE = 0.7  # of the modal assurance criterion: less asks for a speed in between
-HALVINGS = 6
-OTHERS = 6  # modes beyond those asked for among which they are looked for
-EQUAL = 1e-6  # of a frequency: modes that are nearer may be mixed in any way
+MAX_ITERATIONS = 30
+MAX_RELATIVE_STEP = 1.0  # largest Newton step, in units of each coordinate's characteristic size
+TEST_ANGLES = (1.0, 2.3)  # rad; angles at which rotational symmetry is checked
+SYMMETRY_TOLERANCE = 1e-7  # relative change of weight or inertia with the angle
+MIN_ASSURANCE = 0.7  # modal assurance criterion below which an intermediate speed is inserted
+MAX_HALVINGS = 6
+SPARE_MODE_COUNT = 6  # further modes among which the tracked ones are searched
+FREQUENCY_TOLERANCE = 1e-6  # relative difference below which frequencies are equal, and shapes may mix
 
 
 @dataclass(frozen=True, eq=False)
 class Campbell:
-    """Modes over speeds (rad/s), each followed by its shape, in the order of their frequencies at the first speed.
+    """Modes of a rotating robot over its speed, tracked by their shapes.
 
-    joint: about which the robot turns. eigenvalues: (speeds, modes), with a positive real part where a motion grows.
-    damping_ratios: to first order. shapes: (speeds, nq, modes). q: (speeds, nq), where the robot stays. names: of the
-    coordinates.
+    Modes are in the order of their frequencies at the first speed.
+
+    Parameters
+    ----------
+    joint : str
+        Link whose joint is the axis of rotation.
+    speeds : ndarray, shape (n,)
+        Speeds (rad/s).
+    eigenvalues : ndarray of complex, shape (n, modes)
+        Undamped eigenvalues (rad/s), with positive real part if the motion grows.
+    damping_ratios : ndarray, shape (n, modes)
+        Damping ratios, to first order.
+    shapes : ndarray of complex, shape (n, nq, modes)
+        Mass-normalised mode shapes.
+    q : ndarray, shape (n, nq)
+        Steady state at each speed.
+    names : tuple of str
+        Names of the coordinates.
+
+    See Also
+    --------
+    flexarm.campbell : Compute the diagram.
     """
 
     joint: str
@@ -54,17 +73,29 @@ class Campbell:
 
     @property
     def frequencies(self) -> Array:
-        """(speeds, modes), Hz."""
+        """Frequencies in Hz, shape (speeds, modes)."""
         return np.asarray(np.abs(self.eigenvalues.imag) / (2 * np.pi))
 
     @property
     def unstable(self) -> Any:
-        """(speeds, modes): which of them grow."""
+        """Mask of the growing modes, shape (speeds, modes)."""
         return (self.eigenvalues.real > 1e-9 * np.abs(self.eigenvalues)) | (self.damping_ratios < -1e-9)
 
     def critical(self, order: float = 1.0) -> list[tuple[float, float]]:
-        """Speeds (rad/s) at which some mode has `order` vibrations a turn, and its frequency (Hz) there: squares of
-        frequencies are followed straight, over squares of speeds, from one speed to the next."""
+        """Find the critical speeds, at which a mode vibrates `order` times per revolution.
+
+        Squares of frequencies are interpolated linearly over squares of speeds.
+
+        Parameters
+        ----------
+        order : float, optional
+            Number of vibrations per revolution.
+
+        Returns
+        -------
+        list of tuple of float
+            Critical speed (rad/s) and frequency (Hz), ascending.
+        """
         order = real_number("order", order, above=0)
         found = []
         x, y = self.speeds**2, (2 * np.pi * self.frequencies) ** 2
@@ -77,7 +108,18 @@ class Campbell:
         return sorted(found)
 
     def plot(self, orders: Sequence[float] = (1, 2, 3, 4)) -> Figure:
-        """Frequencies over speed, with lines of so many vibrations a turn (`orders`)."""
+        """Plot the frequencies over the speed.
+
+        Parameters
+        ----------
+        orders : sequence of float, optional
+            Numbers of vibrations per revolution for which lines are drawn.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.frequency import campbell_figure
 
         return campbell_figure(self, orders)
@@ -97,15 +139,48 @@ def campbell(
     joints: Hold | Mapping[str, Hold] = "locked",
     progress: bool | None = None,
 ) -> Campbell:
-    """Frequencies of a robot that turns steadily about a `joint` (by its link) at `speeds` (rad/s, rising).
+    """Compute the modes of a robot in steady rotation about a joint, over the speed.
 
-    modes: how many, the slowest at the first speed; each is followed by its shape, not by its place.
-    q: the posture at rest; where links and drives go as it turns is found. joints: the others, as in `fa.modes`.
-    progress: None shows a bar on a terminal only. Ctrl-C ends it with the speeds so far.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot without constraints, or its equations of motion.
+    joint : str
+        Link whose revolute joint is the axis of rotation.
+    speeds : array_like, shape (n,)
+        Ascending speeds (rad/s).
+    modes : int, optional
+        Number of modes, the slowest at the first speed. Each is tracked by its shape.
+    q : dict of str to float or array_like, shape (nq,), optional
+        Posture at rest, by coordinate name or as an array; zero by default. The steady deflections at each speed are
+        computed.
+    joints : {"locked", "free"} or dict of str to {"locked", "free"}, optional
+        State of the other joints, as in `modes`.
+    progress : bool, optional
+        True shows a progress bar, False none. By default it is shown on a terminal. Ctrl-C ends the computation; the
+        speeds so far are returned.
 
+    Returns
+    -------
+    Campbell
+        Eigenvalues, damping ratios and shapes over the speed.
+
+    Raises
+    ------
+    ValueError
+        If there is no steady rotation because weight or inertia change with the angle.
+    ArithmeticError
+        If no steady state is found, or a mode cannot be tracked.
+
+    See Also
+    --------
+    flexarm.modes : Modes at one speed.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> found = campbell(library.rotating_beam(modes=3, stiffening="shortening"), "beam", [0.0, 3.0, 6.0], modes=1)
-    >>> found.frequencies[:, 0].round(3)  # lag: centrifugal force stiffens the beam
+    >>> found.frequencies[:, 0].round(3)  # in-plane bending: centrifugal force stiffens the beam
     array([0.463, 0.506, 0.596])
     """
     if not isinstance(robot, (Robot, System)):
@@ -115,14 +190,14 @@ def campbell(
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
         raise ValueError(f"speeds = {shown(speeds)}: must be finite speeds (rad/s) that rise")
     count = whole_number("modes", modes, least=1)
-    _require_hinge(system, joint)
+    _require_revolute(system, joint)
     posture = system.posture(q)
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: a robot turns in one posture at a time")
-    turning = _Turning(system, joint, joints)
+    turning = _SteadyRotation(system, joint, joints)
     turning.require_symmetry(posture)
-    track = _Track(turning, posture, count)
-    done = one_by_one(given.tolist(), track.go, "speeds", progress)
+    track = _ModeTracker(turning, posture, count)
+    done = run_pieces(given.tolist(), track.advance, "speeds", progress)
     rows = track.rows[:done]
     return Campbell(
         joint,
@@ -135,7 +210,7 @@ def campbell(
     )
 
 
-def _require_hinge(system: System, joint: object) -> None:
+def _require_revolute(system: System, joint: object) -> None:
     if not isinstance(joint, str):
         raise TypeError(f"joint = {shown(joint)}: must be the name of a link")
     try:
@@ -149,52 +224,53 @@ def _require_hinge(system: System, joint: object) -> None:
 
 
 @dataclass(frozen=True)
-class _Turning:
-    """A robot and the joint about which it turns."""
+class _SteadyRotation:
+    """Robot that rotates steadily about a joint."""
 
     system: System
     joint: str
     joints: Hold | Mapping[str, Hold]
 
     def speed(self, omega: float) -> dict[str, float]:
+        """Return the speed omega (rad/s) of the joint, by coordinate name."""
         return {self.system.joint(self.joint).name: omega}
 
     def kept(self) -> tuple[list[int], Array]:
-        """Coordinates that may vibrate, and speeds of all at one rad/s."""
+        """Return the coordinates that may vibrate, and the speeds of all coordinates at one rad/s."""
         one, held = steady_speeds(self.system, self.system.vector(self.speed(1.0), "v"))
-        return vibrating(self.system, self.joints, held), one
+        return vibrating_coordinates(self.system, self.joints, held), one
 
     def require_symmetry(self, q: Array) -> None:
-        """What turns must look the same at every angle: no weight across its axis, nothing soft that carries it."""
+        """Raise ValueError if weight or inertia depend on the angle of rotation."""
         system, (kept, _) = self.system, self.kept()
         place = system.joint(self.joint).index
         here = np.ix_(kept, kept)
-        turned = [q + angle * np.eye(system.nq)[place] for angle in (0.0, *TURNS)]
+        turned = [q + angle * np.eye(system.nq)[place] for angle in (0.0, *TEST_ANGLES)]
         weights = [system.gravity(each)[kept] * system.sizes[kept] for each in turned]
         masses = [(system.mass_matrix(each) * np.outer(system.sizes, system.sizes))[here] for each in turned]
         robot = system.robot
         heavy = float(np.linalg.norm(robot.gravity)) * robot.total_mass * sum(link.length for link in robot.links)
         inert = max(float(np.abs(each).max(initial=0.0)) for each in masses)
         for what, values, size in (("its weight", weights, heavy), ("the inertia of what carries it", masses, inert)):
-            if any(np.abs(each - values[0]).max(initial=0.0) > SAME * size for each in values):
+            if any(np.abs(each - values[0]).max(initial=0.0) > SYMMETRY_TOLERANCE * size for each in values):
                 raise ValueError(
                     f"joint = {self.joint!r}: {what} changes as it turns, so that there is no steady rotation; turn "
                     "about gravity, and with the links that carry the joint rigid"
                 )
 
     def steady(self, omega: float, q: Array) -> Array:
-        """Where the robot stays at a speed, from a posture near it, by Newton's method."""
+        """Return the steady state at a speed, found by Newton's method from a posture near it."""
         kept, one = self.kept()
         v, out, here = one * omega, q.copy(), np.ix_(kept, kept)
         scale, last = (self.system.sizes * self.system.meshes)[kept], np.inf
-        for _ in range(ITERATIONS):
+        for _ in range(MAX_ITERATIONS):
             force = self.system.inverse_dynamics(out, v, None)[kept]
             if not force.any():
                 return out
             slope = self.system.linearization(out, v).K[here]
             change = np.linalg.lstsq(slope * scale, -force, rcond=1e-14)[0] * scale
             size = float(np.abs(change / scale).max(initial=0.0))
-            if not size <= REACH:
+            if not size <= MAX_RELATIVE_STEP:
                 break
             out[kept] += change
             if size < 1e-13 or last / 2 < size < 1e-8:
@@ -207,7 +283,7 @@ class _Turning:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _ModesAtSpeed:
     """Modes at one speed."""
 
     speed: float
@@ -216,86 +292,88 @@ class _Row:
     ratios: Array
     shapes: Complex
 
-    def part(self, places: Any) -> _Row:
-        return _Row(self.speed, self.q, self.eigenvalues[places], self.ratios[places], self.shapes[:, places])
+    def part(self, places: Any) -> _ModesAtSpeed:
+        """Return the modes with the given indices."""
+        return _ModesAtSpeed(self.speed, self.q, self.eigenvalues[places], self.ratios[places], self.shapes[:, places])
 
 
-class _Track:
-    """Goes from speed to speed, each mode with the one most like it at the speed before."""
+class _ModeTracker:
+    """Tracks modes from speed to speed: each is matched with the most similar one at the speed before."""
 
-    def __init__(self, turning: _Turning, q: Array, count: int) -> None:
+    def __init__(self, turning: _SteadyRotation, q: Array, count: int) -> None:
         self.turning, self.q, self.count = turning, q, count
-        self.rows: list[_Row] = []
+        self.rows: list[_ModesAtSpeed] = []
 
-    def go(self, speed: float) -> None:
-        found = self._at(speed, self.rows[-1].q if self.rows else self.q)
+    def advance(self, speed: float) -> None:
+        """Compute the modes at the next speed and match them with the last ones."""
+        found = self._modes_at(speed, self.rows[-1].q if self.rows else self.q)
         if not self.rows:
             if len(found.eigenvalues) < self.count:
                 raise ValueError(f"modes = {self.count}: the robot has {len(found.eigenvalues)} that vibrate")
             self.rows.append(found.part(slice(0, self.count)))
             return
         if len(self.rows) == 1:  # equal frequencies at the first speed: mixed as the next speed has them
-            self.rows[0] = self._unmixed(self.rows[0], self._weight(found.q), found.shapes)
-        self.rows.append(self._followed(self.rows[-1], found, HALVINGS))
+            self.rows[0] = self._separate_equal_modes(self.rows[0], self._mass_matrix(found.q), found.shapes)
+        self.rows.append(self._match(self.rows[-1], found, MAX_HALVINGS))
 
-    def _at(self, speed: float, q: Array) -> _Row:
+    def _modes_at(self, speed: float, q: Array) -> _ModesAtSpeed:
         here = self.turning.steady(speed, q)
         found: ModeSet = modes_of(
             self.turning.system, here, self.turning.speed(speed) if speed else None, self._joints()
         )
-        moving = np.flatnonzero(~found.rigid)[: self.count + OTHERS]
+        moving = np.flatnonzero(~found.rigid)[: self.count + SPARE_MODE_COUNT]
         shapes = found.shapes[:, moving].astype(complex)
-        return _Row(speed, here, found.eigenvalues[moving], found.damping_ratios[moving], shapes)
+        return _ModesAtSpeed(speed, here, found.eigenvalues[moving], found.damping_ratios[moving], shapes)
 
     def _joints(self) -> Any:
-        """The joint about which it turns is held, at rest too."""
+        """Return the state of the joints, the axis of rotation locked at rest, too."""
         given = self.turning.joints
         names = [link.name for link in self.turning.system.robot.links]
         every = dict.fromkeys(names, given) if isinstance(given, str) else dict(given)
         return {**every, self.turning.joint: "locked"}
 
-    def _weight(self, q: Array) -> Array:
+    def _mass_matrix(self, q: Array) -> Array:
         return self.turning.system.mass_matrix(q)
 
-    def _followed(self, last: _Row, found: _Row, halvings: int) -> _Row:
-        """The modes of the last row among those found, by way of speeds in between where shapes change fast."""
+    def _match(self, last: _ModesAtSpeed, found: _ModesAtSpeed, halvings: int) -> _ModesAtSpeed:
+        """Return the modes that continue those of the last speed, with intermediate speeds if shapes change fast."""
         from scipy.optimize import linear_sum_assignment
 
-        M = self._weight(found.q)
-        found = self._unmixed(found, M, last.shapes)
-        alike = _assurance(M, last.shapes, found.shapes)
+        M = self._mass_matrix(found.q)
+        found = self._separate_equal_modes(found, M, last.shapes)
+        alike = _modal_assurance(M, last.shapes, found.shapes)
         if alike.shape[1] < alike.shape[0]:
-            raise ArithmeticError(f"{alike.shape[0]} modes cannot be followed to {found.speed:g} rad/s; ask for fewer")
+            raise ArithmeticError(f"{alike.shape[0]} modes cannot be followed to {found.speed:g} rad/s; take fewer")
         _, places = linear_sum_assignment(-alike)
         least = float(alike[np.arange(len(places)), places].min())
-        if least < ALIKE and halvings:
-            middle = self._followed(last, self._at((last.speed + found.speed) / 2, last.q), halvings - 1)
-            return self._followed(middle, found, halvings - 1)
+        if least < MIN_ASSURANCE and halvings:
+            middle = self._match(last, self._modes_at((last.speed + found.speed) / 2, last.q), halvings - 1)
+            return self._match(middle, found, halvings - 1)
         return found.part(places)
 
-    def _unmixed(self, row: _Row, M: Array, like: Complex) -> _Row:
-        """Modes of equal frequency, whose shapes are any mixture, as those that they should be like."""
+    def _separate_equal_modes(self, row: _ModesAtSpeed, M: Array, like: Complex) -> _ModesAtSpeed:
+        """Rotate modes of equal frequency, whose shapes may be any mixture, towards the shapes of other modes."""
         shapes, size = row.shapes.copy(), np.abs(row.eigenvalues)
         start = 0
         while start < len(size):
             end = start + 1
-            while end < len(size) and abs(size[end] - size[start]) <= EQUAL * size[start]:
+            while end < len(size) and abs(size[end] - size[start]) <= FREQUENCY_TOLERANCE * size[start]:
                 end += 1
             if end - start > 1:
-                shapes[:, start:end] = _aligned(M, shapes[:, start:end], like)
+                shapes[:, start:end] = _align(M, shapes[:, start:end], like)
             start = end
-        return _Row(row.speed, row.q, row.eigenvalues, row.ratios, shapes)
+        return _ModesAtSpeed(row.speed, row.q, row.eigenvalues, row.ratios, shapes)
 
 
-def _assurance(M: Array, one: Complex, other: Complex) -> Array:
-    """Modal assurance criterion of shapes, weighted with the mass: 1 where they are the same, 0 where none of each."""
+def _modal_assurance(M: Array, one: Complex, other: Complex) -> Array:
+    """Return the mass-weighted modal assurance criterion of shapes: 1 if they are equal, 0 if they are orthogonal."""
     product = np.abs(one.conj().T @ M @ other) ** 2
     sizes = [np.einsum("im,ij,jm->m", each.conj(), M, each).real for each in (one, other)]
     return np.asarray(product / np.maximum(np.outer(*sizes), np.finfo(float).tiny))
 
 
-def _aligned(M: Array, mixed: Complex, like: Complex) -> Complex:
-    """A basis of what mixed shapes span: nearest to those of the others that lie most in it."""
+def _align(M: Array, mixed: Complex, like: Complex) -> Complex:
+    """Return a basis of the span of `mixed` that is closest to the shapes in `like` lying most within it."""
     width = mixed.shape[1]
     gram = mixed.conj().T @ M @ mixed
     inside = np.linalg.solve(gram, mixed.conj().T @ M @ like)  # coefficients of the others' projections

@@ -1,4 +1,4 @@
-"""What a run owes to its number of shapes: the same case with more of them, and with finer steps."""
+"""Convergence of a simulation: the same case with more shapes, and with a finer tolerance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.analysis.modes import modes_of_any_shapes
+from flexarm.analysis.modes import modes_without_warning
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
@@ -23,16 +23,15 @@ from flexarm.robot.errors import DescriptionError
 from flexarm.robot.flexibility import Flexible
 from flexarm.simulation.simulate import simulate
 
-FREQUENCIES = 4  # that are compared
-STATIONS = 101  # along a link, where initial deflections are carried over
-FINER = 0.1  # of the tolerance; half of a given step
-MOST_MORE = 100
+COMPARED_FREQUENCY_COUNT = 4
+STATION_COUNT = 101  # points along a link at which initial deflections are fitted with other shapes
+TOLERANCE_FACTOR = 0.1  # factor of rtol for finer steps; a fixed step is halved
+MAX_EXTRA_SHAPE_COUNT = 100
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A quantity of the run, and how far it is off with more shapes and with finer steps (None where steps do not
-    matter)."""
+    """Quantity of a run and its change with more shapes and with finer steps (None if steps have no effect on it)."""
 
     quantity: str
     unit: str
@@ -42,6 +41,7 @@ class Difference:
 
     @property
     def line(self) -> str:
+        """Row of the table."""
         value = f"{self.value:.5g} {self.unit}"
         steps = "" if self.steps is None else f"{self.steps:.1e} {self.unit}"
         return f"{self.quantity:<34}{value:>14}{f'{self.shapes:.1e} {self.unit}':>14}{steps:>14}".rstrip()
@@ -49,10 +49,24 @@ class Difference:
 
 @dataclass(frozen=True)
 class Convergence:
-    """What `convergence` found. `print` shows a table of it.
+    """Result of a convergence study: three runs and their differences. `print` shows a table.
 
-    run: as it was asked for; finer: with more shapes; tighter: with finer steps.
-    differences: of the tip's path, peak deflections and frequencies, in their units.
+    Parameters
+    ----------
+    run : Run
+        Run as given.
+    finer : Run
+        Run with more shapes.
+    tighter : Run
+        Run with finer steps.
+    differences : tuple of Difference
+        Changes of the tip's path, of peak deflections and of natural frequencies, in their units.
+    more : int
+        Number of additional shapes.
+
+    See Also
+    --------
+    flexarm.convergence : Run the study.
     """
 
     run: Run
@@ -62,35 +76,61 @@ class Convergence:
     more: int
 
     def __getitem__(self, quantity: str) -> Difference:
-        """A difference by the name of its quantity, as the table has it."""
+        """Return the difference of a quantity by its name in the table."""
         for each in self.differences:
             if each.quantity == quantity:
                 return each
-        known = ", ".join(each.quantity for each in self.differences)
-        raise KeyError(f"there is no quantity {shown(quantity)} (there are: {known})")
+        names = ", ".join(each.quantity for each in self.differences)
+        raise KeyError(f"there is no quantity {shown(quantity)} (there are: {names})")
 
     def __str__(self) -> str:
         robot, runs = self.run.robot, (self.run, self.finer, self.tighter)
-        shapes = [f"{link.name}: {_counts(link.flexible)}" for link in robot.links if link.flexible is not None]
+        shapes = [f"{link.name}: {_format_counts(link.flexible)}" for link in robot.links if link.flexible is not None]
         early = [f"a run ended early: {each.reason}" for each in runs if each.status != "completed"]
         head = f"{robot.name}, {self.run.array('time')[-1]:g} s; shapes {'; '.join(shapes)}"
         columns = f"{'quantity':<34}{'value':>14}{f'{self.more} more':>14}{'finer steps':>14}"
         rows = [each.line for each in self.differences]
-        held = _held(System(robot, native=False))
+        held = _joint_state(System(robot, native=False))
         note = f"tip path: its farthest point from the start, and how far paths are apart; frequencies: joints {held}"
         return "\n".join([head, *dict.fromkeys(early), columns, *rows, note])
 
 
 def convergence(robot: Robot | System, duration: float, *, more: int = 2, **options: Any) -> Convergence:
-    """The same simulation with `more` shapes of every family (or elements), and with finer steps: how far they differ.
+    """Repeat a simulation with more shapes and with finer steps, and compare the results.
 
-    robot, duration, options: those of `fa.simulate`. Initial deflections are carried over to the other shapes. Finer
-    steps have a tenth of rtol, or half of dt.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot with at least one flexible link, or its equations of motion.
+    duration : float
+        Duration of the simulation (s).
+    more : int, optional
+        Number of shapes (or elements) added to every family of every link.
+    **options
+        Options of `simulate`, except `verify`. Initial deflections are projected onto the other shapes.
 
-    More shapes shift coordinates: a feedback law must read them by name, `q["fore.q"]`, not by place (a law that is
-    compiled is looked at; of a digital controller nobody can tell). Digital controllers remember nothing of another
-    run: the runs with more shapes and with finer steps have copies of them, as they were at first.
+    Returns
+    -------
+    Convergence
+        The runs, and differences of the tip's path, peak deflections and natural frequencies.
 
+    Raises
+    ------
+    ValueError
+        If there is no flexible link, too many shapes result, or a feedback law reads coordinates by their position.
+
+    See Also
+    --------
+    simulate : Run one simulation.
+
+    Notes
+    -----
+    Finer steps have a tenth of `rtol`, or half of `dt`. More shapes shift the coordinates, so a feedback law must read
+    them by name, `q["fore.q"]`, not by index. This is checked for compiled laws; it cannot be checked for digital
+    controllers. Digital controllers are copied before the first run, so that no run sees the memory of another.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> found = convergence(library.rotating_beam(modes=3), 0.5, torque={"beam": 1.0}, more=1, native=False)
     >>> found["frequency 1"].shapes < 1e-9 * found["frequency 1"].value  # modes of a beam that carries nothing
@@ -98,8 +138,8 @@ def convergence(robot: Robot | System, duration: float, *, more: int = 2, **opti
     """
     if not isinstance(robot, (Robot, System)):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-    if whole_number("more", more, least=1) > MOST_MORE:
-        raise ValueError(f"more = {shown(more)}: must be at most {MOST_MORE}")
+    if whole_number("more", more, least=1) > MAX_EXTRA_SHAPE_COUNT:
+        raise ValueError(f"more = {shown(more)}: must be at most {MAX_EXTRA_SHAPE_COUNT}")
     if "verify" in options:
         raise ValueError("verify: must be left out, the run with finer steps is a verification")
     system = robot if isinstance(robot, System) else System(robot)
@@ -107,31 +147,31 @@ def convergence(robot: Robot | System, duration: float, *, more: int = 2, **opti
         raise ValueError("robot: has no flexible link, and so no shapes of which there could be more")
     finer_system = System(with_more_shapes(system.robot, more), native=system.native)
     _require_names(options, system, finer_system)
-    others = [_fresh(options) for _ in range(2)]  # before the run, in which a controller learns
+    others = [_copy_controller(options) for _ in range(2)]  # before the run, which changes the memory of controllers
     run = simulate(system, duration, **options)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ValidityWarning)  # the run has told
-        finer = simulate(finer_system, duration, **_carried_over(others[0], system, finer_system))
-        tighter = simulate(system, duration, **_tightened(others[1]))
-    differences = [_tip_path(run, finer, tighter), *_deflections(run, finer, tighter)]
-    differences += _frequencies(system, finer_system, options.get("q0"))
+        warnings.simplefilter("ignore", ValidityWarning)  # the first run has raised them
+        finer = simulate(finer_system, duration, **_transfer_initial_state(others[0], system, finer_system))
+        tighter = simulate(system, duration, **_tighten(others[1]))
+    differences = [_compare_tip_path(run, finer, tighter), *_compare_deflections(run, finer, tighter)]
+    differences += _compare_frequencies(system, finer_system, options.get("q0"))
     return Convergence(run, finer, tighter, tuple(differences), more)
 
 
 def with_more_shapes(robot: Robot, more: int) -> Robot:
-    """The robot with so many more shapes, or elements, of every family that its links have."""
+    """Return the robot with `more` additional shapes, or elements, in every family of its links."""
     robot = robot.resolved()
     changes = {
-        f"links.{link.name}.flexible": _refined(link, link.flexible, more)
+        f"links.{link.name}.flexible": _with_more_shapes(link, link.flexible, more)
         for link in robot.links
         if link.flexible is not None
     }
     return robot.with_(changes)
 
 
-def _refined(link: Link, flexible: Flexible, more: int) -> Flexible:
+def _with_more_shapes(link: Link, flexible: Flexible, more: int) -> Flexible:
     changes: dict[str, Any] = {family: count + more for family, count in flexible.counts.items()}
-    changes["stiffening"] = link.stiffening  # what "auto" was: more shapes could make it another model
+    changes["stiffening"] = link.stiffening  # "auto" could choose another model with more shapes
     basis = flexible.basis
     try:
         if isinstance(basis, Reduced):  # with a mesh that can make them
@@ -139,24 +179,24 @@ def _refined(link: Link, flexible: Flexible, more: int) -> Flexible:
             changes["basis"] = Reduced(basis.elements + more, kept, basis.interface)
         return Flexible(**{**dict(flexible.given), **changes})
     except DescriptionError as error:
-        raise ValueError(f"more = {more}: asks for too many shapes of link {link.name!r}; {error}") from None
+        raise ValueError(f"more = {more}: gives too many shapes of link {link.name!r}; {error}") from None
 
 
-def _counts(flexible: Flexible) -> str:
+def _format_counts(flexible: Flexible) -> str:
     return ", ".join(f"{family} {count}" for family, count in flexible.counts.items())
 
 
-def _tightened(options: Mapping[str, Any]) -> dict[str, Any]:
+def _tighten(options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("dt") is not None:
         return {**options, "dt": options["dt"] / 2}
-    return {**options, "rtol": FINER * options.get("rtol", 1e-4)}
+    return {**options, "rtol": TOLERANCE_FACTOR * options.get("rtol", 1e-4)}
 
 
 # --- laws ---
 
 
 def _require_names(options: Mapping[str, Any], system: System, finer: System) -> None:
-    """A compiled law must not read another coordinate where there are more of them."""
+    """Raise ValueError if a compiled law reads another coordinate in the robot with more shapes."""
     feedback = feedback_of(options.get("torque"))
     if feedback is None or feedback.rate is not None:
         return
@@ -173,8 +213,8 @@ def _require_names(options: Mapping[str, Any], system: System, finer: System) ->
         )
 
 
-def _fresh(options: Mapping[str, Any]) -> dict[str, Any]:
-    """With a digital controller of its own: what one remembers goes on from run to run."""
+def _copy_controller(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with a copy of a digital controller, whose memory would otherwise pass from run to run."""
     torque = options.get("torque")
     if isinstance(torque, Feedback) and torque.rate is not None:
         return {**options, "torque": replace(torque, law=copied(torque.law))}
@@ -184,18 +224,20 @@ def _fresh(options: Mapping[str, Any]) -> dict[str, Any]:
 # --- initial states in other shapes ---
 
 
-def _carried_over(options: Mapping[str, Any], system: System, finer: System) -> dict[str, Any]:
+def _transfer_initial_state(options: Mapping[str, Any], system: System, finer: System) -> dict[str, Any]:
     out = dict(options)
     for name in ("q0", "v0"):
         given = options.get(name)
         if given is not None and not isinstance(given, str):
-            out[name] = carried_over(system.vector(given, name), system, finer)
+            out[name] = transfer_coordinates(system.vector(given, name), system, finer)
     return out
 
 
-def carried_over(vector: Array, system: System, finer: System) -> Array:
-    """Coordinates of one system in another one that has other shapes: joints as they are, deflections as near as can
-    be."""
+def transfer_coordinates(vector: Array, system: System, finer: System) -> Array:
+    """Return a vector of coordinates in a system with other shapes.
+
+    Joint coordinates are copied; deflections are fitted by least squares.
+    """
     out = np.zeros(finer.nq)
     for old, new in zip(system._chain.bodies, finer._chain.bodies, strict=True):
         own, other = vector[old.local.all], np.zeros(new.local.count)
@@ -204,16 +246,16 @@ def carried_over(vector: Array, system: System, finer: System) -> Array:
         eta, start = own[old.local.elastic], joints
         for one, another in ((old.integrals, new.integrals), (old.rear, new.rear)):
             if one is not None and another is not None:
-                other[start : start + another.count] = _projected(one, another, eta[: one.count])
+                other[start : start + another.count] = _project_deflection(one, another, eta[: one.count])
                 eta, start = eta[one.count :], start + another.count
         out[new.local.all] = other
     return out
 
 
-def _projected(one: LinkIntegrals, another: LinkIntegrals, eta: Array) -> Array:
+def _project_deflection(one: LinkIntegrals, another: LinkIntegrals, eta: Array) -> Array:
     if not eta.any():
         return np.zeros(another.count)
-    x = np.linspace(0.0, one.length, STATIONS)
+    x = np.linspace(0.0, one.length, STATION_COUNT)
     left, right = (
         np.concatenate([each.displacement(x), each.length * each.rotation(x)]).reshape(-1, each.count)
         for each in (another, one)
@@ -221,27 +263,27 @@ def _projected(one: LinkIntegrals, another: LinkIntegrals, eta: Array) -> Array:
     return np.asarray(np.linalg.lstsq(left, right @ eta)[0])
 
 
-# --- what differs ---
+# --- differences ---
 
 
-def _together(name: str, *runs: Run) -> list[Array]:
-    """A variable of several runs at the times that all of them have."""
-    ticks = [np.round(run.array("time") / max(float(runs[0].array("time")[-1]), 1e-300), 9) for run in runs]
-    common = ticks[0]
-    for each in ticks[1:]:
+def _at_common_times(name: str, *runs: Run) -> list[Array]:
+    """Return a variable of several runs at the times that all of them have."""
+    rounded_times = [np.round(run.array("time") / max(float(runs[0].array("time")[-1]), 1e-300), 9) for run in runs]
+    common = rounded_times[0]
+    for each in rounded_times[1:]:
         common = np.intersect1d(common, each)
-    return [run.array(name)[np.searchsorted(each, common)] for run, each in zip(runs, ticks, strict=True)]
+    return [run.array(name)[np.searchsorted(each, common)] for run, each in zip(runs, rounded_times, strict=True)]
 
 
-def _tip_path(*runs: Run) -> Difference:
-    path, finer, tighter = _together("tip", *runs)
+def _compare_tip_path(*runs: Run) -> Difference:
+    path, finer, tighter = _at_common_times("tip", *runs)
     extent = np.linalg.norm(path - path[0], axis=1).max()
     apart = [float(np.linalg.norm(path - other, axis=1).max()) for other in (finer, tighter)]
     return Difference("tip path", "m", float(extent), *apart)
 
 
-def _deflections(*runs: Run) -> list[Difference]:
-    found = _together("deflection", *runs)
+def _compare_deflections(*runs: Run) -> list[Difference]:
+    found = _at_common_times("deflection", *runs)
     out = []
     for index, link in enumerate(runs[0].robot.links):
         if link.flexible is not None:
@@ -251,21 +293,21 @@ def _deflections(*runs: Run) -> list[Difference]:
     return out
 
 
-def _held(system: System) -> str:
-    """What frequencies are told for: joints locked where nothing else holds them."""
+def _joint_state(system: System) -> str:
+    """Return the state of the joints for which frequencies are compared: locked, unless constraints hold them."""
     return "free" if system.constraints else "locked"
 
 
-def _frequencies(system: System, finer: System, q0: Any) -> list[Difference]:
-    """At the posture in which it starts, joints locked where nothing else holds them; none where there are none."""
-    joints: Any = _held(system)
+def _compare_frequencies(system: System, finer: System, q0: Any) -> list[Difference]:
+    """Compare natural frequencies at the initial posture; return none if there are no modes there."""
+    joints: Any = _joint_state(system)
     vector = np.zeros(system.nq) if q0 is None or isinstance(q0, str) else system.vector(q0, "q0")
     try:
-        few = modes_of_any_shapes(system, vector, joints=joints)
-        many = modes_of_any_shapes(finer, carried_over(vector, system, finer), joints=joints)
+        few = modes_without_warning(system, vector, joints=joints)
+        many = modes_without_warning(finer, transfer_coordinates(vector, system, finer), joints=joints)
     except ValueError:  # some motion has no mass, or no posture meets the constraints
         return []
-    here, there = (each.frequencies[~each.rigid][:FREQUENCIES] for each in (few, many))
+    here, there = (each.frequencies[~each.rigid][:COMPARED_FREQUENCY_COUNT] for each in (few, many))
     return [
         Difference(f"frequency {k + 1}", "Hz", float(one), float(abs(one - other)), None)
         for k, (one, other) in enumerate(zip(here, there, strict=False))

@@ -1,4 +1,4 @@
-"""Frequencies and damping of vibrations that die away: by the logarithmic decrement, or by a matrix pencil."""
+"""Frequencies and damping ratios of decaying vibrations, by a matrix pencil or the logarithmic decrement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from flexarm.analysis.spectra import Recorded, given, recorded
+from flexarm.analysis.spectra import Recorded, check_samples, sample_run
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, whole_number
 
@@ -19,22 +19,50 @@ if TYPE_CHECKING:
 Method = Literal["matrix-pencil", "log-decrement"]
 
 METHODS = ("matrix-pencil", "log-decrement")
-LEAST = 8  # samples
-COLUMNS = 160  # of the pencil at the most: more take long and tell little
-NOTHING = 1e-11  # of the largest singular value: rounding
-MORE = 4  # vibrations beyond those asked for that may be in the signal, so that they do not blur them
-EXTREMES = 4  # that a decrement needs
-UNEVEN = 0.2  # of half a period: extremes that are further from their places are not those of one vibration
-DEGREE = 5  # of the spline in which extremes are looked for
+MIN_SAMPLE_COUNT = 8
+MAX_PENCIL_COLUMN_COUNT = 160  # more columns take longer and add little accuracy
+SINGULAR_VALUE_TOLERANCE = 1e-11  # relative to the largest singular value
+SPARE_VIBRATION_COUNT = 4  # further vibrations that may be in the signal, fitted so that they do not blur the others
+MIN_EXTREMUM_COUNT = 4
+MAX_EXTREMUM_DEVIATION = 0.2  # of half a period; extremes further from equal distances are not those of one vibration
+SPLINE_DEGREE = 5  # spline in which extremes are located
 
 
 @dataclass(frozen=True, eq=False)
 class Decay:
-    """offset + the sum of A exp(-zeta omega s) cos(omega sqrt(1 - zeta^2) s + phase), s since the first sample.
+    """Sum of decaying vibrations fitted to a signal.
 
-    frequencies: omega / (2 pi) of each vibration, as undamped (Hz, ascending); damping_ratios: zeta, negative where it
-    grows; amplitudes: A at the first sample; phases: rad. fit: the share of the signal's variation that they reproduce,
-    1 if all. times, values: the signal; name and unit are its; method: what found them.
+    The sum is offset + sum A exp(-zeta omega s) cos(omega sqrt(1 - zeta^2) s + phase), s the time since the first
+    sample.
+
+    Parameters
+    ----------
+    name : str
+        Name of the signal.
+    unit : str
+        Unit of the signal.
+    frequencies : ndarray, shape (n,)
+        Undamped natural frequencies omega / (2 pi) in Hz, ascending.
+    damping_ratios : ndarray, shape (n,)
+        Damping ratios zeta, negative for a growing vibration.
+    amplitudes : ndarray, shape (n,)
+        Amplitudes A at the first sample, in `unit`.
+    phases : ndarray, shape (n,)
+        Phases (rad).
+    offset : float
+        Constant part, in `unit`.
+    fit : float
+        Share of the signal's variance that the vibrations reproduce; 1 if all.
+    method : str
+        Method of identification.
+    times : ndarray
+        Times of the samples (s).
+    values : ndarray
+        Values of the samples.
+
+    See Also
+    --------
+    flexarm.decay : Identify decaying vibrations.
     """
 
     name: str
@@ -51,18 +79,24 @@ class Decay:
 
     @property
     def damped_frequencies(self) -> Array:
-        """At which they swing to and fro (Hz)."""
+        """Frequencies of the damped vibrations (Hz)."""
         return np.asarray(self.frequencies * np.sqrt(1 - self.damping_ratios**2))
 
     def __call__(self, t: Any) -> Array:
-        """What they add up to at times t (s)."""
+        """Evaluate the fitted sum at times t (s)."""
         s = real_array("t", t)[..., None] - self.times[0]
         omega = 2 * np.pi * self.frequencies
         waves = np.exp(-self.damping_ratios * omega * s) * np.cos(2 * np.pi * self.damped_frequencies * s + self.phases)
         return np.asarray(self.offset + (self.amplitudes * waves).sum(axis=-1))
 
     def plot(self) -> Figure:
-        """The signal and what was found in it."""
+        """Plot the signal and the fitted vibrations.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.frequency import decay_figure
 
         return decay_figure(self)
@@ -73,27 +107,52 @@ class Decay:
 
 
 def decay(t: Any, x: Any, *, modes: int = 1, method: Method = "matrix-pencil") -> Decay:
-    """Vibrations in values x at times t (s, equally far apart) that nothing drives: the `modes` strongest,
-    by their squares summed over the times.
+    """Identify the strongest free vibrations in a signal.
 
-    method: matrix-pencil is for one or several, log-decrement for a single one with some extremes to count.
+    Parameters
+    ----------
+    t : array_like, shape (n,)
+        Equidistant times (s), at least eight.
+    x : array_like, shape (n,)
+        Values of a free (undriven) motion.
+    modes : int, optional
+        Number of vibrations to identify; the strongest are those with the largest sum of squares.
+    method : {"matrix-pencil", "log-decrement"}, optional
+        "matrix-pencil" identifies one or several vibrations, "log-decrement" a single one with at least four extremes.
 
+    Returns
+    -------
+    Decay
+        Frequencies, damping ratios, amplitudes and phases.
+
+    Raises
+    ------
+    ValueError
+        If the signal does not change, or has fewer vibrations.
+
+    See Also
+    --------
+    flexarm.Run.decay : Decay of a quantity of a run.
+    flexarm.modes : Modes of a model.
+
+    Examples
+    --------
     >>> t = np.linspace(0, 2, 400)
     >>> decay(t, 1 + 3 * np.exp(-t) * np.cos(20 * t))
     Decay of x: 3.1871 Hz with ratio 0.0499 (fit 1)
     """
-    _checked(modes, method)
-    return _found(given(t, x, LEAST), int(modes), method)
+    _check_choices(modes, method)
+    return _identify(check_samples(t, x, MIN_SAMPLE_COUNT), int(modes), method)
 
 
 def run_decay(run: Run, name: str, after: Any, before: Any, sample: Any, modes: int, method: Method) -> Decay:
-    """Of a quantity of a run by name."""
-    _checked(modes, method)
-    (samples,) = recorded(run, [name], after, before, sample, LEAST)
-    return _found(samples, int(modes), method)
+    """Identify decaying vibrations in a quantity of a run, for `Run.decay`."""
+    _check_choices(modes, method)
+    (samples,) = sample_run(run, [name], after, before, sample, MIN_SAMPLE_COUNT)
+    return _identify(samples, int(modes), method)
 
 
-def _checked(modes: object, method: object) -> None:
+def _check_choices(modes: object, method: object) -> None:
     count = whole_number("modes", modes, least=1)
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"method = {shown(method)}: is not known{suggestion(method, METHODS)}")
@@ -101,19 +160,20 @@ def _checked(modes: object, method: object) -> None:
         raise ValueError(f"modes = {count}: a logarithmic decrement is that of one vibration; take matrix-pencil")
 
 
-def _found(samples: Recorded, modes: int, method: str) -> Decay:
+def _identify(samples: Recorded, modes: int, method: str) -> Decay:
     x, scale = samples.values, float(np.ptp(samples.values))
     if scale == 0:
         raise ValueError(f"'{samples.name}' does not change from {samples.times[0]:g} to {samples.times[-1]:g} s")
     if method == "log-decrement":
-        rates = np.array([_decrement(samples)])
+        rates = np.array([_decrement_rate(samples)])
         others = rates[:0]
     else:
-        rates, others = _pencil(samples, modes)
+        rates, others = _pencil_rates(samples, modes)
     s = samples.times - samples.times[0]
     every = np.concatenate([rates, others])
     columns = np.exp(np.multiply.outer(s, every))
-    sizes = np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)  # some of the others may grow fast
+    # scaled, since components that grow fast would dominate the least squares
+    sizes = np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
     matrix = np.column_stack([columns.real / sizes, -columns.imag / sizes, np.ones(len(s))])
     found = np.linalg.lstsq(matrix, x - x.mean(), rcond=None)[0]
     parts = (found[: len(every)] + 1j * found[len(every) : -1]) / sizes
@@ -137,12 +197,12 @@ def _found(samples: Recorded, modes: int, method: str) -> Decay:
     )
 
 
-def _pencil(samples: Recorded, modes: int) -> tuple[Any, Any]:
-    """Rates (1/s, positive imaginary parts) of the strongest vibrations, and of the others that are in the signal.
+def _pencil_rates(samples: Recorded, modes: int) -> tuple[Any, Any]:
+    """Return the rates (1/s, positive imaginary parts) of the strongest vibrations, and those of all other components.
 
-    A constant is a motion that neither decays nor swings.
+    A constant is a component that neither decays nor vibrates.
     """
-    rates, _, strength = motions(samples, 2 * (modes + MORE) + 1)
+    rates, _, strength = exponential_components(samples, 2 * (modes + SPARE_VIBRATION_COUNT) + 1)
     z = np.exp(rates * samples.sample)
     swings = np.flatnonzero((z.imag > 1e-9 * np.abs(z)) & (np.abs(z.imag) > 0))
     swings = swings[np.argsort(-strength[swings], kind="stable")]
@@ -155,19 +215,19 @@ def _pencil(samples: Recorded, modes: int) -> tuple[Any, Any]:
     return rates[swings[:modes]], np.concatenate([rates[swings[modes:]], rates[still]])
 
 
-def motions(samples: Recorded, most: int) -> tuple[Any, Any, Any]:
-    """Rates (1/s) of the sum of exponentials that a signal is, at `most` so many; their complex sizes at the first
-    sample, and how much of the signal each is.
+def exponential_components(samples: Recorded, most: int) -> tuple[Any, Any, Any]:
+    """Fit a sum of at most `most` exponentials by the matrix pencil method.
 
-    Rows of samples, each shifted by one, span what z^k of all motions spans; the shift within that space has the z as
-    eigenvalues.
+    Returns their complex rates (1/s), their complex amplitudes at the first sample, and their norms over the samples.
+    Rows of samples, each shifted by one, span the same space as z^k of all components; the shift within that space has
+    the z as eigenvalues.
     """
     x, count = samples.values, len(samples.values)
-    width = min(count // 2, COLUMNS)
+    width = min(count // 2, MAX_PENCIL_COLUMN_COUNT)
     rows = np.lib.stride_tricks.sliding_window_view(x, width + 1)
     triangle = np.linalg.qr(rows, mode="r") if len(rows) > 3 * width else rows
     _, sizes, space = np.linalg.svd(triangle, full_matrices=False)
-    rank = min(int((sizes > NOTHING * sizes[0]).sum()), most, width)
+    rank = min(int((sizes > SINGULAR_VALUE_TOLERANCE * sizes[0]).sum()), most, width)
     space = space[:rank].T
     z = np.linalg.eigvals(np.linalg.lstsq(space[:-1], space[1:], rcond=None)[0])
     z = z[np.abs(z) > np.finfo(float).eps].astype(complex)
@@ -178,21 +238,21 @@ def motions(samples: Recorded, most: int) -> tuple[Any, Any, Any]:
     return rates, parts / norms, np.abs(parts)
 
 
-def _decrement(samples: Recorded) -> complex:
-    """Rate of one vibration from its extremes, which are half a period apart; what they differ by knows no offset."""
+def _decrement_rate(samples: Recorded) -> complex:
+    """Return the rate of one vibration from its extremes, half a period apart; an offset has no effect."""
     from scipy.interpolate import PPoly, make_interp_spline
 
-    path = make_interp_spline(samples.times, samples.values, k=DEGREE)
+    path = make_interp_spline(samples.times, samples.values, k=SPLINE_DEGREE)
     turns = PPoly.from_spline(path.derivative()).roots(extrapolate=False)
     turns = np.unique(turns[np.isfinite(turns)])
-    if len(turns) < EXTREMES:
+    if len(turns) < MIN_EXTREMUM_COUNT:
         raise ValueError(
             f"'{samples.name}' has {len(turns)} extremes from {samples.times[0]:g} to {samples.times[-1]:g} s, and "
-            f"{EXTREMES} are needed for a decrement"
+            f"{MIN_EXTREMUM_COUNT} are needed for a decrement"
         )
     number = np.arange(len(turns))
     half, start = np.polyfit(number, turns, 1)
-    if np.abs(turns - start - half * number).max() > UNEVEN * half:
+    if np.abs(turns - start - half * number).max() > MAX_EXTREMUM_DEVIATION * half:
         raise ValueError(
             f"'{samples.name}' is not one vibration: its extremes are not equally far apart; take "
             "method='matrix-pencil', or a later part"

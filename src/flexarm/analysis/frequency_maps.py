@@ -1,7 +1,4 @@
-"""Long work one piece after the other: a bar that counts, and an end when the user wants one.
-
-Frequencies of a robot over its postures.
-"""
+"""Natural frequencies of a robot over its postures, and a progress bar for work that is done piece by piece."""
 
 from __future__ import annotations
 
@@ -29,28 +26,33 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+MAX_POSTURE_COUNT = 1_000_000
 
-class _Counting(Progress):
-    """Pieces done so far."""
+
+class _PieceProgress(Progress):
+    """Progress bar that counts finished pieces."""
 
     doing = "finding modes"
 
-    def __init__(self, count: int, wanted: bool | None, what: str) -> None:
-        super().__init__(float(count), wanted)
+    def __init__(self, count: int, is_shown: bool | None, what: str) -> None:
+        super().__init__(float(count), is_shown)
         self.what = what
 
     def words(self, t: float, pace: float) -> str:
         return f"{t:g} of {self.duration:g} {self.what}"
 
 
-def one_by_one(pieces: Sequence[Any], work: Callable[[Any], None], what: str, progress: bool | None) -> int:
-    """Do the work for each piece; how many are done, which are fewer than all after an interrupt (and a warning)."""
+def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, progress: bool | None) -> int:
+    """Call `work` for each piece; return the number of finished pieces.
+
+    They are fewer than all after an interrupt, with a warning.
+    """
     if progress is not None and not isinstance(progress, bool):
         raise ValueError(f"progress = {shown(progress)}: must be True, False or None")
     done = 0
     interrupts = Interrupts()
     try:
-        with interrupts.noticed(), _Counting(len(pieces), progress, what) as bar:
+        with interrupts.noticed(), _PieceProgress(len(pieces), progress, what) as bar:
             for piece in pieces:
                 work(piece)
                 interrupts.check()
@@ -63,15 +65,24 @@ def one_by_one(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     return done
 
 
-MOST = 1_000_000  # postures
-
-
 @dataclass(frozen=True, eq=False)
 class FrequencyMap:
-    """Frequencies (Hz) and damping ratios of the slowest vibrations, counted from 1 in ascending order, at postures.
+    """Frequencies and damping ratios of the slowest vibrations over a grid of postures.
 
-    over: the joints' values by name. units: theirs. frequencies, damping_ratios: (..., modes), an axis for each of
-    them, in this order; nan where fewer vibrate, or where it was interrupted.
+    Parameters
+    ----------
+    over : dict of str to ndarray
+        Values of the joint coordinates by name, one axis of the grid for each.
+    units : dict of str to str
+        Units of the joint coordinates.
+    frequencies : ndarray, shape (..., modes)
+        Frequencies (Hz), ascending; nan if fewer modes vibrate, or if the computation was interrupted.
+    damping_ratios : ndarray, shape (..., modes)
+        Damping ratios.
+
+    See Also
+    --------
+    flexarm.frequency_map : Compute a map.
     """
 
     over: dict[str, Array]
@@ -81,7 +92,7 @@ class FrequencyMap:
 
     @property
     def data(self) -> xr.Dataset:
-        """The same as a labelled Dataset, a dimension for each joint, and `mode`."""
+        """Labelled xarray Dataset with one dimension for each joint, and the dimension `mode`, counted from 1."""
         import xarray as xr
 
         names = [*self.over, "mode"]
@@ -98,7 +109,13 @@ class FrequencyMap:
         )
 
     def plot(self) -> Figure:
-        """Lines over one joint, contours over two, a panel for each mode."""
+        """Plot lines over one joint or contours over two, one panel for each mode.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.frequency import map_figure
 
         return map_figure(self)
@@ -118,14 +135,53 @@ def frequency_map(
     sagging: bool = False,
     progress: bool | None = None,
 ) -> FrequencyMap:
-    """The frequencies of the slowest vibrations at all postures of joints `over` ranges, {"fore.q": np.linspace(0, 2)}.
+    """Compute the frequencies of the slowest vibrations over a grid of postures.
 
-    Motors behind springs go with their joints.
+    Motors behind springs follow their joints.
 
-    modes: how many. q: the other coordinates. joints: "locked", "free", or one of these by link, as in `fa.modes`.
-    sagging: at each posture with links and drives where their load takes them (`fa.equilibrium`), not straight.
-    progress: None shows a bar on a terminal only. Ctrl-C ends it, and postures that are left are nan.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot, or its equations of motion.
+    over : dict of str to array_like
+        Ascending values of joint coordinates (rad or m) by name, such as {"fore.q": np.linspace(0, 2)}; the grid has
+        one axis for each.
+    modes : int, optional
+        Number of vibrations.
+    q : dict of str to float or array_like, shape (nq,), optional
+        Other coordinates, by name or as an array; zero by default.
+    joints : {"locked", "free"} or dict of str to {"locked", "free"}, optional
+        State of the joints, as in `modes`.
+    sagging : bool, optional
+        True evaluates the modes in equilibrium under gravity and loads at each posture, False with straight links.
+    progress : bool, optional
+        True shows a progress bar, False none. By default it is shown on a terminal. Ctrl-C ends the computation;
+        remaining postures are nan.
 
+    Returns
+    -------
+    FrequencyMap
+        Frequencies and damping ratios on the grid.
+
+    Raises
+    ------
+    KeyError
+        If there is no joint coordinate of a given name.
+    ValueError
+        If values are not finite and ascending.
+
+    Warns
+    -----
+    ValidityWarning
+        If fewer modes vibrate at some postures, or the computation was interrupted.
+
+    See Also
+    --------
+    flexarm.modes : Modes at one posture.
+    flexarm.campbell : Frequencies over the speed of rotation.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> found = frequency_map(library.two_link_arm(), {"fore.q": [0.0, 1.5]}, modes=2)
     >>> found.frequencies.shape
@@ -139,10 +195,10 @@ def frequency_map(
         raise ValueError(f"modes = {shown(modes)}: the robot has {system.nq} coordinates, and no more modes")
     if not isinstance(sagging, bool):
         raise ValueError(f"sagging = {shown(sagging)}: must be True or False")
-    ranges = _ranges(system, over)
+    ranges = _check_ranges(system, over)
     if both := [name for name in q if name in ranges] if isinstance(q, Mapping) else []:
         raise ValueError(f"q: gives {shown(both[0])}, over which the map goes")
-    first = {name: float(values[0]) for name, values in ranges.items()}  # a slide may have to be somewhere
+    first = {name: float(values[0]) for name, values in ranges.items()}  # a sliding joint may not allow zero
     start = system.posture({**q, **first} if isinstance(q, Mapping) else first if q is None else q)
     if start.ndim != 1:
         raise ValueError(f"q has shape {start.shape}: must be one posture")
@@ -150,7 +206,7 @@ def frequency_map(
     frequencies, ratios = np.full((2, *shape, count), np.nan)
     places = [system.index(name) for name in ranges]
     values = list(ranges.values())
-    moved = [*zip(places, range(len(places))), *_motors(system, places, q)]
+    moved = [*zip(places, range(len(places))), *_coupled_motors(system, places, q)]
 
     def work(place: tuple[int, ...]) -> None:
         posture = start.copy()
@@ -162,7 +218,7 @@ def frequency_map(
         ratios[place][: len(kept)] = found.damping_ratios[kept]
 
     pieces = list(product(*(range(size) for size in shape)))
-    done = one_by_one(pieces, work, "postures", progress)
+    done = run_pieces(pieces, work, "postures", progress)
     few = sum(bool(np.isnan(frequencies[place]).any()) for place in pieces[:done])
     if few:
         warnings.warn(
@@ -174,10 +230,10 @@ def frequency_map(
     return FrequencyMap(ranges, {name: system.units[system.index(name)] for name in ranges}, frequencies, ratios)
 
 
-def _motors(system: System, places: list[int], q: Vector) -> list[tuple[int, int]]:
-    """Motors behind springs that go along with joints, each with the number of its joint: all that q does not name."""
+def _coupled_motors(system: System, places: list[int], q: Vector) -> list[tuple[int, int]]:
+    """Return the motors that `q` does not name and that follow a joint of the grid, with the axis of that joint."""
     named = q if isinstance(q, Mapping) else ()
-    joints = {system.coordinates[k].link: number for number, k in enumerate(places)}
+    joints = {system.coordinates[k].link: axis for axis, k in enumerate(places)}
     return [
         (k, joints[each.link])
         for k, each in enumerate(system.coordinates)
@@ -185,7 +241,7 @@ def _motors(system: System, places: list[int], q: Vector) -> list[tuple[int, int
     ]
 
 
-def _ranges(system: System, over: Any) -> dict[str, Array]:
+def _check_ranges(system: System, over: Any) -> dict[str, Array]:
     if not isinstance(over, Mapping) or not over:
         raise TypeError(f"over = {shown(over)}: must be a mapping from coordinates to values")
     known = [each.name for each in system.coordinates if each.kind == "joint"]
@@ -199,6 +255,6 @@ def _ranges(system: System, over: Any) -> dict[str, Array]:
         if (np.diff(found) <= 0).any():
             raise ValueError(f"over['{name}'] = {shown(values)}: must rise")
         out[name] = found
-    if np.prod([float(len(each)) for each in out.values()]) > MOST:
-        raise ValueError(f"over: makes more than {MOST} postures")
+    if np.prod([float(len(each)) for each in out.values()]) > MAX_POSTURE_COUNT:
+        raise ValueError(f"over: makes more than {MAX_POSTURE_COUNT} postures")
     return out

@@ -1,4 +1,4 @@
-"""Joint coordinates that bring a place of the rigid twin to a pose, or along a path of poses."""
+"""Inverse kinematics: joint coordinates that bring a point of a robot to a pose or along a path, links straight."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.rigid_kinematics import COMPONENTS, Component, Place, PostureSearch, Target, Twin, require_frames
+from flexarm.analysis.rigid_kinematics import (
+    COMPONENTS,
+    Component,
+    LinkFrame,
+    PostureSearch,
+    RigidTwin,
+    Target,
+    require_frames,
+)
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Pose, Robot
 
-STARTS = 24  # beside q0
+DEFAULT_START_COUNT = 24  # further start postures after q0
 
 
 def inverse_kinematics(
@@ -26,42 +34,72 @@ def inverse_kinematics(
     x: float | None = None,
     components: Sequence[Component] | None = None,
     joints: Sequence[str] | None = None,
-    starts: int = STARTS,
+    starts: int = DEFAULT_START_COUNT,
 ) -> Array:
-    """Coordinates (nq,) with which the straight links of a robot bring a place to a pose; (n, nq) along a path.
+    """Find the joint coordinates with which a point of the robot, its links straight, reaches a pose.
 
-    They are those of the `robot` as it is given, deflections zero and motors where their joints are, so that they can
-    be put into `simulate(q0=...)`; the tip is that of `robot.rigid()`. Joints keep to their travel. Constraints are
-    kept. A pose that cannot be reached is a ValueError that tells how near it was.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot, or its equations of motion. Constraints are satisfied.
+    pose : array_like or Pose
+        Position (m) of shape (3,), frame of shape (4, 4) or `Pose`; or a path of positions (n, 3) or frames (n, 4, 4).
+        Each pose of a path is found from the one before, so that joints move continuously.
+    q0 : dict of str to float or array_like, shape (nq,), optional
+        Posture at which the search begins, by coordinate name or as an array; zero by default. Deflections are ignored.
+    link : str, optional
+        Link that carries the point; the last one by default.
+    x : float, optional
+        Distance of the point from the root of the link (m); by default its tip.
+    components : sequence of {"x", "y", "z", "rx", "ry", "rz"}, optional
+        Components of the pose that matter: positions, and rotations about the world's axes. All that `pose` gives by
+        default. For a planar robot of any orientation: ("x", "y").
+    joints : sequence of str, optional
+        Links whose joints may move; the others stay at `q0`. All by default.
+    starts : int, optional
+        Number of further start postures, always the same ones, that are tried if `q0` does not lead to the pose. Among
+        the solutions found, the one nearest to `q0` is returned.
 
-    pose: position (3,) in m, frame (4, 4) or `fa.Pose`; a path of positions (n, 3) or frames (n, 4, 4), each found from
-    the one before, so that joints move continuously.
-    q0: where the search begins, by name or as an array (zero where not given). Its deflections do not count.
-    link, x: the place: a link's tip, or x m from its root; the last link's tip unless given.
-    components: which of x, y, z (m) and rx, ry, rz (rotations about the world's axes) matter; all that the pose tells
-    unless given. A planar robot that need not point anywhere: ("x", "y").
-    joints: links whose joints may move; the others stay at q0. All unless given.
-    starts: how many other postures the search may begin from where q0 does not lead there. They are always the same;
-    of those that get there the result is the one nearest to q0.
+    Returns
+    -------
+    ndarray, shape (nq,) or (n, nq)
+        Coordinates of the robot, within the travel of its joints, for `simulate(q0=...)`: deflections are zero, motors
+        follow their joints. The tip is that of `robot.rigid()`.
 
+    Raises
+    ------
+    ValueError
+        If the pose is out of reach (with the distance of the nearest posture), or if joints would have to jump along a
+        path.
+
+    See Also
+    --------
+    rigid_torques : Torques along a path.
+
+    Notes
+    -----
+    The search is the Levenberg-Marquardt method with bounds.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> arm = library.two_link_arm()
     >>> q = inverse_kinematics(arm, (1.0, 0.5, 0.0), q0={"fore.q": 1.0})
     >>> System(arm).tip(q).round(9)
     array([1. , 0.5, 0. ])
     """
-    search = search_of(robot, pose, q0, link, x, components, joints)
-    positions, axes, single = _poses(pose)
+    search = posture_search(robot, pose, q0, link, x, components, joints)
+    positions, axes, single = _parse_poses(pose)
     count = whole_number("starts", starts)
     targets = [Target(p, None if axes is None else axes[k]) for k, p in enumerate(positions)]
-    out = [search.first(targets[0], count, "pose" if single else "pose[0]")]
+    out = [search.solve(targets[0], count, "pose" if single else "pose[0]")]
     for k in range(1, len(targets)):
-        out.append(search.onward(out[-1], targets[k - 1], targets[k], f"pose[{k}]"))
-    answer = search.twin.widened(np.array(out))
+        out.append(search.follow(out[-1], targets[k - 1], targets[k], f"pose[{k}]"))
+    answer = search.twin.expand(np.array(out))
     return np.asarray(answer[0] if single else answer)
 
 
-def search_of(
+def posture_search(
     robot: Robot | System,
     pose: Any,
     q0: Vector,
@@ -70,18 +108,18 @@ def search_of(
     components: Sequence[Component] | None,
     joints: Sequence[str] | None,
 ) -> PostureSearch:
-    """A search for postures from what a user gives, which is checked."""
-    twin = Twin(robot)
-    place = Place(twin, link, x)
-    rows = _rows(components, _poses(pose)[1] is not None)
-    return PostureSearch(twin, place, rows, tuple(_moving(twin, place, joints)), _start(twin, q0))
+    """Return the search for postures defined by the (checked) arguments of a user."""
+    twin = RigidTwin(robot)
+    place = LinkFrame(twin, link, x)
+    rows = _rows(components, _parse_poses(pose)[1] is not None)
+    return PostureSearch(twin, place, rows, tuple(_moving_joints(twin, place, joints)), _start_posture(twin, q0))
 
 
-# --- what users give ---
+# --- arguments ---
 
 
-def _poses(pose: Any) -> tuple[Array, Array | None, bool]:
-    """Positions (n, 3), axes (n, 3, 3) or None, and whether it is a single pose."""
+def _parse_poses(pose: Any) -> tuple[Array, Array | None, bool]:
+    """Return positions (n, 3), axes (n, 3, 3) or None, and True if it is a single pose."""
     if isinstance(pose, Pose):
         frame = np.eye(4)
         frame[:3, :3], frame[:3, 3] = pose.matrix, pose.position
@@ -106,20 +144,20 @@ def _poses(pose: Any) -> tuple[Array, Array | None, bool]:
 
 
 def _rows(components: Any, frames: bool) -> tuple[int, ...]:
-    known = COMPONENTS if frames else COMPONENTS[:3]
+    available = COMPONENTS if frames else COMPONENTS[:3]
     if components is None:
-        return tuple(range(len(known)))
+        return tuple(range(len(available)))
     if isinstance(components, str) or not isinstance(components, Sequence) or not components:
         raise ValueError(f"components = {shown(components)}: must be some of {', '.join(COMPONENTS)}, in a tuple")
     for each in components:
         if each not in COMPONENTS:
             raise ValueError(f"components: there is no {shown(each)}; there are {', '.join(COMPONENTS)}")
-        if each not in known:
+        if each not in available:
             raise ValueError(f"components: {each!r} needs a pose with axes, a frame (4, 4) or fa.Pose, not a position")
     return tuple(k for k, name in enumerate(COMPONENTS) if name in components)
 
 
-def _start(twin: Twin, q0: Vector) -> Array:
+def _start_posture(twin: RigidTwin, q0: Vector) -> Array:
     given = twin.system.posture(q0, "q0")
     if given.ndim != 1:
         raise ValueError(f"q0 has shape {given.shape}: the search begins at one posture")
@@ -135,21 +173,21 @@ def _start(twin: Twin, q0: Vector) -> Array:
     return np.clip(q, low, high)
 
 
-def _moving(twin: Twin, place: Place, joints: Any) -> list[int]:
-    """The joints that may move: those that move the place, or any where constraints tie them."""
+def _moving_joints(twin: RigidTwin, place: LinkFrame, joints: Any) -> list[int]:
+    """Return the joints that may move: those that move the point, or any if constraints couple them."""
     every = range(twin.rigid.nq)
-    able = list(every) if twin.rigid.constraints else twin.path(place.link)
-    if not able:
+    movable = list(every) if twin.rigid.constraints else twin.moving_joints(place.link)
+    if not movable:
         raise ValueError(f"link = '{place.link}': no joint moves {place}")
     if joints is None:
-        return able
+        return movable
     names = [each.link for each in twin.rigid.coordinates]
     if isinstance(joints, str) or not isinstance(joints, Sequence) or not joints:
         raise ValueError(f"joints = {shown(joints)}: must be names of links, in a list")
     for each in joints:
         if each not in names:
             raise KeyError(f"joints: no joint moves a link {shown(each)}{suggestion(each, names)}")
-    chosen = [k for k in able if names[k] in joints]
+    chosen = [k for k in movable if names[k] in joints]
     if not chosen:
         raise ValueError(f"joints = {shown(joints)}: none of them moves {place}")
     return chosen

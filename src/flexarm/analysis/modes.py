@@ -1,6 +1,7 @@
 """Vibration modes of a robot at a posture, at rest or in steady rotation.
 
-Which joints of a robot can be locked: all, or as many as its loops leave.
+The modes are the eigenpairs of M a + G v + K q = 0 about the posture. Rigid-body motions are found first and split off,
+so that they have the exact frequency zero and do not disturb the slow vibrations.
 """
 
 from __future__ import annotations
@@ -28,22 +29,37 @@ from flexarm.robot import Robot
 Hold = Literal["free", "locked"]
 Complex = np.ndarray[Any, np.dtype[np.complex128]]
 
-# Of the stiffness that gravity and rotation give: below this a joint's is a zero spoilt by rounding.
-ROUNDING = 1e-9
-SMALL = 1e-5  # of what is large for a coordinate: the step of differences
+# Joint stiffness below this fraction of the stiffness due to gravity and rotation is a rounding error of zero.
+STIFFNESS_TOLERANCE = 1e-9
+DIFFERENCE_STEP = 1e-5  # step of central differences, in units of each coordinate's characteristic size
 TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
 class ModeSet:
-    """Undamped modes, rigid-body modes (no restoring force) first, then in ascending frequency.
+    """Vibration modes of a robot: rigid-body modes first, then in ascending frequency.
 
-    `eigenvalues`: i omega of each mode; with a positive real part where the motion grows.
-    `shapes`: (nq, modes) in the coordinates `names`, mass-normalised; locked coordinates are zero. They are complex
-    where gyroscopic terms make coordinates vibrate out of phase.
-    `damping_ratios`: to first order in the damping; negative where it makes a rotating robot unstable.
-    `imbalance`: the largest acceleration at which the posture would start to move by itself, per coordinate in units
-    of what is large for it; zero in equilibrium.
+    Parameters
+    ----------
+    eigenvalues : ndarray of complex, shape (modes,)
+        Eigenvalue i omega (rad/s) of each mode, undamped; its real part is positive if the motion grows.
+    shapes : ndarray, shape (nq, modes)
+        Mass-normalised mode shapes in the coordinates `names`; locked coordinates are zero. They are complex if
+        gyroscopic terms make coordinates vibrate out of phase.
+    damping_ratios : ndarray, shape (modes,)
+        Damping ratios, to first order in the damping; negative if damping makes a rotating robot unstable.
+    imbalance : float
+        Largest acceleration with which the posture would start to move by itself, each coordinate in units of its
+        characteristic size per s2. It is zero in equilibrium.
+    system : System
+        Equations of motion of the robot.
+    q : ndarray, shape (nq,)
+        Posture about which the robot vibrates.
+
+    See Also
+    --------
+    flexarm.modes : Compute the modes of a robot.
+    flexarm.plot_modes : Draw the mode shapes.
     """
 
     eigenvalues: Complex
@@ -55,21 +71,22 @@ class ModeSet:
 
     @property
     def frequencies(self) -> Array:
-        """Hz."""
+        """Frequencies in Hz, shape (modes,)."""
         return np.abs(self.eigenvalues.imag) / (2 * np.pi)
 
     @property
     def rigid(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which modes are rigid-body motions."""
+        """Mask of the rigid-body modes, shape (modes,)."""
         return np.asarray(self.eigenvalues == 0)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the coordinates, in the order of the rows of `shapes`."""
         return self.system.names
 
     @property
     def kinds(self) -> list[str]:
-        """`rigid body`, `vibration` or `unstable`, mode by mode."""
+        """Kind of each mode: "rigid body", "vibration" or "unstable"."""
         return [
             "rigid body" if value == 0 else "unstable" if value.real > 1e-9 * abs(value) else "vibration"
             for value in self.eigenvalues
@@ -79,19 +96,58 @@ class ModeSet:
         return len(self.eigenvalues)
 
     def shape(self, mode: int) -> dict[str, Any]:
-        """A mode by coordinate name; modes count from 0."""
+        """Return the shape of a mode by coordinate name.
+
+        Parameters
+        ----------
+        mode : int
+            Number of the mode, counted from 0; negative numbers count from the end.
+
+        Returns
+        -------
+        dict of str to float or complex
+            Mass-normalised amplitude of each coordinate.
+        """
         return dict(zip(self.names, self._shape(mode).tolist(), strict=True))
 
     def deflection(self, link: str, mode: int, points: int = 51) -> tuple[Array, Array]:
-        """(x, displacement (points, 3)) of a link's axis against its root frame, for unit modal amplitude (of a
-        complex shape the real part: the deflection at one instant)."""
+        """Return the displacement of a link's axis in a mode of unit modal amplitude.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        mode : int
+            Number of the mode, counted from 0.
+        points : int, optional
+            Number of points along the link.
+
+        Returns
+        -------
+        x : ndarray, shape (points,)
+            Distance from the root of the link (m).
+        displacement : ndarray, shape (points, 3)
+            Displacement relative to the root frame of the link, per unit modal amplitude; of a complex shape the real
+            part, which is the deflection at one instant.
+        """
         shape = self._shape(mode).real
-        step = SMALL / max(float(np.abs(shape / self.system.sizes).max(initial=0.0)), TINY)
+        step = DIFFERENCE_STEP / max(float(np.abs(shape / self.system.sizes).max(initial=0.0)), TINY)
         x, (there, back) = self.system.deflection(link, self.q + step * np.array([shape, -shape]), points)
         return x, (there - back) / (2 * step)
 
     def participation(self, mode: int) -> dict[str, float]:
-        """Share of each coordinate's own inertia in the kinetic energy."""
+        """Return the share of each coordinate's own inertia in the kinetic energy of a mode.
+
+        Parameters
+        ----------
+        mode : int
+            Number of the mode, counted from 0.
+
+        Returns
+        -------
+        dict of str to float
+            Shares by coordinate name; their sum is 1.
+        """
         own = np.diag(self.system.mass_matrix(self.q)) * np.abs(self._shape(mode)) ** 2
         return dict(zip(self.names, (own / own.sum()).tolist(), strict=True))
 
@@ -107,35 +163,72 @@ def modes(
     v: Vector = None,
     joints: Hold | Mapping[str, Hold] = "free",
 ) -> ModeSet:
-    """Modes of small vibrations about the posture q (by name or as an array; zero where not given).
+    """Compute the modes of small vibrations about a posture.
 
-    `joints`: "free", "locked", or one of these by link name (joints not named are free). A locked joint with an
-    elastic drive has its motor locked, so its spring still works. `v`: steady speeds of joints, {"beam.q": 6.0}, for
-    rotating robots (centrifugal stiffening, gyroscopic coupling); the actuator of a joint with a speed holds it.
-    With constraints: modes on them, at the posture on them nearest to q, with the stiffness that the constraint forces
-    of that posture give; at rest only.
-    Gravity counts through its stiffness at q. The vibrations are those about q even where the robot would not stay
-    there (see `imbalance`). Damping is left out of the frequencies and given as ratios.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot, or its equations of motion.
+    q : dict of str to float or array_like, shape (nq,), optional
+        Posture, by coordinate name or as an array. Coordinates that are not given are zero.
+    v : dict of str to float or array_like, shape (nq,), optional
+        Steady speeds of joints (rad/s or m/s), such as {"beam.q": 6.0}, for rotating robots: centrifugal stiffening and
+        gyroscopic coupling are included. The actuator of a joint with a speed keeps that speed. At rest by default.
+    joints : {"free", "locked"} or dict of str to {"free", "locked"}, optional
+        State of the joints, for all of them or by link name; joints that are not named are free. If a locked joint has
+        an elastic drive, its motor is locked and the spring still acts.
 
+    Returns
+    -------
+    ModeSet
+        Frequencies, mode shapes and damping ratios.
+
+    Raises
+    ------
+    ValueError
+        If a coordinate can move without moving any mass, or if speeds are given for a robot with constraints.
+
+    Warns
+    -----
+    ValidityWarning
+        If the links have too few shapes for accurate frequencies, or deflect too far at the posture.
+
+    See Also
+    --------
+    flexarm.linearize : Linear model from inputs to outputs.
+    flexarm.frequency_map : Frequencies over many postures.
+    flexarm.campbell : Frequencies over the speed of rotation.
+
+    Notes
+    -----
+    With constraints, the modes are those of the displacements that satisfy the constraints, at the constrained posture
+    nearest to `q`, including the stiffness due to the constraint forces. Gravity contributes its stiffness at `q`. The
+    modes are those about `q` even if the robot would not stay there (see `ModeSet.imbalance`). Damping does not change
+    the frequencies; it is returned as ratios.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> found = modes(library.rotating_beam(), joints="locked")
     >>> f"{found.frequencies[0]:.3f} Hz"  # 1.8751^2 / (2 pi l^2) sqrt(EI / mu): a cantilever
     '0.463 Hz'
     """
-    system, posture, speed, kept = _vibration(robot, q, v, joints)
+    system, posture, speed, kept = _resolve_arguments(robot, q, v, joints)
     warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept))
-    return _mode_set(system, posture, speed, kept)
+    return _compute_modes(system, posture, speed, kept)
 
 
-def modes_of_any_shapes(robot: Robot | System, q: Vector = None, joints: Hold | Mapping[str, Hold] = "free") -> ModeSet:
-    """Return the modes without a warning of too few shapes, for those who compare numbers of shapes."""
-    return _mode_set(*_vibration(robot, q, None, joints))
+def modes_without_warning(
+    robot: Robot | System, q: Vector = None, joints: Hold | Mapping[str, Hold] = "free"
+) -> ModeSet:
+    """Return the modes without the warning of too few shapes, for comparisons of numbers of shapes."""
+    return _compute_modes(*_resolve_arguments(robot, q, None, joints))
 
 
-def _vibration(
+def _resolve_arguments(
     robot: Robot | System, q: Vector, v: Vector, joints: Hold | Mapping[str, Hold]
 ) -> tuple[System, Array, Array, list[int]]:
-    """Return system, posture, speeds and the coordinates that vibrate."""
+    """Check the arguments of `modes`; return the system, posture, speeds and indices of vibrating coordinates."""
     if not isinstance(robot, (Robot, System)):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
     system = robot if isinstance(robot, System) else System(robot, native=False)
@@ -149,13 +242,14 @@ def _vibration(
         system = exact
     warn_of_posture(system, posture)
     speed, held = steady_speeds(system, rates)
-    kept = vibrating(system, joints, held)
+    kept = vibrating_coordinates(system, joints, held)
     return system, posture, speed, kept
 
 
-def _mode_set(system: System, posture: Array, speed: Array, kept: list[int]) -> ModeSet:
+def _compute_modes(system: System, posture: Array, speed: Array, kept: list[int]) -> ModeSet:
+    """Compute the modes of the free coordinates `kept` at a posture and speed."""
     if system.constraints:
-        return _constrained(system, posture, speed, kept)
+        return _compute_constrained_modes(system, posture, speed, kept)
     here = np.ix_(kept, kept)
     M = system.mass_matrix(posture)[here]
     _require_inertia(system, kept, M)
@@ -164,21 +258,21 @@ def _mode_set(system: System, posture: Array, speed: Array, kept: list[int]) -> 
         G, K = moving.G[here], moving.K[here]
     else:
         G, K = np.zeros_like(M), (system.stiffness_matrix(posture) + system.gravity_stiffness(posture))[here]
-    motions = _motions(system, kept, K, K - system.stiffness_matrix(posture)[here])
+    motions = _rigid_body_motions(system, kept, K, K - system.stiffness_matrix(posture)[here])
     eigenvalues: Complex
     vectors: Any
     if np.abs(G).max(initial=0.0) > 1e-12 * np.sqrt(np.abs(M).max(initial=0.0) * np.abs(K).max(initial=0.0)):
         eigenvalues, vectors = _gyroscopic_modes(M, G, K, motions)
     else:
-        eigenvalues, vectors = _modes(M, (K + K.T) / 2, motions)
+        eigenvalues, vectors = _undamped_modes(M, (K + K.T) / 2, motions)
     shapes: Any = np.zeros((system.nq, len(kept)), dtype=vectors.dtype)
     shapes[kept] = vectors
     ratios = _damping_ratios(eigenvalues, vectors, M, G, system.damping_matrix(posture)[here])
     return ModeSet(eigenvalues, shapes, ratios, _imbalance(system, posture, speed, kept, M), system, posture)
 
 
-def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> ModeSet:
-    """Modes among the displacements that respect the constraints."""
+def _compute_constrained_modes(system: System, q: Array, speed: Array, kept: list[int]) -> ModeSet:
+    """Compute the modes among the displacements that satisfy the constraints."""
     if speed.any():
         raise ValueError("v: modes in steady rotation are those of robots without constraints")
     q = Assembly(system, [k for k in range(system.nq) if k not in kept]).posture(q)
@@ -188,8 +282,8 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
     K = tangent_stiffness(system, q, constraint_multipliers(system, q, kept))
     matrices = (system.mass_matrix(q), K, K - system.stiffness_matrix(q), system.damping_matrix(q))
     M, K, geometric, D = (Z.T @ matrix[here] @ Z for matrix in matrices)
-    motions = _motions(system, independent, K, geometric)
-    eigenvalues, vectors = _modes(M, (K + K.T) / 2, motions)
+    motions = _rigid_body_motions(system, independent, K, geometric)
+    eigenvalues, vectors = _undamped_modes(M, (K + K.T) / 2, motions)
     shapes = np.zeros((system.nq, len(independent)))
     shapes[kept] = Z @ vectors
     ratios = _damping_ratios(eigenvalues, vectors, M, np.zeros_like(M), D)
@@ -201,8 +295,11 @@ def _constrained(system: System, q: Array, speed: Array, kept: list[int]) -> Mod
 
 
 def steady_speeds(system: System, v: Array) -> tuple[Array, set[int]]:
-    """Speeds of all coordinates, a motor turning with its joint, and the actuated coordinates that hold them."""
-    speed, held, actuated = np.zeros(system.nq), set(), _actuated(system)
+    """Return the speeds of all coordinates and the actuated coordinates that are held at them.
+
+    Motors turn with their joints.
+    """
+    speed, held, actuated = np.zeros(system.nq), set(), _actuated_coordinates(system)
     for place in np.flatnonzero(v):
         each = system.coordinates[place]
         if each.kind == "elastic":
@@ -212,29 +309,29 @@ def steady_speeds(system: System, v: Array) -> tuple[Array, set[int]]:
     return speed, held
 
 
-def _actuated(system: System) -> dict[str, int]:
-    """Which coordinate each joint's actuator acts on, by link name."""
+def _actuated_coordinates(system: System) -> dict[str, int]:
+    """Return the index of the coordinate on which each joint's actuator acts, by link name."""
     return {each.link: each.coordinate.index for each in system.actuators}
 
 
-def vibrating(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
-    """Coordinates that may vibrate."""
+def vibrating_coordinates(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
+    """Return the indices of the coordinates that may vibrate: all but the locked and the `held` ones."""
     names = [link.name for link in system.robot.links]
     if not isinstance(joints, (str, Mapping)):
         raise TypeError(f"joints = {joints!r}: must be 'free', 'locked', or one of these by link name")
-    wanted = dict.fromkeys(names, joints) if isinstance(joints, str) else dict(joints)
-    for name, hold in wanted.items():
+    holds = dict.fromkeys(names, joints) if isinstance(joints, str) else dict(joints)
+    for name, hold in holds.items():
         if name not in names:
             raise KeyError(f"joints: there is no link '{name}'{suggestion(str(name), names)}")
         if hold not in ("free", "locked"):
             raise ValueError(f"joints: '{hold}' for link '{name}' is neither 'free' nor 'locked'")
-    actuated = _actuated(system)
-    locked = {actuated[name] for name, hold in wanted.items() if hold == "locked" and name in actuated}
+    actuated = _actuated_coordinates(system)
+    locked = {actuated[name] for name, hold in holds.items() if hold == "locked" and name in actuated}
     return [k for k in range(system.nq) if k not in locked | held]
 
 
 def _require_inertia(system: System, kept: list[int], M: Array) -> None:
-    """Every motion must move some mass."""
+    """Raise ValueError if some motion of the kept coordinates moves no mass."""
     motions = massless_motions(M, system.sizes[kept])
     if not motions.size:
         if np.linalg.eigvalsh(M).min(initial=np.inf) <= 0:
@@ -250,12 +347,12 @@ def _require_inertia(system: System, kept: list[int], M: Array) -> None:
     )
 
 
-def _motions(system: System, kept: list[int], K: Array, geometric: Array) -> Array:
-    """Rigid-body motions among the kept coordinates, as columns: no spring and no weight resists them.
+def _rigid_body_motions(system: System, kept: list[int], K: Array, geometric: Array) -> Array:
+    """Return the rigid-body motions among the kept coordinates, as columns: no spring and no weight resists them.
 
-    Elastic coordinates and the wind-up of drives are always held by springs, so only joints need a look, with what
-    follows them: K is condensed to the joints, and its null space is judged against the stiffness that gravity and
-    rotation give (`geometric`), not against that of the links.
+    Springs always hold elastic coordinates and the wind-up of drives, so only the joints, and what follows them, can
+    move freely: K is condensed to the joints. Its null space is judged against the stiffness that gravity and rotation
+    contribute (`geometric`), not against that of the links.
     """
     n = len(kept)
     change = np.eye(n)
@@ -274,20 +371,19 @@ def _motions(system: System, kept: list[int], K: Array, geometric: Array) -> Arr
     if others and joints:
         follow[others] = -np.linalg.solve(stiffness[np.ix_(others, others)], stiffness[np.ix_(others, joints)])
     left = follow.T @ stiffness @ follow
-    noise = ROUNDING * float(np.abs(geometric).max(initial=0.0))
+    noise = STIFFNESS_TOLERANCE * float(np.abs(geometric).max(initial=0.0))
     values, vectors = np.linalg.eigh((left + left.T) / 2)
     return np.asarray(change @ follow @ vectors[:, np.abs(values) <= noise])
 
 
-def _modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]:
-    """Eigenvalues i omega and mass-normalised shapes of M a + K x = 0, M and K symmetric.
+def _undamped_modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]:
+    """Return the eigenvalues i omega and mass-normalised shapes of M a + K x = 0, for symmetric M and K.
 
-    Rigid-body motions are split off before the eigenproblem, so that they have the frequency zero and do not blur the
-    slow vibrations.
+    Rigid-body motions are split off before the eigenproblem, so that their frequency is exactly zero.
     """
     rest, spread = _complement(motions, len(M))
     rigid = motions @ np.linalg.inv(np.linalg.cholesky(motions.T @ M @ motions)).T
-    along = rigid.T @ M @ spread  # what the rest must take along to leave the rigid-body motions alone
+    along = rigid.T @ M @ spread  # makes the other coordinates M-orthogonal to the rigid-body motions
     spread = spread - rigid @ along
     squares, vectors = all_modes(spread.T @ M @ spread, K[np.ix_(rest, rest)])
     values = 1j * np.sqrt(squares.astype(complex))
@@ -296,7 +392,10 @@ def _modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]:
 
 
 def _complement(motions: Array, n: int) -> tuple[list[int], Array]:
-    """Coordinates that with the rigid-body motions span all: the others are pivots of the motions, in turn."""
+    """Return the coordinates, and their unit vectors, that together with the rigid-body motions span all motions.
+
+    The other coordinates are the pivots of the motions in a Gaussian elimination.
+    """
     left, pivots = motions.copy(), []
     for _ in range(motions.shape[1]):
         row, column = np.unravel_index(np.abs(left).argmax(), left.shape)
@@ -307,8 +406,11 @@ def _complement(motions: Array, n: int) -> tuple[list[int], Array]:
 
 
 def _gyroscopic_modes(M: Array, G: Array, K: Array, motions: Array) -> tuple[Complex, Complex]:
-    """Eigenvalues and shapes of M a + G v + K x = 0, one of each pair: the one with positive frequency, or the growing
-    one. Positions of rigid-body motions do not matter, so they are left out of the state and their zeros are exact."""
+    """Return eigenvalues and shapes of M a + G v + K x = 0, one of each pair.
+
+    The returned eigenvalue is the one with positive imaginary part, or the growing one. Positions of rigid-body motions
+    have no effect and are left out of the state, so that zeros are exact.
+    """
     from scipy.linalg import eig
 
     n, rest = len(M), _complement(motions, len(M))[0]
@@ -332,7 +434,10 @@ def _gyroscopic_modes(M: Array, G: Array, K: Array, motions: Array) -> tuple[Com
 
 
 def _damping_ratios(values: Complex, x: Any, M: Array, G: Array, D: Array) -> Array:
-    """-Re(d lambda)/|lambda| of the shift d lambda that D makes to first order in lambda^2 M + lambda (G + D) + K."""
+    """Return -Re(d lambda)/|lambda|, d lambda the first-order change of the eigenvalue due to D.
+
+    The eigenvalues are those of lambda^2 M + lambda (G + D) + K.
+    """
     m, g, d = (np.einsum("im,ij,jm->m", x.conj(), matrix, x) for matrix in (M, G, D))
     moving = np.abs(values) > 0
     out = np.zeros(len(values))
@@ -342,6 +447,7 @@ def _damping_ratios(values: Complex, x: Any, M: Array, G: Array, D: Array) -> Ar
 
 
 def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array) -> float:
+    """Return the largest acceleration at the posture, in units of each coordinate's characteristic size."""
     if not kept:
         return 0.0
     bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping_matrix(q) @ speed
@@ -350,10 +456,10 @@ def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array
 
 
 def locked_joints(system: System, q: Vector = None) -> dict[str, Hold]:
-    """By link whether its joint is locked, for `fa.modes(joints=...)` at a posture q.
+    """Return "locked" or "free" for each actuated joint, for the argument `joints` of `modes`, at a posture q.
 
     Joints of a robot with loops are locked in their order as long as the others can still close the loops, so that
-    links vibrate as they do while these are driven.
+    links vibrate as they do while the joints are driven.
 
     >>> from flexarm.robot import library
     >>> locked_joints(System(library.two_link_arm(), native=False))

@@ -1,10 +1,8 @@
-"""Where a place on a robot is as its joints turn, links straight: frames, Jacobians in the world, and their rates.
+"""Kinematics of the rigid twin (the same robot with rigid links and drives), and the search for postures.
 
-The search for postures that bring a place of the rigid twin to a pose.
-
-Levenberg and Marquardt's method on the gaps of the pose (and of constraints), joints kept within their travel by
-leaving out those that would be pushed beyond an end. Where it stalls, as in singular postures, other starts are tried,
-always the same ones.
+The search is the Levenberg-Marquardt method on the errors of the pose and of constraints. Joints stay within their
+travel: those that would be pushed beyond an end are left out of a step. Where it stalls, as in singular postures, it is
+repeated from other start postures, always the same ones.
 """
 
 from __future__ import annotations
@@ -24,13 +22,25 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 from flexarm.robot.joints import Prismatic
 
-ORTHOGONAL = 1e-6  # what the axes of a frame may be off
+FRAME_TOLERANCE = 1e-6  # deviation of the axes of a frame from orthonormality
+Component = Literal["x", "y", "z", "rx", "ry", "rz"]
+COMPONENTS: tuple[Component, ...] = ("x", "y", "z", "rx", "ry", "rz")
+MAX_ITERATIONS = 200
+# Lengths are relative to the robot's length, angles in rad.
+MAX_RELATIVE_STEP = 0.5
+GAP_ROUNDING = 1e-15  # gaps below are rounding errors
+GAP_SETTLED = 1e-12  # gaps below do not justify a second trial step
+GAP_TOLERANCE = 1e-9  # gaps below count as closed
+FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-16, 1e8
+START_OFFSET = 0.3  # distance of the first further starts from q0
+MAX_HALVINGS = 8  # subdivisions of the way from one pose of a path to the next
+MAX_MIDPOINT_DEVIATION = 0.4  # of the way to the next pose; it is a quarter at the edge of the reach
 
 
-class Twin:
-    """A robot beside its rigid twin, whose only coordinates are the joints.
+class RigidTwin:
+    """Robot together with its rigid twin: the same robot with rigid links and drives, which has joints only.
 
-    robot: as it was given. rigid: `robot.rigid()`, whose tip is that of the robot without deflections.
+    `robot` is as given; `rigid` is the system of `robot.rigid()`, whose tip is that of the robot without deflections.
     """
 
     def __init__(self, robot: Robot | System) -> None:
@@ -44,18 +54,18 @@ class Twin:
 
     @cached_property
     def joints(self) -> list[int]:
-        """Place of each of the twin's coordinates among those of the robot."""
+        """Return the index of each of the twin's coordinates among those of the robot."""
         return [self.system.index(name) for name in self.rigid.names]
 
     @cached_property
     def travel(self) -> tuple[Array, Array]:
-        """Lowest and highest joint coordinates, infinite where nothing limits them."""
+        """Return the lowest and highest joint coordinates, infinite if not limited."""
         found = [self.robot.travel(each.link) or (-np.inf, np.inf) for each in self.rigid.coordinates]
         low, high = np.array(found).T
         return low, high
 
-    def path(self, link: str) -> list[int]:
-        """The twin's coordinates that move a link: of the joints between it and the ground."""
+    def moving_joints(self, link: str) -> list[int]:
+        """Return the indices of the twin's coordinates that move a link: joints between it and the ground."""
         names, parents = [each.name for each in self.robot.links], self.robot.parents
         at: int | None = names.index(link)
         above = set()
@@ -64,8 +74,8 @@ class Twin:
             at = parents[at]
         return [k for k, each in enumerate(self.rigid.coordinates) if each.link in above]
 
-    def widened(self, values: Array) -> Array:
-        """(..., nq) of the robot from (..., joints): no deflection, motors with their joints."""
+    def expand(self, values: Array) -> Array:
+        """Return coordinates (..., nq) of the robot from joints (..., joints), without deflections."""
         out = np.zeros((*values.shape[:-1], self.system.nq))
         out[..., self.joints] = values
         for each in self.system.coordinates:
@@ -74,10 +84,10 @@ class Twin:
         return out
 
 
-class Place:
-    """A section of one of the rigid twin's links."""
+class LinkFrame:
+    """Frame on one of the rigid twin's links, at a distance x from the root (None: at the tip)."""
 
-    def __init__(self, twin: Twin, link: str | None, x: float | None) -> None:
+    def __init__(self, twin: RigidTwin, link: str | None, x: float | None) -> None:
         self.system = twin.rigid
         self.link = twin.robot.links[-1].name if link is None else link
         self.number, self.x = self.system.place(self.link, x)
@@ -87,17 +97,17 @@ class Place:
         return f"the tip of '{self.link}'" if self.tip else f"'{self.link}' at {self.x:g} m"
 
     def __call__(self, q: Array) -> tuple[Array, Array, Array]:
-        """Position (3,), axes (3, 3) and Jacobian (6, joints) in the world, rows of the position first."""
+        """Return position (3,), axes (3, 3) and Jacobian (6, joints) in the world, rows of the position first."""
         p, R, J, _ = self._function(q, np.zeros_like(q))
         return p.full().ravel(), R.full(), J.full()
 
     def drift(self, q: Array, v: Array) -> Array:
-        """(6,): accelerations where the joints' are none, those of the position first."""
+        """Return the acceleration J' v (6,) without joint accelerations, that of the position first."""
         return np.asarray(self._function(q, v)[3].full().ravel())
 
     @cached_property
     def _function(self) -> Any:
-        """The rates of the expressions of the twin's frame, differentiated once more along v."""
+        """Return the function (q, v) -> position, axes, Jacobian, and J' v by differentiation along v."""
         system, n = self.system, self.system.nq
         there = Parameters()
         system.add_place(there, "place", self.number, self.x)
@@ -111,11 +121,15 @@ class Place:
 
 
 def require_frames(name: str, frames: Array, single: bool = False) -> None:
-    """Refuse what is no frame among matrices (n, 4, 4) that a user gave."""
+    """Raise ValueError if one of the matrices (n, 4, 4) is not a frame."""
     for k, frame in enumerate(frames):
         R = frame[:3, :3]
         off = np.abs(R.T @ R - np.eye(3)).max()
-        if not off <= ORTHOGONAL or np.linalg.det(R) < 0 or not np.abs(frame[3] - [0, 0, 0, 1]).max() <= ORTHOGONAL:
+        if (
+            not off <= FRAME_TOLERANCE
+            or np.linalg.det(R) < 0
+            or not np.abs(frame[3] - [0, 0, 0, 1]).max() <= FRAME_TOLERANCE
+        ):
             raise ValueError(
                 f"{name if single else f'{name}[{k}]'} = {shown(frame.tolist())}: must be a frame, a rotation matrix "
                 "and a position above a row 0, 0, 0, 1"
@@ -123,7 +137,7 @@ def require_frames(name: str, frames: Array, single: bool = False) -> None:
 
 
 def require_tree(system: System, what: str) -> None:
-    """Refuse closed loops, where what each actuator has to do is not determined."""
+    """Raise ValueError for robots with closed loops, where the torques of actuators are not determined."""
     if system.constraints:
         raise ValueError(
             f"robot '{system.robot.name}' has constraints: which of its actuators would share the work is not "
@@ -131,32 +145,19 @@ def require_tree(system: System, what: str) -> None:
         )
 
 
-Component = Literal["x", "y", "z", "rx", "ry", "rz"]
-COMPONENTS: tuple[Component, ...] = ("x", "y", "z", "rx", "ry", "rz")
-
-ITERATIONS = 200
-LONGEST = 0.5  # rad, or of the robot's length, in one iteration
-ROUNDING, SETTLED = 1e-15, 1e-12  # gaps of the robot's length, or in rad, that are none, and not worth a second step
-REACHED = 1e-9  # of the robot's length, or rad
-FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-16, 1e8
-NUDGE = 0.3  # rad, or of the length: the first starts lie this far from q0
-HALVINGS = 8  # of the way from one pose of a path to the next
-ASTRAY = 0.4  # of the way to the next pose, that the place may be off in the middle; a quarter at the edge of the reach
-
-
 @dataclass(frozen=True)
 class Target:
-    """A position (3,), and axes (3, 3) where they matter."""
+    """Target position (3,) and, if they matter, axes (3, 3)."""
 
     position: Array
     axes: Array | None
 
     def halfway(self, other: Target) -> Target:
-        """Between this and another, turned by half of the angle."""
+        """Return the pose midway to another, turned by half of the angle."""
         middle = (self.position + other.position) / 2
         if self.axes is None or other.axes is None:
             return Target(middle, None)
-        return Target(middle, _turned(rotation_between(self.axes, other.axes) / 2) @ self.axes)
+        return Target(middle, _rotation_matrix(rotation_between(self.axes, other.axes) / 2) @ self.axes)
 
     def __str__(self) -> str:
         place = ", ".join(f"{each:.4g}" for each in self.position)
@@ -165,10 +166,10 @@ class Target:
 
 @dataclass(frozen=True)
 class PostureSearch:
-    """For postures of a rigid twin: which gaps must close and which joints may move."""
+    """Search for postures of a rigid twin: components of the pose that must match, and joints that may move."""
 
-    twin: Twin
-    place: Place
+    twin: RigidTwin
+    place: LinkFrame
     rows: tuple[int, ...]
     moving: tuple[int, ...]
     start: Array
@@ -183,13 +184,13 @@ class PostureSearch:
 
     @cached_property
     def sizes(self) -> Array:
-        """Per moving joint, what is large for it."""
+        """Return the characteristic size of each moving joint."""
         kinds = [self._system.robot.link(self._system.coordinates[k].link).joint for k in self.moving]
         return np.array([self._length if isinstance(joint, Prismatic) else 1.0 for joint in kinds])
 
     @property
     def scales(self) -> Array:
-        """Per component, what is large for it."""
+        """Return the characteristic size of each component of the pose."""
         return np.array([self._length if row < 3 else 1.0 for row in self.rows])
 
     @cached_property
@@ -200,7 +201,7 @@ class PostureSearch:
     # --- gaps ---
 
     def gaps(self, q: Array, target: Target) -> tuple[Array, Array]:
-        """What is missing at a posture, of the robot's length and in rad, and how it changes with the moving joints."""
+        """Return the error at a posture, relative to the robot's length or in rad, and its slope by the joints."""
         p, R, J = self.place(q)
         turned = np.zeros(3) if target.axes is None else rotation_between(R, target.axes)
         missing = np.concatenate([(p - target.position) / self._length, -turned])
@@ -222,65 +223,65 @@ class PostureSearch:
     # --- one descent ---
 
     def descend(self, q: Array, target: Target) -> tuple[Array, float]:
-        """The posture at which gaps are smallest, downhill from q, and the root of their squares."""
+        """Return the posture nearest to the target that is reached from q, and the norm of its error."""
         low, high = self._ends
         z = q[list(self.moving)] / self.sizes
         gap, J = self.gaps(q, target)
         damping = FIRST_DAMPING
-        for _ in range(ITERATIONS):
+        for _ in range(MAX_ITERATIONS):
             cost = gap @ gap
-            if cost < ROUNDING**2:
+            if cost < GAP_ROUNDING**2:
                 break
             slope = J.T @ gap
-            free = ~(((z <= low) & (slope > 0)) | ((z >= high) & (slope < 0)))  # the others would leave their travel
-            # not by J'J, which is singular where joints are more than it takes
+            free = ~(((z <= low) & (slope > 0)) | ((z >= high) & (slope < 0)))  # others would leave their travel
+            # by SVD, since J'J is singular if the joints are redundant
             left, sizes, right = np.linalg.svd(J[:, free], full_matrices=False)
-            while damping < MOST_DAMPING:
+            while damping < MAX_DAMPING:
                 step = np.zeros_like(z)
                 step[free] = -right.T @ (sizes / (sizes**2 + damping) * (left.T @ gap))
-                step *= min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+                step *= min(1.0, MAX_RELATIVE_STEP / max(float(np.abs(step).max(initial=0.0)), 1e-300))
                 tried = np.clip(z + step, low, high)
                 found, slopes = self.gaps(self._posture(q, tried), target)
                 if found @ found < cost:
                     break
-                damping = 4 * damping if cost > SETTLED**2 else MOST_DAMPING
+                damping = 4 * damping if cost > GAP_SETTLED**2 else MAX_DAMPING
             else:
                 break
-            settled = found @ found > (1 - 1e-9) * cost and cost > REACHED**2
-            z, gap, J, damping = tried, found, slopes, max(damping / 10, LEAST_DAMPING)
+            settled = found @ found > (1 - 1e-9) * cost and cost > GAP_TOLERANCE**2
+            z, gap, J, damping = tried, found, slopes, max(damping / 10, MIN_DAMPING)
             if settled:
                 break
         return self._posture(q, z), float(np.linalg.norm(gap))
 
-    # --- several ---
+    # --- several starts ---
 
-    def first(self, target: Target, starts: int, where: str) -> Array:
-        """From the start, or from others; refused where none gets there."""
+    def solve(self, target: Target, starts: int, where: str) -> Array:
+        """Return a posture that reaches the target, from the start or from others; raise ValueError otherwise."""
         q, gap = self.descend(self.start, target)
-        if gap <= REACHED:
+        if gap <= GAP_TOLERANCE:
             return q
         nearest, smallest, reached = q, gap, []
-        for other in self._others(starts):
+        for other in self._further_starts(starts):
             q, gap = self.descend(other, target)
-            if gap <= REACHED:
-                reached.append(self._unwound(q))
+            if gap <= GAP_TOLERANCE:
+                reached.append(self._unwind(q))
             elif gap < smallest:
                 nearest, smallest = q, gap
         if not reached:
             raise ValueError(self._out_of_reach(nearest, target, where, 1 + starts))
-        # to six digits, so that rounding does not choose
+        # six digits, so that rounding does not decide between equal distances
         away = [round(float(np.linalg.norm(self._moved(q) / self.sizes)), 6) for q in reached]
         return reached[int(np.argmin(away))]
 
-    def _others(self, count: int) -> list[Array]:
-        """Starts beside q0 first, then all over the travel."""
+    def _further_starts(self, count: int) -> list[Array]:
+        """Return further start postures: the first ones near q0, then over the whole travel."""
         low, high = self._ends
         z = self.start[list(self.moving)] / self.sizes
         within = np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi)
         draw = np.random.default_rng(0)
         out = []
         for k in range(count):
-            near = z + NUDGE * draw.choice([-1.0, 1.0], len(z))
+            near = z + START_OFFSET * draw.choice([-1.0, 1.0], len(z))
             far = draw.uniform(*within)
             out.append(self._posture(self.start, np.clip(near if k < count // 4 else far, low, high)))
         return out
@@ -288,8 +289,8 @@ class PostureSearch:
     def _moved(self, q: Array) -> Array:
         return np.asarray((q - self.start)[list(self.moving)])
 
-    def _unwound(self, q: Array) -> Array:
-        """Whole turns taken back as far as the travel allows."""
+    def _unwind(self, q: Array) -> Array:
+        """Remove whole turns relative to the start as far as the travel allows."""
         low, high = self.twin.travel
         out = q.copy()
         for k in self.moving:
@@ -300,39 +301,39 @@ class PostureSearch:
 
     # --- along a path ---
 
-    def onward(self, q: Array, here: Target, there: Target, where: str) -> Array:
-        """From a posture at one pose to the next pose."""
-        found = self._between(q, here, there, HALVINGS)
+    def follow(self, q: Array, here: Target, there: Target, where: str) -> Array:
+        """Follow the path from a posture at one pose to the next; raise ValueError if joints would have to jump."""
+        found = self._subdivide(q, here, there, MAX_HALVINGS)
         if found is not None:
             return found
         nearest, gap = self.descend(q, there)
-        if gap > REACHED:
+        if gap > GAP_TOLERANCE:
             raise ValueError(self._out_of_reach(nearest, there, where, 0))
         raise ValueError(
             f"{where} = {there}: {self.place} gets there from the pose before by a jump of its joints only, from "
-            f"{self.told(q)}; straight on it cannot follow. Give poses nearer to each other, or start the other way "
-            "round"
+            f"{self.describe(q)}; straight on it cannot follow. Give poses nearer to each other, or start the "
+            "other way round"
         )
 
-    def _between(self, q: Array, here: Target, there: Target, halvings: int) -> Array | None:
-        """The same, over poses between them if it is far; None where it does not go."""
+    def _subdivide(self, q: Array, here: Target, there: Target, halvings: int) -> Array | None:
+        """Return the posture at the next pose, by way of intermediate poses if needed; None if it is not reached."""
         found, gap = self.descend(q, there)
-        if gap <= REACHED and self._continuous(q, found, here, there):
+        if gap <= GAP_TOLERANCE and self._is_continuous(q, found, here, there):
             return found
         if not halvings:
             return None
         middle = here.halfway(there)
-        half = self._between(q, here, middle, halvings - 1)
-        return None if half is None else self._between(half, middle, there, halvings - 1)
+        half = self._subdivide(q, here, middle, halvings - 1)
+        return None if half is None else self._subdivide(half, middle, there, halvings - 1)
 
-    def _continuous(self, one: Array, other: Array, here: Target, there: Target) -> bool:
-        """Whether joints half of the way bring the place about half of the way."""
+    def _is_continuous(self, one: Array, other: Array, here: Target, there: Target) -> bool:
+        """Return True if the joint coordinates midway bring the frame about midway."""
         middle = here.halfway(there)
-        off = self.gaps((one + other) / 2, middle)[0]
-        way = self.gaps(one, there)[0]
-        return bool(np.linalg.norm(off) <= ASTRAY * np.linalg.norm(way) + REACHED)
+        deviation = self.gaps((one + other) / 2, middle)[0]
+        distance = self.gaps(one, there)[0]
+        return bool(np.linalg.norm(deviation) <= MAX_MIDPOINT_DEVIATION * np.linalg.norm(distance) + GAP_TOLERANCE)
 
-    # --- sentences ---
+    # --- messages ---
 
     def _out_of_reach(self, q: Array, target: Target, where: str, starts: int) -> str:
         gap = self.gaps(q, target)[0]
@@ -341,16 +342,16 @@ class PostureSearch:
         lengths, angles = gap[: len(names)] * self._length * ~turns, gap[: len(names)] * turns
         sides = [(lengths, "m")] * (not turns.all()) + [(angles, "rad")] * bool(turns.any())
         away = " and ".join(f"{np.linalg.norm(each):.4g} {unit}" for each, unit in sides)
-        if np.abs(gap[len(names) :]).max(initial=0.0) > REACHED:
+        if np.abs(gap[len(names) :]).max(initial=0.0) > GAP_TOLERANCE:
             away += " and out of its constraints"
         tried = f"from {starts} starts" if starts > 1 else "from q0" if starts else "from the pose before"
-        still = [names[k] for k in self.still(target) if abs(gap[k]) > REACHED]
+        still = [names[k] for k in self.fixed_components(target) if abs(gap[k]) > GAP_TOLERANCE]
         others = tuple(name for name in names if name not in still)
         leave = f": leave that out by components={others}" if others else ""
         hint = f"; no joint moves it in {' and '.join(still)}{leave}" if still else self._at_ends(q, starts)
         return (
             f"{where} = {target}: out of reach of {self.place}; the nearest found {tried} is {away} away, at "
-            f"{self.told(q)}{hint}"
+            f"{self.describe(q)}{hint}"
         )
 
     def _at_ends(self, q: Array, starts: int) -> str:
@@ -359,12 +360,13 @@ class PostureSearch:
         more = ", and other starts may find a way round (starts)" if starts else ""
         return f"; {', '.join(ended)} at an end of the travel{more}" if ended else ""
 
-    def still(self, target: Target) -> list[int]:
-        """Components in which no joint moves the place, in this posture or another."""
-        slopes = [self.gaps(q, target)[1][: len(self.rows)] for q in (self.start, *self._others(4))]
+    def fixed_components(self, target: Target) -> list[int]:
+        """Return the components in which no joint moves the frame, in this posture or in others."""
+        slopes = [self.gaps(q, target)[1][: len(self.rows)] for q in (self.start, *self._further_starts(4))]
         return np.flatnonzero(np.abs(slopes).max(axis=(0, 2)) < 1e-12).tolist()
 
-    def told(self, q: Array) -> str:
+    def describe(self, q: Array) -> str:
+        """Return the first joint coordinates of a posture as text."""
         listed = [f"{self._system.names[k]} = {q[k]:.4g}" for k in self.moving[:4]]
         return ", ".join(listed) + (", ..." if len(self.moving) > 4 else "")
 
@@ -373,13 +375,13 @@ class PostureSearch:
 
 
 def rotation_between(one: Array, other: Array) -> Array:
-    """(3,): the rotation vector that turns one set of axes into another, in the world."""
+    """Return the rotation vector (3,), in the world, that turns one set of axes into another."""
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_matrix(other @ one.T).as_rotvec())
 
 
-def _turned(vector: Array) -> Array:
+def _rotation_matrix(vector: Array) -> Array:
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_rotvec(vector).as_matrix())

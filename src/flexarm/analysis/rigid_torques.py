@@ -1,4 +1,7 @@
-"""Torques with which the rigid twin of a robot takes a place along a path, to be applied to the flexible one."""
+"""Torques that move a point of a robot with rigid links along a path, by inverse kinematics and inverse dynamics.
+
+The rigid twin of a robot is the same robot with rigid links and drives.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.inverse_kinematics import STARTS, search_of
-from flexarm.analysis.rigid_kinematics import REACHED, Component, PostureSearch, Target, require_tree
+from flexarm.analysis.inverse_kinematics import DEFAULT_START_COUNT, posture_search
+from flexarm.analysis.rigid_kinematics import GAP_TOLERANCE, Component, PostureSearch, Target, require_tree
 from flexarm.analysis.tip_paths import TipPath, tip_path
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
@@ -20,20 +23,44 @@ from flexarm.profiles.profile import Profile
 from flexarm.profiles.standard import spline
 from flexarm.robot import Robot
 
-ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points
-MOST_POINTS = 20_000
-NOTHING = 1e-6  # of the largest torque of all joints: what is below need not be accurate in itself
-SINGULAR = 1e-7  # singular values of the scaled Jacobian below this, against the largest
+SPLINE_TOLERANCE = 1e-7  # error of the splines between their points, relative to the largest torque
+MAX_POINT_COUNT = 20_000
+NEGLIGIBLE_TORQUE = 1e-6  # relative to the largest torque of all joints; smaller ones need no relative accuracy
+SINGULAR_VALUE_TOLERANCE = 1e-7  # of the scaled Jacobian, relative to its largest singular value
+State = tuple[Array, Array, Array, Array]
+"""State of a rigid twin: q, v, a and generalised forces."""
 
 
 @dataclass(frozen=True)
 class RigidTorques:
-    """The motion of a rigid twin along a path and what it takes, at `times` (n,) that may be denser than those given.
+    """Motion of a rigid twin along a path, and the torques that it requires.
 
-    q, v, a: (n, nq) in the coordinates of the robot, deflections zero, motors with their joints.
-    torques: (n, nu) of its actuators (N m or N), in the order of `inputs`, links by name.
-    joints, motors: places of the joints' coordinates among q by link, and of motors behind springs by name.
-    breaks: times (s) at which the path's acceleration jumps, and torques with it.
+    The rigid twin of a robot is the same robot with rigid links and drives.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times (s), refined where needed for accurate splines.
+    q : ndarray, shape (n, nq)
+        Coordinates of the robot: deflections are zero, motors follow their joints.
+    v : ndarray, shape (n, nq)
+        Rates of the coordinates.
+    a : ndarray, shape (n, nq)
+        Accelerations of the coordinates.
+    torques : ndarray, shape (n, nu)
+        Torques (N m) or forces (N) of the actuators.
+    inputs : tuple of str
+        Links of the actuators, in the order of the columns of `torques`.
+    joints : dict of str to int
+        Index of each joint's coordinate in `q`, by link.
+    motors : dict of str to int
+        Index of each motor behind a spring in `q`, by name.
+    breaks : tuple of float, optional
+        Times (s) at which the acceleration along the path jumps, and with it the torques.
+
+    See Also
+    --------
+    flexarm.rigid_torques : Compute the torques.
     """
 
     times: Array
@@ -48,17 +75,20 @@ class RigidTorques:
 
     @property
     def torque(self) -> dict[str, Profile]:
-        """By link a spline of the torque, for `simulate(torque=...)`; it jumps where the path's acceleration does and
-        holds its last value after the path, as a robot at rest under gravity needs."""
+        """Splines of the torques by link, for `simulate(torque=...)`.
+
+        They jump where the acceleration does and hold their last values after the path, as a robot at rest under
+        gravity needs.
+        """
         return {name: self._spline(values) for name, values in zip(self.inputs, self.torques.T, strict=True)}
 
     @property
     def motion(self) -> dict[str, Profile]:
-        """By link a spline of the joint's coordinate, for `simulate(motion=...)`, which drives it exactly so."""
+        """Splines of the joint coordinates by link, for `simulate(motion=...)`."""
         return {name: self._spline(self.q[:, place]) for name, place in self.joints.items()}
 
     def _spline(self, values: Array) -> Profile:
-        """One between every two breaks, held outside."""
+        """Return a spline through values at `times`, one between every two breaks, held outside."""
         edges = np.searchsorted(self.times, self.breaks)
         parts = [
             spline(times.tolist(), each.tolist())
@@ -70,12 +100,12 @@ class RigidTorques:
 
     @property
     def q0(self) -> dict[str, float]:
-        """Where the joints begin, for `simulate(q0=...)` of the robot or of its twin."""
+        """Joint coordinates at the start by name, for `simulate(q0=...)` of the robot or its rigid twin."""
         return {f"{link}.q": float(self.q[0, place]) for link, place in self.joints.items()}
 
     @property
     def v0(self) -> dict[str, float]:
-        """How fast joints and motors begin, for `simulate(v0=...)` of the robot."""
+        """Rates of joints and motors at the start by name, for `simulate(v0=...)`."""
         moving = {**{f"{link}.q": k for link, k in self.joints.items()}, **self.motors}
         return {name: float(self.v[0, place]) for name, place in moving.items()}
 
@@ -90,17 +120,59 @@ def rigid_torques(
     components: Sequence[Component] | None = None,
     joints: Sequence[str] | None = None,
 ) -> RigidTorques:
-    """Torques that take a place of the robot's rigid twin along a path in time, by inverse kinematics and dynamics.
+    """Compute the torques that move a point of a robot's rigid twin along a path.
 
-    Rates of the joints follow from those of the path, through the Jacobian and its rate. Applied to `robot.rigid()` the
-    torques make its tip follow the path; applied to the robot they show what its flexibility does to it.
+    The rigid twin is the same robot with rigid links and drives. Applied to `robot.rigid()` the torques make its tip
+    follow the path; applied to the robot they show the effect of its flexibility.
 
-    path: positions (n, 3) in m or frames (n, 4, 4) at the n `times`, a function of t that gives one of them, or three
-    profiles x, y, z. Between samples positions are splines of degree 5.
-    times: at least six, ascending (s). Torques begin at the first and are held outside of them.
-    q0, link, x, components, joints: as in `inverse_kinematics`. Just as many joints may move as it takes to follow the
-    path; name them where there are more. The others are held at q0.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot without closed loops, or its equations of motion.
+    path : array_like, callable or sequence of Profile
+        Positions (m) of shape (n, 3) or frames of shape (n, 4, 4) at the n `times`, interpolated by splines of degree
+        5; a function of t that returns one of them; or three profiles x, y, z.
+    times : array_like, shape (n,)
+        Ascending times (s), at least six. Torques are constant before and after them.
+    q0 : dict of str to float or array_like, shape (nq,), optional
+        Posture at which the search begins, as in `inverse_kinematics`.
+    link : str, optional
+        Link that carries the point; the last one by default.
+    x : float, optional
+        Distance of the point from the root of the link (m); by default its tip.
+    components : sequence of {"x", "y", "z", "rx", "ry", "rz"}, optional
+        Components of the pose that matter; all that `path` gives by default.
+    joints : sequence of str, optional
+        Links whose joints may move, exactly as many as the components that they move; the others stay at `q0`. All by
+        default.
 
+    Returns
+    -------
+    RigidTorques
+        Motion and torques, also as splines for `simulate`.
+
+    Raises
+    ------
+    ValueError
+        If the path leaves the reach, passes a singular posture, or does not determine the joints.
+
+    Warns
+    -----
+    ValidityWarning
+        If the path is not smooth enough for accurate torques.
+
+    See Also
+    --------
+    inverse_kinematics : Joint coordinates for poses.
+    inverse : Torques with which the tip of the flexible robot follows a path.
+    feedforward : Torques along given motions of the joints.
+
+    Notes
+    -----
+    Joint rates follow from those of the path: J v = x', J a = x'' - J' v.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> arm = library.two_link_arm()
     >>> plan = rigid_torques(arm, lambda t: (1.2 - 0.1 * t**2, 0.3, 0), np.linspace(0, 1, 21), q0={"fore.q": 1.0})
@@ -109,53 +181,49 @@ def rigid_torques(
     """
     way = tip_path(path, times)
     poses = way.poses(way.times)
-    search = search_of(robot, poses, q0, link, x, components, joints)
+    search = posture_search(robot, poses, q0, link, x, components, joints)
     rigid = search.twin.rigid
     require_tree(search.twin.system, "inverse dynamics along a path")
-    times, states = PathFollower(search, way).followed()
+    times, states = PathFollower(search, way).follow_path()
     q, v, a, forces = (np.array(each) for each in zip(*states, strict=True))
     gears = np.array([each.gear for each in rigid.actuators])
     torques = forces[:, [each.coordinate.index for each in rigid.actuators]] / gears
     twin = search.twin
-    q, v, a = (twin.widened(each) for each in (q, v, a))
+    q, v, a = (twin.expand(each) for each in (q, v, a))
     named = {each.link: twin.system.index(each.name) for each in rigid.coordinates}
     motors = {each.name: each.index for each in twin.system.coordinates if each.kind == "motor"}
     return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, motors, tuple(way.breaks))
 
 
-State = tuple[Array, Array, Array, Array]
-"""q, v, a and generalised forces of a rigid twin."""
-
-
 @dataclass(frozen=True)
 class PathFollower:
-    """A rigid twin that follows a path."""
+    """Moves a rigid twin along a path."""
 
     search: PostureSearch
     way: TipPath
 
-    def followed(self) -> tuple[Array, list[State]]:
-        """At all times of the path, and between them until splines through the torques are accurate."""
+    def follow_path(self) -> tuple[Array, list[State]]:
+        """Return times and states along the path, refined until splines through the torques are accurate."""
         begin = float(self.way.times[0])
-        q = self.search.first(self._target(begin), STARTS, f"path at t = {begin:g} s")
+        q = self.search.solve(self._target(begin), DEFAULT_START_COUNT, f"path at t = {begin:g} s")
         self._require_determined()
         times, states = [], []
         for grid in self.way.grids:
-            found, more = self._refined(grid, self._along(grid, q))
+            found, part = self._refine(grid, self._follow_grid(grid, q))
             times.append(found)
-            states += more
+            states += part
             q = states[-1][0]
         return np.concatenate(times), states
 
-    def _refined(self, grid: Array, states: list[State]) -> tuple[Array, list[State]]:
-        """With times halved until splines tell the forces between them."""
+    def _refine(self, grid: Array, states: list[State]) -> tuple[Array, list[State]]:
+        """Refine a time grid until cubic splines reproduce the forces at its midpoints."""
         while True:
             middles = (grid[1:] + grid[:-1]) / 2
-            between = [self._near(t, u, state) for t, u, state in zip(middles, grid, states, strict=False)]
-            missed = _missed(grid, states, middles, between, self._next_to_nothing)
-            if missed <= ACCURATE:
+            between = [self._state_from(t, u, state) for t, u, state in zip(middles, grid, states, strict=False)]
+            missed = _spline_error(grid, states, middles, between, self._negligible_force)
+            if missed <= SPLINE_TOLERANCE:
                 return grid, states
-            if 2 * len(grid) > MOST_POINTS:
+            if 2 * len(grid) > MAX_POINT_COUNT:
                 sentence = f"the torques are off by up to {missed:.1g} of the largest between their {len(grid)} points"
                 warnings.warn(f"{sentence}; the path is not smooth there", ValidityWarning, stacklevel=4)
                 return grid, states
@@ -165,27 +233,27 @@ class PathFollower:
             states = [both[k] for k in order]
 
     @property
-    def _next_to_nothing(self) -> float:
-        """N or N m: what 1e-6 m/s2 of all its mass takes, and less, is rounding."""
+    def _negligible_force(self) -> float:
+        """Return the force (N or N m) due to an acceleration of 1e-6 m/s2 of the whole mass."""
         robot = self.search.twin.robot
         return 1e-6 * robot.total_mass * max(1.0, sum(link.length for link in robot.links))
 
-    def _along(self, grid: Array, start: Array) -> list[State]:
-        """One after the other, so that none jumps to another way of reaching the path."""
+    def _follow_grid(self, grid: Array, start: Array) -> list[State]:
+        """Return the states at the times of a grid, each found from the one before so that postures are continuous."""
         out = [self._state(float(grid[0]), start)]
         for k, t in enumerate(grid[1:].tolist(), 1):
             where = f"path at t = {t:g} s"
-            q = self.search.onward(out[-1][0], self._target(grid[k - 1]), self._target(t), where)
+            q = self.search.follow(out[-1][0], self._target(grid[k - 1]), self._target(t), where)
             out.append(self._state(t, q))
         return out
 
-    def _near(self, t: float, known: float, state: State) -> State:
-        """From a state shortly before."""
+    def _state_from(self, t: float, earlier: float, state: State) -> State:
+        """Return the state at time t, found from a state shortly before."""
         q, v, a, _ = state
-        step = t - known
+        step = t - earlier
         found, gap = self.search.descend(q + step * v + step**2 / 2 * a, self._target(t))
-        if gap > REACHED:
-            found = self.search.onward(q, self._target(known), self._target(t), f"path at t = {t:g} s")
+        if gap > GAP_TOLERANCE:
+            found = self.search.follow(q, self._target(earlier), self._target(t), f"path at t = {t:g} s")
         return self._state(t, found)
 
     def _target(self, t: float) -> Target:
@@ -193,7 +261,7 @@ class PathFollower:
         return Target(pose, None) if pose.ndim == 1 else Target(pose[:3, 3], pose[:3, :3])
 
     def _state(self, t: float, q: Array) -> State:
-        """Rates of the joints from those of the path: J v = x', J a = x'' - J' v."""
+        """Return the state at time t: J v = x', J a = x'' - J' v."""
         system, moving, rows = self.search.twin.rigid, list(self.search.moving), list(self.search.rows)
         J = self.search.place(q)[2][np.ix_(rows, moving)]
         first, second = (self.way.rates(np.array([t]), order)[0][rows] for order in (1, 2))
@@ -204,32 +272,33 @@ class PathFollower:
         return q, v, a, system.inverse_dynamics(q, v, a)
 
     def _inverse(self, J: Array, t: float, q: Array) -> Array:
+        """Return the inverse of the Jacobian; raise ValueError if it is singular."""
         scales = self.search.scales[:, None] / self.search.sizes
         left, sizes, right = np.linalg.svd(J / scales, full_matrices=False)
-        if len(sizes) < J.shape[1] or sizes[-1] < SINGULAR * sizes[0]:
+        if len(sizes) < J.shape[1] or sizes[-1] < SINGULAR_VALUE_TOLERANCE * sizes[0]:
             raise ValueError(
-                f"path: at t = {t:g} s the posture {self.search.told(q)} is singular, so that no rates of the joints "
-                f"take {self.search.place} along the path; lead it past, or start the other way round"
+                f"path: at t = {t:g} s the posture {self.search.describe(q)} is singular, so that no rates of the "
+                f"joints take {self.search.place} along the path; lead it past, or start the other way round"
             )
         return np.asarray(((right.T / sizes) @ left.T) / scales.T)
 
     def _require_determined(self) -> None:
-        """As many joints as components that they can move."""
-        moved = len(self.search.rows) - len(self.search.still(self._target(self.way.times[0])))
+        """Raise ValueError if more joints may move than the components of the path determine."""
+        moved = len(self.search.rows) - len(self.search.fixed_components(self._target(self.way.times[0])))
         count = len(self.search.moving)
         if count > moved:
             names = ", ".join(self.search.twin.rigid.coordinates[k].link for k in self.search.moving)
             raise ValueError(
                 f"joints: {count} may move ({names}), but the path has {moved} components that they follow, so their "
-                f"rates are not determined; name {moved} of them, joints=[...], or tell more components of the pose"
+                f"rates are not determined; name {moved} of them, joints=[...], or give more components of the pose"
             )
 
 
-def _missed(grid: Array, states: list[State], middles: Array, between: list[State], nothing: float) -> float:
-    """What splines through forces miss between them, the worst share of the largest force of a joint."""
+def _spline_error(grid: Array, states: list[State], middles: Array, between: list[State], negligible: float) -> float:
+    """Return the largest error of cubic splines at the midpoints, relative to the largest force of a joint."""
     from scipy.interpolate import CubicSpline
 
     forces, exact = (np.array([state[3] for state in each]) for each in (states, between))
     missed = np.abs(CubicSpline(grid, forces)(middles) - exact).max(axis=0)
     largest = np.abs(forces).max(axis=0)
-    return float((missed / np.maximum(largest, NOTHING * largest.max() + nothing)).max())
+    return float((missed / np.maximum(largest, NEGLIGIBLE_TORQUE * largest.max() + negligible)).max())

@@ -1,7 +1,4 @@
-"""Quantities of a run at times that are equally far apart, by name: what spectra, decays and responses are made of.
-
-Spectra of what a run did: which frequencies are in it, and how much of each.
-"""
+"""Spectra of runs and arrays, and the sampling of quantities of a run at equidistant times."""
 
 from __future__ import annotations
 
@@ -26,13 +23,24 @@ if TYPE_CHECKING:
     from flexarm.results.run import Run
 
 
-EVEN = 1e-6  # of the distance between times: by so much they may differ
-MOST = 2_000_000  # samples
+STEP_TOLERANCE = 1e-6  # relative difference of the sampling steps that still count as equal
+MAX_SAMPLE_COUNT = 2_000_000
+Window = Literal["hann", "hamming", "blackman", "flattop", "none"]
+Scaling = Literal["amplitude", "density"]
+Trend = Literal["mean", "line", "none"]
+WINDOWS = {"hann": "hann", "hamming": "hamming", "blackman": "blackman", "flattop": "flattop", "none": "boxcar"}
+SCALINGS = ("amplitude", "density")
+TRENDS = ("mean", "line", "none")
+MIN_SAMPLE_COUNT = 8
+OVERSAMPLING = 4  # factor of the sampling rate with which content beyond half the sampling rate is detected
+HIGH_FREQUENCY_FRACTION = 0.9  # of half the sampling rate: content above it suggests content beyond the limit
+ALIAS_THRESHOLD = 0.01  # amplitude, relative to the largest, beyond half the sampling rate that causes a warning
+MIN_PEAK_TO_LEAKAGE = 2.0  # smallest ratio of a peak to the leakage of larger peaks at its frequency
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A quantity over time: its name, its unit, times (s) at equal distances and values."""
+    """Samples of a quantity at equidistant times: its name, unit, times (s) and values."""
 
     name: str
     unit: str
@@ -41,17 +49,17 @@ class Recorded:
 
     @property
     def sample(self) -> float:
-        """Time from one to the next (s)."""
+        """Return the sampling period (s)."""
         return float((self.times[-1] - self.times[0]) / (len(self.times) - 1))
 
     @property
     def duration(self) -> float:
-        """What samples stand for, each for the time to the next (s)."""
+        """Return the duration of all samples (s), each counted until the next one."""
         return self.sample * len(self.times)
 
 
-def given(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -> Recorded:
-    """Arrays of the user's, if times are equally far apart and no value is missing."""
+def check_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -> Recorded:
+    """Return the user's arrays as samples; raise ValueError if times are not equidistant or a value is missing."""
     times, values = np.array(real_array("t", t)), np.array(real_array(name, x))
     if times.ndim != 1 or len(times) < least:
         raise ValueError(f"t has shape {times.shape}: must be at least {least} times (s)")
@@ -62,40 +70,43 @@ def given(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -> Record
             wrong = int((~np.isfinite(each)).argmax())
             raise ValueError(f"{word}[{wrong}] = {each[wrong]}: must be finite")
     steps = np.diff(times)
-    if steps.min() <= 0 or np.ptp(steps) > EVEN * steps.mean():
+    if steps.min() <= 0 or np.ptp(steps) > STEP_TOLERANCE * steps.mean():
         raise ValueError(f"t: must rise at equal distances, and here are {steps.min():.6g} to {steps.max():.6g} s")
     return Recorded(name, unit, times, values)
 
 
-def recorded(
+def sample_run(
     run: Run, names: list[str], after: Any, before: Any, sample: Any, least: int, finer: int = 1
 ) -> list[Recorded]:
-    """Quantities of a run from a time to another, that excluded; at equal distances `sample`, each divided by `finer`
-    where the run can be read between its samples."""
-    first, last, step = stretch(run, after, before, sample)
+    """Sample quantities of a run from `after` until just before `before`, at intervals `sample`.
+
+    If the run can be evaluated between its samples, each interval is divided by `finer`.
+    """
+    first, last, step = sampling_range(run, after, before, sample)
     own = run.array("time")
     if run.continuous:
-        count = _count(first, last, step / finer, least)
+        count = _sample_count(first, last, step / finer, least)
         times = np.asarray(first + step / finer * np.arange(count), dtype=float)
         at = run.at(np.minimum(times, own[-1]))
     else:
-        here = (own >= first - EVEN * step) & (own < last - EVEN * step)
+        here = (own >= first - STEP_TOLERANCE * step) & (own < last - STEP_TOLERANCE * step)
         times, at = own[here], run
-        if sample is not None or len(times) < least or np.ptp(np.diff(times)) > EVEN * step:
+        if sample is not None or len(times) < least or np.ptp(np.diff(times)) > STEP_TOLERANCE * step:
             raise ValueError(
                 "this run can be read at its samples only, so that these must be equally far apart and sample=... be "
                 f"left out (and there are {len(times)} of them from {first:g} to {last:g} s)"
             )
-        return [read(at, name, times, here) for name in names]
-    return [read(at, name, times) for name in names]
+        return [read_quantity(at, name, times, here) for name in names]
+    return [read_quantity(at, name, times) for name in names]
 
 
-def stretch(run: Run, after: Any, before: Any, sample: Any) -> tuple[float, float, float]:
+def sampling_range(run: Run, after: Any, before: Any, sample: Any) -> tuple[float, float, float]:
+    """Return start, end and sampling period (s) from the arguments of a user, with defaults from the run."""
     own = run.array("time")
     end = float(own[-1])
     first = 0.0 if after is None else real_number("after", after, "s", least=0)
     last = end if before is None else real_number("before", before, "s", above=0)
-    if last > end * (1 + EVEN):
+    if last > end * (1 + STEP_TOLERANCE):
         raise ValueError(f"before = {last:g}: must not be later than {end:g} s, where the run ends")
     if first >= last:
         end_word = "where the run ends" if before is None else "which is before=..."
@@ -107,48 +118,49 @@ def stretch(run: Run, after: Any, before: Any, sample: Any) -> tuple[float, floa
     return first, last, float(np.median(np.diff(own)))
 
 
-def _count(first: float, last: float, step: float, least: int) -> int:
+def _sample_count(first: float, last: float, step: float, least: int) -> int:
     ratio = (last - first) / step
-    count = int(np.floor(ratio + EVEN)) if ratio < MOST + 1 else MOST + 1
+    count = int(np.floor(ratio + STEP_TOLERANCE)) if ratio < MAX_SAMPLE_COUNT + 1 else MAX_SAMPLE_COUNT + 1
     if count < least:
         raise ValueError(
             f"sample: from {first:g} to {last:g} s there are {count} samples, {step:.4g} s apart, and {least} are "
             "needed; give a shorter one, or take a longer part"
         )
-    if count > MOST:
-        raise ValueError(f"sample = {step:.4g}: makes more than {MOST} samples")
+    if count > MAX_SAMPLE_COUNT:
+        raise ValueError(f"sample = {step:.4g}: makes more than {MAX_SAMPLE_COUNT} samples")
     return count
 
 
 # --- names ---
 
 
-def read(run: Run, name: str, times: Array, here: Any = slice(None)) -> Recorded:
+def read_quantity(run: Run, name: str, times: Array, here: Any = slice(None)) -> Recorded:
+    """Return a quantity of a run by name, as samples at `times`."""
     if not isinstance(name, str):
         raise TypeError(f"{shown(name)}: must be the name of a quantity of the run")
     if name in run.names:
         values, unit = np.asarray(run[name], dtype=float), named(run.data, name).unit
     else:
-        values, unit = _output(run, name)
+        values, unit = _read_output(run, name)
     values = values[here]
     if not np.isfinite(values).all():
         raise ValueError(f"'{name}' is not a number at t = {times[int((~np.isfinite(values)).argmax())]:g} s")
     return Recorded(name, unit, times, values)
 
 
-def _output(run: Run, name: str) -> tuple[Array, str]:
-    """One of those that `fa.linearize` knows by the same name: rates of places and coordinates, strains."""
+def _read_output(run: Run, name: str) -> tuple[Array, str]:
+    """Return values and unit of an output in the sense of `fa.linearize`: rates of places and coordinates, strains."""
     system = System(run.robot, native=False)
     signals = Signals(system, {each: (place[0], place[1]) for each, place in run.options.get("points", {}).items()})
     try:
         found = signals.output(name)
     except KeyError:
-        run[name]  # says what is there;
-        named(run.data, name)  # a point has parts
+        run[name]  # raises KeyError with the names that exist;
+        named(run.data, name)  # a point needs a component
         raise
     states = [run.array(each) for each in "qva"]
     if found.path is not None:
-        return _along(system, found, states), found.unit
+        return _evaluate_output(system, found, states), found.unit
     if found.read is not None and ".strain(" in name:
         return np.asarray(found.read(*states, (), None)), found.unit
     raise KeyError(
@@ -156,8 +168,8 @@ def _output(run: Run, name: str) -> tuple[Array, str]:
     )
 
 
-def _along(system: System, output: Output, states: list[Array]) -> Array:
-    """Values of an expression, or of its rates, at many states."""
+def _evaluate_output(system: System, output: Output, states: list[Array]) -> Array:
+    """Return the values of an expression, or of its time derivatives, at many states (q, v, a)."""
     e = system.equations
     with building:
         function = ca.Function("output", [e.q, e.v, e.a, e.p], [output.expression(e)])
@@ -166,22 +178,8 @@ def _along(system: System, output: Output, states: list[Array]) -> Array:
     return np.asarray(function.map(count)(*(each.T for each in states), numbers).full().ravel())
 
 
-Window = Literal["hann", "hamming", "blackman", "flattop", "none"]
-Scaling = Literal["amplitude", "density"]
-Trend = Literal["mean", "line", "none"]
-
-WINDOWS = {"hann": "hann", "hamming": "hamming", "blackman": "blackman", "flattop": "flattop", "none": "boxcar"}
-SCALINGS = ("amplitude", "density")
-TRENDS = ("mean", "line", "none")
-LEAST = 8  # samples
-FINER = 4  # times as many samples tell what is beyond half the sampling rate
-NEAR = 0.9  # of half the sampling rate: what is there may go on beyond
-MINDED = 0.01  # of the largest amplitude
-LEAKED = 2.0  # times what larger peaks leak to a frequency: less is no peak of its own
-
-
 class Peak(NamedTuple):
-    """A line of a spectrum: its frequency (Hz) and the amplitude of the sine there, in the quantity's unit."""
+    """Peak of a spectrum: its frequency (Hz) and the amplitude of the sine there, in the quantity's unit."""
 
     frequency: float
     amplitude: float
@@ -189,10 +187,33 @@ class Peak(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """One-sided spectrum: a sine of amplitude A is a line of height A (`amplitude`); `density` is that of its power.
+    """One-sided amplitude spectrum of a signal.
 
-    name, unit: of the quantity. frequency: Hz, from zero to half the sampling rate. window: what samples were weighted
-    with. sample: time between them (s). scaling: what `plot` draws. samples: what was transformed, with `weights`.
+    Parameters
+    ----------
+    name : str
+        Name of the quantity.
+    unit : str
+        Unit of the quantity.
+    frequency : ndarray, shape (n,)
+        Frequencies (Hz), from zero to half the sampling rate.
+    amplitude : ndarray, shape (n,)
+        Amplitudes, in `unit`: a sine of amplitude A is a line of height A.
+    window : str
+        Window with which the samples were weighted.
+    sample : float
+        Sampling period (s).
+    scaling : {"amplitude", "density"}
+        Quantity that `plot` draws.
+    samples : ndarray
+        Samples that were transformed, detrended and weighted.
+    weights : ndarray
+        Weights of the window.
+
+    See Also
+    --------
+    flexarm.spectrum : Spectrum of an array.
+    flexarm.Run.spectrum : Spectrum of a quantity of a run.
     """
 
     name: str
@@ -207,19 +228,31 @@ class Spectrum:
 
     @property
     def resolution(self) -> float:
-        """Distance of lines that can be told apart (Hz): the window's equivalent noise bandwidth."""
+        """Distance of lines that can be separated (Hz): the equivalent noise bandwidth of the window."""
         return float((self.weights**2).sum() / self.weights.sum() ** 2 / self.sample)
 
     @property
     def density(self) -> Array:
-        """One-sided density of power, in the square of the unit per Hz: its integral is the mean square."""
+        """One-sided power spectral density, in `unit` squared per Hz; its integral is the mean square."""
         once = np.zeros(len(self.frequency), dtype=bool)
         once[0], once[-1] = True, len(self.weights) % 2 == 0
         return np.asarray(np.where(once, 1.0, 0.5) * self.amplitude**2 / self.resolution)
 
     def peaks(self, most: int = 5, least: float = 0.05) -> list[Peak]:
-        """Lines, the highest first: at `most` so many, none below `least` of the highest, and none that is only what
-        the window lets leak from a higher one. Frequencies are found between those of the spectrum."""
+        """Find the highest peaks, at frequencies interpolated between the lines of the spectrum.
+
+        Parameters
+        ----------
+        most : int, optional
+            Largest number of peaks.
+        least : float, optional
+            Smallest amplitude of a peak, relative to the highest one, between 0 and 1.
+
+        Returns
+        -------
+        list of Peak
+            Frequency (Hz) and amplitude of each peak, the highest first. Side lobes of the window are left out.
+        """
         most = whole_number("most", most, least=1)
         least = real_number("least", least, above=0, most=1)
         a = self.amplitude
@@ -229,13 +262,13 @@ class Spectrum:
         for k in tops[np.argsort(-a[tops], kind="stable")]:
             if len(found) == most or not a[k] >= least * top or top == 0:
                 break
-            leaked = sum(each.amplitude * self._leak(self.frequency[k] - each.frequency) for each in found)
-            if a[k] > LEAKED * leaked:
-                found.append(self._refined(int(k)))
+            leaked = sum(each.amplitude * self._leakage(self.frequency[k] - each.frequency) for each in found)
+            if a[k] > MIN_PEAK_TO_LEAKAGE * leaked:
+                found.append(self._interpolate_peak(int(k)))
         return sorted(found, key=lambda each: -each.amplitude)
 
-    def _refined(self, k: int) -> Peak:
-        """The top of the transform of the weighted samples between two lines of the spectrum."""
+    def _interpolate_peak(self, k: int) -> Peak:
+        """Return the peak of the transform of the weighted samples within one line of the spectrum's line k."""
         from scipy.optimize import minimize_scalar
 
         step = float(self.frequency[1])
@@ -248,8 +281,8 @@ class Spectrum:
         )
         return Peak(float(found.x), float(2 * -found.fun / self.weights.sum()))
 
-    def _leak(self, away: float) -> float:
-        """Of a line of height one, so far away (Hz), at most: between zeros of the window's transform, too."""
+    def _leakage(self, away: float) -> float:
+        """Return the largest leakage of a line of height one to frequencies about `away` Hz from it."""
         step = float(self.frequency[1])
         around = away + step * np.linspace(-0.5, 0.5, 5)
         return max(self._transform(self.weights, float(f)) for f in around) / float(self.weights.sum())
@@ -258,7 +291,13 @@ class Spectrum:
         return float(abs(values @ np.exp(-2j * np.pi * f * self.sample * np.arange(len(values)))))
 
     def plot(self) -> Figure:
-        """The spectrum over frequency, with its peaks."""
+        """Plot the spectrum over frequency with its peaks.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.frequency import spectrum_figure
 
         return spectrum_figure(self)
@@ -275,45 +314,80 @@ def spectrum(
     scaling: Scaling = "amplitude",
     trend: Trend = "mean",
 ) -> Spectrum:
-    """The spectrum of values x at times t (s, equally far apart).
+    """Compute the amplitude spectrum of a signal.
 
-    window: hann tells near lines apart, flattop has the truest heights, "none" is exact for whole periods.
-    scaling: amplitude (a sine of amplitude A is a line of height A), or the density of power, per Hz.
-    trend: what is taken off before: the mean, a straight line, or nothing.
+    Parameters
+    ----------
+    t : array_like, shape (n,)
+        Equidistant times (s), at least eight.
+    x : array_like, shape (n,)
+        Values.
+    window : {"hann", "hamming", "blackman", "flattop", "none"}, optional
+        Window. "hann" separates close lines, "flattop" has the most accurate amplitudes, "none" is exact for whole
+        periods.
+    scaling : {"amplitude", "density"}, optional
+        Quantity that `Spectrum.plot` draws: amplitude, or power spectral density per Hz.
+    trend : {"mean", "line", "none"}, optional
+        Trend that is subtracted first: the mean, a straight line, or nothing.
 
+    Returns
+    -------
+    Spectrum
+        Amplitudes over frequency.
+
+    Raises
+    ------
+    ValueError
+        If times are not equidistant, a value is not finite, or an option does not exist.
+
+    Warns
+    -----
+    ValidityWarning
+        If the signal has content near half the sampling rate, which may be aliased.
+
+    See Also
+    --------
+    flexarm.Run.spectrum : Spectrum of a quantity of a run.
+    flexarm.decay : Frequencies and damping of decaying vibrations.
+
+    Examples
+    --------
     >>> t = np.arange(1000) / 100
     >>> spectrum(t, 3 * np.sin(2 * np.pi * 5.03 * t)).peaks(1)[0].frequency.__round__(3)
     5.03
     """
-    _checked(window, scaling, trend)
-    samples = given(t, x, LEAST)
-    found = _spectrum(samples, window, scaling, trend)
-    late = found.amplitude[found.frequency > NEAR * found.frequency[-1]]
-    _warn(samples.name, found, float(late.max(initial=0.0)), "close to half the sampling rate", 3)
+    _check_choices(window, scaling, trend)
+    samples = check_samples(t, x, MIN_SAMPLE_COUNT)
+    found = _compute_spectrum(samples, window, scaling, trend)
+    late = found.amplitude[found.frequency > HIGH_FREQUENCY_FRACTION * found.frequency[-1]]
+    _warn_of_aliasing(samples.name, found, float(late.max(initial=0.0)), "close to half the sampling rate", 3)
     return found
 
 
 def run_spectrum(
     run: Run, name: str, after: Any, before: Any, sample: Any, window: Window, scaling: Scaling, trend: Trend
 ) -> Spectrum:
-    """Of a quantity of a run by name. A run that can be read anywhere is asked what lies beyond the spectrum's end."""
-    _checked(window, scaling, trend)
-    finer = FINER if run.continuous else 1
-    (samples,) = recorded(run, [name], after, before, sample, finer * LEAST, finer)
+    """Compute the spectrum of a quantity of a run for `Run.spectrum`.
+
+    If the run can be evaluated between its samples, content beyond half the sampling rate is detected by oversampling.
+    """
+    _check_choices(window, scaling, trend)
+    finer = OVERSAMPLING if run.continuous else 1
+    (samples,) = sample_run(run, [name], after, before, sample, finer * MIN_SAMPLE_COUNT, finer)
     every = samples.values[: len(samples.values) // finer * finer]
     coarse = Recorded(samples.name, samples.unit, samples.times[: len(every) : finer], every[::finer])
-    found = _spectrum(coarse, window, scaling, trend)
+    found = _compute_spectrum(coarse, window, scaling, trend)
     if finer > 1:
-        fine = _spectrum(samples, window, scaling, trend)
+        fine = _compute_spectrum(samples, window, scaling, trend)
         beyond = fine.amplitude[fine.frequency > found.frequency[-1]]
-        _warn(name, found, float(beyond.max(initial=0.0)), "above half the sampling rate")
+        _warn_of_aliasing(name, found, float(beyond.max(initial=0.0)), "above half the sampling rate")
     else:
-        late = found.amplitude[found.frequency > NEAR * found.frequency[-1]]
-        _warn(name, found, float(late.max(initial=0.0)), "close to half the sampling rate")
+        late = found.amplitude[found.frequency > HIGH_FREQUENCY_FRACTION * found.frequency[-1]]
+        _warn_of_aliasing(name, found, float(late.max(initial=0.0)), "close to half the sampling rate")
     return found
 
 
-def _checked(window: object, scaling: object, trend: object) -> None:
+def _check_choices(window: object, scaling: object, trend: object) -> None:
     for word, value, known in (
         ("window", window, list(WINDOWS)),
         ("scaling", scaling, list(SCALINGS)),
@@ -323,7 +397,7 @@ def _checked(window: object, scaling: object, trend: object) -> None:
             raise ValueError(f"{word} = {shown(value)}: is not known{suggestion(value, known)}")
 
 
-def _spectrum(samples: Recorded, window: str, scaling: str, trend: str) -> Spectrum:
+def _compute_spectrum(samples: Recorded, window: str, scaling: str, trend: str) -> Spectrum:
     from scipy.signal import detrend, get_window
 
     x = samples.values
@@ -341,10 +415,10 @@ def _spectrum(samples: Recorded, window: str, scaling: str, trend: str) -> Spect
     )
 
 
-def _warn(name: str, found: Spectrum, beyond: float, where: str, level: int = 4) -> None:
+def _warn_of_aliasing(name: str, found: Spectrum, beyond: float, where: str, level: int = 4) -> None:
     top = float(found.amplitude[1:].max(initial=0.0))
     share = beyond / max(top, beyond, np.finfo(float).tiny)
-    if share > MINDED:
+    if share > ALIAS_THRESHOLD:
         warnings.warn(
             f"'{name}' has content {where} ({found.frequency[-1]:.4g} Hz), {share:.0%} of the largest: it "
             f"shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",

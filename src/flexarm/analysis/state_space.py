@@ -1,7 +1,4 @@
-"""Linear models of fewer states.
-
-A linear model: matrices with the names and units of their states, inputs and outputs.
-"""
+"""Linear state-space models with named signals, and their reduction to fewer states."""
 
 from __future__ import annotations
 
@@ -19,20 +16,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-STILL = 1e-9  # of the fastest pole: what decays more slowly does not
+DECAY_TOLERANCE = 1e-9  # decay rate, relative to the fastest pole, below which a motion counts as undamped
 
 
-def reduced(model: StateSpace, order: int, method: str) -> StateSpace:
-    """By the slowest modes, or by what matters most between inputs and outputs."""
+def reduce_order(model: StateSpace, order: int, method: str) -> StateSpace:
+    """Reduce a model to `order` states by its slowest modes or by balanced truncation."""
     order = whole_number("order", order, least=1)
     if method not in ("modal", "balanced"):
         raise ValueError(f"method = {shown(method)}: must be 'modal' or 'balanced'")
     if order >= len(model.A):
         raise ValueError(f"order = {order}: must be less than the {len(model.A)} states that the model has")
-    return _modal(model, order) if method == "modal" else _balanced(model, order)
+    return _reduce_modal(model, order) if method == "modal" else _reduce_balanced(model, order)
 
 
-def _modal(model: StateSpace, order: int) -> StateSpace:
+def _reduce_modal(model: StateSpace, order: int) -> StateSpace:
+    """Keep the slowest modes, and the static response of the others."""
     sizes = np.sort(np.abs(np.linalg.eigvals(model.A)))
     if sizes[order] - sizes[order - 1] <= 1e-6 * sizes[order]:
         raise ValueError(
@@ -40,77 +38,84 @@ def _modal(model: StateSpace, order: int) -> StateSpace:
             f"take {order - 1 if order > 1 else order + 1} or {order + 1}"
         )
     slow, fast = split(model.A, lambda z: np.abs(z) < (sizes[order] + sizes[order - 1]) / 2)
-    (A, B, C), (A_fast, B_fast, C_fast) = _parts(model, slow, fast)
-    D = model.D - C_fast @ np.linalg.solve(A_fast, B_fast)  # at rest the fast modes follow at once
-    return _named(model, A, B, C, D, "mode")
+    (A, B, C), (A_fast, B_fast, C_fast) = _decouple(model, slow, fast)
+    D = model.D - C_fast @ np.linalg.solve(A_fast, B_fast)  # static response of the fast modes
+    return _with_matrices(model, A, B, C, D, "mode")
 
 
-def _balanced(model: StateSpace, order: int) -> StateSpace:
-    """Square-root balanced truncation of what decays; what does not is kept whole."""
+def _reduce_balanced(model: StateSpace, order: int) -> StateSpace:
+    """Apply square-root balanced truncation to the decaying part; keep the undamped part whole."""
     from scipy.linalg import solve_continuous_lyapunov
 
-    limit = -STILL * np.abs(np.linalg.eigvals(model.A)).max()
-    lasting, fading = split(model.A, lambda z: z.real > limit)
-    if lasting.shape[1] >= order:
+    limit = -DECAY_TOLERANCE * np.abs(np.linalg.eigvals(model.A)).max()
+    undamped, decaying = split(model.A, lambda z: z.real > limit)
+    if undamped.shape[1] >= order:
         raise ValueError(
-            f"order = {order}: {lasting.shape[1]} states do not decay and are kept whole; take more, give the robot "
+            f"order = {order}: {undamped.shape[1]} states do not decay and are kept whole; take more, give the robot "
             "damping, or method='modal'"
         )
-    (A_lasting, B_lasting, C_lasting), (A, B, C) = _parts(model, lasting, fading)
-    reached = _root(solve_continuous_lyapunov(A, -B @ B.T))
-    seen = _root(solve_continuous_lyapunov(A.T, -C.T @ C))
+    (A_undamped, B_undamped, C_undamped), (A, B, C) = _decouple(model, undamped, decaying)
+    reached = _gramian_factor(solve_continuous_lyapunov(A, -B @ B.T))
+    seen = _gramian_factor(solve_continuous_lyapunov(A.T, -C.T @ C))
     left, sizes, right = np.linalg.svd(seen.T @ reached)
-    kept = min(order - lasting.shape[1], int((sizes > 1e-14 * sizes[0]).sum()))
+    kept = min(order - undamped.shape[1], int((sizes > 1e-14 * sizes[0]).sum()))
     root = 1 / np.sqrt(sizes[:kept])
     onto, out_of = (seen @ left[:, :kept] * root).T, reached @ right[:kept].T * root
     A, B, C = onto @ A @ out_of, onto @ B, C @ out_of
-    zero = np.zeros((len(A_lasting), len(A)))
-    return _named(
+    zero = np.zeros((len(A_undamped), len(A)))
+    return _with_matrices(
         model,
-        np.block([[A_lasting, zero], [zero.T, A]]),
-        np.vstack([B_lasting, B]),
-        np.hstack([C_lasting, C]),
+        np.block([[A_undamped, zero], [zero.T, A]]),
+        np.vstack([B_undamped, B]),
+        np.hstack([C_undamped, C]),
         model.D,
         "balanced",
     )
 
 
 def split(A: Array, first: Callable[[complex], bool]) -> tuple[Array, Array]:
-    """Real bases of the motions whose poles are among the first, and of the others."""
+    """Return real bases of two invariant subspaces: for the poles with `first(pole)` true, and for the others."""
     from scipy.linalg import schur
 
     spaces = []
-    for wanted in (first, lambda z: not first(z)):
-        _, vectors, count = schur(A.astype(complex), output="complex", sort=wanted)
+    for selected in (first, lambda z: not first(z)):
+        _, vectors, count = schur(A.astype(complex), output="complex", sort=selected)
         both = np.hstack([vectors[:, :count].real, vectors[:, :count].imag])
         spaces.append(np.linalg.svd(both)[0][:, :count] if count else np.zeros((len(A), 0)))
     return spaces[0], spaces[1]
 
 
-def _parts(model: StateSpace, one: Array, other: Array) -> list[tuple[Array, Array, Array]]:
-    """The model of each of two spaces that do not mix."""
+def _decouple(model: StateSpace, one: Array, other: Array) -> list[tuple[Array, Array, Array]]:
+    """Return (A, B, C) of the model in each of two complementary invariant subspaces."""
     base = np.hstack([one, other])
     A, B, C = np.linalg.solve(base, model.A @ base), np.linalg.solve(base, model.B), model.C @ base
     places = slice(0, one.shape[1]), slice(one.shape[1], None)
     return [(np.asarray(A[here, here]), np.asarray(B[here]), np.asarray(C[:, here])) for here in places]
 
 
-def _root(gramian: Array) -> Array:
-    """L with L L' = the matrix, which rounding may have made indefinite."""
+def _gramian_factor(gramian: Array) -> Array:
+    """Return L with L L' = gramian, clipping eigenvalues that rounding has made negative."""
     values, vectors = np.linalg.eigh((gramian + gramian.T) / 2)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def _named(model: StateSpace, A: Array, B: Array, C: Array, D: Array, word: str) -> StateSpace:
-    pass
-
+def _with_matrices(model: StateSpace, A: Array, B: Array, C: Array, D: Array, word: str) -> StateSpace:
+    """Return the model with other matrices and generic state names."""
     states = tuple(Signal(f"{word}[{k + 1}]", "1") for k in range(len(A)))
     return replace(model, A=A, B=B, C=C, D=D, states=states, made_from=None)
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A state, an input or an output: its name and its unit."""
+    """State, input or output of a linear model.
+
+    Parameters
+    ----------
+    name : str
+        Name, such as "tip.y".
+    unit : str
+        Unit, such as "m"; "1" if dimensionless.
+    """
 
     name: str
     unit: str
@@ -121,12 +126,59 @@ class Signal:
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """dx/dt = A x + B u, y = C x + D u of small motions about a state; with `dt`, x[k+1] = A x[k] + B u[k].
+    """Linear model dx/dt = A x + B u, y = C x + D u of small motions about a state of a robot.
 
-    states, inputs, outputs: signals with names and units. Poles and zeros are in rad/s, frequencies in Hz.
-    at: the coordinates about which it holds, by name; speeds: their rates, where they move; held: what actuators give
-    there; outputs_at: what outputs are there, all by name.
-    made_from: the equations of second order, where nothing but forces drives the robot; zeros are found from these.
+    With a sampling period `dt` it is the sampled model x[k+1] = A x[k] + B u[k].
+
+    Parameters
+    ----------
+    A : array_like, shape (n, n)
+        State matrix.
+    B : array_like, shape (n, nu)
+        Input matrix.
+    C : array_like, shape (ny, n)
+        Output matrix.
+    D : array_like, shape (ny, nu)
+        Feedthrough matrix.
+    states : tuple of Signal
+        Names and units of the states.
+    inputs : tuple of Signal
+        Names and units of the inputs.
+    outputs : tuple of Signal
+        Names and units of the outputs.
+    dt : float, optional
+        Sampling period (s). By default the model is in continuous time.
+    at : dict of str to float, optional
+        Coordinates of the robot about which the model holds, by name.
+    held : dict of str to float, optional
+        Constant torques or forces of the actuators in that state, by link.
+    made_from : SecondOrderModel, optional
+        Equations of second order with the same poles and zeros, if only forces drive the robot. Zeros are computed from
+        them, since they are more accurate there.
+    speeds : dict of str to float, optional
+        Rates of the coordinates in that state, by name, if the robot moves.
+    outputs_at : dict of str to float, optional
+        Values of the outputs in that state, by name.
+
+    See Also
+    --------
+    flexarm.linearize : Linear model of a robot.
+    flexarm.lqr : State feedback for a linear model.
+
+    Notes
+    -----
+    Poles and zeros are in rad/s, frequencies in Hz. ``lin["tip.y", "upper"]`` is the part from the input "upper" to the
+    output "tip.y".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mass = Signal("x", "m"), Signal("x'", "m/s")
+    >>> lin = StateSpace([[0, 1], [-4, 0]], [[0], [1]], [[1, 0]], [[0]], mass, (Signal("f", "N"),), (Signal("x", "m"),))
+    >>> np.abs(lin.poles)
+    array([2., 2.])
+    >>> lin.dc_gain
+    array([[0.25]])
     """
 
     A: Array
@@ -157,13 +209,26 @@ class StateSpace:
     # --- parts ---
 
     def __getitem__(self, pair: tuple[str, str]) -> StateSpace:
-        """The part to one output from one input: `lin["tip.y", "upper"]`."""
+        """Return the part from one input to one output, as in `lin["tip.y", "upper"]`."""
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"{shown(pair)}: give (output, input), as in lin['tip.y', 'upper']")
         return self.part([pair[0]], [pair[1]])
 
     def part(self, outputs: Sequence[str] | None = None, inputs: Sequence[str] | None = None) -> StateSpace:
-        """The model of some outputs and inputs, by name; all unless given."""
+        """Return the model of some outputs and inputs.
+
+        Parameters
+        ----------
+        outputs : list of str, optional
+            Names of the outputs to keep; all by default.
+        inputs : list of str, optional
+            Names of the inputs to keep; all by default.
+
+        Returns
+        -------
+        StateSpace
+            Model with the same states and the chosen signals.
+        """
         rows = self._places("output", self.outputs, outputs)
         columns = self._places("input", self.inputs, inputs)
         return replace(
@@ -177,59 +242,134 @@ class StateSpace:
         )
 
     @staticmethod
-    def _places(kind: str, signals: tuple[Signal, ...], wanted: Sequence[str] | None) -> list[int]:
+    def _places(kind: str, signals: tuple[Signal, ...], names_given: Sequence[str] | None) -> list[int]:
         names = [each.name for each in signals]
-        if wanted is None:
+        if names_given is None:
             return list(range(len(names)))
-        for each in [wanted] if isinstance(wanted, str) else wanted:
+        for each in [names_given] if isinstance(names_given, str) else names_given:
             if each not in names:
                 raise KeyError(f"there is no {kind} {shown(each)}{suggestion(each, names)}")
-        return [names.index(each) for each in ([wanted] if isinstance(wanted, str) else wanted)]
+        return [names.index(each) for each in ([names_given] if isinstance(names_given, str) else names_given)]
 
     # --- poles, zeros, responses ---
 
     @property
     def poles(self) -> Array:
-        """Eigenvalues of A (rad/s), the slowest first; of a sampled model in the z plane."""
+        """Eigenvalues of A (rad/s), the slowest first; those of a sampled model are in the z plane."""
         return transfer.poles(self.A)
 
     @property
     def zeros(self) -> Array:
-        """Where inputs do not come through (rad/s): transmission zeros, of as many outputs as inputs."""
+        """Transmission zeros (rad/s) of a model with as many outputs as inputs.
+
+        At a zero, some input at that complex frequency leaves all outputs at rest.
+        """
         return transfer.zeros(self.A, self.B, self.C, self.D, self.made_from)
 
     def frf(self, f: Any) -> Array:
-        """Frequency response (len(f), outputs, inputs) at frequencies f (Hz), complex; (outputs, inputs) at one."""
+        """Compute the frequency response.
+
+        Parameters
+        ----------
+        f : float or array_like
+            Frequencies (Hz).
+
+        Returns
+        -------
+        ndarray of complex, shape (len(f), outputs, inputs)
+            Response in the units of outputs per inputs; of shape (outputs, inputs) if `f` is a number.
+        """
         given = real_array("f", f)
         response = transfer.response(self, np.atleast_1d(given).ravel())
         return response[0] if given.ndim == 0 else response
 
     @property
     def dc_gain(self) -> Array:
-        """(outputs, inputs): what constant inputs lead to; infinite where a rigid motion runs away."""
+        """Steady outputs for constant unit inputs, shape (outputs, inputs); infinite if a rigid-body motion drifts."""
         return transfer.dc_gain(self)
 
     def step(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:
-        """Times `t` (s; chosen unless given) and outputs (len(t), outputs, inputs) after a unit step of each input, or
-        of one `input` at one `output`."""
+        """Compute the response to a unit step of each input, from rest.
+
+        Parameters
+        ----------
+        t : array_like, optional
+            Equidistant times (s) from 0 on. By default they cover eight periods of the slowest motion.
+        output : str, optional
+            Name of one output; all by default.
+        input : str, optional
+            Name of one input; all by default.
+
+        Returns
+        -------
+        t : ndarray
+            Times (s).
+        y : ndarray, shape (len(t), outputs, inputs)
+            Outputs.
+        """
         return transfer.forced(self.part(output and [output], input and [input]), t, transfer.STEP)
 
     def impulse(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:
-        """The same after a unit impulse: times `t`, all signals or one `input` and one `output`. (Of an output that
-        answers at once, D, what follows the impulse itself.)"""
+        """Compute the response to a unit impulse of each input, from rest.
+
+        Parameters
+        ----------
+        t : array_like, optional
+            Equidistant times (s) from 0 on. By default they cover eight periods of the slowest motion.
+        output : str, optional
+            Name of one output; all by default.
+        input : str, optional
+            Name of one input; all by default.
+
+        Returns
+        -------
+        t : ndarray
+            Times (s).
+        y : ndarray, shape (len(t), outputs, inputs)
+            Outputs. If an output depends on the input directly (D is not zero), the impulse itself is left out.
+        """
         return transfer.forced(self.part(output and [output], input and [input]), t, transfer.IMPULSE)
 
     # --- other models ---
 
     def reduce(self, order: int, method: Literal["modal", "balanced"] = "modal") -> StateSpace:
-        """A model of `order` states by a `method`: the slowest modes, what the others do at rest kept ("modal"), or
-        those that matter most between inputs and outputs ("balanced"; motions that do not decay are kept whole)."""
+        """Return a model of fewer states.
+
+        Parameters
+        ----------
+        order : int
+            Number of states to keep.
+        method : {"modal", "balanced"}, optional
+            "modal" keeps the slowest modes and the static response of the others. "balanced" keeps the states that
+            contribute most from inputs to outputs; motions that do not decay are kept whole.
+
+        Returns
+        -------
+        StateSpace
+            Reduced model; its states have no physical names.
+
+        Raises
+        ------
+        ValueError
+            If the order splits a pair of poles, or is less than the number of undamped states ("balanced").
+        """
         if self.dt is not None:
             raise ValueError("reduce: is for models in continuous time; reduce first, then sample with discrete(dt)")
-        return reduced(self, order, method)
+        return reduce_order(self, order, method)
 
     def discrete(self, dt: float) -> StateSpace:
-        """The same sampled every `dt` (s), inputs held in between: exact at the samples."""
+        """Return the sampled model with inputs held constant over each period (zero-order hold).
+
+        Parameters
+        ----------
+        dt : float
+            Sampling period (s).
+
+        Returns
+        -------
+        StateSpace
+            Model that is exact at the samples.
+        """
         if self.dt is not None:
             raise ValueError(f"discrete: the model is sampled already, every {self.dt:g} s")
         real_number("dt", dt, "s", above=0)
@@ -237,14 +377,31 @@ class StateSpace:
         return replace(self, A=A, B=B, dt=float(dt), made_from=None)
 
     def to_scipy(self) -> Any:
-        """As scipy.signal.StateSpace (which has no names)."""
+        """Convert to `scipy.signal.StateSpace`, which has no names of signals.
+
+        Returns
+        -------
+        scipy.signal.StateSpace
+            The same matrices.
+        """
         from scipy.signal import StateSpace as ScipyModel
 
         matrices = self.A, self.B, self.C, self.D
         return ScipyModel(*matrices) if self.dt is None else ScipyModel(*matrices, dt=self.dt)
 
     def to_control(self) -> Any:
-        """As python-control's StateSpace, with the names of its signals (which cannot have dots there: `tip_y`)."""
+        """Convert to python-control's StateSpace.
+
+        Returns
+        -------
+        control.StateSpace
+            The same matrices and names; dots in names become underscores (`tip_y`).
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If python-control is not installed.
+        """
         try:
             import control
         except ModuleNotFoundError:
@@ -258,13 +415,30 @@ class StateSpace:
     # --- figures ---
 
     def bode(self, f: Any = None) -> Figure:
-        """Magnitude and phase of every output over frequencies `f` (Hz; chosen unless given), a column an input."""
+        """Plot magnitude and phase of every output over frequency, one column for each input.
+
+        Parameters
+        ----------
+        f : array_like, optional
+            Frequencies (Hz). By default they cover the poles of the model.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.frequency import bode
 
         return bode(self, f)
 
     def pole_zero_map(self) -> Figure:
-        """Poles (crosses) and zeros (rings) in the complex plane."""
+        """Plot poles (crosses) and zeros (circles) in the complex plane.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.frequency import pole_zero_map
 
         return pole_zero_map(self)

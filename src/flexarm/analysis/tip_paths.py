@@ -1,8 +1,7 @@
-"""A pose over time with its first two rates: splines through samples, or three profiles.
+"""Poses over time with their first two derivatives: splines through samples, or three profiles.
 
-Positions are splines of degree 5 through their samples, so that accelerations are smooth; so are the quaternions of
-axes, s of any length, with the angular velocity 2 s' s* / |s|^2. Profiles may have accelerations that jump, but no
-speeds that do.
+Positions are splines of degree 5, so that accelerations are smooth; so are the (not normalised) quaternions s of the
+axes, with the angular velocity 2 s' s* / |s|^2. Profiles may have jumps in acceleration but not in speed.
 """
 
 from __future__ import annotations
@@ -20,58 +19,60 @@ from flexarm.foundation.validation import Array, real_array
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
 
-DEGREE = 5  # of the splines of positions
-FEWEST = DEGREE + 1
-MET = 1e-7  # of its extent: how far splines may be from a function of t
-MOST_SAMPLES = 4000
-KINK = 1e-9  # m or m/s, or of the value: a smaller jump is none
-SHAPES = (
+SPLINE_DEGREE = 5
+MIN_SAMPLE_COUNT = SPLINE_DEGREE + 1
+FIT_TOLERANCE = 1e-7  # distance of splines from a function of t, relative to its extent
+MAX_SAMPLE_COUNT = 4000
+JUMP_TOLERANCE = 1e-9  # m or m/s, or relative to the value
+EXPECTED_SHAPES = (
     "must be positions (n, 3) or frames (n, 4, 4) at the n times, a function of t that gives a position (3,) or a "
     "frame (4, 4), or three profiles"
 )
 
 
 class TipPath(ABC):
-    """Poses from the first time to the last."""
+    """Path of poses over time, from the first time to the last."""
 
     def __init__(self, times: Array) -> None:
         self.times = times
 
     @property
     def breaks(self) -> list[float]:
-        """Times inside at which accelerations may jump."""
+        """Return the inner times at which accelerations may jump."""
         return []
 
     @property
     def grids(self) -> list[Array]:
-        """The times in pieces between the breaks, each piece with both of its ends, the last moment before a break."""
+        """Return the times in pieces between the breaks, with both ends of each, the last one just before a break."""
         edges = [self.times[0], *self.breaks, self.times[-1]]
         out = []
         for k, (begin, end) in enumerate(pairwise(edges)):
             last = end if k == len(edges) - 2 else np.nextafter(end, -np.inf)
             margin = 1e-6 * (end - begin)
             inside = self.times[(self.times > begin + margin) & (self.times < last - margin)]
-            few = len(inside) + 2 < FEWEST
-            out.append(np.linspace(begin, last, FEWEST) if few else np.array([begin, *inside, last]))
+            few = len(inside) + 2 < MIN_SAMPLE_COUNT
+            out.append(np.linspace(begin, last, MIN_SAMPLE_COUNT) if few else np.array([begin, *inside, last]))
         return out
 
     @abstractmethod
     def poses(self, t: Array) -> Array:
-        """(n, 3) or (n, 4, 4)."""
+        """Return the positions (n, 3) or frames (n, 4, 4) at times t."""
 
     @abstractmethod
     def rates(self, t: Array, order: int) -> Array:
-        """(n, 3), velocities or accelerations; (n, 6) with angular ones behind, all in the world."""
+        """Return velocities (order 1) or accelerations (order 2) in the world, (n, 3); with angular ones, (n, 6)."""
 
 
 class SampledPath(TipPath):
+    """Path interpolated by splines through sampled positions or frames."""
+
     def __init__(self, times: Array, samples: Array) -> None:
         from scipy.interpolate import make_interp_spline
 
         super().__init__(times)
         frames = samples.ndim == 3
-        self._position = make_interp_spline(times, samples[:, :3, 3] if frames else samples, DEGREE)
-        self._axes = make_interp_spline(times, _quaternions(samples[:, :3, :3]), DEGREE) if frames else None
+        self._position = make_interp_spline(times, samples[:, :3, 3] if frames else samples, SPLINE_DEGREE)
+        self._axes = make_interp_spline(times, _quaternions(samples[:, :3, :3]), SPLINE_DEGREE) if frames else None
 
     def poses(self, t: Array) -> Array:
         from scipy.spatial.transform import Rotation
@@ -89,14 +90,14 @@ class SampledPath(TipPath):
             return np.asarray(moving)
         s, ds = self._axes(t), self._axes(t, 1)
         square = (s * s).sum(1)[:, None]
-        turning = 2 * _against(ds, s) / square
-        if order == 2:  # s' s'* has no vector; what is left is the change of the square
-            turning = 2 * (_against(self._axes(t, 2), s) - (s * ds).sum(1)[:, None] * turning) / square
+        turning = 2 * _multiply_by_conjugate(ds, s) / square
+        if order == 2:  # s' s'* has no vector part; the second term is due to the change of |s|^2
+            turning = 2 * (_multiply_by_conjugate(self._axes(t, 2), s) - (s * ds).sum(1)[:, None] * turning) / square
         return np.hstack([moving, turning])
 
 
 def _quaternions(axes: Array) -> Array:
-    """(n, 4), scalar last, each on the side of the one before."""
+    """Return quaternions (n, 4), scalar last, with signs chosen so that they are continuous."""
     from scipy.spatial.transform import Rotation
 
     out = Rotation.from_matrix(axes).as_quat()
@@ -105,19 +106,21 @@ def _quaternions(axes: Array) -> Array:
     return np.asarray(out)
 
 
-def _against(p: Array, s: Array) -> Array:
-    """(n, 3): the vectors of p s*, of quaternions with the scalar last."""
+def _multiply_by_conjugate(p: Array, s: Array) -> Array:
+    """Return the vector parts (n, 3) of the quaternion products p s*, scalar last."""
     return np.asarray(s[:, 3:] * p[:, :3] - p[:, 3:] * s[:, :3] - np.cross(p[:, :3], s[:, :3]))
 
 
 class ProfilePath(TipPath):
+    """Path given by three profiles x, y, z."""
+
     def __init__(self, times: Array, profiles: Sequence[Profile]) -> None:
         super().__init__(times)
         self._profiles = profiles
         for time in self.breaks:
             for order, jumps in ((0, "jumps"), (1, "has a speed that jumps")):
                 before, after = self.rates(np.array([np.nextafter(time, -np.inf), time]), order)
-                if np.abs(after - before).max() > KINK * max(1.0, float(np.abs(after).max())):
+                if np.abs(after - before).max() > JUMP_TOLERANCE * max(1.0, float(np.abs(after).max())):
                     raise ValueError(
                         f"path = {shown(list(profiles))}: {jumps} at t = {time:g} s, which no torque can do"
                     )
@@ -131,43 +134,45 @@ class ProfilePath(TipPath):
         return self.rates(t, 0)
 
     def rates(self, t: Array, order: int) -> Array:
-        """At the last time those before it: a profile may end there."""
+        """Return derivatives of the profiles; at the last time those just before it, since a profile may end there."""
         inside = np.minimum(t, np.nextafter(self.times[-1], -np.inf))
         return np.stack([each(inside, order) for each in self._profiles], axis=1)
 
 
 def tip_path(path: Any, times: Any) -> TipPath:
-    """From what a user gives."""
+    """Return a checked path from the arguments of a user."""
     t = real_array("times", times)
-    if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) <= 0).any() or len(t) < FEWEST:
-        raise ValueError(f"times = {shown(times)}: must be at least {FEWEST} finite times in ascending order (s)")
+    if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) <= 0).any() or len(t) < MIN_SAMPLE_COUNT:
+        raise ValueError(
+            f"times = {shown(times)}: must be at least {MIN_SAMPLE_COUNT} finite times in ascending order (s)"
+        )
     if isinstance(path, (list, tuple)) and len(path) == 3 and any(isinstance(each, Profile) for each in path):
         return ProfilePath(t, [profile(each, f"path[{k}]") for k, each in enumerate(path)])
     if callable(path):
-        return _resolved(path, t)
-    return _sampled(t, real_array("path", path))
+        return _interpolate_function(path, t)
+    return _sampled_path(t, real_array("path", path))
 
 
-def _resolved(path: Callable[[float], Any], t: Array) -> TipPath:
-    """Splines through a function, at more and more times until they meet it between them."""
-    samples = _called(path, t)
+def _interpolate_function(path: Callable[[float], Any], t: Array) -> TipPath:
+    """Interpolate a function by splines, at more and more times until they agree with it between their points."""
+    samples = _call_at(path, t)
     while True:
-        way, middles = _sampled(t, samples), (t[1:] + t[:-1]) / 2
-        between = _called(path, middles)
+        way, middles = _sampled_path(t, samples), (t[1:] + t[:-1]) / 2
+        between = _call_at(path, middles)
         extent = float(np.ptp(samples, axis=0).max())
         missed = np.abs(way.poses(middles) - between).reshape(len(middles), -1).max(axis=1)
-        if missed.max() <= max(MET * extent, KINK):
+        if missed.max() <= max(FIT_TOLERANCE * extent, JUMP_TOLERANCE):
             return way
-        if 2 * len(t) > MOST_SAMPLES:
+        if 2 * len(t) > MAX_SAMPLE_COUNT:
             where = f"path: near t = {middles[missed.argmax()]:.4g} s the function is not smooth, or too fast"
             raise ValueError(f"{where}: splines through {len(t)} points are off by {missed.max():.2g}")
         order = np.argsort(every := np.concatenate([t, middles]), kind="stable")
         t, samples = every[order], np.concatenate([samples, between])[order]
 
 
-def _sampled(t: Array, samples: Array) -> TipPath:
+def _sampled_path(t: Array, samples: Array) -> TipPath:
     if samples.shape not in ((len(t), 3), (len(t), 4, 4)):
-        raise ValueError(f"path has shape {samples.shape} at {len(t)} times: {SHAPES}")
+        raise ValueError(f"path has shape {samples.shape} at {len(t)} times: {EXPECTED_SHAPES}")
     if not np.isfinite(samples).all():
         where = t[np.flatnonzero(~np.isfinite(samples).reshape(len(t), -1).all(axis=1))[0]]
         raise ValueError(f"path: is not finite at t = {where:g} s")
@@ -176,10 +181,10 @@ def _sampled(t: Array, samples: Array) -> TipPath:
     return SampledPath(t, samples)
 
 
-def _called(path: Callable[[float], Any], times: Array) -> Array:
+def _call_at(path: Callable[[float], Any], times: Array) -> Array:
     try:
         return real_array("path", [np.asarray(path(float(t))).tolist() for t in times])
     except (TypeError, AttributeError) as error:
         raise TypeError(
-            f"path: calling the function of t failed ({type(error).__name__}: {error}); it {SHAPES}"
+            f"path: calling the function of t failed ({type(error).__name__}: {error}); it {EXPECTED_SHAPES}"
         ) from None

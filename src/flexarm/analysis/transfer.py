@@ -1,4 +1,7 @@
-"""From inputs to outputs of a linear model: poles, zeros, responses."""
+"""Poles, transmission zeros and responses of linear models.
+
+Zeros follow Emami-Naeini and Van Dooren (1982), or an eigenproblem of the equations of second order where these exist.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,27 @@ if TYPE_CHECKING:
     from flexarm.analysis.state_space import StateSpace
 
 STEP, IMPULSE = "step", "impulse"
-SAME = 1e-6  # against what is large: models that differ by less are one
-PUSHED = 1e-13  # of what c and b could do together: less is rounding
-RANK = 1e-11  # against what is large: below it a row of the scaled pencil says nothing
-STILL = 1e-13  # against the largest singular value: smaller ones are zero
-SIDE_BY_SIDE = 1e-9  # of vectors of size one: what they have in common beyond rounding
-PERIODS, SAMPLES = 8, 800  # of the slowest motion that are shown unless times are given
-MANY = 200  # frequencies that are solved for at once
+MODEL_TOLERANCE = 1e-6  # relative difference below which two models are the same
+GAIN_TOLERANCE = 1e-13  # smallest singular value of C M^-1 B, relative to |C| |B|, that is not rounding
+RANK_TOLERANCE = 1e-11  # relative size below which a row of the scaled pencil is zero
+SINGULAR_VALUE_TOLERANCE = 1e-13  # relative to the largest singular value
+PARALLEL_TOLERANCE = 1e-9  # smallest scalar product of unit vectors that is not rounding
+SHOWN_PERIOD_COUNT, SHOWN_SAMPLE_COUNT = 8, 800  # default times of responses, periods of the slowest motion
+FREQUENCY_BATCH_SIZE = 200  # frequencies solved for in one call
 
 
 def poles(A: Array) -> Array:
-    """Eigenvalues, the smallest first."""
+    """Return the eigenvalues of A, sorted by magnitude."""
     found = np.linalg.eigvals(A)
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
 
 
 def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | None = None) -> Array:
-    """Transmission zeros: those of forces and displacements as motions in which the outputs rest, others by reducing
-    the pencil to one without zeros at infinity (Emami-Naeini and Van Dooren)."""
+    """Return the transmission zeros, sorted by magnitude.
+
+    If outputs are displacements and inputs are forces, zeros are those of the equations of second order; otherwise the
+    system pencil is reduced to one without zeros at infinity (Emami-Naeini and Van Dooren 1982).
+    """
     from scipy.linalg import eigvals
 
     if B.shape[1] != C.shape[0]:
@@ -38,10 +44,10 @@ def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | 
             "take a part of the model, lin['tip.y', 'upper']"
         )
     if (second := _second_order(A, B, C, D, made_from)) is not None:
-        return _of_displacements(second, C[:, : len(second.M)])
-    A, B, C, D = _scaled(A, B, C, D)
+        return _second_order_zeros(second, C[:, : len(second.M)])
+    A, B, C, D = _balance(A, B, C, D)
     for _ in range(2):  # rows, then columns
-        A, B, C, D = _without_infinite(A, B, C, D)
+        A, B, C, D = _remove_infinite_zeros(A, B, C, D)
         A, B, C, D = A.T, C.T, B.T, D.T
     states, inputs = A.shape[0], D.shape[1]
     if not states:
@@ -50,7 +56,7 @@ def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | 
         raise ValueError("the model has no zeros of its own: some input or output does nothing")
     if not inputs:
         return poles(A)
-    # columns that [C D] does not see are all that moves at a zero
+    # at a zero, states and inputs lie in the null space of [C D]
     _, _, turned = np.linalg.svd(np.hstack([C, D]))
     seen = turned[inputs:].T
     left, right = np.hstack([A, B]) @ seen, seen[:states]
@@ -60,7 +66,7 @@ def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | 
 
 
 class SecondOrderModel(NamedTuple):
-    """M a + D v + K q = B u: what a model of first order was made from. It knows more digits."""
+    """Equations M a + D v + K q = B u from which a model of first order was made; they are more accurate."""
 
     M: Array
     D: Array
@@ -71,43 +77,45 @@ class SecondOrderModel(NamedTuple):
 def _second_order(
     A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | None
 ) -> SecondOrderModel | None:
-    """If outputs are displacements that forces push at once (C M^-1 B invertible, so that there are as many zeros as
-    states but two for each output)."""
+    """Return the equations of second order if outputs are displacements on which forces act directly, else None.
+
+    C M^-1 B must be invertible, so that there are as many zeros as states but two for each output.
+    """
     n, inputs = len(A) // 2, B.shape[1]
     if not inputs or len(A) != 2 * n or n <= inputs or D.any() or B[:n].any() or C[:, n:].any():
         return None
     if A[:n, :n].any() or not np.array_equal(A[:n, n:], np.eye(n)):
         return None
     sizes = np.outer(np.linalg.norm(C[:, :n], axis=1), np.linalg.norm(B[n:], axis=0))
-    if (sizes == 0).any() or np.linalg.svd(C[:, :n] @ B[n:] / sizes, compute_uv=False)[-1] < PUSHED:
+    if (sizes == 0).any() or np.linalg.svd(C[:, :n] @ B[n:] / sizes, compute_uv=False)[-1] < GAIN_TOLERANCE:
         return None
-    plain = SecondOrderModel(np.eye(n), -A[n:, n:], -A[n:, :n], B[n:])
-    return plain if made_from is None or not _agree(plain, made_from) else made_from
+    recovered = SecondOrderModel(np.eye(n), -A[n:, n:], -A[n:, :n], B[n:])
+    return recovered if made_from is None or not _is_equivalent(recovered, made_from) else made_from
 
 
-def _agree(plain: SecondOrderModel, made_from: SecondOrderModel) -> bool:
-    """Whether a model is still the one that was made: its matrices may have been replaced."""
+def _is_equivalent(recovered: SecondOrderModel, made_from: SecondOrderModel) -> bool:
+    """Return True if a first-order model still has its original equations: its matrices may have been replaced."""
     M = made_from.M
-    if [each.shape for each in plain] != [each.shape for each in made_from]:
+    if [each.shape for each in recovered] != [each.shape for each in made_from]:
         return False
-    pairs = [(M @ one, other) for one, other in zip(plain[1:], made_from[1:])]
-    return all(_norm(one - other) <= SAME * max(_norm(one), _norm(other)) for one, other in pairs)
+    pairs = [(M @ one, other) for one, other in zip(recovered[1:], made_from[1:])]
+    return all(_norm(one - other) <= MODEL_TOLERANCE * max(_norm(one), _norm(other)) for one, other in pairs)
 
 
-def _of_displacements(of: SecondOrderModel, c: Array) -> Array:
-    """Where s^2 M q + s D q + K q = B u and c q = 0, as they stand: eliminating u and an unknown first would spoil
-    zeros from a hub to a tip, which are the roots of differences of large numbers.
+def _second_order_zeros(model: SecondOrderModel, c: Array) -> Array:
+    """Return the zeros of s^2 M q + s D q + K q = B u with c q = 0.
 
-    Without damping the unknown is s^2; with it, s q is another one.
+    The unknown u is kept: eliminating it first would spoil zeros from a hub to a tip, which are roots of differences of
+    large numbers. Without damping the eigenvalue is s^2; with damping s q is a further unknown.
     """
     from scipy.linalg import eigvals
 
-    (n, inputs), own = of.B.shape, np.abs(np.diag(of.K)) / np.diag(of.M)
+    (n, inputs), own = model.B.shape, np.abs(np.diag(model.K)) / np.diag(model.M)
     fast = float(np.sqrt(own[own > 0].min(initial=np.inf)))
     fast = fast if np.isfinite(fast) else 1.0  # a unit of time
-    scale = 1 / np.sqrt(np.abs(np.diag(of.K)) + fast**2 * np.diag(of.M))
-    M, D, K = (each * scale * scale[:, None] for each in (fast**2 * of.M, fast * of.D, of.K))
-    b, c = of.B * scale[:, None], c * scale
+    scale = 1 / np.sqrt(np.abs(np.diag(model.K)) + fast**2 * np.diag(model.M))
+    M, D, K = (each * scale * scale[:, None] for each in (fast**2 * model.M, fast * model.D, model.K))
+    b, c = model.B * scale[:, None], c * scale
     b, c = b / np.abs(b).max(axis=0), c / np.abs(c).max(axis=1)[:, None]
     damped = bool(D.any())
     size = (2 if damped else 1) * n + inputs
@@ -119,8 +127,8 @@ def _of_displacements(of: SecondOrderModel, c: Array) -> Array:
         left[:n, n : 2 * n], left[rows, n : 2 * n], right[:n, :n] = np.eye(n), -D, np.eye(n)
     values = eigvals(left, right, homogeneous_eigvals=True)
     share = np.abs(values[1]) / np.hypot(*np.abs(values))
-    wanted = size - (3 if damped else 2) * inputs
-    kept = np.argsort(-share, kind="stable")[:wanted]  # the others are infinite
+    count = size - (3 if damped else 2) * inputs
+    kept = np.argsort(-share, kind="stable")[:count]  # the others are infinite
     found = values[0][kept] / values[1][kept]
     if not damped:
         roots = np.sqrt(found.astype(complex))
@@ -129,8 +137,8 @@ def _of_displacements(of: SecondOrderModel, c: Array) -> Array:
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
 
 
-def _scaled(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
-    """The same zeros in units in which all is about as large: states balanced, inputs and outputs of size one."""
+def _balance(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the matrices in units in which all have similar size; zeros do not change."""
     from scipy.linalg import matrix_balance
 
     _, (scale, _) = matrix_balance(A, permute=False, separate=True)
@@ -141,23 +149,23 @@ def _scaled(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array
     return A, B / np.where(columns > 0, columns, 1), C, D / np.where(columns > 0, columns, 1)
 
 
-def _without_infinite(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
-    """Rows of D made independent: what is left of the outputs is traded for states, until nothing is."""
+def _remove_infinite_zeros(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Reduce the pencil until D has full row rank, trading outputs without feedthrough for states."""
     while True:
         states, outputs = A.shape[0], D.shape[0]
         left, sizes, _ = np.linalg.svd(D) if D.size else (np.eye(outputs), np.zeros(0), None)
-        rank = int((sizes > RANK * max(1.0, _norm(D))).sum())
+        rank = int((sizes > RANK_TOLERANCE * max(1.0, _norm(D))).sum())
         if rank == outputs:
             return A, B, C, D
         C, D = left.T @ C, left.T @ D
         idle, C, D = C[rank:], C[:rank], D[:rank]
         _, sizes, turned = np.linalg.svd(idle) if idle.size else (None, np.zeros(0), np.eye(states))
-        known = int((sizes > RANK * max(_norm(idle), 1e-300)).sum()) if _norm(idle) > RANK else 0
-        if known == 0:
+        rank_C = int((sizes > RANK_TOLERANCE * max(_norm(idle), 1e-300)).sum()) if _norm(idle) > RANK_TOLERANCE else 0
+        if rank_C == 0:
             return A, B, C, D
-        turned = np.roll(turned, -known, axis=0).T  # those that the outputs tell come last
+        turned = np.roll(turned, -rank_C, axis=0).T  # observed states come last
         A, B, C = turned.T @ A @ turned, turned.T @ B, C @ turned
-        kept = states - known
+        kept = states - rank_C
         A, B, C, D = A[:kept, :kept], B[:kept], np.vstack([C[:, :kept], A[kept:, :kept]]), np.vstack([D, B[kept:]])
         if kept == 0:
             return A, B, C, D
@@ -170,7 +178,7 @@ def _norm(matrix: Array) -> float:
 
 
 def response(model: StateSpace, f: Array) -> Array:
-    """(len(f), outputs, inputs)."""
+    """Return the frequency response at frequencies f (Hz), shape (len(f), outputs, inputs)."""
     if not np.isfinite(f).all():
         raise ValueError(f"f = {f[~np.isfinite(f)][0]}: must be frequencies (Hz)")
     s = 2j * np.pi * f
@@ -178,23 +186,26 @@ def response(model: StateSpace, f: Array) -> Array:
         s = np.exp(s * model.dt)
     out = np.empty((len(f), *model.D.shape), dtype=complex)
     identity = np.eye(len(model.A))
-    for start in range(0, len(f), MANY):
-        part = s[start : start + MANY, None, None] * identity - model.A
+    for start in range(0, len(f), FREQUENCY_BATCH_SIZE):
+        part = s[start : start + FREQUENCY_BATCH_SIZE, None, None] * identity - model.A
         try:
-            found = np.linalg.solve(part, np.broadcast_to(model.B, (len(part), *model.B.shape)))
+            states = np.linalg.solve(part, np.broadcast_to(model.B, (len(part), *model.B.shape)))
         except np.linalg.LinAlgError:
-            here = f[start : start + MANY][np.linalg.matrix_rank(part) < len(identity)]
+            here = f[start : start + FREQUENCY_BATCH_SIZE][np.linalg.matrix_rank(part) < len(identity)]
             at = f"f = {here[0]:g} Hz" if len(here) else "f"
             raise ValueError(f"{at}: the model has a pole there, its response has no bound") from None
-        out[start : start + MANY] = model.C @ found
+        out[start : start + FREQUENCY_BATCH_SIZE] = model.C @ states
     return np.asarray(out + model.D)
 
 
 def dc_gain(model: StateSpace) -> Array:
-    """At rest. Where some motions do not return, at frequencies that are slow against all others: what still grows
-    there has no bound."""
+    """Return the steady response to unit inputs, shape (outputs, inputs).
+
+    If some motions do not return to rest, the response is evaluated at frequencies far below all others: entries that
+    still grow with the period are infinite.
+    """
     held = model.A if model.dt is None else model.A - np.eye(len(model.A))
-    lasting = _lasting(held)
+    lasting = _count_undamped(held)
     if not lasting:
         return np.asarray(model.D - model.C @ np.linalg.solve(held, model.B))
     sizes = np.abs(np.linalg.eigvals(model.A) if model.dt is None else np.linalg.eigvals(held) / model.dt)
@@ -204,23 +215,23 @@ def dc_gain(model: StateSpace) -> Array:
     return np.where(np.abs(slower) > 5 * np.abs(there), np.inf, slower.real)
 
 
-def _lasting(A: Array) -> int:
-    """How many eigenvalues of A are zero, where none is so more than twice with one vector: q' = v, v' = 0."""
+def _count_undamped(A: Array) -> int:
+    """Return the number of zero eigenvalues of A, of which at most two share one eigenvector (q' = v, v' = 0)."""
     from scipy.linalg import matrix_balance
 
     if not A.size:
         return 0
     balanced, _ = matrix_balance(A, permute=False, separate=True)
     left, sizes, right = np.linalg.svd(balanced)
-    count = int((sizes <= STILL * sizes.max()).sum())
+    count = int((sizes <= SINGULAR_VALUE_TOLERANCE * sizes.max()).sum())
     if not count:
         return 0
     met = left[:, -count:].T @ right[-count:].T
-    return 2 * count - int((np.linalg.svd(met, compute_uv=False) > SIDE_BY_SIDE).sum())
+    return 2 * count - int((np.linalg.svd(met, compute_uv=False) > PARALLEL_TOLERANCE).sum())
 
 
 def held_inputs(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
-    """Over a time dt in which inputs do not change."""
+    """Return the state and input matrices over a period dt with constant inputs (zero-order hold)."""
     from scipy.linalg import expm
 
     states, inputs = B.shape
@@ -231,7 +242,7 @@ def held_inputs(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
 
 
 def forced(model: StateSpace, t: Any, what: str) -> tuple[Array, Array]:
-    """Times, and outputs (len(t), outputs, inputs), from rest."""
+    """Return times, and outputs from rest of shape (len(t), outputs, inputs), after a step or an impulse."""
     times = _times(model) if t is None else real_array("t", t)
     if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0) or times[0] < 0:
         raise ValueError(f"t has shape {times.shape}: must be two or more times (s) from zero on, rising")
@@ -254,10 +265,10 @@ def forced(model: StateSpace, t: Any, what: str) -> tuple[Array, Array]:
 
 
 def _times(model: StateSpace) -> Array:
-    """Some periods, or time constants, of the slowest motion."""
+    """Return times that cover several periods, or time constants, of the slowest motion."""
     if model.dt is not None:
-        return np.asarray(np.arange(SAMPLES) * model.dt, dtype=float)
+        return np.asarray(np.arange(SHOWN_SAMPLE_COUNT) * model.dt, dtype=float)
     sizes = np.abs(np.linalg.eigvals(model.A))
     moving = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
     slowest = float(moving.min()) if len(moving) else 1.0
-    return np.asarray(np.linspace(0, PERIODS * 2 * np.pi / slowest, SAMPLES + 1), dtype=float)
+    return np.asarray(np.linspace(0, SHOWN_PERIOD_COUNT * 2 * np.pi / slowest, SHOWN_SAMPLE_COUNT + 1), dtype=float)

@@ -1,11 +1,4 @@
-"""Torques that are known before a run, as a feedback that others can be added to.
-
-Torques that carry a robot's weight: at measured coordinates, or for a posture in which it is to be held.
-
-How links and drives deflect under a motion that is slow against their vibration.
-
-Torques by inverse dynamics along given motions of the joints.
-"""
+"""Torques known before a run: inverse dynamics along given motions, and torques against gravity."""
 
 from __future__ import annotations
 
@@ -19,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.analysis.rigid_kinematics import require_tree
-from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, system_of, values_by_link
+from flexarm.control.per_joint import DrivenJoint, as_system, driven_joints, require_known, values_by_link
 from flexarm.dynamics.equilibrium import equilibrium
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning, exact_model_hint
@@ -33,10 +26,16 @@ from flexarm.profiles.profile import Profile
 from flexarm.profiles.standard import spline
 from flexarm.robot import Robot
 
+MAX_ITERATIONS = 30
+STEP_TOLERANCE = 1e-11  # Newton step, in units of each coordinate's characteristic size
+SPLINE_TOLERANCE = 1e-7  # error of the splines between their points, relative to the largest torque
+MAX_DURATION_S = 1e9  # floating-point times beyond it do not resolve a motion
+INITIAL_POINT_COUNT, MAX_POINT_COUNT = 17, 20_000  # of a spline
+
 
 @dataclass(frozen=True)
 class GivenTorques:
-    """A law that says what its references say: `feedforward.upper`, ..."""
+    """Law whose torques are its references `feedforward.upper`, ..."""
 
     is_memoryless: ClassVar[bool] = True
 
@@ -48,13 +47,13 @@ class GivenTorques:
 
 
 def given_torques(torques: Mapping[str, Any], name: str, rate: float | None) -> Feedback:
-    """A feedback of numbers, profiles or functions of t by link."""
+    """Return a feedback of torques by link: numbers, profiles or functions of t."""
     references = {f"{name}.{link}": each for link, each in torques.items()}
     return composed(GivenTorques(name, tuple(torques)), [*torques], references=references, rate=rate)
 
 
 def given_feedback(system: System, feedforward: Any, rate: float | None) -> Feedback | None:
-    """What `feedforward=` of a controller asks for."""
+    """Return the feedback that the argument `feedforward=` of a controller defines, or None."""
     if feedforward is None or isinstance(feedforward, Feedback):
         return feedforward
     if not isinstance(feedforward, Mapping) or not feedforward:
@@ -71,21 +70,39 @@ def gravity_torque(
     model: Literal["rigid", "flexible"] = "rigid",
     rate: float | None = None,
 ) -> Feedback:
-    """Torques that hold a robot against gravity, to be added to others: `fa.pd(...) + fa.gravity_torque(arm)`.
+    """Create torques that hold a robot against gravity, to be added to others: `pd(...) + gravity_torque(arm)`.
 
-    robot: which is held.
-    posture: by link where its joints (motors of elastic drives) are to be held: torques are then constant. Without it
-    they are those of where the joints are.
-    model: "rigid" is the weight of the rigid twin with its joints there (motors, of elastic drives); "flexible" that of
-    the robot as it is bent: as coordinates of links and joints say, or in the equilibrium of a posture.
-    rate: sample rate (Hz), that of the feedback to which it is added.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot without closed loops, or its equations of motion.
+    posture : dict of str to float, optional
+        Joint coordinates (rad or m) by link at which the robot is held (those of motors for elastic drives); torques
+        are then constant. By default torques follow the measured coordinates.
+    model : {"rigid", "flexible"}, optional
+        "rigid" uses the weight of the rigid twin (the same robot with rigid links and drives), "flexible" that of the
+        deflected robot: at its measured coordinates, or in equilibrium at `posture`.
+    rate : float, optional
+        Sample rate (Hz), that of the feedback to which it is added.
 
+    Returns
+    -------
+    Feedback
+        Law for `simulate(torque=...)`.
+
+    See Also
+    --------
+    feedforward : Torques along a motion.
+    equilibrium : Posture in which a robot rests.
+
+    Examples
+    --------
     >>> from flexarm.robot import Link, PointMass, Revolute
     >>> arm = Robot(links=[Link("arm", 2.0, Revolute("y"), mass=0.0, payload=PointMass(1.0))], gravity=(0, 0, -9.81))
     >>> gravity_torque(arm, {"arm": 0.0}).references["gravity.arm"](0.0)  # turning down is positive
     -19.62
     """
-    system = system_of(robot)
+    system = as_system(robot)
     if model not in ("rigid", "flexible"):
         raise ValueError(f"model = {shown(model)}: must be 'rigid' or 'flexible'")
     require_tree(system, "a torque against gravity")
@@ -94,10 +111,10 @@ def gravity_torque(
     if posture is not None:
         given = values_by_link("posture", posture, links)
         at = {link: real_number(f"posture['{link}']", each, "rad or m") for link, each in given.items()}
-        return given_torques(_held(system, joints, at, model), "gravity", rate)
+        return given_torques(_holding_torques(system, joints, at, model), "gravity", rate)
     if model == "flexible":
         own = {each.link: system.joint(each.link).index for each in joints}
-        return composed(BentWeight(system.casadi["gravity"], tuple(joints), tuple(own.values())), links, rate=rate)
+        return composed(FlexibleWeight(system.casadi["gravity"], tuple(joints), tuple(own.values())), links, rate=rate)
     twin = System(system.robot.rigid(), native=False)
     signals = {each.link: each.signal for each in joints}
     order = tuple(signals[each.link] for each in twin.coordinates)
@@ -107,7 +124,7 @@ def gravity_torque(
 
 @dataclass(frozen=True)
 class RigidWeight:
-    """Of a rigid twin whose coordinates are signals."""
+    """Law of the weight of a rigid twin whose coordinates are measured signals."""
 
     gravity: ca.Function
     joints: tuple[DrivenJoint, ...]
@@ -119,8 +136,8 @@ class RigidWeight:
 
 
 @dataclass(frozen=True)
-class BentWeight:
-    """Of a robot with all its coordinates. Behind a spring the motor has no weight: it carries its joint's."""
+class FlexibleWeight:
+    """Law of the weight of a robot at all its coordinates; a motor behind a spring carries the weight of its joint."""
 
     gravity: ca.Function
     joints: tuple[DrivenJoint, ...]
@@ -137,7 +154,10 @@ def _torques(forces: Any, joints: tuple[DrivenJoint, ...], places: tuple[int, ..
     return {joint.link: float(each) if isinstance(each, ca.DM) else each for joint, each in zip(joints, found)}
 
 
-def _held(system: System, joints: list[DrivenJoint], at: Mapping[str, float], model: str) -> dict[str, float]:
+def _holding_torques(
+    system: System, joints: list[DrivenJoint], at: Mapping[str, float], model: str
+) -> dict[str, float]:
+    """Return the constant torques by link that hold the robot at a posture."""
     if model == "rigid":
         twin = System(system.robot.rigid(), native=False)
         forces = twin.gravity({twin.joint(link).name: each for link, each in at.items()})
@@ -148,32 +168,30 @@ def _held(system: System, joints: list[DrivenJoint], at: Mapping[str, float], mo
     return {each.link: float(forces[system.index(each.signal)] / each.gear) for each in joints}
 
 
-ITERATIONS = 30
-CONVERGED = 1e-11  # of what is large for a coordinate
-
-
 def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """(n, nq) states from those of actuated coordinates (n, actuators): what is loose takes the place in which springs
-    balance weight and inertia of the motion; it moves with its actuator (joints behind springs) or not at all (links).
+    """Return states (n, nq) with quasi-static deflections for the motion (n, actuators) of the actuated coordinates.
+
+    The other coordinates are in equilibrium with weight and inertia of the motion. Joints behind springs move with
+    their actuators, deflections of links have no rates.
     """
     driven = [each.coordinate.index for each in system.actuators]
-    loose = [k for k in range(system.nq) if k not in driven]
+    passive = [k for k in range(system.nq) if k not in driven]
     states = [np.zeros((len(q), system.nq)) for _ in range(3)]
     for state, given in zip(states, (q, v, a), strict=True):
         state[:, driven] = given
         for k, each in enumerate(system.actuators):
             state[:, system.joint(each.link).index] = given[:, k]
     at, speeds, accelerations = states
-    if not loose:
+    if not passive:
         return at, speeds, accelerations
     last = np.inf
-    for _ in range(ITERATIONS):
-        forces = system.inverse_dynamics(at, speeds, accelerations)[:, loose]
-        slopes = system.linearization(at, speeds, accelerations).K[:, loose][:, :, loose]
+    for _ in range(MAX_ITERATIONS):
+        forces = system.inverse_dynamics(at, speeds, accelerations)[:, passive]
+        slopes = system.linearization(at, speeds, accelerations).K[:, passive][:, :, passive]
         change = np.linalg.solve(slopes, -forces[..., None])[..., 0]
-        at[:, loose] += change
-        size = float(np.abs(change / system.sizes[loose]).max())
-        if size < CONVERGED or last / 2 < size < 1e-8:  # rounding is all that is left
+        at[:, passive] += change
+        size = float(np.abs(change / system.sizes[passive]).max())
+        if size < STEP_TOLERANCE or last / 2 < size < 1e-8:  # rounding is all that is left
             return at, speeds, accelerations
         if not np.isfinite(size):
             break
@@ -184,25 +202,51 @@ def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, A
     )
 
 
-ACCURATE = 1e-7  # of the largest torque, that splines may miss between their points
-LONGEST = 1e9  # s: beyond it times have no digits left for a motion
-POINTS, MOST_POINTS = 17, 20_000  # of a spline
-
-
 def feedforward(
     robot: Robot | System,
     motion: Mapping[str, Any],
     duration: float,
     model: Literal["rigid", "quasi-static"] = "rigid",
 ) -> dict[str, Profile]:
-    """Torques by link that move a robot's joints: for `simulate(torque=...)` or `fa.pd(..., feedforward=...)`.
+    """Compute the torques that move a robot's joints along given motions.
 
-    robot: whose joints are moved.
-    motion: by link numbers, profiles or functions of t that its joints (motors, of elastic drives) are to follow.
-    duration: until when torques are computed (s); before t = 0 and after it they are held.
-    model: "rigid" is the inverse dynamics of the rigid twin; "quasi-static" that of the robot whose links and drives
-    are bent, at every moment, as weight and inertia of the motion bend them.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot without closed loops, or its equations of motion.
+    motion : dict of str to float, Profile or callable
+        Motion of each joint by link (that of the motor for elastic drives): numbers, profiles or functions of t.
+    duration : float
+        End of the computed torques (s); they are constant before t = 0 and after it.
+    model : {"rigid", "quasi-static"}, optional
+        "rigid" is the inverse dynamics of the rigid twin (the same robot with rigid links and drives); "quasi-static"
+        that of the robot whose links and drives are deflected, at every moment, by weight and inertia of the motion.
 
+    Returns
+    -------
+    dict of str to Profile
+        Torques (N m) or forces (N) by link, for `simulate(torque=...)` or `pd(..., feedforward=...)`.
+
+    Raises
+    ------
+    ValueError
+        If a motion jumps, or its speed does.
+    ArithmeticError
+        If no quasi-static deflection exists because links are too soft.
+
+    Warns
+    -----
+    ValidityWarning
+        If the motion is not smooth enough for accurate torques.
+
+    See Also
+    --------
+    gravity_torque : Torques against gravity.
+    rigid_torques : Torques along a path of the tip.
+    inverse : Torques with which the tip of the flexible robot follows a path.
+
+    Examples
+    --------
     >>> from flexarm.profiles.standard import cycloid
     >>> from flexarm.robot import Link, PointMass
     >>> rod = Robot(links=[Link("rod", 3.0, mass=0.0, payload=PointMass(2.0))])
@@ -210,50 +254,50 @@ def feedforward(
     >>> bool(abs(torque["rod"](0.5) - 18 * cycloid(0.0, 1.0, 2.0)(0.5, 2)) < 1e-6)  # m l^2 times the acceleration
     True
     """
-    system = system_of(robot)
+    system = as_system(robot)
     if model not in ("rigid", "quasi-static"):
         raise ValueError(f"model = {shown(model)}: must be 'rigid' or 'quasi-static'")
     require_tree(system, "a feedforward torque")
     links = [each.link for each in driven_joints(system)]
     given = values_by_link("motion", motion, links)
-    wanted = {link: profile(given[link], f"motion['{link}']") for link in links}
-    end = real_number("duration", duration, "s", above=0, most=LONGEST)
+    profiles = {link: profile(given[link], f"motion['{link}']") for link in links}
+    end = real_number("duration", duration, "s", above=0, most=MAX_DURATION_S)
     if model == "rigid":
         system = System(system.robot.rigid(), native=False)
-    wanted = {link: each.look(0.0, end, 2)[0] for link, each in wanted.items()}
-    for link, each in wanted.items():
+    profiles = {link: each.look(0.0, end, 2)[0] for link, each in profiles.items()}
+    for link, each in profiles.items():
         _require_smooth(link, each, end)
-    return InverseDynamics(system, tuple(wanted.values()), end).torques()
+    return InverseDynamics(system, tuple(profiles.values()), end).torques()
 
 
 @dataclass(frozen=True)
 class InverseDynamics:
-    """Of actuated coordinates along profiles, in the order of the actuators."""
+    """Inverse dynamics along profiles of the actuated coordinates, in the order of the actuators."""
 
     system: System
     motion: tuple[Profile, ...]
     end: float
 
     def torques(self) -> dict[str, Profile]:
-        """Splines, one between every two breaks of the motion."""
+        """Return splines of the torques by link, one between every two breaks of the motion."""
         edges = sorted({0.0, self.end, *(b for each in self.motion for b in each.breaks if 0 < b < self.end)})
-        parts = [self._part(*both) for both in pairwise(edges)]
-        return {link: _joined(edges, [part[k] for part in parts]) for k, link in enumerate(self.system.inputs)}
+        parts = [self._spline_segment(*both) for both in pairwise(edges)]
+        return {link: _join(edges, [part[k] for part in parts]) for k, link in enumerate(self.system.inputs)}
 
-    def _part(self, begin: float, end: float) -> list[Profile]:
-        """With points halved until splines tell what is between them."""
+    def _spline_segment(self, begin: float, end: float) -> list[Profile]:
+        """Return splines from `begin` to `end`, with points added until they are accurate between them."""
         from scipy.interpolate import CubicSpline
 
-        times = np.linspace(begin, end, POINTS)
-        values = self._at(times, begin, end)
+        times = np.linspace(begin, end, INITIAL_POINT_COUNT)
+        values = self._evaluate(times, begin, end)
         while True:
             middles = (times[1:] + times[:-1]) / 2
-            between = self._at(middles, begin, end)
+            between = self._evaluate(middles, begin, end)
             missed = np.abs(CubicSpline(times, values)(middles) - between).max(axis=0)
             share = float((missed / np.maximum(np.abs(values).max(), 1e-300)).max())
-            if share <= ACCURATE:
+            if share <= SPLINE_TOLERANCE:
                 break
-            if 2 * len(times) > MOST_POINTS:
+            if 2 * len(times) > MAX_POINT_COUNT:
                 sentence = f"the torques are off by up to {share:.1g} of the largest between their {len(times)} points"
                 warnings.warn(f"{sentence}; the motion is not smooth there", ValidityWarning, stacklevel=5)
                 break
@@ -262,11 +306,11 @@ class InverseDynamics:
             times, values = every[order], np.concatenate([values, between])[order]
         return [spline(times.tolist(), each.tolist(), after="hold") for each in values.T]
 
-    def _at(self, times: Array, begin: float, end: float) -> Array:
-        """(times, actuators), by the pieces that hold between two breaks."""
+    def _evaluate(self, times: Array, begin: float, end: float) -> Array:
+        """Return the torques (times, actuators), with the profile segments that hold between two breaks."""
         middle = (begin + end) / 2
         rows = [
-            np.array([_piece(each, middle).value(times, rate) * np.ones(len(times)) for each in self.motion]).T
+            np.array([_active_segment(each, middle).value(times, rate) * np.ones(len(times)) for each in self.motion]).T
             for rate in range(3)
         ]
         state = quasi_static(self.system, *rows)
@@ -280,19 +324,19 @@ class InverseDynamics:
         return np.array([each.gear for each in self.system.actuators])
 
 
-def _piece(given: Profile, t: float) -> Any:
+def _active_segment(given: Profile, t: float) -> Any:
     return given.pieces[int(np.searchsorted(np.array(given.breaks), t, side="right"))]
 
 
-def _joined(edges: list[float], parts: list[Profile]) -> Profile:
-    """Held outside."""
+def _join(edges: list[float], parts: list[Profile]) -> Profile:
+    """Return one profile of several splines, held outside."""
     starts = (-np.inf, *edges)
     pieces = (parts[0].pieces[0], *(each.pieces[1] for each in parts), parts[-1].pieces[2])
     return Profile(starts, pieces, f"feedforward({edges[-1]:g} s)")
 
 
 def _require_smooth(link: str, given: Profile, end: float) -> None:
-    """A joint that jumps, or whose speed does, would take a torque without bound."""
+    """Raise ValueError if a joint or its speed jumps, which would take an unbounded torque."""
     for at, before, after in zip(given.breaks, given.pieces, given.pieces[1:], strict=False):
         if not 0 < at < end:
             continue

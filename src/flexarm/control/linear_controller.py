@@ -1,9 +1,4 @@
-"""A linear law with states of its own about a posture, as `fa.Feedback` takes it.
-
-How far a loop is from instability: gain, phase and distance from -1, one input opened at a time.
-
-LinearController: a linear law about a posture as a design, and what it does to linear models.
-"""
+"""Linear controllers about a posture: the law on a robot, closed loops with linear models, and stability margins."""
 
 from __future__ import annotations
 
@@ -15,18 +10,22 @@ import casadi as ca
 import numpy as np
 
 from flexarm.analysis.state_space import Signal, StateSpace
-from flexarm.control.riccati import python_control, rows
+from flexarm.control.riccati import output_rows, python_control
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
 from flexarm.profiles.profile import Profile
 
+FREQUENCY_RANGE_DECADES = 3  # beyond the slowest and the fastest pole
+_POSITIVE_OFFSETS = np.geomspace(1e-2, 30, 40)
+RESONANCE_OFFSETS = np.concatenate([-_POSITIVE_OFFSETS[::-1], _POSITIVE_OFFSETS])  # in half-power widths
+
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """u = C s + D y + F r and s' = A s + B y + G r + H w + W (u - w), w what the limits leave of u.
+    """Matrices of u = C s + D y + F r and s' = A s + B y + G r + H w + W (u - w), w the saturated u.
 
-    In a sampled law the second gives the next states. All of y, r, u are against the posture.
+    In a sampled law the second equation gives the next states. All of y, r, u are relative to the posture.
     """
 
     A: Array
@@ -40,9 +39,9 @@ class Matrices:
 
 
 class LinearLaw:
-    """law(t, x) of a controller. It remembers nothing."""
+    """Law (t, x) of a linear controller. It has no memory."""
 
-    follows_limits = True  # its states do
+    follows_limits = True  # the states depend on the saturated torques
     is_memoryless = True
 
     def __init__(
@@ -60,7 +59,7 @@ class LinearLaw:
         self._references = [(each, operating_value(model, each)) for each in references]
         self._inputs = [each.name for each in model.inputs]
         self._held, self._limits = dict(model.held), dict(limits)
-        self.links = tuple(self._held)  # actuators that are no inputs hold their torque
+        self.links = tuple(self._held)  # actuators that are not inputs hold their torque
         self._name = name
 
     def __repr__(self) -> str:
@@ -76,7 +75,7 @@ class LinearLaw:
         if any(isinstance(each, ca.SX) for each in (*y, *r, *s)):
             sparse = {name: ca.sparsify(ca.DM(each)) for name, each in vars(self._own).items()}  # without zeros
             return self._evaluate(sparse, *(ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)), is_symbolic=True)
-        return self._evaluate(vars(self._own), *(_stack(each) for each in (y, r, s)), is_symbolic=False)
+        return self._evaluate(vars(self._own), *(_concatenate(each) for each in (y, r, s)), is_symbolic=False)
 
     def _evaluate(self, own: Mapping[str, Any], y: Any, r: Any, s: Any, *, is_symbolic: bool) -> Any:
         """Return the torques and, if there are states, their derivatives (next values of a sampled controller)."""
@@ -100,48 +99,56 @@ class LinearLaw:
 
 
 def operating_value(model: StateSpace, name: str) -> float:
-    """What an output or a state is in the posture of a model."""
+    """Return the value of an output or a state in the posture of a model."""
     if name in model.outputs_at:
         return model.outputs_at[name]
     return model.at.get(name, 0.0)  # rates are zero: models that move are refused
 
 
-def _stack(values: Sequence[Any]) -> Array:
+def _concatenate(values: Sequence[Any]) -> Array:
     """Concatenate numbers and vectors."""
     return np.concatenate([np.ravel(each) for each in values]) if values else np.zeros(0)
 
 
-DECADES = 3  # beyond the slowest and the fastest pole
-_WIDTHS = np.geomspace(1e-2, 30, 40)
-SPREAD = np.concatenate([-_WIDTHS[::-1], _WIDTHS])  # around resonances, in their widths
-
-
 @dataclass(frozen=True)
 class Margins:
-    """gain: by which factor the loop's gain may change before it is unstable (above 1: grow; below: fall; inf: any).
-    phase: by how much it may lag (rad; a negative one: lead). distance: of the loop's frequency response from -1,
-    at the least."""
+    """Stability margins of a loop.
+
+    Parameters
+    ----------
+    gain : float
+        Factor by which the loop gain may change before the loop is unstable: above 1 by growing, below 1 by falling,
+        inf if any change is allowed.
+    phase : float
+        Phase lag (rad) that makes the loop unstable; negative for a lead.
+    distance : float
+        Smallest distance of the loop's frequency response from -1.
+
+    See Also
+    --------
+    LinearController.margins : Compute the margins of a design.
+    """
 
     gain: float
     phase: float
     distance: float
 
 
-def margins_of(plant: StateSpace, C: Array, D: Array, own: Matrices, k: int, dt: float | None) -> Margins:
-    """Of the loop opened at the input k, the others closed."""
+def loop_margins(plant: StateSpace, C: Array, D: Array, own: Matrices, k: int, dt: float | None) -> Margins:
+    """Return the margins of the loop opened at the input k, the others closed."""
     library = python_control("margins")
-    frequencies = _frequencies(plant.A, own.A, dt)
+    frequencies = _loop_frequencies(plant.A, own.A, dt)
     points = 1j * frequencies if dt is None else np.exp(1j * frequencies * dt)
-    response = np.array([_loop(z, plant, C, D, own, k) for z in points])
+    response = np.array([_loop_gain(z, plant, C, D, own, k) for z in points])
     data = np.abs(response), np.degrees(np.unwrap(np.angle(response))), frequencies
     gain, phase, distance, *_ = library.stability_margins(data)
     return Margins(float(gain), float(np.radians(phase)), float(min(distance, np.abs(1 + response).min())))
 
 
-def _loop(z: complex, plant: StateSpace, C: Array, D: Array, own: Matrices, k: int) -> complex:
-    """Minus what comes back as command of the input k, per unit given to it."""
+def _loop_gain(z: complex, plant: StateSpace, C: Array, D: Array, own: Matrices, k: int) -> complex:
+    """Return minus the command of the input k that returns per unit given to it, at the complex frequency z."""
     P = C @ np.linalg.solve(z * np.eye(len(plant.A)) - plant.A, plant.B) + D
-    # the law: (z - A) s = B y + H u, u = C s + D y; the opened input's own observer sees its command
+    # the law: (z - A) s = B y + H u, u = C s + D y; the observer receives the command of the opened input
     if len(own.A):
         inner = np.linalg.solve(z * np.eye(len(own.A)) - own.A, np.hstack([own.B, own.H]))
         by_y, by_u = own.C @ inner[:, : own.B.shape[1]] + own.D, own.C @ inner[:, own.B.shape[1] :]
@@ -156,8 +163,8 @@ def _loop(z: complex, plant: StateSpace, C: Array, D: Array, own: Matrices, k: i
     return complex(L[k, k] - (L[np.ix_([k], others)] @ closed)[0, 0])
 
 
-def _frequencies(A: Array, own: Array, dt: float | None) -> Array:
-    """rad/s, dense around resonances."""
+def _loop_frequencies(A: Array, own: Array, dt: float | None) -> Array:
+    """Return frequencies in rad/s, dense around resonances."""
     poles = np.concatenate([np.linalg.eigvals(A), np.linalg.eigvals(own) if len(own) else np.zeros(0)])
     if dt is not None:
         poles = np.log(poles[np.abs(poles) > 1e-12].astype(complex)) / dt
@@ -165,8 +172,8 @@ def _frequencies(A: Array, own: Array, dt: float | None) -> Array:
     sizes = sizes[sizes > 1e-6 * max(sizes.max(initial=0.0), 1e-300)]
     if not len(sizes):
         sizes = np.array([1.0 if dt is None else 0.1 / dt])
-    low, high = sizes.min() * 10.0**-DECADES, sizes.max() * 10.0**DECADES
-    around = [abs(p) + SPREAD * max(abs(p.real), 1e-4 * abs(p)) for p in poles if abs(p.imag) > abs(p.real)]
+    low, high = sizes.min() * 10.0**-FREQUENCY_RANGE_DECADES, sizes.max() * 10.0**FREQUENCY_RANGE_DECADES
+    around = [abs(p) + RESONANCE_OFFSETS * max(abs(p.real), 1e-4 * abs(p)) for p in poles if abs(p.imag) > abs(p.real)]
     every = np.unique(np.concatenate([np.geomspace(low, high, 2000), *around]))
     most = np.inf if dt is None else np.pi / dt
     return np.asarray(every[(every > low) & (every < most)])
@@ -174,12 +181,32 @@ def _frequencies(A: Array, own: Array, dt: float | None) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LinearController:
-    """A linear controller about the posture of a linear model; `simulate(torque=design.feedback())` runs it.
+    """Linear controller about the posture of a linear model, such as a design of `lqr` or `lqg`.
 
-    model: what it was designed for. measured: names of what it reads. states: its own, by name, as many as they are.
-    matrices: its own. references: by output profiles. K, P: gains on the model's states and on integrals, and the cost
-    x0' P x0 that is left of them. L: of its observer. worst: of requirements on a family of models, the worst as a
-    part of what is allowed.
+    Parameters
+    ----------
+    model : StateSpace
+        Model for which it was designed.
+    measured : tuple of str
+        Names of the measured signals.
+    states : dict of str to int
+        Numbers of the controller's own states, by name.
+    matrices : Matrices
+        Matrices of the controller.
+    references : dict of str to Profile, optional
+        References by output.
+    K : ndarray, optional
+        Gain on the model's states and on integrals.
+    P : ndarray, optional
+        Matrix of the optimal cost x0' P x0.
+    L : ndarray, optional
+        Gain of the observer.
+    worst : float, optional
+        Worst requirement of `robust_lqg`, relative to its allowed value.
+
+    See Also
+    --------
+    flexarm.lqr, flexarm.lqg, flexarm.robust_lqg : Designs.
     """
 
     model: StateSpace
@@ -200,7 +227,7 @@ class LinearController:
 
     @property
     def dt(self) -> float | None:
-        """Its period (s); None in continuous time."""
+        """Sampling period (s), None in continuous time."""
         return self.model.dt
 
     def feedback(
@@ -209,10 +236,24 @@ class LinearController:
         sensors: Mapping[str, Any] | None = None,
         actuators: Mapping[str, Any] | None = None,
     ) -> Feedback:
-        """The law on the robot, with what holds the posture added. Its observer knows of the `limit` (as in
-        `fa.Feedback`) and of those of `actuators`, and its integrals do not wind up. `sensors` and `actuators` are
-        those of `fa.Feedback`."""
-        limits = limits_of(limit, self.model)
+        """Return the law for `simulate(torque=...)`, including the torques that hold the posture.
+
+        Parameters
+        ----------
+        limit : float, sequence of float or dict of str to float, optional
+            Largest torque (N m) or force (N) of the actuators, as in `Feedback`. The observer receives limited torques,
+            and integrals do not wind up.
+        sensors : dict of str to Sensor, optional
+            Sensors by signal, as in `Feedback`.
+        actuators : dict of str to Actuator, optional
+            Actuators by link, as in `Feedback`; their limits count like `limit`.
+
+        Returns
+        -------
+        Feedback
+            Law of the design.
+        """
+        limits = actuator_limits(limit, self.model)
         for name, motor in actuators.items() if isinstance(actuators, Mapping) else ():
             limits[name] = min(limits.get(name, np.inf), getattr(motor, "limit", np.inf))
         finite = {name: each for name, each in limits.items() if np.isfinite(each)}
@@ -231,11 +272,22 @@ class LinearController:
     # --- on linear models ---
 
     def closed_loop(self, model: StateSpace | None = None) -> StateSpace:
-        """From references to what is measured, of the `model` of the design or of another one (continuous, or sampled
-        as the design is) that has the same inputs and what is measured among its outputs or states."""
+        """Return the closed loop from references to measured signals.
+
+        Parameters
+        ----------
+        model : StateSpace, optional
+            Model, continuous or sampled like the design, with its inputs and measured signals; by default that of the
+            design.
+
+        Returns
+        -------
+        StateSpace
+            Closed loop.
+        """
         plant, C, D = self._plant(model)
         own, n = self.matrices, len(plant.A)
-        if self.dt is not None and D.any():  # what is read at a sample is due to the input before it
+        if self.dt is not None and D.any():  # a measurement is due to the input of the period before
             plant, C, D = _with_last_input(plant, C, D)
             n = len(plant.A)
         inner = np.linalg.inv(np.eye(len(own.C)) - own.D @ D)
@@ -265,20 +317,30 @@ class LinearController:
 
     @property
     def poles(self) -> Array:
-        """Of the closed loop with the model of the design (rad/s; of a sampled one in the z plane)."""
+        """Poles of the closed loop with the model of the design (rad/s; in the z plane if sampled)."""
         return self.closed_loop().poles
 
     def margins(self, model: StateSpace | None = None) -> dict[str, Margins]:
-        """By input, how far the loop opened there is from instability, the others closed; with the `model` of the
-        design or with another one."""
+        """Compute the stability margins of the loop opened at each input, the others closed.
+
+        Parameters
+        ----------
+        model : StateSpace, optional
+            Model with the inputs and measured signals of the design; by default that of the design.
+
+        Returns
+        -------
+        dict of str to Margins
+            Margins by input.
+        """
         plant, C, D = self._plant(model)
         if self.dt is not None and D.any():
             plant, C, D = _with_last_input(plant, C, D)
         own = self.matrices
-        return {each.name: margins_of(plant, C, D, own, k, self.dt) for k, each in enumerate(self.model.inputs)}
+        return {each.name: loop_margins(plant, C, D, own, k, self.dt) for k, each in enumerate(self.model.inputs)}
 
     def _plant(self, model: StateSpace | None) -> tuple[StateSpace, Array, Array]:
-        """With the inputs of the design, and what is measured of it."""
+        """Return a model with the inputs of the design, and the matrices C and D of its measured signals."""
         given = self.model if model is None else model
         if not isinstance(given, StateSpace):
             raise TypeError(f"model = {shown(model)}: must be a StateSpace, from fa.linearize")
@@ -291,11 +353,11 @@ class LinearController:
             if each.name not in names:
                 raise KeyError(f"model: has no input '{each.name}'{suggestion(each.name, names)}")
         plant = given.part(None, [each.name for each in self.model.inputs])
-        return plant, *rows(plant, self.measured, "model")
+        return plant, *output_rows(plant, self.measured, "model")
 
 
-def limits_of(limit: Any, model: StateSpace) -> dict[str, float]:
-    """By actuator; `Feedback` has checked what is given, or will."""
+def actuator_limits(limit: Any, model: StateSpace) -> dict[str, float]:
+    """Return the limits by actuator; `Feedback` checks them further."""
     every = list(model.held)
     if limit is None:
         return {}
@@ -312,7 +374,7 @@ def limits_of(limit: Any, model: StateSpace) -> dict[str, float]:
 
 
 def _with_last_input(plant: StateSpace, C: Array, D: Array) -> tuple[StateSpace, Array, Array]:
-    """The same with the last input as further states, by which y = C x + D (last u)."""
+    """Return the model with the last input as further states, so that y = C x + D (last u)."""
     n, m = plant.B.shape
     last = tuple(Signal(f"last {each.name}", each.unit) for each in plant.inputs)
     A = np.block([[plant.A, np.zeros((n, m))], [np.zeros((m, n + m))]])

@@ -1,7 +1,4 @@
-"""State feedback with the least quadratic cost, integrals of outputs among the states.
-
-State feedback from an observer: the compensator of least cost under noise, integrals of outputs among the states.
-"""
+"""Linear-quadratic regulators, and compensators with an observer, with integrals of outputs among the states."""
 
 from __future__ import annotations
 
@@ -10,38 +7,78 @@ from typing import Any
 import numpy as np
 
 from flexarm.analysis.state_space import StateSpace
-from flexarm.control.augmented_model import DesignTask, require_readable, task_of
+from flexarm.control.augmented_model import DesignTask, design_task, require_readable
 from flexarm.control.linear_controller import LinearController, Matrices
-from flexarm.control.riccati import Cost, accumulated, by_name, cost_of, observer, regulator, rows, sampled_cost
+from flexarm.control.riccati import (
+    Cost,
+    integrated_gramian,
+    observer_gain,
+    output_rows,
+    positive_by_name,
+    quadratic_cost,
+    regulator_gain,
+    sampled_cost,
+)
 from flexarm.foundation.messages import suggestion
 from flexarm.foundation.validation import Array
 
-UNWINDING = 3.0  # how fast integrals follow what limits leave of a command, in rates of the slowest pole
+UNWINDING_RATIO = 3.0  # rate at which integrals unwind under limits, relative to the slowest pole
 
 
 def lqr(
     lin: StateSpace, Q: Any, R: Any = 1.0, integral: Any = None, references: Any = None, rate: float | None = None
 ) -> LinearController:
-    """State feedback u = -K x with the least integral of x'Q x + u'R u, about the posture of a linear model.
+    """Design a linear-quadratic regulator (LQR) about the posture of a linear model.
 
-    lin: from `fa.linearize`, in continuous time, not reduced: its states are read from the robot by name. Of its inputs
-    actuators are used; those that it leaves out hold their torque.
-    Q: weights of outputs and states by name, {"tip.y": 100.0, "upper.q'": 1.0}, or a matrix for the states.
-    R: weights of inputs by name, one for all, or a matrix.
-    integral: outputs whose error is integrated, by name with the integral's weight (1 in a list of names): what is
-    constant does not push them away.
-    references: by output, where it is to be; unless given, where it is in the posture.
-    rate: of a digital controller (Hz): the gains are those of the sampled model with the same cost.
+    Parameters
+    ----------
+    lin : StateSpace
+        Model in continuous time from `linearize`, not reduced: its states are read from the robot by name. Of its
+        inputs the actuators are used; actuators that are not inputs hold their torque.
+    Q : dict of str to float or array_like, shape (n, n)
+        Weights of outputs and states by name, {"tip.y": 100.0, "upper.q'": 1.0}, or a matrix for the states.
+    R : float, dict of str to float or array_like, shape (nu, nu), optional
+        Weights of the inputs: one for all, by name, or a matrix.
+    integral : list of str or dict of str to float, optional
+        Outputs whose error is integrated, which removes steady errors; a dict gives the weights of the integrals, which
+        are 1 otherwise.
+    references : dict of str to float, Profile or callable, optional
+        References by output. By default outputs are held at their values in the posture.
+    rate : float, optional
+        Sample rate (Hz) of a digital controller, whose gains minimise the same cost; continuous by default.
 
+    Returns
+    -------
+    LinearController
+        Design with the gain `K` and the cost matrix `P`.
+
+    Raises
+    ------
+    ValueError
+        If the actuators cannot move an undamped mode, or a mode has no weight.
+    KeyError
+        If the model has no output or state of a given name.
+
+    See Also
+    --------
+    lqg : With an observer.
+    linearize : Linear model of a robot.
+
+    Notes
+    -----
+    The feedback u = -K x minimises the integral of x'Q x + u'R u. Needs python-control.
+
+    Examples
+    --------
     >>> import flexarm as fa
     >>> rod = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])  # q'' = u
     >>> design = lqr(fa.linearize(rod), Q={"rod.q": 1.0})
     >>> design.K.round(3)  # 1 and the root of 2
     array([[1.   , 1.414]])
     """
-    continuous = task_of(lin, integral, references, None)
+    continuous = design_task(lin, integral, references, None)
     require_readable(continuous.model, list(lin.at))
-    task = continuous if rate is None else task_of(lin, integral, references, rate)
+    task = continuous if rate is None else design_task(lin, integral, references, rate)
     K, P = state_gain(continuous, task, Q, R)
     model = task.model
     states = [each.name for each in model.states]
@@ -62,23 +99,23 @@ def lqr(
         F=K[:, :n] @ goal + push,
         G=own.G,
         H=np.zeros((count, m)),
-        W=own.unwound(K),
+        W=own.anti_windup(K),
     )
     own_states = {"integral": count} if count else {}
     return LinearController(model, measured, own_states, matrices, task.references, K=K, P=P)
 
 
 def state_gain(continuous: DesignTask, task: DesignTask, Q: Any, R: Any) -> tuple[Array, Array]:
-    """K and P on states and integrals."""
-    cost = _with_integrals(cost_of(continuous.model, Q, R), continuous)
+    """Return K and P for states and integrals."""
+    cost = _add_integral_weights(quadratic_cost(continuous.model, Q, R), continuous)
     dt = task.model.dt
     if dt is not None:
         cost = sampled_cost(*continuous.augmented, cost, dt)
     A, B = task.augmented
-    return regulator(A, B, cost, task.labels, task.inputs, dt)
+    return regulator_gain(A, B, cost, task.labels, task.inputs, dt)
 
 
-def _with_integrals(cost: Cost, task: DesignTask) -> Cost:
+def _add_integral_weights(cost: Cost, task: DesignTask) -> Cost:
     Q, N, R = cost
     n, m, count = *N.shape, len(task.integrals)
     wider = np.zeros((n + count, n + count))
@@ -88,7 +125,7 @@ def _with_integrals(cost: Cost, task: DesignTask) -> Cost:
 
 
 class Integrals:
-    """The part of a law that sums errors."""
+    """Part of a law that integrates errors."""
 
     def __init__(self, task: DesignTask, gain: Array) -> None:
         self._task, self._gain = task, gain
@@ -98,26 +135,26 @@ class Integrals:
 
     @property
     def G(self) -> Array:
-        """(integrals, references)"""
+        """Matrix (integrals, references) of the references in the rates of the integrals."""
         names = list(self._task.references)
         pick = [[float(name == each) for each in names] for name in self._task.integrals]
         return -self.step * np.array(pick).reshape(self.count, len(names))
 
     @property
     def C(self) -> tuple[Array, Array]:
-        """What is summed, of states and inputs."""
-        return rows(self._task.model, list(self._task.integrals), "integral")
+        """Return the matrices of the integrated outputs by states and inputs."""
+        return output_rows(self._task.model, list(self._task.integrals), "integral")
 
-    def unwound(self, K: Array) -> Array:
-        """(integrals, inputs): what limits cut off drives the integrals back, faster than the slowest pole decays."""
+    def anti_windup(self, K: Array) -> Array:
+        """Return the matrix (integrals, inputs) of back-calculation, faster than the slowest pole decays."""
         if not self.count:
             return np.zeros((0, K.shape[0]))
         A, B = self._task.augmented
         poles = np.linalg.eigvals(A - B @ K)
         if self._dt is None:
-            share = UNWINDING * float(np.abs(poles.real).min())
+            share = UNWINDING_RATIO * float(np.abs(poles.real).min())
         else:
-            share = 1.0 - float(np.abs(poles).max()) ** UNWINDING
+            share = 1.0 - float(np.abs(poles).max()) ** UNWINDING_RATIO
         return np.asarray(share * np.linalg.pinv(self._gain))
 
 
@@ -131,71 +168,112 @@ def lqg(
     references: Any = None,
     rate: float | None = None,
 ) -> LinearController:
-    """The compensator of an observer and the state feedback of `fa.lqr`, about the posture of a linear model.
+    """Design a linear-quadratic-Gaussian compensator: the state feedback of `lqr` with an observer.
 
-    lin: from `fa.linearize`, in continuous time; it may be reduced (`lin.reduce`).
-    Q, R, integral, references, rate: as in `fa.lqr`. Integrals are of outputs that are measured.
-    process: intensities of white noise by input (actuators, forces on places, ... of the model) or by state, in the
-    square of their unit times s.
-    noise: by output that is measured the intensity of its noise. Only ratios to `process` count.
+    Parameters
+    ----------
+    lin : StateSpace
+        Model in continuous time from `linearize`; it may be reduced (`StateSpace.reduce`).
+    Q : dict of str to float or array_like, shape (n, n)
+        Weights of outputs and states by name, or a matrix for the states.
+    R : float, dict of str to float or array_like, shape (nu, nu)
+        Weights of the inputs: one for all, by name, or a matrix.
+    process : dict of str to float
+        Intensities of white noise by input of the model (actuators, forces on places, ...) or by state, in the square
+        of its unit times s.
+    noise : dict of str to float
+        Intensities of measurement noise by measured output. Only ratios to `process` have an effect.
+    integral : list of str or dict of str to float, optional
+        Measured outputs whose error is integrated, with weights in a dict.
+    references : dict of str to float, Profile or callable, optional
+        References by output. By default outputs are held at their values in the posture.
+    rate : float, optional
+        Sample rate (Hz) of a digital controller; continuous by default.
 
+    Returns
+    -------
+    LinearController
+        Design with the gains `K` and `L`.
+
+    Raises
+    ------
+    ValueError
+        If the actuators cannot move an undamped mode, the measured outputs do not show it, or an integrated output is
+        not measured.
+    KeyError
+        If the model has no output or state of a given name.
+
+    See Also
+    --------
+    lqr : State feedback without an observer.
+    robust_lqg : Compensator for a family of models.
+
+    Notes
+    -----
+    Needs python-control.
+
+    Examples
+    --------
     >>> import flexarm as fa
     >>> rod = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])  # q'' = u
     >>> design = lqg(fa.linearize(rod), {"rod.q": 1.0}, 1.0, process={"rod": 1.0}, noise={"rod.q": 1.0})
     >>> design.L.round(3).ravel().tolist()
     [1.414, 1.0]
     """
-    continuous = task_of(lin, integral, references, None)
-    task = continuous if rate is None else task_of(lin, integral, references, rate)
-    intensities = by_name("noise", noise)
+    continuous = design_task(lin, integral, references, None)
+    task = continuous if rate is None else design_task(lin, integral, references, rate)
+    intensities = positive_by_name("noise", noise)
     measured = list(intensities)
-    rows(continuous.model, measured, "noise")
+    output_rows(continuous.model, measured, "noise")
     for name in task.integrals:
         if name not in measured:
-            raise ValueError(f"integral: '{name}' is not measured; tell the intensity of its noise, too")
+            raise ValueError(f"integral: '{name}' is not measured; give the intensity of its noise, too")
     K, P = state_gain(continuous, task, Q, R)
-    W, V = _process(lin, process), np.diag(list(intensities.values()))
+    W, V = _process_intensity(lin, process), np.diag(list(intensities.values()))
     dt = task.model.dt
     if dt is not None:
-        W, V = accumulated(lin.A, W, dt), V / dt
+        W, V = integrated_gramian(lin.A, W, dt), V / dt
     states = [each.name for each in task.model.states]
-    C = rows(task.model, measured, "noise")[0]
-    L = observer(task.model.A, C, W, V, states, measured, dt)
+    C = output_rows(task.model, measured, "noise")[0]
+    L = observer_gain(task.model.A, C, W, V, states, measured, dt)
     return compensator(task, measured, K, L, P)
 
 
 def compensator(task: DesignTask, measured: list[str], K: Array, L: Array, P: Array | None = None) -> LinearController:
-    """The law of an observer (gain L) and feedback of its states and of integrals (gain K)."""
-    make = _continuous if task.model.dt is None else _sampled
+    """Return the controller of an observer (gain L) with feedback of its states and of integrals (gain K)."""
+    make = _continuous_matrices if task.model.dt is None else _sampled_matrices
     matrices, states = make(task, measured, K, L)
     return LinearController(task.model, tuple(measured), states, matrices, task.references, K=K, P=P, L=L)
 
 
-def _continuous(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
+def _continuous_matrices(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
     model, own = task.model, Integrals(task, K[:, len(task.model.A) :])
     n, m, count = *model.B.shape, len(task.integrals)
-    C, D = rows(model, measured, "noise")
+    C, D = output_rows(model, measured, "noise")
     goal, push = task.targets()
     zero = np.zeros((n, count))
     matrices = Matrices(
         A=np.block([[model.A - L @ C, zero], [zero.T, own.A]]),
-        B=np.vstack([L, _picked(task, measured)]),
+        B=np.vstack([L, _select_integrals(task, measured)]),
         C=-K,
         D=np.zeros((m, len(measured))),
         F=K[:, :n] @ goal + push,
         G=np.vstack([np.zeros((n, len(task.references))), own.G]),
         H=np.vstack([model.B - L @ D, np.zeros((count, m))]),
-        W=np.vstack([np.zeros((n, m)), own.unwound(K)]),
+        W=np.vstack([np.zeros((n, m)), own.anti_windup(K)]),
     )
     return matrices, {"estimate": n, **({"integral": count} if count else {})}
 
 
-def _sampled(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
-    """What was foreseen for now is corrected by what is read, then torques follow from it. What is read at a sample is
-    due to the torques before it, which are remembered where that matters."""
+def _sampled_matrices(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
+    """Return the matrices of a sampled compensator, and the numbers of its states by name.
+
+    The prediction is corrected by the measurement, and torques follow from the corrected estimate. A measurement is due
+    to the torques of the period before, which are stored if they act on it directly.
+    """
     model, own = task.model, Integrals(task, K[:, len(task.model.A) :])
     n, m, count = *model.B.shape, len(task.integrals)
-    C, D = rows(model, measured, "noise")
+    C, D = output_rows(model, measured, "noise")
     goal, push = task.targets()
     Kx, Ki = K[:, :n], K[:, n:]
     keep = np.eye(n) - L @ C
@@ -210,26 +288,26 @@ def _sampled(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple
                 [zero((last, n)), zero((last, count)), zero((last, last))],
             ]
         ),
-        B=np.vstack([model.A @ L, own.step * _picked(task, measured), zero((last, len(measured)))]),
+        B=np.vstack([model.A @ L, own.step * _select_integrals(task, measured), zero((last, len(measured)))]),
         C=np.hstack([-Kx @ keep, -Ki, Kx @ L @ D]),
         D=-Kx @ L,
         F=Kx @ goal + push,
         G=np.vstack([zero((n, len(task.references))), own.G, zero((last, len(task.references)))]),
         H=np.vstack([model.B, zero((count, m)), np.eye(m)[:last]]),
-        W=np.vstack([zero((n, m)), own.unwound(K), zero((last, m))]),
+        W=np.vstack([zero((n, m)), own.anti_windup(K), zero((last, m))]),
     )
     parts = {"estimate": n, "integral": count, "last": last}
     return matrices, {name: size for name, size in parts.items() if size}
 
 
-def _picked(task: DesignTask, measured: list[str]) -> Array:
+def _select_integrals(task: DesignTask, measured: list[str]) -> Array:
     pick = [[float(name == each) for each in measured] for name in task.integrals]
     return np.array(pick).reshape(len(task.integrals), len(measured))
 
 
-def _process(lin: StateSpace, given: Any) -> Array:
-    """The intensity of noise on the rates of the states."""
-    found = by_name("process", given)
+def _process_intensity(lin: StateSpace, given: Any) -> Array:
+    """Return the intensity of noise on the rates of the states."""
+    found = positive_by_name("process", given)
     inputs, states = ([each.name for each in part] for part in (lin.inputs, lin.states))
     out = np.zeros_like(lin.A)
     for name, intensity in found.items():

@@ -1,19 +1,20 @@
-"""Computed torque of the rigid twin, with a fast loop that takes energy out of what bends (singular perturbations).
+"""Computed torque with damping of flexible deflections, and feedback linearization of robots with elastic joints.
 
-The slow law is inverse dynamics of the rigid twin: M(q) a + h(q, q'), a = r'' + kd (r' - q') + kp (r - q). On the rigid
-robot the error obeys e'' + kd e' + kp e = 0. Links and drives that are stiff by 1/eps^2 follow on a manifold of
-quasi-static deflections; about it, with joints r and deflections f, the boundary layer is (Siciliano and Book 1988)
+Computed torque is the inverse dynamics of the rigid twin (the same robot with rigid links and drives), M(q) a + h(q,
+q'), a = r'' + kd (r' - q') + kp (r - q). On the rigid robot the error obeys e'' + kd e' + kp e = 0. Links and drives of
+stiffness 1/eps^2 follow on a manifold of quasi-static deflections; about it, with joints r and deflections f, the
+boundary layer is (Siciliano and Book 1988)
 
     f'' = -H_ff K f + (H_fr + H_ff B_f) u_f,  H = M(q)^-1,
 
 whose energy f' H_ff^-1 f' / 2 + f K f / 2 changes by f' (B_f - M_fr M_rr^-1) u_f. So u_f = -gain (w - M_rr^-1 M_rf f')
-never adds to it: w are speeds of drives' wind-up, and the rest is the speed at which joints recoil from what bends.
+never increases it: w are rates of the wind-up of drives, and the rest is the speed at which joints recoil from
+deflections.
 
-Feedback linearization of robots with rigid links and elastic drives (Spong 1987): chains of four integrators.
-
-With n(q, q', q'') = M(q) q'' + h(q, q') of the links, theirs is n = k (theta - q), and J theta'' + k (theta - q) = u of
-the motors: rotors spin relative to their own links only, so that no inertia couples the two. Then n' = k (theta' - q')
-and n'' = k (theta'' - q''), of which q'' and q''' follow from the state, and u from the q'''' that is wanted.
+Feedback linearization of rigid links with elastic drives (Spong 1987) yields chains of four integrators. With
+n(q, q', q'') = M(q) q'' + h(q, q'), the links obey n = k (theta - q) and the motors J theta'' + k (theta - q) = u:
+rotors spin relative to their own links only, so no inertia couples the two. Then n' = k (theta' - q') and n'' = k
+(theta'' - q''), of which q'' and q''' follow from the state, and u from the desired q''''.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.rigid_kinematics import Twin
+from flexarm.analysis.rigid_kinematics import RigidTwin
 from flexarm.codegen.library import building
-from flexarm.control.per_joint import free_twin, joint_numbers, joint_references
+from flexarm.control.per_joint import joint_numbers, joint_references, unconstrained_twin
 from flexarm.dynamics.bodies import elastic_drive
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
@@ -36,6 +37,10 @@ from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_number
 from flexarm.profiles.derived import second_rate
 from flexarm.robot import Robot
+
+COUPLING_TOLERANCE = 1e-12  # inertia between motors and links, relative to the largest
+ORDER = 4
+SECOND_RATE_NAME = "{}, second rate"
 
 
 def computed_torque(
@@ -50,23 +55,59 @@ def computed_torque(
     sensors: Mapping[str, Sensor] | None = None,
     actuators: Mapping[str, Actuator] | None = None,
 ) -> Feedback:
-    """Computed torque of a robot's rigid twin along `references`, as a law for `simulate(torque=...)`.
+    """Create a computed-torque controller with optional damping of flexible deflections.
 
-    robot: with any links and drives; of a rigid one the error e obeys e'' + kd e' + kp e = 0.
-    kp, kd: of the error (1/s2) and its rate (1/s): one for all, one for each joint, or by link.
-    references: by link numbers, profiles or functions of t, {"upper": fa.minimum_jerk(0, 1, 2), "fore": 0.5}.
-    fast: torque against the speed (N m s/rad or N s/m) with which joints recoil from links that bend and drives that
-    wind up, given in the same ways: it damps them without changing where joints are to go. It reads the rates of
-    elastic coordinates, as strain gauges along the links would tell them. Zero leaves it out; too much of it makes
-    deflections so slow that they disturb the tracking.
-    limit, rate, sensors, actuators: as in `fa.Feedback`. Gains are in `feedback.gains`; others compile nothing new.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot without constraints, or its equations of motion.
+    kp : float, sequence of float or dict of str to float
+        Gain of the error (1/s2), for all joints, in their order, or by link.
+    kd : float, sequence of float or dict of str to float
+        Gain of the rate of the error (1/s), for all joints, in their order, or by link.
+    references : dict of str to float, Profile or callable
+        References by link: numbers, profiles or functions of t, {"upper": fa.minimum_jerk(0, 1, 2), "fore": 0.5}.
+    fast : float, sequence of float or dict of str to float, optional
+        Gain (N m s/rad or N s/m) of the speed with which joints recoil from deflections of links and drives. It damps
+        them without changing the tracked motion, and reads the rates of elastic coordinates. Zero (default) omits it;
+        too large values make deflections so slow that they disturb the tracking.
+    limit : float, sequence of float or dict of str to float, optional
+        Largest torque (N m) or force (N) of the actuators, as in `Feedback`.
+    rate : float, optional
+        Sample rate (Hz) of a digital controller; continuous by default.
+    sensors : dict of str to Sensor, optional
+        Sensors by signal, as in `Feedback`.
+    actuators : dict of str to Actuator, optional
+        Actuators by link, as in `Feedback`.
 
+    Returns
+    -------
+    Feedback
+        Law for `simulate(torque=...)`; its gains can be changed without a new compilation.
+
+    Raises
+    ------
+    ValueError
+        If the robot has constraints, or a gain is not positive.
+
+    See Also
+    --------
+    elastic_joint_linearization : Exact linearization with elastic drives.
+    pd : Without a model of the robot.
+
+    Notes
+    -----
+    The torque is the inverse dynamics of the rigid twin, the same robot with rigid links and drives. For a rigid robot
+    the error e obeys e'' + kd e' + kp e = 0.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> law = computed_torque(library.two_link_arm(), kp=25.0, kd=10.0, references={"upper": 0.5, "fore": 1.0})
     >>> law.gains["kp"].tolist()
     [25.0, 25.0]
     """
-    twin = free_twin(robot, "computed torque")
+    twin = unconstrained_twin(robot, "computed torque")
     names, links = list(twin.rigid.names), [each.link for each in twin.rigid.coordinates]
     gains = {
         "kp": joint_numbers("kp", kp, links),
@@ -77,17 +118,17 @@ def computed_torque(
         del gains["fast"]
     if rate is not None:
         real_number("rate", rate, "Hz", above=0)
-    wanted = joint_references(references, names)
+    profiles = joint_references(references, names)
     with building:
         law = _ComputedTorqueLaw(twin, "fast" in gains)
-    more: Any = {"sensors": sensors, "actuators": actuators}
-    return Feedback(law, rate=rate, limit=limit, gains=gains, references=wanted, **more)
+    peripherals: Any = {"sensors": sensors, "actuators": actuators}
+    return Feedback(law, rate=rate, limit=limit, gains=gains, references=profiles, **peripherals)
 
 
 class _ComputedTorqueLaw:
-    """law(t, x, gains) with the twin's equations as CasADi functions. It remembers nothing."""
+    """Law (t, x, gains) with the twin's equations as CasADi functions. It has no memory."""
 
-    def __init__(self, twin: Twin, fast: bool) -> None:
+    def __init__(self, twin: RigidTwin, fast: bool) -> None:
         self._joints = list(twin.rigid.names)
         self.links = tuple(twin.rigid.inputs)
         self._gears = [each.gear for each in twin.system.actuators]
@@ -113,8 +154,8 @@ class _ComputedTorqueLaw:
         return torques if isinstance(force, ca.SX) else np.array([float(each) for each in torques])
 
 
-def _recoil(twin: Twin) -> ca.Function:
-    """(q of the joints, all rates) -> w - M_rr^-1 M_rf f': what the fast loop acts against, by joint."""
+def _recoil(twin: RigidTwin) -> ca.Function:
+    """Return the function (q of joints, all rates) -> w - M_rr^-1 M_rf f', on which the fast loop acts, by joint."""
     system, rigid = twin.system, twin.rigid
     q, rates = ca.SX.sym("q", rigid.nq), ca.SX.sym("rates", system.nq)
     posture, bending, wind_up = ca.SX(system.nq, 1), ca.SX(rates), ca.SX(rigid.nq, 1)
@@ -135,11 +176,6 @@ def _recoil(twin: Twin) -> ca.Function:
     return ca.Function("recoil", [q, rates], [ca.densify(wind_up - ca.solve(inertia, ca.vertcat(*joints)))])
 
 
-COUPLED = 1e-12  # inertia between motors and what they drive, against the largest
-ORDER = 4
-BEYOND = "{}, second rate"
-
-
 def elastic_joint_linearization(
     robot: Robot | System,
     poles: Any,
@@ -150,15 +186,52 @@ def elastic_joint_linearization(
     sensors: Mapping[str, Sensor] | None = None,
     actuators: Mapping[str, Actuator] | None = None,
 ) -> Feedback:
-    """Feedback linearization of a robot with elastic drives: the errors of its links obey linear equations of order 4.
+    """Create a feedback linearization of a robot with elastic drives.
 
-    robot: rigid links; every joint with an elastic drive without damping. What its model neglects is what Spong's does:
-    rotors count with their spin relative to their own links. For this model the law is exact.
-    poles: of the errors, four for all joints (1/s; complex ones in pairs), or four by link.
-    references: by link numbers, profiles or formulas of t, {"arm": fa.rest_to_rest(0, 1, 2)}. One whose first three
-    rates do not jump is followed without error, from a start on it.
-    limit, rate, sensors, actuators: as in `fa.Feedback`.
+    The errors of the links obey linear equations of order 4.
 
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot with rigid links, all of whose joints have elastic drives without damping, or its equations of motion.
+    poles : sequence of complex or dict of str to sequence of complex
+        Four poles of the errors (1/s; complex ones in pairs), for all joints or by link.
+    references : dict of str to float, Profile or callable
+        References by link: numbers, profiles or formulas of t, {"arm": fa.rest_to_rest(0, 1, 2)}. A reference whose
+        first three rates do not jump is tracked without error, from a start on it.
+    limit : float, sequence of float or dict of str to float, optional
+        Largest torque (N m) or force (N) of the actuators, as in `Feedback`.
+    rate : float, optional
+        Sample rate (Hz) of a digital controller; continuous by default.
+    sensors : dict of str to Sensor, optional
+        Sensors by signal, as in `Feedback`.
+    actuators : dict of str to Actuator, optional
+        Actuators by link, as in `Feedback`.
+
+    Returns
+    -------
+    Feedback
+        Law for `simulate(torque=...)` with the gains "k0" to "k3".
+
+    Raises
+    ------
+    ValueError
+        If links are flexible, a drive is rigid or damped, or a pole is not stable.
+
+    See Also
+    --------
+    computed_torque : For flexible links.
+
+    Notes
+    -----
+    The law is exact for Spong's model, in which rotors contribute only the spin relative to their own links.
+
+    References
+    ----------
+    .. [1] M. W. Spong, "Modeling and control of elastic joint robots", J. Dyn. Sys., Meas., Control 109, 1987.
+
+    Examples
+    --------
     >>> import flexarm as fa
     >>> soft = fa.Revolute("z", drive=fa.Drive(stiffness=100.0, rotor_inertia=0.1))
     >>> arm = fa.Robot("arm", links=[fa.Link("arm", 1.0, soft, mass=3.0)])
@@ -166,23 +239,26 @@ def elastic_joint_linearization(
     >>> law.gains["k0"].tolist(), law.gains["k3"].tolist()
     ([900.0], [22.0])
     """
-    twin = free_twin(robot, "feedback linearization")
+    twin = unconstrained_twin(robot, "feedback linearization")
     system, names = twin.system, list(twin.rigid.names)
     _require_elastic_joints(system)
     links = [each.link for each in twin.rigid.coordinates]
-    coefficients = _coefficients(poles, links)
+    coefficients = _error_coefficients(poles, links)
     gains = {f"k{k}": coefficients[:, k].tolist() for k in range(ORDER)}
     if rate is not None:
         real_number("rate", rate, "Hz", above=0)
-    wanted = joint_references(references, names)
-    further = {BEYOND.format(name): second_rate(each, f"references['{name}']") for name, each in wanted.items()}
+    profiles = joint_references(references, names)
+    further = {
+        SECOND_RATE_NAME.format(name): second_rate(each, f"references['{name}']") for name, each in profiles.items()
+    }
     with building:
         law = _LinearizingLaw(system, names, links)
-    more: Any = {"sensors": sensors, "actuators": actuators}
-    return Feedback(law, rate=rate, limit=limit, gains=gains, references={**wanted, **further}, **more)
+    peripherals: Any = {"sensors": sensors, "actuators": actuators}
+    return Feedback(law, rate=rate, limit=limit, gains=gains, references={**profiles, **further}, **peripherals)
 
 
 def _require_elastic_joints(system: System) -> None:
+    """Raise ValueError if the robot cannot be linearized: flexible links, rigid or damped drives, coupled inertia."""
     robot = system.robot
     bent = [each.name for each in system.coordinates if each.kind == "elastic"]
     if bent:
@@ -206,14 +282,14 @@ def _require_elastic_joints(system: System) -> None:
     M = system.mass_matrix(np.linspace(0.3, 0.7, system.nq))
     at = [each.index for each in system.coordinates if each.kind == "motor"]
     others = [k for k in range(system.nq) if k not in at]
-    if np.abs(M[np.ix_(at, others)]).max(initial=0.0) > COUPLED * np.abs(M).max():
+    if np.abs(M[np.ix_(at, others)]).max(initial=0.0) > COUPLING_TOLERANCE * np.abs(M).max():
         raise ValueError(
             f"robot '{robot.name}': inertia couples motors and links, so that no static feedback linearizes it"
         )
 
 
-def _coefficients(poles: Any, links: list[str]) -> Array:
-    """(joints, 4): of e'''' + k3 e''' + k2 e'' + k1 e' + k0 e."""
+def _error_coefficients(poles: Any, links: list[str]) -> Array:
+    """Return the coefficients (joints, 4) of e'''' + k3 e''' + k2 e'' + k1 e' + k0 e."""
     if isinstance(poles, Mapping):
         for link in poles:
             if link not in links:
@@ -238,7 +314,7 @@ def _polynomial(where: str, given: Any) -> Array:
 
 
 class _LinearizingLaw:
-    """law(t, x, gains). It remembers nothing."""
+    """Law (t, x, gains) of the feedback linearization. It has no memory."""
 
     def __init__(self, system: System, joints: list[str], links: list[str]) -> None:
         self._joints, self._motors = joints, [f"{link}.motor" for link in links]
@@ -266,11 +342,11 @@ class _LinearizingLaw:
 
 
 def _goal(x: Any, name: str, rate: int) -> Any:
-    return x.reference(name, rate) if rate <= 2 else x.reference(BEYOND.format(name), rate - 2)
+    return x.reference(name, rate) if rate <= 2 else x.reference(SECOND_RATE_NAME.format(name), rate - 2)
 
 
 def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Function:
-    """(q, theta, q', theta', r ... r'''', k0 ... k3) -> torques of the actuators."""
+    """Return the function (q, theta, q', theta', r ... r'''', k0 ... k3) -> torques of the actuators."""
     n = len(joints)
     at, behind = ([system.index(name) for name in names] for names in (joints, motors))
     dynamics = system.casadi["inverse_dynamics"]
@@ -284,28 +360,28 @@ def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Functio
             out[at[k]], out[behind[k]] = link[k], motor[k]
         return out
 
-    # what the links take, drives not wound up: M a + h
-    needs = ca.vertcat(*(dynamics(whole(q, q), whole(v, v), whole(a, a))[k] for k in at))
+    # forces on the links with drives not wound up: M a + h
+    link_forces = ca.vertcat(*(dynamics(whole(q, q), whole(v, v), whole(a, a))[k] for k in at))
     chain = ((q, v), (v, a), (a, jerk), (jerk, snap))
 
     def rate_of(value: Any) -> Any:
         return sum((ca.jtimes(value, x, dx) for x, dx in chain), ca.SX.zeros(n))
 
-    first = rate_of(needs)
+    first = rate_of(link_forces)
     second = rate_of(first)
-    inertia = ca.jacobian(needs, a)
+    inertia = ca.jacobian(link_forces, a)
     zero = ca.SX.zeros(n)
-    here = ca.densify(ca.solve(inertia, stiffness * (theta - q) - ca.substitute(needs, a, zero)))
+    here = ca.densify(ca.solve(inertia, stiffness * (theta - q) - ca.substitute(link_forces, a, zero)))
     rest = stiffness * (spin - v) - ca.substitute(first, jerk, zero)
-    next_one = ca.densify(ca.solve(inertia, rest))  # still of a
+    next_one = ca.densify(ca.solve(inertia, rest))  # depends on a
     goals, weights = [ca.SX.sym(f"r{k}", n) for k in range(ORDER + 1)], [ca.SX.sym(f"k{k}", n) for k in range(ORDER)]
     rates = (q, v, a, jerk)
-    wanted = goals[ORDER] + sum((weights[k] * (goals[k] - rates[k]) for k in range(ORDER)), zero)
+    snap_command = goals[ORDER] + sum((weights[k] * (goals[k] - rates[k]) for k in range(ORDER)), zero)
     push = a + second / stiffness  # theta''
     forces = dynamics(whole(q, theta), whole(v, spin), whole(a, push))
     gears = {each.coordinate.index: each.gear for each in system.actuators}
     torques = ca.vertcat(*(forces[k] / gears[k] for k in behind))
-    torques = ca.substitute(torques, snap, ca.densify(wanted))
+    torques = ca.substitute(torques, snap, ca.densify(snap_command))
     torques = ca.substitute(torques, jerk, next_one)
     torques = ca.substitute(torques, a, here)
     return ca.Function("torques", [q, theta, v, spin, *goals, *weights], [ca.cse(ca.densify(torques))])

@@ -1,9 +1,4 @@
-"""Joints as controllers see them: which signal each actuator is to follow, and gains by link.
-
-Numbers and references of all joints of a robot, as a user gives them to a controller.
-
-Gains to begin with, from a robot alone: its joints as slow as its links can follow.
-"""
+"""Arguments of joint controllers by link, the joints that actuators drive, and suggested gains."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from flexarm.analysis.modes import locked_joints, modes
-from flexarm.analysis.rigid_kinematics import Twin, require_tree
+from flexarm.analysis.rigid_kinematics import RigidTwin, require_tree
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown, suggestion
@@ -25,29 +20,31 @@ from flexarm.profiles.profile import Profile
 from flexarm.robot import Robot
 
 Side = Literal["motor", "joint"]
+VIBRATION_TO_BANDWIDTH = 2.0  # ratio of the lowest vibration with locked joints to the bandwidth
+RIGID_BANDWIDTH_HZ = 1.0  # bandwidth for a robot that does not vibrate
+DAMPING_RATIO = 0.7  # of each joint of the rigid twin alone
+MIN_RELATIVE_MOBILITY = 1e-4  # relative to the most mobile joint; gains of nearly immobile joints stay bounded
+INTEGRAL_RATIO = 0.2  # ki / (kp omega), omega the bandwidth in rad/s
 
 
 @dataclass(frozen=True)
 class DrivenJoint:
-    """An actuator and what is measured of its joint.
-
-    signal: the coordinate that a law reads. gear: generalised force per unit of the actuator.
-    """
+    """Joint with an actuator: link, coordinate that a law reads, and generalised force per actuator unit (`gear`)."""
 
     link: str
     signal: str
     gear: float
 
 
-def system_of(robot: object) -> System:
-    """Of whatever a user gives for a robot."""
+def as_system(robot: object) -> System:
+    """Return the system of a robot; raise TypeError for anything else."""
     if not isinstance(robot, (Robot, System)):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
     return robot if isinstance(robot, System) else System(robot, native=False)
 
 
 def driven_joints(system: System, side: Side = "motor") -> list[DrivenJoint]:
-    """All of a robot. On the side of the motor what is measured is the coordinate on which the actuator acts."""
+    """Return all joints with actuators; on the motor side the coordinate is that on which the actuator acts."""
     if side not in ("motor", "joint"):
         raise ValueError(f"side = {shown(side)}: must be 'motor' or 'joint'")
     if not system.actuators:
@@ -59,7 +56,7 @@ def driven_joints(system: System, side: Side = "motor") -> list[DrivenJoint]:
 
 
 def numbers_by_link(name: str, given: Any, links: Sequence[str], unit: str = "") -> dict[str, float]:
-    """A number for all links, or by link (those that are not named are left out); zero or positive."""
+    """Return non-negative numbers by link, from one number for all links or a mapping that may leave out links."""
     if not isinstance(given, Mapping):
         number = real_number(name, given, unit, least=0)
         return dict.fromkeys(links, number)
@@ -70,7 +67,7 @@ def numbers_by_link(name: str, given: Any, links: Sequence[str], unit: str = "")
 
 
 def values_by_link(name: str, given: Any, links: Sequence[str]) -> dict[str, Any]:
-    """What a user gives by link, for all of these links."""
+    """Return the values of a mapping that must have one for each of the links."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"{name} = {shown(given)}: must be a mapping by link, {{'{links[0]}': ...}}")
     given = by_link(name, given, links)
@@ -81,7 +78,7 @@ def values_by_link(name: str, given: Any, links: Sequence[str]) -> dict[str, Any
 
 
 def by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> dict[Any, Any]:
-    """The same by link, whether users write the link, `upper`, or the coordinate of its joint, `upper.q`."""
+    """Return the mapping with links as keys, if it has the coordinates of their joints (`upper.q`)."""
     found: dict[Any, Any] = {}
     for key, value in given.items():
         link = key.removesuffix(".q") if isinstance(key, str) and key.removesuffix(".q") in links else key
@@ -92,14 +89,17 @@ def by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> dict[A
 
 
 def require_known(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> None:
-    """Refuse links that are not among those that are driven."""
+    """Raise KeyError for links without actuators."""
     for link in given:
         if link not in links:
             raise KeyError(f"{name}: there is no actuator at {shown(link)}{suggestion(link, links)}")
 
 
 def joint_numbers(name: str, given: Any, links: list[str], least: float | None = None) -> list[float]:
-    """One for each joint: given for all, in order, or by link. Positive, or not below the least."""
+    """Return one number for each joint, from one number for all, a list in order, or a mapping by link.
+
+    Numbers must be positive, or not below `least`.
+    """
     bounds: Any = {"above": 0.0} if least is None else {"least": least}
     if isinstance(given, Mapping):
         for link in given:
@@ -117,33 +117,27 @@ def joint_numbers(name: str, given: Any, links: list[str], least: float | None =
 
 
 def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
-    """A profile for each joint's coordinate, given by link or by that."""
+    """Return a profile for each joint's coordinate, from references by link or by coordinate."""
     links = [name.removesuffix(".q") for name in names]
     found = values_by_link("references", given, links)
     return {name: profile(found[link], f"references['{link}']") for name, link in zip(names, links, strict=True)}
 
 
-def free_twin(robot: Any, what: str) -> Twin:
-    """A robot beside its rigid twin, without constraints."""
-    twin = Twin(robot)
+def unconstrained_twin(robot: Any, what: str) -> RigidTwin:
+    """Return a robot together with its rigid twin; raise ValueError if it has constraints."""
+    twin = RigidTwin(robot)
     require_tree(twin.system, what)
     return twin
 
 
-SLOWER = 2.0  # times than the lowest vibration with joints locked, which would take part in what joints do
-RIGID = 1.0  # Hz: of a robot that does not vibrate
-RATIO = 0.7  # damping ratio of each joint of the rigid twin alone
-STILL = 1e-4  # of the joint that is moved most easily: one that hardly moves would be given any gain
-INTEGRAL = 0.2  # of the bandwidth: how fast integrals grow against kp
-
-
 @dataclass(frozen=True)
 class UsualGains:
-    """By link kp (N m/rad or N/m), kd (N m s/rad or N s/m) and ki, with which each joint of the rigid twin alone, the
-    others held, has this bandwidth (Hz) and a damping ratio of 0.7; links that bend, and joints that move together,
-    leave less of it (some 0.45). `kp_law` (1/s2), `kd_law` (1/s): the same of laws that know the robot's inertia.
+    """Gains by link kp (N m/rad or N/m), kd (N m s/rad or N s/m) and ki that give each joint a bandwidth (Hz).
 
-    effort: of `fa.lqr` for errors of weight one: of a joint alone, kp is the root of weight over effort.
+    They give each joint of the rigid twin, the others held, this bandwidth and a damping ratio of 0.7; flexible links,
+    and joints that move together, reduce it (to about 0.45). `kp_law` (1/s2) and `kd_law` (1/s) are the gains of laws
+    that include the robot's inertia. `effort` is R of `fa.lqr` for errors of weight one: for a joint alone, kp is
+    sqrt(weight / effort).
     """
 
     bandwidth: float
@@ -153,21 +147,24 @@ class UsualGains:
 
     @property
     def kp_law(self) -> float:
-        return _rounded((2 * np.pi * self.bandwidth) ** 2)
+        """Return kp (1/s2) of laws that include the robot's inertia."""
+        return _round((2 * np.pi * self.bandwidth) ** 2)
 
     @property
     def kd_law(self) -> float:
-        return _rounded(2 * RATIO * 2 * np.pi * self.bandwidth)
+        """Return kd (1/s) of laws that include the robot's inertia."""
+        return _round(2 * DAMPING_RATIO * 2 * np.pi * self.bandwidth)
 
     @property
     def effort(self) -> dict[str, float]:
-        return {link: _rounded(each**-2) for link, each in self.kp.items()}
+        """Return weights R by link with which `fa.lqr` gives about the same stiffness."""
+        return {link: _round(each**-2) for link, each in self.kp.items()}
 
 
 def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float | None = None) -> UsualGains:
-    """Gains for the joints of a robot in a posture (by name, `upper.q`; links straight).
+    """Return gains for the joints of a robot in a posture (by name, `upper.q`; links straight).
 
-    bandwidth: of each joint alone (Hz); half of the lowest vibration with joints locked unless given.
+    The bandwidth is that of each joint alone (Hz); by default half of the lowest vibration with joints locked.
 
     >>> import flexarm as fa
     >>> rod = System(fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)]), native=False)  # 1 kg m2
@@ -175,42 +172,44 @@ def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float |
     39.48
     """
     if bandwidth is None:
-        bandwidth = _rounded(_lowest(system, posture))
+        bandwidth = _round(_supported_bandwidth(system, posture))
     omega = 2 * np.pi * real_number("bandwidth", bandwidth, "Hz", above=0)
-    inertia = _inertias(system, posture)
-    kp = {link: _rounded(each * omega**2) for link, each in inertia.items()}
-    kd = {link: _rounded(2 * RATIO * omega * each) for link, each in inertia.items()}
-    ki = {link: _rounded(INTEGRAL * omega * each) for link, each in kp.items()}
+    inertia = _effective_inertias(system, posture)
+    kp = {link: _round(each * omega**2) for link, each in inertia.items()}
+    kd = {link: _round(2 * DAMPING_RATIO * omega * each) for link, each in inertia.items()}
+    ki = {link: _round(INTEGRAL_RATIO * omega * each) for link, each in kp.items()}
     return UsualGains(bandwidth, kp, kd, ki)
 
 
-def _lowest(system: System, posture: Mapping[str, float]) -> float:
-    """The bandwidth that links and drives bear (Hz)."""
+def _supported_bandwidth(system: System, posture: Mapping[str, float]) -> float:
+    """Return the bandwidth (Hz) that flexible links and drives allow."""
     if all(each.kind == "joint" for each in system.coordinates):
-        return RIGID
+        return RIGID_BANDWIDTH_HZ
     found = modes(system, q=dict(posture), joints=locked_joints(system, dict(posture)))
-    vibrations = found.frequencies[~found.rigid & (found.frequencies > 0)]  # what falls over has none
-    return float(vibrations.min()) / SLOWER if vibrations.size else RIGID
+    vibrations = found.frequencies[~found.rigid & (found.frequencies > 0)]  # an unstable motion has none
+    return float(vibrations.min()) / VIBRATION_TO_BANDWIDTH if vibrations.size else RIGID_BANDWIDTH_HZ
 
 
-def _inertias(system: System, posture: Mapping[str, float]) -> dict[str, float]:
-    """Of what each joint moves, rotors included, by link; joints of the rigid twin, which springs do not part. Of
-    joints in loops a share of what all of them move: they hold it together."""
+def _effective_inertias(system: System, posture: Mapping[str, float]) -> dict[str, float]:
+    """Return the inertia that each joint of the rigid twin moves, rotors included, by link.
+
+    Joints in loops get a share of the inertia that all of them move together.
+    """
     twin = System(system.robot.rigid(), native=False)
-    known = {name: value for name, value in posture.items() if name in twin.names}
+    given = {name: value for name, value in posture.items() if name in twin.names}
     joints = {each.link: twin.joint(each.link).index for each in driven_joints(system)}
     if not twin.constraints:
-        mass = np.diag(twin.mass_matrix(known or None))
+        mass = np.diag(twin.mass_matrix(given or None))
         return {link: float(mass[place]) for link, place in joints.items()}
-    q = Assembly(twin, ()).posture(twin.posture(known or None))
+    q = Assembly(twin, ()).posture(twin.posture(given or None))
     free = null_space(twin.constraint_jacobian(q))
-    answers = np.diag(free @ np.linalg.solve(free.T @ twin.mass_matrix(q) @ free, free.T))
-    share, least = min(1.0, free.shape[1] / len(joints)), STILL * float(answers.max(initial=0.0))
+    mobilities = np.diag(free @ np.linalg.solve(free.T @ twin.mass_matrix(q) @ free, free.T))
+    share, least = min(1.0, free.shape[1] / len(joints)), MIN_RELATIVE_MOBILITY * float(mobilities.max(initial=0.0))
     if not least:
         raise ValueError("the constraints leave no joint to move: there is nothing that gains could hold")
-    return {link: share / max(float(answers[place]), least) for link, place in joints.items()}
+    return {link: share / max(float(mobilities[place]), least) for link, place in joints.items()}
 
 
-def _rounded(value: float) -> float:
-    """As many digits as somebody would type."""
+def _round(value: float) -> float:
+    """Round to four significant digits, as a user would type."""
     return float(f"{value:.4g}")

@@ -1,7 +1,4 @@
-"""Joint PD: each joint held to its reference by a spring and a damper that a motor plays.
-
-Joint PID with back-calculation: the integral unwinds by what the limit cuts off.
-"""
+"""PD and PID control of joints; the integral of PID is limited by back-calculation."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ from flexarm.control.feedforward import given_feedback
 from flexarm.control.per_joint import (
     DrivenJoint,
     Side,
+    as_system,
     by_link,
     driven_joints,
     numbers_by_link,
-    system_of,
     values_by_link,
 )
 from flexarm.dynamics.system import System
@@ -47,40 +44,76 @@ def pd(
     sensors: Mapping[str, Sensor] | None = None,
     actuators: Mapping[str, Actuator] | None = None,
 ) -> Feedback:
-    """Torques kp (r - q) + kd (r' - q') of the joints, plus a feedforward.
+    """Create a PD controller of the joints: torques kp (r - q) + kd (r' - q') plus a feedforward.
 
-    robot: whose joints they are.
-    kp, kd: N m/rad and N m s/rad as the joint feels them (N/m, N s/m of a slide), one number for all or by link; links
-    that kp does not name get no torque. They are gains of the feedback, `kp.upper`, `kd.upper`: others compile nothing.
-    references: by link numbers, profiles or functions of t. In a robot with loops, where some joints are passive, a
-    single kp is for the joints that references name; the others get no torque.
-    feedforward: torques by link to be added, as `fa.feedforward` gives them, or a feedback such as `fa.gravity_torque`.
-    side: what q is of an elastic drive: the "motor", on which the torque acts, or the "joint" behind the spring.
-    limit, rate, sensors, actuators: as in `fa.Feedback`.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot to control, or its equations of motion.
+    kp : float or dict of str to float
+        Stiffness as the joint feels it (N m/rad, or N/m for a sliding joint), for all joints or by link. Links that a
+        mapping does not name get no torque.
+    kd : float or dict of str to float
+        Damping as the joint feels it (N m s/rad or N s/m), for all joints or by link.
+    references : dict of str to float, Profile or callable
+        References r by link: numbers, profiles or functions of t. In a robot with loops, where some joints are passive,
+        a single `kp` applies to the joints that `references` names; the others get no torque.
+    feedforward : dict of str to Profile, or Feedback, optional
+        Torques by link that are added, such as those of `feedforward`, or a feedback such as `gravity_torque`.
+    side : {"motor", "joint"}, optional
+        Measured coordinate q of an elastic drive: the motor, on which the torque acts, or the joint behind the spring.
+    limit : float, sequence of float or dict of str to float, optional
+        Largest torque (N m) or force (N) of the actuators, as in `Feedback`.
+    rate : float, optional
+        Sample rate (Hz) of a digital controller; continuous by default.
+    sensors : dict of str to Sensor, optional
+        Sensors by signal, as in `Feedback`.
+    actuators : dict of str to Actuator, optional
+        Actuators by link, as in `Feedback`.
 
+    Returns
+    -------
+    Feedback
+        Law for `simulate(torque=...)` with the gains "kp.upper", "kd.upper", ..., which can be changed without a new
+        compilation.
+
+    Raises
+    ------
+    KeyError
+        If there is no actuator at a given link.
+    ValueError
+        If a gain is negative, or a reference is missing.
+
+    See Also
+    --------
+    pid : PD with an integral.
+    computed_torque : Tracking with the inverse dynamics of the robot.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> arm = library.two_link_arm()
     >>> hold = pd(arm, kp={"upper": 20.0, "fore": 5.0}, kd=1.0, references={"upper": 0.5, "fore": 0.0})
     >>> sorted(hold.gains)
     ['kd.fore', 'kd.upper', 'kp.fore', 'kp.upper']
     """
-    system = system_of(robot)
+    system = as_system(robot)
     fields = {"limit": limit, "rate": rate, "sensors": sensors, "actuators": actuators}
-    own, _ = following(system, kp, kd, references, side, fields)
+    own, _ = joint_feedback(system, kp, kd, references, side, fields)
     more = given_feedback(system, feedforward, rate)
     return own if more is None else own + more
 
 
 @dataclass(frozen=True)
 class ErrorLaw:
-    """Springs and dampers between joints and their references."""
+    """Law of springs and dampers between joints and their references."""
 
     is_memoryless: ClassVar[bool] = True
 
     joints: tuple[DrivenJoint, ...]
 
     def error(self, x: LawView, joint: DrivenJoint, rate: int = 0) -> Any:
-        """Or its rate."""
+        """Return the error of a joint, or its rate."""
         return x.reference(joint.signal, rate) - (x.rate(joint.signal) if rate else x[joint.signal])
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
@@ -91,28 +124,28 @@ class ErrorLaw:
         return (kp * self.error(x, joint) + kd * self.error(x, joint, 1)) / joint.gear
 
 
-def following(
+def joint_feedback(
     system: System, kp: Gain, kd: Gain, references: Any, side: Side, fields: Mapping[str, Any]
 ) -> tuple[Feedback, ErrorLaw]:
-    """The feedback without what is added to it, and its law; with other `fields` of a feedback."""
+    """Return the PD feedback without feedforward and its law; `fields` are further arguments of `Feedback`."""
     joints = driven_joints(system, side)
     links = [each.link for each in joints]
-    stiff = numbers_by_link("kp", kp, links, "N m/rad or N/m")
+    stiffnesses = numbers_by_link("kp", kp, links, "N m/rad or N/m")
     reason = "kp does not name it; kp may be zero"
     if system.constraints and not isinstance(kp, Mapping) and isinstance(references, Mapping):
         named = by_link("references", references, links)
-        stiff = {link: value for link, value in stiff.items() if link in named} or stiff
+        stiffnesses = {link: value for link, value in stiffnesses.items() if link in named} or stiffnesses
         reason = "references do not name it"
-    chosen = [each for each in joints if each.link in stiff]
-    require_chosen("kd", kd, links, stiff, reason)
-    require_chosen("references", references, links, stiff)
-    damp = numbers_by_link("kd", kd, [each.link for each in chosen], "N m s/rad or N s/m")
-    wanted = values_by_link("references", references, [each.link for each in chosen])
-    gains = {f"kp.{link}": value for link, value in stiff.items()}
-    gains |= {f"kd.{link}": damp.get(link, 0.0) for link in stiff}
-    aims = {each.signal: wanted[each.link] for each in chosen}
+    chosen = [each for each in joints if each.link in stiffnesses]
+    require_chosen("kd", kd, links, stiffnesses, reason)
+    require_chosen("references", references, links, stiffnesses)
+    dampings = numbers_by_link("kd", kd, [each.link for each in chosen], "N m s/rad or N s/m")
+    profiles = values_by_link("references", references, [each.link for each in chosen])
+    gains = {f"kp.{link}": value for link, value in stiffnesses.items()}
+    gains |= {f"kd.{link}": dampings.get(link, 0.0) for link in stiffnesses}
+    signals = {each.signal: profiles[each.link] for each in chosen}
     law = ErrorLaw(tuple(chosen))
-    return composed(law, [each.link for each in chosen], gains=gains, references=aims, **fields), law
+    return composed(law, [each.link for each in chosen], gains=gains, references=signals, **fields), law
 
 
 def require_chosen(
@@ -122,7 +155,7 @@ def require_chosen(
     chosen: Mapping[str, float],
     reason: str = "kp does not name it; kp may be zero",
 ) -> None:
-    """Refuse what is given for a link that could have a torque, but gets none."""
+    """Raise ValueError if a link that has an actuator, but gets no torque, is named."""
     for link in given if isinstance(given, Mapping) else ():
         if link in links and link not in chosen:
             raise ValueError(f"{name}: names '{link}', which gets no torque since {reason}")
@@ -143,54 +176,97 @@ def pid(
     sensors: Mapping[str, Sensor] | None = None,
     actuators: Mapping[str, Actuator] | None = None,
 ) -> Feedback:
-    """`fa.pd` with an integral I: u = kp e + kd e' + I + feedforward, I' = ki e + (sat(u) - u) / tracking_time.
+    """Create a PID controller of the joints, with an integral that unwinds when torques are limited.
 
-    robot, kp, kd, references, feedforward, side, limit, rate, sensors, actuators: as in `fa.pd`.
-    ki: N m/(rad s), or N/(m s) of a slide, one number for all or by link; zero for links that are not named.
-    tracking_time: within which the integral follows what the limits (those of `actuators`, too) leave of the torque
-    (s); sqrt(kd / ki) unless given, or kp / ki without kd. It ends wind-up. A feedforward is inside the limits; of
-    torques that are added to the whole, `fa.pid(...) + other`, the integral does not know, so give those as feedforward
-    (limits are refused there).
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot to control, or its equations of motion.
+    kp : float or dict of str to float
+        Stiffness as the joint feels it (N m/rad, or N/m for a sliding joint), for all joints or by link. Links that a
+        mapping does not name get no torque.
+    kd : float or dict of str to float
+        Damping as the joint feels it (N m s/rad or N s/m), for all joints or by link.
+    ki : float or dict of str to float
+        Integral gain (N m/(rad s) or N/(m s)), for all joints or by link; zero for links that a mapping does not name.
+    references : dict of str to float, Profile or callable
+        References by link: numbers, profiles or functions of t.
+    tracking_time : float, optional
+        Time constant (s) with which the integral follows the part of the torque that the limits cut off; by default
+        sqrt(kd / ki), or kp / ki without kd.
+    feedforward : dict of str to Profile, or Feedback, optional
+        Torques by link that are added, within the limits.
+    side : {"motor", "joint"}, optional
+        Measured coordinate of an elastic drive: the motor, on which the torque acts, or the joint behind the spring.
+    limit : float, sequence of float or dict of str to float, optional
+        Largest torque (N m) or force (N) of the actuators, as in `Feedback`.
+    rate : float, optional
+        Sample rate (Hz) of a digital controller, which updates the integral once per period; continuous by default.
+    sensors : dict of str to Sensor, optional
+        Sensors by signal, as in `Feedback`.
+    actuators : dict of str to Actuator, optional
+        Actuators by link, as in `Feedback`; their limits count for the integral, too.
 
-    With a sample rate the integral grows once a period. `feedback.states` are the integrals, `integral.upper`, ..., in
-    the actuators' units.
+    Returns
+    -------
+    Feedback
+        Law for `simulate(torque=...)`. Its states "integral.upper", ... are in the actuators' units.
 
+    Raises
+    ------
+    KeyError
+        If there is no actuator at a given link.
+    ValueError
+        If a gain is negative, a reference is missing, or `tracking_time` is below the period.
+
+    See Also
+    --------
+    pd : Without an integral.
+
+    Notes
+    -----
+    The law is u = kp e + kd e' + I + feedforward with I' = ki e + (sat(u) - u) / tracking_time (back-calculation).
+    Torques that are added to the whole feedback, `pid(...) + other`, are not seen by the integral: pass them as
+    `feedforward`, since sums with further limits are refused.
+
+    Examples
+    --------
     >>> from flexarm.robot import library
     >>> arm = library.two_link_arm()
     >>> hold = pid(arm, kp=20.0, kd=2.0, ki=8.0, references={"upper": 0.5, "fore": 0.0}, limit=3.0)
     >>> hold.gains["reset.upper"]  # 1 / tracking_time
     2.0
     """
-    system = system_of(robot)
+    system = as_system(robot)
     fields = {"limit": limit, "rate": rate, "sensors": sensors, "actuators": actuators}
-    base, errors = following(system, kp, kd, references, side, fields)
+    base, errors = joint_feedback(system, kp, kd, references, side, fields)
     links = links_of(base) or ()
     require_chosen("ki", ki, system.inputs, dict.fromkeys(links, 0.0))
     slopes = numbers_by_link("ki", ki, links, "N m/(rad s) or N/(m s)")
     if tracking_time is not None:
         _require_period(real_number("tracking_time", tracking_time, "s", above=0), rate)
-    more = given_feedback(system, feedforward, rate)
+    added = given_feedback(system, feedforward, rate)
     whole: dict[str, Any] = {**fields, "gains": base.gains, "references": base.references}
-    if more is not None:
-        whole = joined(base, more)
+    if added is not None:
+        whole = joined(base, added)
     limits = replace(base, limit=whole["limit"], actuators=whole["actuators"]).limits(system)
-    top = {link: float(each) for link, each in zip(system.inputs, limits) if np.isfinite(each) and link in links}
+    limited = {link: float(each) for link, each in zip(system.inputs, limits) if np.isfinite(each) and link in links}
     given = whole["gains"]
     whole["gains"] = {
         **given,
         **{f"ki.{link}": slopes.get(link, 0.0) for link in links},
-        **{f"limit.{link}": each for link, each in top.items()},
-        **{f"reset.{link}": _reset(link, slopes.get(link, 0.0), given, tracking_time, rate) for link in top},
+        **{f"limit.{link}": each for link, each in limited.items()},
+        **{f"reset.{link}": _reset_rate(link, slopes.get(link, 0.0), given, tracking_time, rate) for link in limited},
     }
     whole["states"] = {**(whole.get("states") or {}), **{f"integral.{link}": 0.0 for link in links}}
-    law = IntegralLaw(errors, None if more is None else LawComponent.of(more), tuple(top))
-    every = links if more is None else links_of(base + more)
+    law = IntegralLaw(errors, None if added is None else LawComponent.of(added), tuple(limited))
+    every = links if added is None else links_of(base + added)
     return composed(law, every, **whole)
 
 
 @dataclass(frozen=True)
 class IntegralLaw:
-    """A PD law with integrals; `limited` are links whose torque has a limit."""
+    """PD law with integrals; the torques of the links in `limited` have limits."""
 
     follows_limits: ClassVar[bool] = True
 
@@ -205,17 +281,17 @@ class IntegralLaw:
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         torques, _ = self.errors(t, x, gains)
-        more, told = ({}, {}) if self.feedforward is None else self.feedforward(t, x, gains)
+        added, rates = ({}, {}) if self.feedforward is None else self.feedforward(t, x, gains)
         for joint in self.errors.joints:
             link, name = joint.link, f"integral.{joint.link}"
-            torques[link] = torques[link] + x.state(name) + more.pop(link, 0.0)
-            grows = gains[f"ki.{link}"] * self.errors.error(x, joint) / joint.gear
+            torques[link] = torques[link] + x.state(name) + added.pop(link, 0.0)
+            rate = gains[f"ki.{link}"] * self.errors.error(x, joint) / joint.gear
             if link in self.limited:
-                top = gains[f"limit.{link}"]
-                kept = np.minimum(np.maximum(torques[link], -top), top)
-                grows = grows + gains[f"reset.{link}"] * (kept - torques[link])
-            told[name] = grows if x.period is None else x.state(name) + x.period * grows
-        return {**torques, **more}, told
+                largest = gains[f"limit.{link}"]
+                saturated = np.minimum(np.maximum(torques[link], -largest), largest)
+                rate = rate + gains[f"reset.{link}"] * (saturated - torques[link])
+            rates[name] = rate if x.period is None else x.state(name) + x.period * rate
+        return {**torques, **added}, rates
 
 
 def _require_period(tracking_time: float, rate: float | None) -> None:
@@ -223,8 +299,10 @@ def _require_period(tracking_time: float, rate: float | None) -> None:
         raise ValueError(f"tracking_time = {tracking_time:g} s: must be at least the law's period, {1 / rate:g} s")
 
 
-def _reset(link: str, ki: float, gains: Mapping[str, Any], tracking_time: float | None, rate: float | None) -> float:
-    """1 / tracking time; nothing where there is no integral. Once a period it cannot be quicker than the period."""
+def _reset_rate(
+    link: str, ki: float, gains: Mapping[str, Any], tracking_time: float | None, rate: float | None
+) -> float:
+    """Return 1 / tracking_time, at most the sample rate; zero without an integral."""
     if not ki:
         return 0.0
     if tracking_time is not None:

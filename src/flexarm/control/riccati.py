@@ -1,8 +1,6 @@
-"""Modes that inputs do not move or outputs do not show, by name (Popov, Belevitch and Hautus' test).
+"""Riccati equations: weights and noises by name, sampled costs, gains of state feedback and of observers.
 
-Weights and intensities by name, as the matrices that Riccati equations take; costs and noises of sampled models.
-
-Gains of state feedback and of observers: python-control's, of models that were looked at before.
+Modes that inputs do not reach or outputs do not show are reported by name (Popov-Belevitch-Hautus test).
 """
 
 from __future__ import annotations
@@ -17,20 +15,22 @@ from flexarm.analysis.state_space import StateSpace
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
 
-UNMOVED = 1e-9  # smallest singular value, of a model that is balanced, against its largest
-DECAYS = 1e-9  # of the fastest pole: a mode that decays more slowly does not
+REACHABILITY_TOLERANCE = 1e-9  # ratio of the smallest to the largest singular value of the balanced pencil
+DECAY_TOLERANCE = 1e-9  # decay rate, relative to the fastest pole, below which a mode counts as undamped
+MAX_WEIGHT = 1e100  # squares of larger weights overflow
+MAX_QUADRATURE_STEP = 0.5  # largest product of a quadrature step and the fastest rate of a model
+Cost = tuple[Array, Array, Array]
+"""Matrices Q, N, R of the cost x'Q x + 2 x'N u + u'R u."""
 
 
-def require_moved(A: Array, B: Array, names: Sequence[str], by: str, dt: float | None = None) -> None:
-    """A ValueError where a mode that does not decay is not reached. The words `by` end the sentence, "cannot be moved
-    by 'fore'".
-    """
+def require_reachable(A: Array, B: Array, names: Sequence[str], by: str, dt: float | None = None) -> None:
+    """Raise ValueError if an undamped mode is not reached; `by` ends the message, "cannot be moved by 'fore'"."""
     for pole, state in _unreached(A, B, dt):
-        raise ValueError(f"{told(pole, state, names, dt)} {by}")
+        raise ValueError(f"{describe_mode(pole, state, names, dt)} {by}")
 
 
 def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Array]]:
-    """Poles that do not decay with the shares of the states in what B does not reach."""
+    """Return the poles of undamped modes that B does not reach, with the shares of the states in them."""
     from scipy.linalg import matrix_balance
 
     balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
@@ -41,21 +41,21 @@ def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Arra
     fastest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
     out = []
     for pole, vector in zip(values, vectors.T, strict=True):
-        grows = pole.real >= -DECAYS * fastest if dt is None else abs(pole) >= 1 - 1e-9
+        grows = pole.real >= -DECAY_TOLERANCE * fastest if dt is None else abs(pole) >= 1 - 1e-9
         if not grows or pole.imag < 0:
             continue
         size = max(abs(pole), float(np.linalg.norm(balanced, 2)), 1e-300)
         pencil = np.hstack([(balanced - pole * np.eye(len(A))) / size, pushed])
         left, found, _ = np.linalg.svd(pencil)
-        if found[-1] <= UNMOVED * found[0]:
-            lost = np.abs(left[:, -1])
-            shares = lost * np.abs(vector)
-            out.append((complex(pole), shares if shares.max() > 1e-6 * lost.max() else lost))
+        if found[-1] <= REACHABILITY_TOLERANCE * found[0]:
+            unreached = np.abs(left[:, -1])
+            shares = unreached * np.abs(vector)
+            out.append((complex(pole), shares if shares.max() > 1e-6 * unreached.max() else unreached))
     return out
 
 
-def told(pole: complex, shares: Array, names: Sequence[str], dt: float | None = None) -> str:
-    """ "the mode at 12.3 Hz (mostly fore.bend_y[1])"."""
+def describe_mode(pole: complex, shares: Array, names: Sequence[str], dt: float | None = None) -> str:
+    """Return a description such as "the mode at 12.3 Hz (mostly fore.bend_y[1])"."""
     rate = pole if dt is None else np.log(complex(pole)) / dt
     name = names[int(np.argmax(shares))]
     if abs(rate.imag) > 1e-6 * max(abs(rate), 1e-9):
@@ -64,14 +64,8 @@ def told(pole: complex, shares: Array, names: Sequence[str], dt: float | None = 
     return f"{kind} (mostly {name})"
 
 
-LARGEST = 1e100  # of a weight: squares of larger ones are no floats
-SMALL_STEP = 0.5  # of a step of the quadrature times the fastest rate of a model
-Cost = tuple[Array, Array, Array]
-"""Q, N, R of the integral of x'Q x + 2 x'N u + u'R u."""
-
-
-def rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Array, Array]:
-    """C and D of outputs or states by name."""
+def output_rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Array, Array]:
+    """Return C and D of outputs or states by name."""
     outputs, states = ([each.name for each in part] for part in (model.outputs, model.states))
     C, D = np.zeros((len(names), len(model.A))), np.zeros((len(names), model.B.shape[1]))
     for k, name in enumerate(names):
@@ -80,30 +74,33 @@ def rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Array, Ar
         elif name in states:
             C[k, states.index(name)] = 1.0
         else:
-            known = list(dict.fromkeys([*outputs, *states]))
-            raise KeyError(f"{where}: the model has no output or state {shown(name)}{suggestion(name, known)}")
+            names_available = list(dict.fromkeys([*outputs, *states]))
+            raise KeyError(
+                f"{where}: the model has no output or state {shown(name)}{suggestion(name, names_available)}"
+            )
     return C, D
 
 
-def positive(where: str, value: Any) -> float:
-    return real_number(where, real_number(where, value, above=0), most=LARGEST)
+def positive_number(where: str, value: Any) -> float:
+    """Return a checked positive number that is not too large."""
+    return real_number(where, real_number(where, value, above=0), most=MAX_WEIGHT)
 
 
-def by_name(where: str, given: Any, known: Sequence[str] | None = None) -> dict[str, float]:
-    """Positive numbers by name."""
+def positive_by_name(where: str, given: Any, known: Sequence[str] | None = None) -> dict[str, float]:
+    """Return a checked mapping of positive numbers by name."""
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"{where} = {shown(given)}: must be a mapping of positive numbers by name")
     for name, value in given.items():
         if known is not None and name not in known:
             raise KeyError(f"{where}: there is no {shown(name)}{suggestion(name, known)}")
-        positive(f"{where}['{name}']", value)
+        positive_number(f"{where}['{name}']", value)
     return {str(name): float(value) for name, value in given.items()}
 
 
-def symmetric(where: str, given: Any, count: int) -> Array:
-    """A matrix that is symmetric and has no negative eigenvalue."""
+def semidefinite_matrix(where: str, given: Any, count: int) -> Array:
+    """Return a checked symmetric matrix without negative eigenvalues."""
     matrix = real_array(where, given)
-    if matrix.shape != (count, count) or not (np.abs(matrix) <= LARGEST).all():
+    if matrix.shape != (count, count) or not (np.abs(matrix) <= MAX_WEIGHT).all():
         raise ValueError(f"{where} = {shown(given)}: must be finite numbers in {count} rows and columns, or by name")
     size = np.abs(matrix).max(initial=0.0)
     if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * size or np.linalg.eigvalsh(matrix).min() < -1e-9 * size:
@@ -111,49 +108,47 @@ def symmetric(where: str, given: Any, count: int) -> Array:
     return np.asarray((matrix + matrix.T) / 2)
 
 
-def cost_of(model: StateSpace, Q: Any, R: Any) -> Cost:
-    """Of weights of outputs and states (or a matrix for the states), and of inputs (or one number for all, or a
-    matrix)."""
+def quadratic_cost(model: StateSpace, Q: Any, R: Any) -> Cost:
+    """Return the quadratic cost of weights by name, of a number (R) or of matrices."""
     inputs = [each.name for each in model.inputs]
     if isinstance(R, Mapping):
-        found = by_name("R", R, inputs)
+        found = positive_by_name("R", R, inputs)
         if missing := [name for name in inputs if name not in found]:
             raise ValueError(f"R has no weight for '{missing[0]}'; an input that costs nothing would be without bounds")
         effort = np.diag([found[name] for name in inputs])
     elif np.ndim(R):
-        effort = symmetric("R", R, len(inputs))
+        effort = semidefinite_matrix("R", R, len(inputs))
         if np.linalg.eigvalsh(effort).min() <= 0:
             raise ValueError(f"R = {shown(R)}: must be positive definite; an input that costs nothing has no bounds")
     else:
-        effort = positive("R", R) * np.eye(len(inputs))
+        effort = positive_number("R", R) * np.eye(len(inputs))
     if isinstance(Q, Mapping):
-        weights = by_name("Q", Q)
-        C, D = rows(model, list(weights), "Q")
+        weights = positive_by_name("Q", Q)
+        C, D = output_rows(model, list(weights), "Q")
         W = np.diag(list(weights.values()))
         return C.T @ W @ C, C.T @ W @ D, effort + D.T @ W @ D
     n = len(model.A)
     if not np.ndim(Q):
         raise TypeError(f"Q = {shown(Q)}: must be weights by name, {{'tip.y': 100.0}}, or a matrix of {n} rows")
-    return symmetric("Q", Q, n), np.zeros((n, len(inputs))), effort
+    return semidefinite_matrix("Q", Q, n), np.zeros((n, len(inputs))), effort
 
 
 def sampled_cost(A: Array, B: Array, cost: Cost, dt: float) -> Cost:
-    """What a period costs with inputs held, of the state at its beginning: exact (Van Loan), in steps that are
-    doubled so that fast modes do not overflow."""
+    """Return the exact cost of one period with constant inputs, in terms of the state at its beginning (Van Loan)."""
     n, m = B.shape
     Q, N, R = cost
     F = np.block([[A, B], [np.zeros((m, n + m))]])
-    found = accumulated(F.T, np.block([[Q, N], [N.T, R]]), dt)
+    found = integrated_gramian(F.T, np.block([[Q, N], [N.T, R]]), dt)
     return found[:n, :n], found[:n, n:], found[n:, n:]
 
 
-def accumulated(F: Array, W: Array, dt: float) -> Array:
-    """The integral of exp(F t) W exp(F' t) from 0 to dt."""
+def integrated_gramian(F: Array, W: Array, dt: float) -> Array:
+    """Return the integral of exp(F t) W exp(F' t) from 0 to dt, by doubling so that fast modes do not overflow."""
     from scipy.linalg import expm
 
     n = len(F)
     fastest = float(np.abs(np.linalg.eigvals(F)).max(initial=0.0))
-    halvings = max(0, int(np.ceil(np.log2(max(dt * fastest / SMALL_STEP, 1.0)))))
+    halvings = max(0, int(np.ceil(np.log2(max(dt * fastest / MAX_QUADRATURE_STEP, 1.0)))))
     h = dt / 2**halvings
     both = expm(np.block([[-F, W], [np.zeros((n, n)), F.T]]) * h)
     onward = both[n:, n:].T
@@ -165,6 +160,7 @@ def accumulated(F: Array, W: Array, dt: float) -> Array:
 
 
 def python_control(what: str) -> ModuleType:
+    """Import python-control; raise ModuleNotFoundError with advice if it is missing."""
     try:
         import control
     except ModuleNotFoundError:
@@ -172,32 +168,32 @@ def python_control(what: str) -> ModuleType:
     return control  # type: ignore[no-any-return]
 
 
-def regulator(
+def regulator_gain(
     A: Array, B: Array, cost: Cost, states: Sequence[str], inputs: Sequence[str], dt: float | None
 ) -> tuple[Array, Array]:
-    """K of u = -K x, and P of the cost x0' P x0 that is left."""
-    Q, N, R = (cost[0] + cost[0].T) / 2, cost[1], (cost[2] + cost[2].T) / 2  # products are so to rounding only
+    """Return the gain K of u = -K x, and P of the optimal cost x0' P x0."""
+    Q, N, R = (cost[0] + cost[0].T) / 2, cost[1], (cost[2] + cost[2].T) / 2  # symmetric up to rounding
     actors = " and ".join(repr(each) for each in inputs)
-    require_moved(A, B, states, f"cannot be moved by {actors}", dt)
-    first = np.linalg.solve(R, N.T)  # u = -first x + ... leaves a cost without cross terms, and a better posed equation
-    steered, seen = A - B @ first, Q - N @ first
-    seen = (seen + seen.T) / 2
-    require_moved(steered.T, seen, states, "has no weight in Q, so that nothing would be done about it", dt)
+    require_reachable(A, B, states, f"cannot be moved by {actors}", dt)
+    first = np.linalg.solve(R, N.T)  # u = -first x + ... removes the cross terms, and improves the conditioning
+    steered, weight = A - B @ first, Q - N @ first
+    weight = (weight + weight.T) / 2
+    require_reachable(steered.T, weight, states, "has no weight in Q, so that nothing would be done about it", dt)
     library = python_control("lqr")
     solve = library.lqr if dt is None else library.dlqr
-    # Schur's form is found more surely of costs of some sizes, and the gain does not depend on them
-    sizes = [float(np.abs(each).max()) for each in (R, seen)]
-    (K, P, _), size = _solved(lambda c: solve(steered, B, seen / c, R / c), sizes, dt)
+    # the Schur decomposition is more robust for some scales of the cost, on which the gain does not depend
+    sizes = [float(np.abs(each).max()) for each in (R, weight)]
+    (K, P, _), size = _solve_scaled(lambda c: solve(steered, B, weight / c, R / c), sizes, dt)
     return np.atleast_2d(K) + first, np.atleast_2d(P) * size
 
 
-def observer(
+def observer_gain(
     A: Array, C: Array, process: Array, noise: Array, states: Sequence[str], outputs: Sequence[str], dt: float | None
 ) -> Array:
-    """L of x' = A x + ... + L (y - C x); of a sampled model M, which corrects before the next period is foreseen."""
-    shown = " and ".join(repr(each) for each in outputs)
-    require_moved(A.T, C.T, states, f"is not seen in {shown}", dt)
-    require_moved(
+    """Return the gain L of x' = A x + ... + L (y - C x); if sampled, that of the correction before the prediction."""
+    names = " and ".join(repr(each) for each in outputs)
+    require_reachable(A.T, C.T, states, f"is not seen in {names}", dt)
+    require_reachable(
         A, process, states, "is reached by no noise of `process`, so that an observer would not follow it", dt
     )
     library = python_control("lqg")
@@ -206,21 +202,21 @@ def observer(
     solve = library.lqe if dt is None else library.dlqe
     every = np.eye(len(A))
     sizes = [float(np.abs(process).max()), 1.0]
-    (L, P, _), size = _solved(lambda c: solve(A, G, C, every / c, noise / c), sizes, dt)
+    (L, P, _), size = _solve_scaled(lambda c: solve(A, G, C, every / c, noise / c), sizes, dt)
     if dt is None:
         return np.atleast_2d(L)
     return np.asarray(np.linalg.solve(C @ P @ C.T + noise / size, C @ P).T)
 
 
-def _solved(solve: Callable[[float], Any], sizes: Sequence[float], dt: float | None) -> tuple[Any, float]:
-    """The first solution whose poles decay, and the size of the cost with which it was found."""
+def _solve_scaled(solve: Callable[[float], Any], sizes: Sequence[float], dt: float | None) -> tuple[Any, float]:
+    """Return the first solution whose poles decay, and the scale of the cost with which it was found."""
     why = "not all poles decay"
     for size in sizes:
         if not size:
             continue
         try:
             found = solve(size)
-        except Exception as error:  # of LAPACK, SciPy or python-control, each in words of its own
+        except Exception as error:  # LAPACK, SciPy and python-control raise various exceptions
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             continue
         poles = found[2]

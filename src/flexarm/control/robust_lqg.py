@@ -1,7 +1,4 @@
-"""Requirements on the closed loops of a family of models, as functions of the gains of one compensator.
-
-One compensator for a family of models: the gains of an observer and its feedback, tuned for the worst of them.
-"""
+"""Robust LQG: gains of an observer and its feedback, tuned for the worst member of a family of models."""
 
 from __future__ import annotations
 
@@ -15,22 +12,24 @@ import numpy as np
 
 from flexarm.analysis.state_space import StateSpace
 from flexarm.control.augmented_model import DesignTask
-from flexarm.control.linear_controller import LinearController, limits_of
+from flexarm.control.linear_controller import LinearController, actuator_limits
 from flexarm.control.lqg import compensator
-from flexarm.control.riccati import by_name, rows
+from flexarm.control.riccati import output_rows, positive_by_name
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_number
 
-FASTEST = 20.0  # poles of the closed loops, against the fastest one of the models and of the first design
-EARLY, LATE = 50, 150  # moments at which responses are looked at: until they are to be settled, and four times as long
-HUGE = 1e80
-PARTS = ("A", "B", "C", "watched", "x0")
+MAX_POLE_RATIO = 20.0  # largest closed-loop pole, relative to the fastest pole of the models and the first design
+EARLY_TIME_COUNT, LATE_TIME_COUNT = 50, 150  # times at which responses are evaluated before and after settling
+UNSTABLE_VALUE = 1e80  # value of requirements that cannot be evaluated
+MODEL_FIELDS = ("A", "B", "C", "watched", "x0")
+SHARPNESS_SEQUENCE = (2.0, 8.0, 32.0)  # of the smooth maximum
+MAX_ITERATIONS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class DesignModel:
-    """A model of the family: from commands to what is measured and what is to settle, after an impulse."""
+    """Model of the family: from commands to measured and to settling outputs, with the state after an impulse."""
 
     A: Array
     B: Array
@@ -41,7 +40,7 @@ class DesignModel:
 
 @dataclass(frozen=True, eq=False)
 class ModelSet:
-    """Requirements on closed loops, as functions of the gains of a compensator in a row."""
+    """Requirements on closed loops, as functions of the gains of a compensator, stacked in a vector."""
 
     start: LinearController
     plants: list[DesignModel]
@@ -55,7 +54,7 @@ class ModelSet:
 
     @cached_property
     def _first(self) -> tuple[Array, Array]:
-        """K and L of the first design."""
+        """Return K and L of the first design."""
         K, L = self.start.K, self.start.L
         assert K is not None
         assert L is not None
@@ -63,81 +62,86 @@ class ModelSet:
 
     @cached_property
     def first(self) -> Array:
+        """Return the gains of the first design as a vector."""
         return np.concatenate([each.ravel() for each in self._first])
 
     @cached_property
     def scales(self) -> Array:
-        """What is a change of a gain worth the name, by gain."""
+        """Return the characteristic size of each gain."""
         parts = np.split(np.abs(self.first), [self._first[0].size])
         return np.concatenate([np.full(each.shape, each.max() or 1.0) for each in parts])
 
     @cached_property
     def fastest(self) -> float:
+        """Return the largest allowed magnitude of closed-loop poles."""
         every = [self.start.closed_loop().poles, *(np.linalg.eigvals(each.A) for each in self.plants)]
-        return FASTEST * float(np.abs(np.concatenate(every)).max())
+        return MAX_POLE_RATIO * float(np.abs(np.concatenate(every)).max())
 
     @cached_property
     def times(self) -> Array:
-        """Of looking at commands, and at outputs after the early ones."""
-        return self.within * np.concatenate([np.linspace(0, 1, EARLY, endpoint=False), np.linspace(1, 5, LATE)])
+        """Return the times at which commands are evaluated; outputs are evaluated at all but the early ones."""
+        return self.within * np.concatenate(
+            [np.linspace(0, 1, EARLY_TIME_COUNT, endpoint=False), np.linspace(1, 5, LATE_TIME_COUNT)]
+        )
 
     def gains(self, row: Array) -> tuple[Array, Array]:
+        """Return K and L of a vector of gains."""
         K0, L0 = self._first
         K, L = np.split(row, [K0.size])
         return K.reshape(K0.shape), L.reshape(L0.shape)
 
     def design(self, row: Array) -> LinearController:
+        """Return the controller of a vector of gains."""
         return compensator(self._task, list(self.start.measured), *self.gains(row))
 
     def requirements(self, row: Array) -> Array:
-        """All of them, each as a part of what is allowed."""
+        """Return all requirements, each relative to its allowed value."""
         K, L = self.gains(row)
         model = self.start.model
         C0 = self._measured
         inner = model.A - model.B @ K - L @ C0
-        return np.concatenate([self._of(plants, K, L, inner) for plants in self._stacks])
+        return np.concatenate([self._evaluate(plants, K, L, inner) for plants in self._stacked_models])
 
     @cached_property
-    def _stacks(self) -> list[DesignModel]:
-        """Plants of equal order in one, so that numpy goes through them."""
+    def _stacked_models(self) -> list[DesignModel]:
+        """Return the plants of equal order as stacked matrices."""
         orders = sorted({len(each.A) for each in self.plants})
         groups = [[each for each in self.plants if len(each.A) == order] for order in orders]
-        return [DesignModel(*(np.stack([getattr(each, name) for each in group]) for name in PARTS)) for group in groups]
+        return [
+            DesignModel(*(np.stack([getattr(each, name) for each in group]) for name in MODEL_FIELDS))
+            for group in groups
+        ]
 
     @cached_property
     def _measured(self) -> Array:
-        C, D = rows(self.start.model, self.start.measured, "start")
+        C, D = output_rows(self.start.model, self.start.measured, "start")
         if D.any():
             raise ValueError(
                 "start: inputs act on its outputs at once (D is not zero); take a model that is not reduced"
             )
         return C
 
-    def _of(self, plants: DesignModel, K: Array, L: Array, inner: Array) -> Array:
-        """Of plants of equal order, stacked."""
+    def _evaluate(self, plants: DesignModel, K: Array, L: Array, inner: Array) -> Array:
+        """Return the requirements of stacked plants of equal order."""
         count, n = plants.x0.shape
         t, N = self.times, n + len(inner)
         A = np.empty((count, N, N))
         A[:, :n, :n], A[:, :n, n:] = plants.A, -plants.B @ K
         A[:, n:, :n], A[:, n:, n:] = L @ plants.C, inner
         if not np.isfinite(A).all():
-            return np.array([HUGE])
+            return np.array([UNSTABLE_VALUE])
         poles, vectors = np.linalg.eig(A)
         begin = np.concatenate([plants.x0, np.zeros((count, N - n))], axis=1)
         try:
             shares = np.linalg.solve(vectors, begin[:, :, None])[:, :, 0]
         except np.linalg.LinAlgError:
-            return np.array([HUGE])
+            return np.array([UNSTABLE_VALUE])
         modes = np.exp(np.minimum(t[:, None] * poles[:, None, :], 180.0)) * shares[:, None, :]
-        away = (modes[:, EARLY:] @ (plants.watched @ vectors[:, :n]).swapaxes(1, 2)).real
-        pushed = (modes @ (K @ vectors[:, n:]).swapaxes(1, 2)).real
+        deviation = (modes[:, EARLY_TIME_COUNT:] @ (plants.watched @ vectors[:, :n]).swapaxes(1, 2)).real
+        commanded = (modes @ (K @ vectors[:, n:]).swapaxes(1, 2)).real
         slow = np.exp(np.minimum(self.within * poles.real.max(axis=1) + 0.5, 180.0))
-        parts = (away / self.bounds, pushed / self.room, slow, poles / self.fastest)
+        parts = (deviation / self.bounds, commanded / self.room, slow, poles / self.fastest)
         return np.concatenate([np.abs(each).ravel() for each in parts])
-
-
-SHARPNESS = (2.0, 8.0, 32.0)  # of the smooth maximum, one after the other
-ITERATIONS = 200
 
 
 def robust_lqg(
@@ -148,21 +152,52 @@ def robust_lqg(
     within: float,
     limit: Any = None,
 ) -> LinearController:
-    """The compensator that serves a whole family of models best: gains of feedback and observer, tuned from those of a
-    first design until the worst response of all models is as good as can be found.
+    """Tune a compensator for the worst member of a family of models.
 
-    start: from `fa.lqg`, in continuous time; it need not be stable for all models.
-    models: of the family, with the inputs of the design, what it measures, and the signals below.
-    impulse: by input the impulse that hits the models at rest, {"tip.fx": 1.0} (N s or N m s).
-    settled: by output how far it may be away (in its unit) after `within` so many seconds. All poles decay at least as
-    exp(-t / (2 within)).
-    limit: of actuators, as in `fa.Feedback`; commands stay within it, so that all remains linear.
+    Parameters
+    ----------
+    start : LinearController
+        First design from `lqg` in continuous time, without integrals; it need not be stable for all models.
+    models : sequence of StateSpace
+        Models of the family, with the inputs and measured outputs of the design and the signals below.
+    impulse : dict of str to float
+        Impulses (N s or N m s) by input that act on the models at rest, {"tip.fx": 1.0}.
+    settled : dict of str to float
+        Largest deviation of outputs after the time `within`, by name, in their units.
+    within : float
+        Settling time (s). All poles must decay at least as exp(-t / (2 within)).
+    limit : float, sequence of float or dict of str to float, optional
+        Largest torque (N m) or force (N) of the actuators; commands stay within it, so that the loops remain linear.
 
-    `design.worst` tells the worst requirement of all as a part of what is allowed: one that is met is below 1. A
-    warning tells where it is not.
+    Returns
+    -------
+    LinearController
+        Compensator whose worst requirement is as small as was found. Its attribute `worst` is that requirement relative
+        to the allowed value, below 1 if all are met.
+
+    Raises
+    ------
+    TypeError
+        If `start` is not a continuous design of `lqg`.
+    KeyError
+        If a model has no input or output of a given name.
+
+    Warns
+    -----
+    ValidityWarning
+        If a requirement is not met.
+
+    See Also
+    --------
+    lqg : Design of a first compensator.
+
+    Notes
+    -----
+    Gains of feedback and observer are varied by the BFGS method on a smooth maximum of all requirements of all models,
+    which is made sharper in steps.
     """
-    family = _family(start, models, impulse, settled, within, limit)
-    found, worst = _tuned(family)
+    family = _model_set(start, models, impulse, settled, within, limit)
+    found, worst = _tune(family)
     if not worst <= 1:
         warnings.warn(
             f"no compensator of this order was found that meets all requirements: the worst is {worst:.3g} of what is "
@@ -173,7 +208,7 @@ def robust_lqg(
     return replace(family.design(found), worst=worst)
 
 
-def _family(start: Any, models: Any, impulse: Any, settled: Any, within: Any, limit: Any) -> ModelSet:
+def _model_set(start: Any, models: Any, impulse: Any, settled: Any, within: Any, limit: Any) -> ModelSet:
     if not isinstance(start, LinearController) or start.L is None or start.dt is not None:
         raise TypeError(f"start = {shown(start)}: must be a design of fa.lqg in continuous time")
     if "integral" in start.states:
@@ -181,8 +216,8 @@ def _family(start: Any, models: Any, impulse: Any, settled: Any, within: Any, li
     if not isinstance(models, Sequence) or not models or not all(isinstance(each, StateSpace) for each in models):
         raise TypeError(f"models = {shown(models)}: must be a list of linear models, from fa.linearize")
     within = real_number("within", within, "s", above=0)
-    pushes, bounds = _impulses(impulse), by_name("settled", settled)
-    limits = {} if limit is None else limits_of(limit, start.model)
+    pushes, bounds = _impulses(impulse), positive_by_name("settled", settled)
+    limits = {} if limit is None else actuator_limits(limit, start.model)
     actors = [each.name for each in start.model.inputs]
     for name in limits:
         if name not in start.model.held:
@@ -191,7 +226,7 @@ def _family(start: Any, models: Any, impulse: Any, settled: Any, within: Any, li
     if not (room > 0).all():
         name = actors[int((room <= 0).argmax())]
         raise ValueError(f"limit: '{name}' takes {abs(start.model.held[name]):.4g} to hold the posture alone")
-    plants = [_plant(start, each, k, pushes, bounds) for k, each in enumerate(models)]
+    plants = [_design_model(start, each, k, pushes, bounds) for k, each in enumerate(models)]
     return ModelSet(start, plants, np.array(list(bounds.values())), within, room)
 
 
@@ -201,22 +236,22 @@ def _impulses(given: Any) -> dict[str, float]:
     return {str(name): real_number(f"impulse['{name}']", value) for name, value in given.items()}
 
 
-def _plant(
+def _design_model(
     start: LinearController, model: StateSpace, place: int, pushes: dict[str, float], bounds: dict[str, float]
 ) -> DesignModel:
     where = f"models[{place}]"
     names = [each.name for each in model.inputs]
     if model.dt is not None:
         raise ValueError(f"{where} is sampled; give models in continuous time")
-    for argument, wanted in (("model", [each.name for each in start.model.inputs]), ("impulse", list(pushes))):
-        for name in wanted:
+    for argument, names_required in (("model", [each.name for each in start.model.inputs]), ("impulse", list(pushes))):
+        for name in names_required:
             if name not in names:
                 raise KeyError(f"{argument}: {where} has no input '{name}'{suggestion(name, names)}")
     x0 = sum((size * model.B[:, names.index(name)] for name, size in pushes.items()), np.zeros(len(model.A)))
     B = model.B[:, [names.index(each.name) for each in start.model.inputs]]
     plain = model.part(None, [each.name for each in start.model.inputs])
-    C, D = rows(plain, start.measured, where)
-    watched, direct = rows(plain, list(bounds), f"settled: {where}")
+    C, D = output_rows(plain, start.measured, where)
+    watched, direct = output_rows(plain, list(bounds), f"settled: {where}")
     if D.any() or direct.any():
         raise ValueError(
             f"{where}: inputs act on its outputs at once (D is not zero); take models that are not reduced"
@@ -224,19 +259,19 @@ def _plant(
     return DesignModel(model.A, B, C, watched, x0)
 
 
-def _tuned(family: ModelSet) -> tuple[Array, float]:
-    """Gains that make the largest requirement as small as can be found: a smooth maximum that becomes sharper."""
+def _tune(family: ModelSet) -> tuple[Array, float]:
+    """Return gains that minimise the largest requirement, by a smooth maximum of growing sharpness."""
     from scipy.optimize import minimize
 
     def smooth(x: Array, sharpness: float) -> float:
-        values = np.log(np.clip(family.requirements(x * family.scales), 1e-12, HUGE))
+        values = np.log(np.clip(family.requirements(x * family.scales), 1e-12, UNSTABLE_VALUE))
         top = float(values.max())
         return top + float(np.log(np.exp(sharpness * (values - top)).sum())) / sharpness
 
     x = family.first / family.scales
     best, worst = x, float(family.requirements(family.first).max())
-    for sharpness in SHARPNESS:
-        x = minimize(smooth, x, args=(sharpness,), method="BFGS", options={"maxiter": ITERATIONS}).x
+    for sharpness in SHARPNESS_SEQUENCE:
+        x = minimize(smooth, x, args=(sharpness,), method="BFGS", options={"maxiter": MAX_ITERATIONS}).x
         here = float(family.requirements(x * family.scales).max())
         if here < worst:
             best, worst = x, here

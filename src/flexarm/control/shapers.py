@@ -1,7 +1,7 @@
-"""Input shaping: commands as sums of delayed copies, so that what each excites cancels.
+"""Input shaping: commands as sums of delayed copies whose vibrations cancel.
 
 Names and amplitudes are those of Singer and Seering (ZV, ZVD) and of Singhose (EI and its humps). With damping the
-impulses decay as the vibration does: at the modelled frequency that is exact, and around it nearly.
+impulses decay as the vibration does, which is exact at the modelled frequency and approximate around it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from flexarm.robot import Robot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-VIBRATION = 0.05  # residual vibration that EI shapers allow, of the unshaped one
+DEFAULT_RESIDUAL = 0.05  # residual vibration of EI shapers, relative to the unshaped vibration
 
 
 def _zv(tolerance: float) -> list[float]:
@@ -66,14 +66,39 @@ KINDS: dict[str, Callable[[float], list[float]]] = {
     "two-hump-ei": _two_hump,
     "three-hump-ei": _three_hump,
 }
-"""By name, amplitudes of impulses that are half a period apart, without damping; of the vibration that is allowed."""
+"""Amplitudes of impulses half a period apart, without damping, as functions of the allowed residual vibration."""
 
 
 @dataclass(frozen=True)
 class Shaper:
-    """Impulses of these amplitudes (their sum is one) after these delays (s). Call it with a profile.
+    """Input shaper: a sum of delayed and scaled copies of a command. Call it with a profile.
 
-    kind, frequencies (Hz), ratios: what it was made for.
+    Parameters
+    ----------
+    kind : str
+        Kind of the shaper, such as "zv".
+    frequencies : tuple of float
+        Natural frequencies (Hz) for which it was designed.
+    ratios : tuple of float
+        Damping ratios for which it was designed.
+    amplitudes : tuple of float
+        Amplitudes of the impulses; their sum is one.
+    delays : tuple of float
+        Delays of the impulses (s), ascending from zero.
+
+    See Also
+    --------
+    flexarm.shaper : Design a shaper.
+
+    Examples
+    --------
+    >>> from flexarm.profiles.standard import step
+    >>> zv = Shaper("zv", (2.0,), (0.0,), (0.5, 0.5), (0.0, 0.25))
+    >>> shaped = zv(step(1.0))
+    >>> float(shaped(0.1)), float(shaped(0.3))
+    (0.5, 1.0)
+    >>> float(zv.residual(2.0).round(12))
+    0.0
     """
 
     kind: str
@@ -84,11 +109,11 @@ class Shaper:
 
     @property
     def duration(self) -> float:
-        """By how much a command becomes longer (s)."""
+        """Time by which a command becomes longer (s)."""
         return self.delays[-1]
 
     def _warn_of_short_moves(self, given: Profile) -> None:
-        """A step has no length; what is shorter than the shaper makes of it is hardly the move that was meant."""
+        """Warn if a move is shorter than the shaper, which then more than doubles it; steps have no duration."""
         breaks = [each for each in given.breaks if np.isfinite(each)]
         length = breaks[-1] - breaks[0] if breaks else 0.0
         if 0 < length < self.duration:
@@ -101,9 +126,23 @@ class Shaper:
             )
 
     def __call__(self, command: Any) -> Profile:
-        """The command with what it would excite cancelled: a profile, a number, a table or a function of t.
+        """Return the shaped command.
 
-        Before t = 0 a command is what it says it is there (cycloid: where it starts), a function what it is at t = 0.
+        Parameters
+        ----------
+        command : Profile, float, array_like or callable
+            Profile, number, table or function of t. Before t = 0 a profile has its own values (a cycloid its start), a
+            function its value at t = 0.
+
+        Returns
+        -------
+        Profile
+            Sum of the delayed and scaled copies.
+
+        Warns
+        -----
+        ValidityWarning
+            If the shaper takes longer than the move.
         """
         if isinstance(command, Shaper):
             raise TypeError("a shaper shapes a command; shapers together are fa.shaper(kind, frequency=[f1, f2])")
@@ -112,8 +151,20 @@ class Shaper:
         return copied(given, self.amplitudes, self.delays, f"{self.kind}-shaped {given.name}")
 
     def residual(self, frequency: Any, ratio: float = 0.0) -> Array:
-        """Vibration that is left of a mode of this `frequency` (Hz, one or many) and damping `ratio`, as a part of what
-        the unshaped command would leave."""
+        """Return the residual vibration of a mode, relative to that after the unshaped command.
+
+        Parameters
+        ----------
+        frequency : float or array_like
+            Natural frequency of the mode (Hz).
+        ratio : float, optional
+            Damping ratio of the mode.
+
+        Returns
+        -------
+        ndarray
+            Residual vibration, of the shape of `frequency`.
+        """
         f = np.atleast_1d(real_array("frequency", frequency))
         if f.ndim > 1:
             raise ValueError(f"frequency has shape {f.shape}: must be one frequency (Hz), or a list of them")
@@ -126,38 +177,61 @@ class Shaper:
         out = np.abs(turned @ A)
         return np.asarray(out if np.ndim(frequency) else out[0])
 
-    def insensitivity(self, residual: float = VIBRATION, mode: int = 0) -> float:
-        """Width of the band of frequencies around a mode in which no more than this residual is left, as a part of
-        the mode's frequency. `mode` counts from 0, in the order of `frequencies`."""
+    def insensitivity(self, residual: float = DEFAULT_RESIDUAL, mode: int = 0) -> float:
+        """Return the relative width of the frequency band around a mode within which the residual vibration is small.
+
+        Parameters
+        ----------
+        residual : float, optional
+            Largest allowed residual vibration, relative to the unshaped vibration.
+        mode : int, optional
+            Number of the mode, counted from 0, in the order of `frequencies`.
+
+        Returns
+        -------
+        float
+            Width of the band, relative to the mode's frequency.
+        """
         residual = real_number("residual", residual, above=0)
         if whole_number("mode", mode, least=0) >= len(self.frequencies):
             raise ValueError(f"mode = {mode}: the shaper is for {len(self.frequencies)} of them, 0 is the first")
         f0, ratio = self.frequencies[mode], self.ratios[mode]
         if self.residual(f0, ratio) > residual * (1 + 1e-9):
             return 0.0
-        return sum(self._edge(f0, ratio, residual, way) for way in (-1, 1))
+        return sum(self._band_edge(f0, ratio, residual, way) for way in (-1, 1))
 
-    def _edge(self, f0: float, ratio: float, residual: float, way: int) -> float:
-        """How far one may go from a frequency, as a part of it."""
+    def _band_edge(self, f0: float, ratio: float, residual: float, way: int) -> float:
+        """Return the relative distance from a frequency to the edge of the band, downwards or upwards (`way`)."""
         steps = np.linspace(0, 1 if way < 0 else 3, 20001)[1:]
-        left = self._along(f0, ratio, way, steps)
+        left = self._residual_at(f0, ratio, way, steps)
         beyond = np.flatnonzero(left > residual * (1 + 1e-9))
         if not len(beyond):
             return float(steps[-1])
         low, high = (0.0 if beyond[0] == 0 else float(steps[beyond[0] - 1])), float(steps[beyond[0]])
         for _ in range(60):
             middle = (low + high) / 2
-            if self._along(f0, ratio, way, np.array([middle]))[0] > residual * (1 + 1e-12):
+            if self._residual_at(f0, ratio, way, np.array([middle]))[0] > residual * (1 + 1e-12):
                 high = middle
             else:
                 low = middle
         return low
 
-    def _along(self, f0: float, ratio: float, way: int, steps: Array) -> Array:
+    def _residual_at(self, f0: float, ratio: float, way: int, steps: Array) -> Array:
         return self.residual(f0 * (1 + way * steps), ratio)
 
     def plot(self, frequencies: Any = None) -> Figure:
-        """Residual vibration over frequency: the sensitivity curve."""
+        """Plot the residual vibration over frequency (the sensitivity curve).
+
+        Parameters
+        ----------
+        frequencies : array_like, optional
+            Frequencies (Hz); by default a band around the modes.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.frequency import plot_sensitivity
 
         return plot_sensitivity({self.kind: self}, frequencies)
@@ -172,16 +246,51 @@ def shaper(
     modes: int = 1,
     q: Vector = None,
     joints: Literal["locked", "free"] | Mapping[str, Any] = "locked",
-    residual: float = VIBRATION,
+    residual: float = DEFAULT_RESIDUAL,
 ) -> Shaper:
-    """A shaper for one or several modes: `shaper(command)` is the command to give instead.
+    """Design an input shaper for one or several modes.
 
-    kind: zv, zvd and zvdd leave no vibration, ever less sensitive to the frequency; ei, two-hump-ei and three-hump-ei
-    leave some, and are the least sensitive.
-    frequency, ratio: natural frequencies (Hz) and damping ratios; a ratio holds for all, or one for each.
-    robot: instead of these, its lowest `modes` at the posture q, with `joints` as in `fa.modes` (locked: a motion of
-    driven joints; free: torques). residual: what EI shapers allow to remain, as a part of the unshaped vibration.
+    Parameters
+    ----------
+    kind : {"zv", "zvd", "zvdd", "ei", "two-hump-ei", "three-hump-ei"}
+        "zv", "zvd" and "zvdd" leave no vibration and are increasingly insensitive to the frequency; the "ei" kinds
+        leave `residual` and are the least sensitive.
+    robot : Robot or System, optional
+        Robot whose lowest modes are shaped, instead of `frequency` and `ratio`.
+    frequency : float or sequence of float, optional
+        Natural frequencies (Hz).
+    ratio : float or sequence of float, optional
+        Damping ratios, one for all or one for each frequency.
+    modes : int, optional
+        Number of the robot's modes.
+    q : dict of str to float or array_like, shape (nq,), optional
+        Posture of the robot; zero by default.
+    joints : {"locked", "free"} or dict of str to {"locked", "free"}, optional
+        State of the joints, as in `modes`: "locked" for a command of joint motion, "free" for a command of torques.
+    residual : float, optional
+        Residual vibration that the "ei" kinds allow, relative to the unshaped vibration.
 
+    Returns
+    -------
+    Shaper
+        Shaper; `shaper(command)` is the shaped command.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind, both or neither of `robot` and `frequency` are given, or a mode does not vibrate.
+
+    See Also
+    --------
+    modes : Modes of a robot.
+
+    References
+    ----------
+    .. [1] N. C. Singer and W. P. Seering, "Preshaping command inputs to reduce system vibration", J. Dyn. Sys., Meas.,
+           Control 112, 1990.
+
+    Examples
+    --------
     >>> shaper("zvd", frequency=2.0).delays
     (0.0, 0.25, 0.5)
     """
@@ -193,22 +302,24 @@ def shaper(
     if (robot is None) == (frequency is None):
         raise ValueError("give a robot, or frequency=... (Hz): one of the two")
     unread = {"modes": modes != 1, "q": q is not None, "joints": joints != "locked"} if robot is None else {}
-    for name in [name for name, said in unread.items() if said]:
-        raise ValueError(f"{name}: is of a robot's modes, and frequency tells what vibrates; give one of the two")
+    for name in [name for name, is_given in unread.items() if is_given]:
+        raise ValueError(
+            f"{name}: applies to a robot's modes, but frequency is given instead of a robot; give one of the two"
+        )
     if robot is not None and np.any(np.asarray(ratio) != 0.0):
         raise ValueError(f"ratio = {shown(ratio)}: the robot's modes have theirs; give it with frequency=... (Hz)")
-    pairs = _given(frequency, ratio) if robot is None else _of_robot(robot, modes, q, joints)
+    pairs = _check_modes(frequency, ratio) if robot is None else _robot_modes(robot, modes, q, joints)
     amplitudes, delays = np.ones(1), np.zeros(1)
     for f, zeta in pairs:
         own, after = _impulses(kind, f, zeta, residual)
         amplitudes, delays = np.outer(amplitudes, own).ravel(), np.add.outer(delays, after).ravel()
     order = np.argsort(delays, kind="stable")
-    amplitudes, delays = _merged(amplitudes[order], delays[order])
+    amplitudes, delays = _merge(amplitudes[order], delays[order])
     frequencies, ratios = zip(*pairs)
     return Shaper(kind, frequencies, ratios, tuple(amplitudes.tolist()), tuple(delays.tolist()))
 
 
-def _given(frequency: Any, ratio: Any) -> list[tuple[float, float]]:
+def _check_modes(frequency: Any, ratio: Any) -> list[tuple[float, float]]:
     frequencies = [frequency] if np.ndim(frequency) == 0 else list(frequency)
     ratios = [ratio] * len(frequencies) if np.ndim(ratio) == 0 else list(ratio)
     if not frequencies:
@@ -225,7 +336,7 @@ def _given(frequency: Any, ratio: Any) -> list[tuple[float, float]]:
     return found
 
 
-def _of_robot(robot: Robot | System, count: int, q: Vector, joints: Any) -> list[tuple[float, float]]:
+def _robot_modes(robot: Robot | System, count: int, q: Vector, joints: Any) -> list[tuple[float, float]]:
     count = whole_number("modes", count, least=1)
     found = modes_of(robot, q=q, joints=joints)
     pairs = [
@@ -242,14 +353,14 @@ def _of_robot(robot: Robot | System, count: int, q: Vector, joints: Any) -> list
 
 
 def _impulses(kind: str, f: float, zeta: float, residual: float) -> tuple[Array, Array]:
-    """Amplitudes and delays for one mode: half a damped period apart, each as much smaller as the vibration is then."""
+    """Return amplitudes and delays for one mode: half a damped period apart, decaying with the vibration."""
     plain = np.array(KINDS[kind](residual))
     root = np.sqrt(1 - zeta**2)
     decay = np.exp(-zeta * np.pi / root * np.arange(len(plain)))
     return plain * decay / (plain * decay).sum(), np.arange(len(plain)) / (2 * f * root)
 
 
-def _merged(amplitudes: Array, delays: Array) -> tuple[Array, Array]:
-    """Impulses at one time are one."""
+def _merge(amplitudes: Array, delays: Array) -> tuple[Array, Array]:
+    """Merge impulses at equal times."""
     fresh = np.append(True, np.diff(delays) > 1e-12 * max(delays[-1], 1e-300))
     return np.add.reduceat(amplitudes, np.flatnonzero(fresh)), delays[fresh]

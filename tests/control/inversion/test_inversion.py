@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.control.inversion.output_constraint import Servo
+from flexarm.control.inversion.output_constraint import OutputConstraint
 from tests.control.arms import MOVE, double, single, sprung
 
 WAY = np.pi / 2  # m, of a tip at 1 m
@@ -51,7 +51,7 @@ def test_the_torque_starts_before_the_tip_moves(found):
     assert np.abs(found.torques[0]).max() < 1e-5 * largest
 
 
-def test_torques_of_the_rigid_twin_do_not_do_it():
+def test_torques_of_the_rigid_twin_miss_the_path():
     rigid = fa.inverse(single().rigid(), {"arm": MOVE}, 1.0)
     run = fa.simulate(single(), 1.0, torque=rigid.torque, native=False)
     late = np.abs(angle(run.array("tip")) - MOVE(run.array("time"))).max()
@@ -241,11 +241,11 @@ def test_robots_that_cannot_come_to_rest_are_refused():
     path = {"fore": fa.minimum_jerk(1, 1.3, 1.0)}
     with pytest.raises(ValueError, match=r"vibrate at [\d.]+ Hz without end.*fa.Damping"):
         fa.inverse(double(damping=0.0), path, 1.0)
-    with pytest.raises(ValueError, match=r"needs [\d.]+ s to calm down.*\(before and after\)"):
+    with pytest.raises(ValueError, match=r"needs [\d.]+ s to decay.*\(before and after\)"):
         fa.inverse(double(), path, 1.0)
 
 
-def test_short_windows_are_told():
+def test_short_windows_cause_a_warning():
     with pytest.warns(fa.ValidityWarning, match="before and after: .* is cut off"):
         found = fa.inverse(single(), {"arm": MOVE}, 1.0, before=0.0, after=0.0, sample=0.01)
     assert found.left > 1e-3
@@ -276,10 +276,10 @@ def test_joints_beyond_their_travel_are_refused():
         fa.inverse(arm, {"b": fa.minimum_jerk(0.2, 1.5, 1.0)}, 1.0)
 
 
-def test_more_joints_than_a_pose_tells_are_refused():
+def test_more_joints_than_a_pose_determines_are_refused():
     bar = {"mass": 1.0}
     arm = fa.Robot(links=[fa.Link(name, 0.5, **bar) for name in "abcd"])
-    with pytest.raises(ValueError, match="does not tell where the joints of a, b, c, d are"):
+    with pytest.raises(ValueError, match="does not determine the joints of a, b, c, d"):
         fa.inverse(arm, {name: fa.minimum_jerk(0.1, 0.3 + k, 1.0) for k, name in enumerate("abcd")}, 1.0)
 
 
@@ -296,7 +296,7 @@ def test_closed_loops_are_refused():
         fa.inverse(arm, {"a": MOVE}, 1.0)
 
 
-def test_results_are_ones_own(found):
+def test_results_are_read_only(found):
     given = {"arm": MOVE}
     again = fa.inverse(single(), given, 1.0)
     given.clear()
@@ -312,7 +312,7 @@ def test_results_are_ones_own(found):
         again.missed(3)
 
 
-def test_in_threads_it_finds_what_it_finds_alone(found):
+def test_threads_give_the_same_result(found):
     results = []
     system = fa.System(single(), native=False)
     threads = [
@@ -326,11 +326,11 @@ def test_in_threads_it_finds_what_it_finds_alone(found):
     assert all((each.torques == found.torques).all() for each in results)
 
 
-def test_ctrl_c_ends_it(monkeypatch):
+def test_an_interrupt_ends_the_computation(monkeypatch):
     def pressed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Servo, "slopes", pressed)
+    monkeypatch.setattr(OutputConstraint, "slopes", pressed)
     with pytest.raises(KeyboardInterrupt):
         fa.inverse(single(), {"arm": MOVE}, 1.0)
 
@@ -342,7 +342,7 @@ def test_long_work_shows_a_bar(monkeypatch, capsys):
     assert "inverting" in capsys.readouterr().err
 
 
-def test_a_short_move_in_a_long_time_is_seen():
+def test_a_short_move_in_a_long_time_is_resolved():
     short = fa.minimum_jerk(0.0, 0.5, 0.3)
     found = fa.inverse(single(1), {"arm": short}, 12.0, sample=0.01)
     run = found.play(rtol=1e-6, native=False)

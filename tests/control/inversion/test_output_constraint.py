@@ -1,4 +1,4 @@
-"""What holds on a path: positions, axes, and joints that serve neither."""
+"""Output constraints: positions, axes, and joints that serve neither."""
 
 import numpy as np
 import pytest
@@ -23,14 +23,14 @@ def test_three_joints_in_a_plane_take_the_axes_along():
     found = fa.inverse(arm, path, 1.0)
     t = found.t - found.before
     rigid = fa.System(arm.rigid(), native=False)
-    wanted = rigid.frame("c", None, np.stack([each(t) for each in path.values()], axis=1))
-    assert found.system.frame("c", None, found.q) == pytest.approx(wanted, abs=1e-9)
+    expected = rigid.frame("c", None, np.stack([each(t) for each in path.values()], axis=1))
+    assert found.system.frame("c", None, found.q) == pytest.approx(expected, abs=1e-9)
     assert np.abs(found.q[:, found.system.elastic]).max() > 1e-4
     run = found.play(rtol=1e-6, native=False)
     assert found.missed(run).max() < 1e-5
 
 
-def test_joints_behind_the_place_go_where_they_are_told():
+def test_joints_beyond_the_point_follow_their_references():
     """The upper link's tip follows; the fore link, beyond it, turns by its own profile."""
     path = {"upper": fa.minimum_jerk(0, 0.5, 1.0), "fore": fa.minimum_jerk(1.0, 1.3, 1.0)}
     found = fa.inverse(double(damping=0.02), path, 1.0, output=("upper", None))
@@ -65,7 +65,7 @@ def test_an_arm_in_space():
 
 @pytest.mark.slow
 def test_around_a_circle_with_more_modes():
-    """With a heavy tip short steps find nothing: zeros run through infinity."""
+    """With a heavy tip short steps find no solution: zeros pass through infinity."""
     turn = fa.minimum_jerk(0, 2 * np.pi, 1.5)
     circle = lambda t: (0.8 + 0.2 * np.cos(turn(t)), 0.3 + 0.2 * np.sin(turn(t)), 0.0)  # noqa: E731
     exact = {f"links.{name}.flexible.stiffening": "exact" for name in ("upper", "fore")}

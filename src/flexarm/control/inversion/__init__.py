@@ -1,1 +1,1 @@
-"""Torques that move a point of a flexible robot along a path."""
+"""Inversion of flexible robots: torques that move a point of a robot along a path."""

@@ -1,4 +1,4 @@
-"""The bounded motion that belongs to an output on its path, by one of three methods, on times fine enough for it."""
+"""Bounded motion of a robot whose output follows a path, by one of three methods, on a sufficiently fine time grid."""
 
 from __future__ import annotations
 
@@ -10,35 +10,36 @@ from math import ceil
 
 import numpy as np
 
-from flexarm.control.inversion.output_constraint import Goals, Servo
+from flexarm.control.inversion.output_constraint import OutputConstraint, ReferenceSamples
 from flexarm.control.inversion.result import Inversion
 from flexarm.control.inversion.solvers import (
     MAX_WINDOW_DURATIONS,
     MIN_NODE_COUNT,
     Motion,
-    Ring,
+    PeriodicCollocation,
     SmallMotionsAtRest,
+    actuation_windows,
     linear_motion,
-    static,
-    windows,
+    static_postures,
 )
 from flexarm.dynamics.validity import ValidityWarning, warn_of_furthest
 from flexarm.foundation.validation import Array
 
 METHODS = ("nonlinear", "linear", "quasi-static")
-FIRST_STEPS, MOST_STEPS = 50, 3200  # along the path: where refinement begins and ends
-STEPS, COARSEST = 1000, 10  # where nothing is refined, and the fewest that a user may ask for
-ACCURATE = 5e-5  # of the way of the joints: what finer steps may still change in any coordinate
-SMOOTH = 3e-3  # of the largest torque, in the mean of squares
-INACCURATE = 1e-3  # of the way of the joints: what is worth a warning
-LARGEST = 5_000_000  # nodes times coordinates squared: some 400 MB
-NOT_LINEAR = 0.05  # of the largest torque: what small motions may be wrong by without a word
-LEFT = 1e-3  # of the largest departure from rest: what a window may cut off without a word
+MIN_STEP_COUNT, MAX_STEP_COUNT = 50, 3200  # steps along the path at which refinement begins and ends
+FIXED_STEP_COUNT = 1000  # steps along the path without refinement
+MIN_STEPS_PER_PATH = 10  # smallest number of steps that a user may choose
+REFINEMENT_TOLERANCE = 5e-5  # change of any coordinate by refinement, relative to the extent of the path
+TORQUE_TOLERANCE = 3e-3  # root mean square change of a torque by refinement, relative to the largest torque
+MAX_SILENT_ERROR = 1e-3  # error, relative to the extent of the path, above which a warning is given
+MAX_PROBLEM_SIZE = 5_000_000  # nodes times squared number of coordinates: about 400 MB
+MAX_SILENT_LINEARIZATION_ERROR = 0.05  # relative to the largest torque; a warning is given above
+MAX_SILENT_TRUNCATION = 1e-3  # departure from rest at the ends of a window, relative to the largest
 
 
 @dataclass(frozen=True)
 class TimeGrid:
-    """Times of a ring: `lead` steps before the path, so many `along` it, and `rest` after it."""
+    """Equidistant times: `lead` steps before the path, `along` steps on it and `rest` steps after it."""
 
     begin: float
     step: float
@@ -48,154 +49,175 @@ class TimeGrid:
 
     @property
     def times(self) -> Array:
+        """Return the times (s)."""
         return np.asarray(self.begin + self.step * (np.arange(self.lead + self.along + self.rest) - self.lead))
 
     def halved(self) -> TimeGrid:
+        """Return the grid with steps of half the size."""
         return TimeGrid(self.begin, self.step / 2, 2 * self.lead, 2 * self.along, 2 * self.rest)
 
 
 @dataclass(frozen=True)
-class SearchOptions:
-    """What was asked for. tell: how far it is."""
+class BoundedMotionSearch:
+    """Search for the bounded motion with the options of a user; `report` receives the progress between 0 and 1."""
 
-    servo: Servo
+    constraint: OutputConstraint
     method: str
     before: float | None
     after: float | None
     sample: float | None
-    tell: Callable[[float], None]
+    report: Callable[[float], None]
 
-    def found(self) -> Inversion:
-        rigid = not self.servo.passive
+    def solve(self) -> Inversion:
+        """Compute the bounded motion and the torques."""
+        rigid = not self.constraint.passive
         if self.method == "quasi-static" or rigid:
-            nodes, error = self._nodes(STEPS, self.before or 0.0, self.after or 0.0), None
-            goals = self.servo.goals(nodes.times)
+            nodes, error = self._nodes(FIXED_STEP_COUNT, self.before or 0.0, self.after or 0.0), None
+            goals = self.constraint.goals(nodes.times)
             motion = self._rigid(goals) if rigid else self._quasi_static(goals)
         else:
             before, after = self._windows
             if self.method == "linear":
-                nodes, error = self._nodes(STEPS, before, after), None
-                goals = self.servo.goals(nodes.times)
+                nodes, error = self._nodes(FIXED_STEP_COUNT, before, after), None
+                goals = self.constraint.goals(nodes.times)
                 motion = linear_motion(self._ends[0], goals, nodes.step)
                 self._warn_of_posture(motion)
             else:
-                nodes, goals, motion, error = self._refined(self._nodes(FIRST_STEPS, before, after))
+                nodes, goals, motion, error = self._refine(self._nodes(MIN_STEP_COUNT, before, after))
         return self._result(nodes, goals, motion, error)
 
     # --- windows ---
 
     @cached_property
     def _ends(self) -> list[SmallMotionsAtRest]:
-        """At rest at both ends of the path."""
+        """Return the linear models at rest at both ends of the path."""
         found = []
-        for t in (self.servo.path.begin, self.servo.path.end):
-            goals = self.servo.goals(np.array([t]))
-            found.append(SmallMotionsAtRest(self.servo, static(self.servo, goals, loaded=False)[0], goals))
+        for t in (self.constraint.path.begin, self.constraint.path.end):
+            goals = self.constraint.goals(np.array([t]))
+            found.append(
+                SmallMotionsAtRest(self.constraint, static_postures(self.constraint, goals, loaded=False)[0], goals)
+            )
         return found
 
     @property
     def _windows(self) -> tuple[float, float]:
         if self.before is not None and self.after is not None:
             return self.before, self.after
-        found = windows(self._ends[:1] if self.method == "linear" else self._ends, self.servo.path.duration)
+        found = actuation_windows(
+            self._ends[:1] if self.method == "linear" else self._ends, self.constraint.path.duration
+        )
         return (found[0] if self.before is None else self.before, found[1] if self.after is None else self.after)
 
     def _nodes(self, steps: int, before: float, after: float) -> TimeGrid:
-        path = self.servo.path
+        path = self.constraint.path
         if self.sample is not None:
-            if self.sample * COARSEST > path.duration * (1 + 1e-9):
+            if self.sample * MIN_STEPS_PER_PATH > path.duration * (1 + 1e-9):
                 raise ValueError(
-                    f"sample = {self.sample:g} s: must be at most a {COARSEST}th of the path's {path.duration:.3g} s"
+                    f"sample = {self.sample:g} s: must be at most a {MIN_STEPS_PER_PATH}th of the path's "
+                    f"{path.duration:.3g} s"
                 )
-            steps = ceil(min(path.duration / self.sample, 1.0 * LARGEST) - 1e-9)
-        while self.sample is None and steps < MOST_STEPS and not path.seen(steps):
+            steps = ceil(min(path.duration / self.sample, 1.0 * MAX_PROBLEM_SIZE) - 1e-9)
+        while self.sample is None and steps < MAX_STEP_COUNT and not path.is_resolved_by(steps):
             steps *= 2
         step = path.duration / steps
-        if not path.seen(steps):
+        if not path.is_resolved_by(steps):
             raise ValueError(
                 f"sample = {step:.3g} s: is too long to see how the path moves between its times, at its fastest; take "
                 "shorter steps, or a shorter path (times)"
             )
-        if (before / step + after / step + steps) * self.servo.system.nq**2 > LARGEST:
+        if (before / step + after / step + steps) * self.constraint.system.nq**2 > MAX_PROBLEM_SIZE:
             raise ValueError(
                 f"sample = {step:.3g} s: takes too many times from {before:.3g} s before the path to {after:.3g} s "
-                f"after it for {self.servo.system.nq} coordinates; take longer steps, or shorter windows (before, "
+                f"after it for {self.constraint.system.nq} coordinates; take longer steps, or shorter windows (before, "
                 "after)"
             )
         lead, rest = ceil(before / step - 1e-9), ceil(after / step - 1e-9) + 1
         return TimeGrid(path.begin, step, lead, steps, max(rest, MIN_NODE_COUNT - lead - steps))
 
     def _size(self, nodes: TimeGrid) -> int:
-        return (nodes.lead + nodes.along + nodes.rest) * self.servo.system.nq**2
+        return (nodes.lead + nodes.along + nodes.rest) * self.constraint.system.nq**2
 
     # --- methods ---
 
-    def _rigid(self, goals: Goals) -> Motion:
-        torques = self.servo.torques(goals.q, goals.v, goals.a)
+    def _rigid(self, goals: ReferenceSamples) -> Motion:
+        torques = self.constraint.torques(goals.q, goals.v, goals.a)
         return Motion(goals.q, goals.v, goals.a, torques, goals.q)
 
-    def _quasi_static(self, goals: Goals) -> Motion:
-        q = static(self.servo, goals, loaded=True)
-        return Motion(q, goals.v, goals.a, self.servo.torques(q, goals.v, goals.a), q)
+    def _quasi_static(self, goals: ReferenceSamples) -> Motion:
+        q = static_postures(self.constraint, goals, loaded=True)
+        return Motion(q, goals.v, goals.a, self.constraint.torques(q, goals.v, goals.a), q)
 
-    def _refined(self, nodes: TimeGrid) -> tuple[TimeGrid, Goals, Motion, float | None]:
-        """On finer and finer nodes, until they change next to nothing, or more than those before: steps that resolve
-        zeros which run through infinity along the path find no bounded motion, or a rougher one."""
-        goals = self.servo.goals(nodes.times)
-        motion = self._first(nodes, goals)
+    def _refine(self, nodes: TimeGrid) -> tuple[TimeGrid, ReferenceSamples, Motion, float | None]:
+        """Refine the grid until the motion converges, or changes more than by the refinement before.
+
+        Steps that resolve zeros which pass through infinity along the path find no bounded motion, or a rougher one.
+        """
+        goals = self.constraint.goals(nodes.times)
+        motion = self._solve_first(nodes, goals)
         if self.sample is not None:
             return nodes, goals, motion, None
-        error, rougher = np.inf, False
-        while error > ACCURATE and nodes.along < MOST_STEPS and self._size(finer := nodes.halved()) <= LARGEST:
-            closer = self.servo.goals(finer.times)
-            ring = self._ring(finer, closer)
-            q = ring.solved(_resampled(motion.q - motion.base) + ring.statics, self.tell)
-            found = None if q is None else self._motion(ring, q)
+        error, is_rougher = np.inf, False
+        while (
+            error > REFINEMENT_TOLERANCE
+            and nodes.along < MAX_STEP_COUNT
+            and self._size(finer := nodes.halved()) <= MAX_PROBLEM_SIZE
+        ):
+            closer = self.constraint.goals(finer.times)
+            collocation = self._collocation(finer, closer)
+            q = collocation.solve(_upsample(motion.q - motion.base) + collocation.statics, self.report)
+            found = None if q is None else self._motion(collocation, q)
             change, rough = (np.inf, np.inf) if found is None else self._change(motion, found)
-            if rougher := found is None or change > error:
+            if is_rougher := found is None or change > error:
                 break
-            nodes, goals, motion, error = finer, closer, found, max(change, ACCURATE * rough / SMOOTH)
-        if error > INACCURATE:
-            known = "not known how well" if error == np.inf else f"known to {error:.1g} of it only"
-            why = "shorter ones find nothing smoother" if rougher else "more of them would be too many (sample)"
+            nodes, goals, motion, error = (
+                finer,
+                closer,
+                found,
+                max(change, REFINEMENT_TOLERANCE * rough / TORQUE_TOLERANCE),
+            )
+        if error > MAX_SILENT_ERROR:
+            accuracy = "not known how well" if error == np.inf else f"known to {error:.1g} of it only"
+            why = "shorter ones find nothing smoother" if is_rougher else "more of them would be too many (sample)"
             warnings.warn(
-                f"tip: the motion along the path is {known}, at steps of {nodes.step:.2g} s; {why}. Play the torques "
-                "back before they are trusted",
+                f"tip: the motion along the path is {accuracy}, at steps of {nodes.step:.2g} s; {why}. Play the "
+                "torques back before they are trusted",
                 ValidityWarning,
                 stacklevel=4,
             )
         return nodes, goals, motion, float(error)
 
-    def _first(self, nodes: TimeGrid, goals: Goals) -> Motion:
-        ring = self._ring(nodes, goals)
-        q = ring.solved(static(self.servo, goals, loaded=True), self.tell)
-        q = ring.sped_up(self.tell) if q is None else q
+    def _solve_first(self, nodes: TimeGrid, goals: ReferenceSamples) -> Motion:
+        collocation = self._collocation(nodes, goals)
+        q = collocation.solve(static_postures(self.constraint, goals, loaded=True), self.report)
+        q = collocation.solve_by_continuation(self.report) if q is None else q
         if q is None:
             raise ArithmeticError(
                 "tip: no bounded motion was found along the path; a slower path, a stiffer robot, longer windows "
                 "(before, after) or longer steps (sample) may help"
             )
-        return self._motion(ring, q)
+        return self._motion(collocation, q)
 
-    def _ring(self, nodes: TimeGrid, goals: Goals) -> Ring:
-        return Ring(self.servo, goals, nodes.step, static(self.servo, goals, loaded=False))
+    def _collocation(self, nodes: TimeGrid, goals: ReferenceSamples) -> PeriodicCollocation:
+        return PeriodicCollocation(
+            self.constraint, goals, nodes.step, static_postures(self.constraint, goals, loaded=False)
+        )
 
-    def _motion(self, ring: Ring, q: Array) -> Motion:
-        v, a = ring.rates(q)
-        return Motion(q, v, a, self.servo.torques(q, v, a), ring.statics)
+    def _motion(self, collocation: PeriodicCollocation, q: Array) -> Motion:
+        v, a = collocation.rates(q)
+        return Motion(q, v, a, self.constraint.torques(q, v, a), collocation.statics)
 
     def _change(self, one: Motion, finer: Motion) -> tuple[float, float]:
-        """Of the path, in the coordinate that changes most; and of the torques."""
-        away = np.abs(finer.q[::2] - one.q) / self.servo.system.sizes
+        """Return the change by refinement of the worst coordinate, relative to the path, and of the worst torque."""
+        away = np.abs(finer.q[::2] - one.q) / self.constraint.system.sizes
         rough = np.sqrt(((finer.torques[::2] - one.torques) ** 2).mean(axis=0))
         largest = np.abs(finer.torques - finer.torques[0]).max(axis=0).max()
-        return float(away.max() / max(self.servo.path.extent, 1e-300)), float(rough.max() / max(largest, 1e-300))
+        return float(away.max() / max(self.constraint.path.extent, 1e-300)), float(rough.max() / max(largest, 1e-300))
 
     def _warn_of_posture(self, motion: Motion) -> None:
-        """Where the linear model has left the posture that it is about."""
-        exact = self.servo.torques(motion.q, motion.v, motion.a)
+        """Warn if the motion leaves the range in which the linear model is valid."""
+        exact = self.constraint.torques(motion.q, motion.v, motion.a)
         off = np.abs(exact - motion.torques).max() / max(float(np.abs(motion.torques).max()), 1e-300)
-        if off > NOT_LINEAR:
+        if off > MAX_SILENT_LINEARIZATION_ERROR:
             warnings.warn(
                 f"method = 'linear': the equations of motion take other torques for this motion, by {off:.0%} of the "
                 "largest, so the path is long for a model about its start; take method='nonlinear'",
@@ -205,11 +227,11 @@ class SearchOptions:
 
     # --- result ---
 
-    def _result(self, nodes: TimeGrid, goals: Goals, motion: Motion, error: float | None) -> Inversion:
-        system = self.servo.system
+    def _result(self, nodes: TimeGrid, goals: ReferenceSamples, motion: Motion, error: float | None) -> Inversion:
+        system = self.constraint.system
         warn_of_furthest(system, motion.q)
-        left = self._left(motion)
-        if left > LEFT:
+        left = self._truncation(motion)
+        if left > MAX_SILENT_TRUNCATION:
             warnings.warn(
                 f"before and after: {left:.2g} of the largest departure from rest is cut off at the ends of the "
                 f"window, from {nodes.lead * nodes.step:.3g} s before the path on; give it more time, or the robot "
@@ -217,7 +239,7 @@ class SearchOptions:
                 ValidityWarning,
                 stacklevel=4,
             )
-        zeros = np.zeros(0) if self.method == "quasi-static" or not self.servo.passive else self._zeros
+        zeros = np.zeros(0) if self.method == "quasi-static" or not self.constraint.passive else self._zeros
         return Inversion(
             system,
             nodes.times - nodes.times[0],
@@ -230,7 +252,7 @@ class SearchOptions:
             before=nodes.lead * nodes.step,
             after=(nodes.rest - 1) * nodes.step,
             inputs=system.inputs,
-            place=self.servo.place,
+            place=self.constraint.place,
             method=self.method,
             zeros=zeros,
             left=left,
@@ -241,13 +263,13 @@ class SearchOptions:
     def _zeros(self) -> Array:
         return np.concatenate([each.zeros for each in self._ends[: 1 if self.method == "linear" else 2]])
 
-    def _left(self, motion: Motion) -> float:
-        away = np.abs((motion.q - motion.base) / self.servo.system.sizes).max(axis=1)
+    def _truncation(self, motion: Motion) -> float:
+        away = np.abs((motion.q - motion.base) / self.constraint.system.sizes).max(axis=1)
         return float(max(away[0], away[-1]) / max(away.max(), 1e-300))
 
 
-def _resampled(values: Array) -> Array:
-    """Periodic values at twice as many times."""
+def _upsample(values: Array) -> Array:
+    """Return periodic values at twice as many times."""
     from scipy.signal import resample
 
     return np.asarray(resample(values, 2 * len(values), axis=0))

@@ -1,7 +1,4 @@
-"""Joints that move as those of the rigid twin: the links follow as they like, forwards in time.
-
-Torques that take the tip of a flexible robot, or another output, along a path.
-"""
+"""Public function `inverse`: torques with which the tip of a flexible robot, or its joints, follow a path."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.rigid_kinematics import Component, Twin, require_tree
-from flexarm.control.inversion.bounded_motion import METHODS, SearchOptions
-from flexarm.control.inversion.output_constraint import Servo
+from flexarm.analysis.rigid_kinematics import Component, RigidTwin, require_tree
+from flexarm.control.inversion.bounded_motion import METHODS, BoundedMotionSearch
+from flexarm.control.inversion.output_constraint import OutputConstraint
 from flexarm.control.inversion.result import Inversion
 from flexarm.control.inversion.rigid_reference import twin_path
 from flexarm.dynamics.arguments import Vector
@@ -27,23 +24,28 @@ from flexarm.profiles.standard import spline
 from flexarm.robot import Robot
 from flexarm.simulation.simulate import simulate
 
-STEPS = 1000  # along the path
-ACCURACY = 1e-7  # of the robot's length
+STEP_COUNT = 1000  # along the path
+RELATIVE_TOLERANCE = 1e-7  # rtol of the simulation
 
 
-def driven(servo: Servo, before: float, after: float | None, sample: float | None, progress: bool | None) -> Inversion:
-    """Torques that this takes; unless `after` is given they end with the path."""
-    path, system = servo.path, servo.system
-    grid = np.linspace(path.begin, path.end, 2 * STEPS + 1)
-    q = servo.twin.widened(path(grid))
+def invert_with_driven_joints(
+    constraint: OutputConstraint, before: float, after: float | None, sample: float | None, progress: bool | None
+) -> Inversion:
+    """Simulate the robot with joints that move as those of its rigid twin, and return the torques that this takes.
+
+    Unless `after` is given the torques end with the path.
+    """
+    path, system = constraint.path, constraint.system
+    grid = np.linspace(path.begin, path.end, 2 * STEP_COUNT + 1)
+    q = constraint.twin.expand(path(grid))
     moved = {each.link: each.coordinate.index for each in system.actuators}
     times = (grid - path.begin + before).tolist()
     motion = {link: spline(times, q[:, k].tolist()) for link, k in moved.items()}
     named = {system.names[k]: float(q[0, k]) for k in moved.values()}
-    start = equilibrium(system, system.posture(named | _joints(servo, q[0])))
+    start = equilibrium(system, system.posture(named | _joint_values(constraint, q[0])))
     whole = before + path.duration + (after or 0.0)
-    step = path.duration / STEPS if sample is None else sample
-    run = simulate(system, whole, motion=motion, q0=start, sample=step, rtol=ACCURACY, progress=progress)
+    step = path.duration / STEP_COUNT if sample is None else sample
+    run = simulate(system, whole, motion=motion, q0=start, sample=step, rtol=RELATIVE_TOLERANCE, progress=progress)
     if run.status == "interrupted":
         raise KeyboardInterrupt
     if run.status != "completed":
@@ -56,12 +58,12 @@ def driven(servo: Servo, before: float, after: float | None, sample: float | Non
         run.array("v"),
         run.array("a"),
         run.array("torque"),
-        servo.goals(t - before + path.begin).positions,
+        constraint.goals(t - before + path.begin).positions,
         start=start,
         before=before,
         after=after or 0.0,
         inputs=system.inputs,
-        place=servo.place,
+        place=constraint.place,
         method="driven joints",
         zeros=np.zeros(0),
         left=0.0,
@@ -69,12 +71,12 @@ def driven(servo: Servo, before: float, after: float | None, sample: float | Non
     )
 
 
-def _joints(servo: Servo, q: Array) -> dict[str, float]:
-    return {servo.system.names[k]: float(q[k]) for k in servo.twin.joints}
+def _joint_values(constraint: OutputConstraint, q: Array) -> dict[str, float]:
+    return {constraint.system.names[k]: float(q[k]) for k in constraint.twin.joints}
 
 
-class Inverting(Progress):
-    """How far it is in iterations, which nobody can foretell."""
+class InversionProgress(Progress):
+    """Progress in terms of iterations, whose total is not known in advance."""
 
     doing = "inverting"
 
@@ -97,25 +99,71 @@ def inverse(
     sample: float | None = None,
     progress: bool | None = None,
 ) -> Inversion:
-    """Torques that take the tip of a flexible `robot` along a path, from rest to rest, and the motion they lead to.
+    """Compute torques with which the tip of a flexible robot follows a path, from rest to rest.
 
-    From a hub to a tip zeros lie in the right half plane: torques that follow a path exactly without growing beyond
-    bounds begin before the tip moves, and go on after it has arrived. The `robot` must be free of constraints.
+    Parameters
+    ----------
+    robot : Robot or System
+        Robot without constraints, or its equations of motion.
+    tip : dict of str to Profile, array_like, callable or sequence of Profile
+        Path, in terms of the rigid twin (the same robot with rigid links and drives): profiles of its joints by link,
+        {"arm": fa.minimum_jerk(0, 1.5, 1.0)}, the others held at `q0`; or a path of its tip as in `rigid_torques`.
+    times : float or array_like
+        Times of the path (s), or its end if it begins at 0.
+    output : {"tip", "joints"} or tuple, optional
+        Output that follows the path: the tip of the last link, a link's tip ("fore", None), or a point ("fore", 0.3) in
+        m from its root, to which `tip` then refers. With "joints", actuators move as those of the rigid twin and the
+        links deflect freely.
+    method : {"nonlinear", "linear", "quasi-static"}, optional
+        "nonlinear" solves the equations of motion; "linear" those of small motions about the start, in the frequency
+        domain (Bayo); "quasi-static" uses the deflections under gravity and the rigid twin's inertia, for slow motions.
+        Not used with joints as output.
+    q0 : dict of str to float or array_like, shape (nq,), optional
+        Posture at which the robot begins, as in `rigid_torques`.
+    components : sequence of {"x", "y", "z", "rx", "ry", "rz"}, optional
+        Components of the pose that matter, as in `rigid_torques`.
+    joints : sequence of str, optional
+        Links whose joints may move, as in `rigid_torques`.
+    before : float, optional
+        Pre-actuation (s). By default 12 time constants of the slowest zero, at most 30 times the duration of the path.
+    after : float, optional
+        Post-actuation (s), with the same default.
+    sample : float, optional
+        Distance (s) of the points at which torques are computed. By default they are refined until coordinates change
+        by less than 5e-5 of the path.
+    progress : bool, optional
+        True shows a progress bar, False none. By default it is shown on a terminal after half a second.
 
-    tip: where the rigid twin's tip would be: by link its joints as profiles, {"arm": fa.minimum_jerk(0, 1.5, 1.0)}
-    (those not named are held at q0), or a path as `rigid_torques` takes it, with q0, components and joints as there.
-    times: the times of the path (s), or its end, where it begins at 0.
-    output: what follows: "tip" of the last link, a link's tip ("fore", None), a place ("fore", 0.3) in m from its root,
-    to which `tip` then belongs; or "joints": actuators move as those of the rigid twin, links as they like.
-    method: "nonlinear" solves the equations of motion, "linear" those of small motions about the start (FFT, Bayo),
-    "quasi-static" lets links deflect under gravity and the rigid twin's inertia at each time alone, for slow motions.
-    Joints as output have none.
-    before, after: seconds of pre- and post-actuation; unless given, 12 time constants of the slowest zeros, and at most
-    thirty times as long as the path.
-    sample: seconds between the points at which torques are found; unless given they are refined until motions change
-    by less than 5e-5 of the path.
-    progress: True shows a bar, False none; None shows it on a terminal, when it takes more than half a second.
+    Returns
+    -------
+    Inversion
+        Torques, also as splines, and the motion that belongs to them.
 
+    Raises
+    ------
+    ValueError
+        If the path is not smooth or does not begin and end at rest, or the zeros have too little damping.
+    ArithmeticError
+        If no bounded motion is found.
+
+    Warns
+    -----
+    ValidityWarning
+        If the accuracy is not as intended.
+
+    See Also
+    --------
+    rigid_torques : Torques for the rigid twin.
+    feedforward : Torques along given motions of the joints.
+    shaper : Commands that leave no vibration.
+
+    Notes
+    -----
+    From a hub to a tip, zeros lie in the right half plane: bounded torques that follow a path exactly begin before the
+    tip moves and continue after it has arrived.
+
+    Examples
+    --------
     >>> import flexarm as fa
     >>> import numpy as np
     >>> strip = {"section": fa.Section.rectangle(0.004, 0.03), "material": fa.Material(2.1e11, 7850.0)}
@@ -126,26 +174,26 @@ def inverse(
     (True, True)
     """
     _require_choices(method, output, progress)
-    given = {name: _seconds(name, each) for name, each in (("before", before), ("after", after))}
+    given = {name: _check_duration(name, each) for name, each in (("before", before), ("after", after))}
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
-    twin = Twin(robot)
+    twin = RigidTwin(robot)
     require_tree(twin.system, "inversion")
-    place = _place(twin.system, output)
+    place = _output_point(twin.system, output)
     interrupts = Interrupts()
     with interrupts.noticed():
         path = twin_path(twin, tip, times, q0, place, components, joints)
         springs = any(each.coordinate.kind == "motor" for each in twin.system.actuators)
         path.require_smooth(jerk=springs and output != "joints" and method != "quasi-static")
-        servo = Servo(twin, place, path)
+        constraint = OutputConstraint(twin, place, path)
         if output == "joints":
-            return driven(servo, given["before"] or 0.0, given["after"], sample, progress)
-        with Inverting(1.0, progress) as bar:
+            return invert_with_driven_joints(constraint, given["before"] or 0.0, given["after"], sample, progress)
+        with InversionProgress(1.0, progress) as bar:
 
-            def tell(share: float) -> None:
+            def report(share: float) -> None:
                 bar.update(share)
                 interrupts.check()
 
-            return SearchOptions(servo, method, given["before"], given["after"], sample, tell).found()
+            return BoundedMotionSearch(constraint, method, given["before"], given["after"], sample, report).solve()
 
 
 def _require_choices(method: Any, output: Any, progress: Any) -> None:
@@ -157,11 +205,11 @@ def _require_choices(method: Any, output: Any, progress: Any) -> None:
         raise ValueError(f"progress = {shown(progress)}: must be True or False")
 
 
-def _seconds(name: str, given: Any) -> float | None:
+def _check_duration(name: str, given: Any) -> float | None:
     return None if given is None else real_number(name, given, "s", least=0)
 
 
-def _place(system: System, output: Any) -> tuple[str, float | None]:
+def _output_point(system: System, output: Any) -> tuple[str, float | None]:
     if isinstance(output, str) and output in ("tip", "joints"):
         return system.robot.links[-1].name, None
     if not isinstance(output, (tuple, list)) or len(output) != 2:

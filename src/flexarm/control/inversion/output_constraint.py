@@ -1,12 +1,13 @@
-"""Equations that hold while a robot's output follows a path, whatever the torques are.
+"""Equations of a robot whose output follows a path, independent of the torques.
 
-Rows without an actuator of the equations of motion, M a + h = 0, and as many output conditions as there are actuators:
+They are the equations of motion of the coordinates without actuators, M a + h = 0, and as many output conditions as
+there are actuators,
 
     pinv(J_r) (x(q) - x_r) = 0,
 
-x the pose of a place on the flexible robot, x_r and J_r those of the rigid twin on the path. Where the joints can place
-it freely this says x = x_r; where they cannot, as a single link along its own axis, it says that no small turn of the
-twin's joints would bring it nearer. Joints that do not serve the place are held where the twin's are.
+x the pose of a point on the flexible robot, x_r and J_r those of the rigid twin on the path. If the joints can place
+the point freely, this means x = x_r; if they cannot, as for a single link along its own axis, it means that no small
+rotation of the twin's joints would bring it nearer. Joints that do not move the point are held where the twin's are.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.rigid_kinematics import Twin
+from flexarm.analysis.rigid_kinematics import RigidTwin
 from flexarm.codegen.library import building
 from flexarm.control.inversion.rigid_reference import TwinPath
 from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 
-SINGULAR = 1e-6  # singular values of the scaled Jacobian below this, against the largest
+SINGULAR_VALUE_TOLERANCE = 1e-6  # of the scaled Jacobian, relative to its largest singular value
 
 
 @dataclass(frozen=True)
-class Goals:
-    """At n times, what the rows of the conditions are made of.
+class ReferenceSamples:
+    """Samples of the reference at n times.
 
-    q, v, a: (n, nq) of the rigid twin, widened. columns: (numbers, n), what the functions take.
-    positions: (n, 3) where the place should be.
+    q, v, a (n, nq) are those of the rigid twin in the robot's coordinates; `columns` (m, n) the parameters of the
+    functions; `positions` (n, 3) where the point should be.
     """
 
     q: Array
@@ -44,10 +45,10 @@ class Goals:
 
 
 @dataclass(frozen=True)
-class Servo:
-    """A robot, the place on it that follows, and the path."""
+class OutputConstraint:
+    """Robot, point on it that follows, and path."""
 
-    twin: Twin
+    twin: RigidTwin
     place: tuple[str, float | None]
     path: TwinPath
 
@@ -57,38 +58,39 @@ class Servo:
 
     @cached_property
     def actuated(self) -> list[int]:
-        """Coordinates on which actuators act, in the order of the twin's joints."""
+        """Return the coordinates on which actuators act, in the order of the twin's joints."""
         found = {each.link: each.coordinate.index for each in self.system.actuators}
         return [found[each.link] for each in self.twin.rigid.coordinates]
 
     @cached_property
     def passive(self) -> list[int]:
+        """Return the coordinates without actuators."""
         return [k for k in range(self.system.nq) if k not in self.actuated]
 
     @cached_property
     def held(self) -> list[int]:
-        """The twin's joints that are to be where they are told, whatever becomes of the place."""
+        """Return the twin's joints that follow their references whatever the position of the point."""
         return [k for k in range(self.twin.rigid.nq) if k not in self.path.moving]
 
     @cached_property
     def _weights(self) -> Array:
-        """Per row of the pose: lengths against the robot's, angles against a radian."""
+        """Return the weight of each component of the pose: lengths relative to the robot's, angles in rad."""
         length = sum(link.length for link in self.twin.robot.links)
         return np.array([1 / length if row < 3 else 1.0 for row in self.path.rows])
 
     # --- goals ---
 
-    def goals(self, t: Array) -> Goals:
-        """At times (n,)."""
+    def goals(self, t: Array) -> ReferenceSamples:
+        """Return the samples of the reference at times (n,)."""
         q, v, a = (self.path(t, rate) for rate in range(3))
         frames = self.twin.rigid.frame(*self.place, q)
         inverse = self._inverse(q, t)
         columns = [inverse.reshape(len(t), -1), frames[:, :3, 3], frames[:, :3, :3].reshape(len(t), 9), q[:, self.held]]
-        q, v, a = (self.twin.widened(each) for each in (q, v, a))
-        return Goals(q, v, a, np.hstack(columns).T, frames[:, :3, 3])
+        q, v, a = (self.twin.expand(each) for each in (q, v, a))
+        return ReferenceSamples(q, v, a, np.hstack(columns).T, frames[:, :3, 3])
 
     def _inverse(self, q: Array, t: Array) -> Array:
-        """(n, moving, rows): how joints of the twin would move to close a gap of the pose."""
+        """Return the pseudo-inverse (n, moving, rows): motions of the twin's joints that close a gap of the pose."""
         moving, rows = list(self.path.moving), list(self.path.rows)
         if not moving:
             return np.zeros((len(t), 0, len(rows)))
@@ -96,13 +98,17 @@ class Servo:
         scaled = J[:, rows][:, :, moving] * self._weights[:, None]
         sizes = np.linalg.svd(scaled, compute_uv=False)
         rank_short = sizes.shape[1] < len(moving)
-        poor = sizes[:, -1] < SINGULAR * sizes[:, 0].max() if not rank_short else np.ones(len(t), dtype=bool)
+        poor = (
+            sizes[:, -1] < SINGULAR_VALUE_TOLERANCE * sizes[:, 0].max()
+            if not rank_short
+            else np.ones(len(t), dtype=bool)
+        )
         if poor.any():
             names = ", ".join(self.twin.rigid.coordinates[k].link for k in moving)
             where = "" if poor.all() else f" at t = {t[int(poor.argmax())]:.4g} s"
             raise ValueError(
-                f"tip: where the place is does not tell where the joints of {names} are{where}, since several of their "
-                "motions leave it there; let fewer of them move, or lead the path past the singular posture"
+                f"tip: the path does not determine the joints of {names}{where}, since several of their motions leave "
+                "the place where it is; let fewer of them move, or lead the path past the singular posture"
             )
         return np.asarray(np.linalg.pinv(scaled) * self._weights)
 
@@ -110,7 +116,7 @@ class Servo:
 
     @cached_property
     def _expressions(self) -> tuple[list[Any], Any, Any]:
-        """Symbols (q, v, a, goal), rows, and generalised forces of the actuated coordinates."""
+        """Return symbols (q, v, a, goal), equations, and generalised forces of the actuated coordinates."""
         system, rows = self.system, list(self.path.rows)
         number, x = system.place(*self.place)
         there = Parameters()
@@ -147,7 +153,7 @@ class Servo:
 
     @cached_property
     def _statics(self) -> Any:
-        """The derivative by q only."""
+        """Return the function of the equations and their derivative by q only."""
         with building:
             given, rows, _ = self._expressions
             return ca.Function("statics", given, ca.cse([ca.densify(rows), ca.densify(ca.jacobian(rows, given[0]))]))
@@ -158,27 +164,27 @@ class Servo:
             given, _, forces = self._expressions
             return ca.Function("forces", given[:3], [ca.densify(ca.cse(forces))])
 
-    def residual(self, q: Array, v: Array, a: Array, goals: Goals) -> Array:
-        """(n, nq)."""
-        return _columns(self._residual, q.T, v.T, a.T, goals.columns)[0][:, :, 0]
+    def residual(self, q: Array, v: Array, a: Array, goals: ReferenceSamples) -> Array:
+        """Return the residuals of the equations, shape (n, nq)."""
+        return _map_columns(self._residual, q.T, v.T, a.T, goals.columns)[0][:, :, 0]
 
-    def slopes(self, q: Array, v: Array, a: Array, goals: Goals) -> list[Array]:
-        """Rows (n, nq, 1) and their derivatives (n, nq, nq) by q, v and a."""
-        return _columns(self._slopes, q.T, v.T, a.T, goals.columns)
+    def slopes(self, q: Array, v: Array, a: Array, goals: ReferenceSamples) -> list[Array]:
+        """Return the residuals (n, nq, 1) and their derivatives (n, nq, nq) by q, v and a."""
+        return _map_columns(self._slopes, q.T, v.T, a.T, goals.columns)
 
-    def statics(self, q: Array, v: Array, a: Array, goals: Goals) -> list[Array]:
-        """Rows (n, nq, 1) and their derivatives (n, nq, nq) by q."""
-        return _columns(self._statics, q.T, v.T, a.T, goals.columns)
+    def statics(self, q: Array, v: Array, a: Array, goals: ReferenceSamples) -> list[Array]:
+        """Return the residuals (n, nq, 1) and their derivative (n, nq, nq) by q."""
+        return _map_columns(self._statics, q.T, v.T, a.T, goals.columns)
 
     def torques(self, q: Array, v: Array, a: Array) -> Array:
-        """(n, nu) in the order of the actuators, counted where they act."""
-        forces = _columns(self._forces, q.T, v.T, a.T)[0][:, :, 0]
+        """Return the torques (n, nu) in the order and units of the actuators."""
+        forces = _map_columns(self._forces, q.T, v.T, a.T)[0][:, :, 0]
         order = [self.actuated.index(each.coordinate.index) for each in self.system.actuators]
         return np.asarray(forces[:, order] / np.array([each.gear for each in self.system.actuators]))
 
 
-def _columns(function: Any, *given: Array) -> list[Array]:
-    """A function at all columns: outputs (n, rows, columns)."""
+def _map_columns(function: Any, *given: Array) -> list[Array]:
+    """Evaluate a function for all columns of its arguments; return outputs (n, rows, columns)."""
     count = given[0].shape[1]
     found = function.map(count)(*given)
     found = found if isinstance(found, (tuple, list)) else [found]

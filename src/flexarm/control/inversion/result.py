@@ -1,4 +1,4 @@
-"""Inversion: torques that take a robot's output along a path, with the motion that belongs to them."""
+"""Result of an inversion: torques that move a robot's output along a path, and the motion that belongs to them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Inversion:
-    """Torques from t = 0 on, where pre-actuation starts; the path begins `before` s later and ends `after` s before the
-    last of them.
+    """Torques with which a robot's output follows a path, and the motion that belongs to them.
 
-    system: what it was found for. start: (nq,), the posture at rest in which it begins.
-    t: (n,). q, v, a: (n, nq), the motion that belongs to the torques, (n, nu) of the actuators (N m or N).
-    inputs: links of the actuators.
-    tip: (n, 3), where the place (link and x of `place`) should be. method: how they were found.
-    zeros: (rad/s) of the output at both ends of the path: right of the imaginary axis they lead up to it.
-    left: of the largest departure from rest, what the window cuts off at its ends.
-    error_estimate: by how much finer steps changed the coordinates in the last refinement, of the path; None where
-    `sample` was given, or nothing was refined.
+    The torques begin at t = 0 with the pre-actuation; the path begins at `before` and ends `after` before the last
+    torque.
+
+    Parameters
+    ----------
+    system : System
+        Equations of motion for which the torques were computed.
+    t : ndarray, shape (n,)
+        Times (s).
+    q : ndarray, shape (n, nq)
+        Coordinates.
+    v : ndarray, shape (n, nq)
+        Rates of the coordinates.
+    a : ndarray, shape (n, nq)
+        Accelerations of the coordinates.
+    torques : ndarray, shape (n, nu)
+        Torques (N m) or forces (N) of the actuators.
+    tip : ndarray, shape (n, 3)
+        Desired positions of the output (m).
+    start : ndarray, shape (nq,)
+        Posture at rest at which the robot begins.
+    before : float
+        Duration of the pre-actuation (s).
+    after : float
+        Duration of the post-actuation (s).
+    inputs : tuple of str
+        Links of the actuators, in the order of the columns of `torques`.
+    place : tuple
+        Point that follows the path: link and distance from its root (m), or None for its tip.
+    method : str
+        Method of solution.
+    zeros : ndarray of complex
+        Zeros (rad/s) of the output at both ends of the path; those right of the imaginary axis determine `before`.
+    left : float
+        Departure from rest at the ends of the window, relative to the largest.
+    error_estimate : float or None
+        Change of the coordinates by the last refinement, relative to the path; None without refinement.
+
+    See Also
+    --------
+    flexarm.inverse : Compute the torques.
     """
 
     system: System = field(repr=False)
@@ -61,32 +93,44 @@ class Inversion:
 
     @property
     def duration(self) -> float:
-        """From the first torque to the last (s)."""
+        """Duration from the first to the last torque (s)."""
         return float(self.t[-1])
 
     @property
     def q0(self) -> dict[str, float]:
-        """The posture at rest in which the robot begins, by name, for `simulate(q0=...)`."""
+        """Posture at rest in which the robot begins, by name, for `simulate(q0=...)`."""
         return dict(zip(self.system.names, self.start.tolist()))
 
     @property
     def torque(self) -> dict[str, Profile]:
-        """By link a spline of the torque, for `simulate(torque=...)`; held before and after."""
+        """Splines of the torques by link, for `simulate(torque=...)`; held before and after."""
         times = self.t.tolist()
         return {name: spline(times, each.tolist(), after="hold") for name, each in zip(self.inputs, self.torques.T)}
 
     @property
     def motion(self) -> dict[str, Profile]:
-        """By link a spline of what its actuator moves (the joint, or the motor behind a spring): a reference for
-        feedback, or for `simulate(motion=...)`."""
+        """Splines of the actuated coordinates (joints, or motors behind springs) by link.
+
+        They serve as references of a feedback, or for `simulate(motion=...)`.
+        """
         moved = {each.link: each.coordinate.index for each in self.system.actuators}
         return {name: spline(self.t.tolist(), self.q[:, moved[name]].tolist()) for name in self.inputs}
 
     def play(self, robot: Robot | System | None = None, **options: Any) -> Run:
-        """`simulate` with these torques from rest.
+        """Simulate a robot with these torques from rest.
 
-        robot: another one, such as one with more modes, which begins in its own equilibrium with joints where these
-        begin. options: those of `simulate`, such as rtol or sample.
+        Parameters
+        ----------
+        robot : Robot or System, optional
+            Another robot with the same actuators, such as one with more modes, which begins in its own equilibrium. By
+            default that of the inversion.
+        **options
+            Options of `simulate`, such as `rtol` or `sample`.
+
+        Returns
+        -------
+        Run
+            The simulated run.
         """
         for name in ("duration", "torque", "q0", "v0"):
             if name in options:
@@ -106,18 +150,40 @@ class Inversion:
         return simulate(other, self.duration, torque=self.torque, q0=start, **options)
 
     def missed(self, run: Run) -> Array:
-        """How far the place was from where it should have been (m), at the times of a `run` that played the torques."""
+        """Compute the tracking error of a run.
+
+        Parameters
+        ----------
+        run : Run
+            Run with the torques of the inversion.
+
+        Returns
+        -------
+        ndarray
+            Distance (m) of the point from its desired position, at the times of the run.
+        """
         if not isinstance(run, Run):
             raise TypeError(f"run = {shown(run)}: must be a Run, such as inversion.play() gives")
         system = System(run.robot, native=False)
         there = system.frame(*self.place, run.array("q"))[:, :3, 3]
         from scipy.interpolate import CubicSpline
 
-        wanted = CubicSpline(self.t, self.tip)(np.clip(run.array("time"), 0, self.duration))
-        return np.asarray(np.linalg.norm(there - wanted, axis=1))
+        desired = CubicSpline(self.t, self.tip)(np.clip(run.array("time"), 0, self.duration))
+        return np.asarray(np.linalg.norm(there - desired, axis=1))
 
     def plot(self, run: Run | None = None) -> Figure:
-        """Torques, the place against its path and deflections over time; with a `run` that played them."""
+        """Plot torques, the path of the point and deflections over time.
+
+        Parameters
+        ----------
+        run : Run, optional
+            Run with these torques, drawn for comparison.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from flexarm.plotting.time_series import plot_inversion
 
         return plot_inversion(self, run)
