@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from flexarm.plotting.animate import AnimationStage, coordinates
+from flexarm.plotting.animate import AnimationStage, interpolate_coordinates
 from flexarm.plotting.films import FrameSource
 
 from .runs import cart, spatial, telescope, two_link
@@ -38,7 +38,7 @@ def test_frames_do_not_depend_on_the_samples():
     assert times[0] == 0
     assert times[-1] == 1
     assert np.diff(times)[:-1] == pytest.approx(np.full(len(times) - 2, 1 / 7))
-    q, samples = coordinates(run, times), run.data["q"].values
+    q, samples = interpolate_coordinates(run, times), run.data["q"].values
     for k, name in enumerate(run.data["coordinate"].values):
         assert q[:, k] == pytest.approx(
             run[str(name)].interp(time=times).values, abs=2e-3 * np.abs(samples[:, k]).max()

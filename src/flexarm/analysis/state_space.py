@@ -259,12 +259,12 @@ class StateSpace:
 
     def bode(self, f: Any = None) -> Figure:
         """Magnitude and phase of every output over frequencies `f` (Hz; chosen unless given), a column an input."""
-        from flexarm.plotting.frequency import bode
+        from flexarm.plotting.frequency import bode_figure
 
-        return bode(self, f)
+        return bode_figure(self, f)
 
     def pole_zero_map(self) -> Figure:
         """Poles (crosses) and zeros (rings) in the complex plane."""
-        from flexarm.plotting.frequency import pole_zero_map
+        from flexarm.plotting.frequency import pole_zero_figure
 
-        return pole_zero_map(self)
+        return pole_zero_figure(self)

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
-from flexarm.cli.app import FILE, MAGNIFY, OTHER, PICTURES, RESULTS, SET, assignments, draw, output
-from flexarm.cli.app import film as checked_film
-from flexarm.cli.app import output as checked_output
+from flexarm.cli.app import FILE, MAGNIFY, OTHER, PICTURES, RESULTS, SET, check_output, parse_assignments, save_figure
+from flexarm.cli.app import check_film as checked_film
+from flexarm.cli.app import check_output as checked_output
 from flexarm.foundation.files import write_text
 
 
@@ -35,12 +35,12 @@ def modes(
     import flexarm
     from flexarm.plotting.style import modes_table
 
-    picture = None if plot is None else output("--plot", plot, PICTURES)
+    picture = None if plot is None else check_output("--plot", plot, PICTURES)
     robot = flexarm.load(file)
     if changes:
-        robot = robot.with_(assignments("--set", changes))
+        robot = robot.with_(parse_assignments("--set", changes))
     hold: Any = joints if joints in ("free", "locked") else _holds(joints)
-    found = flexarm.modes(robot, q=assignments("--q", posture), joints=hold)
+    found = flexarm.modes(robot, q=parse_assignments("--q", posture), joints=hold)
     print(robot)
     if not found.names:
         print("this robot has no coordinates: nothing can vibrate")
@@ -55,7 +55,7 @@ def modes(
     if picture is not None:
         from flexarm.plotting.arm_figures import plot_modes
 
-        draw(plot_modes(found), picture)
+        save_figure(plot_modes(found), picture)
         print(f"mode shapes drawn in {picture}")
 
 
@@ -89,11 +89,11 @@ def bode(
 
     import flexarm
 
-    picture = output("--plot", plot, PICTURES)
+    picture = check_output("--plot", plot, PICTURES)
     robot = flexarm.load(file)
     if changes:
-        robot = robot.with_(assignments("--set", changes))
-    q: Any = assignments("--q", posture)
+        robot = robot.with_(parse_assignments("--set", changes))
+    q: Any = parse_assignments("--q", posture)
     if sagging:
         q = flexarm.equilibrium(robot, q)
     model = flexarm.linearize(robot, q=q, inputs=sources, outputs=outputs)
@@ -103,7 +103,7 @@ def bode(
         for each in model.outputs:
             zeros = model[each.name, given.name].zeros
             print(f"zeros from {given.name} to {each.name} (Hz): {_listed(np.abs(zeros) / (2 * np.pi))}{_right(zeros)}")
-    draw(model.bode(), picture)
+    save_figure(model.bode(), picture)
     print(f"frequency response drawn in {picture}")
 
 
@@ -148,16 +148,16 @@ def equations(
     """Print the equations of motion of a robot in closed form."""
     import flexarm
 
-    kind = format_of(form, output)
+    kind = select_format(form, output)
     target = None if output is None else checked_output("--output", output)
     robot = flexarm.load(file)
     if changes:
-        robot = robot.with_(assignments("--set", changes))
+        robot = robot.with_(parse_assignments("--set", changes))
     words = [each.strip() for each in parameters.split(",")]
     keep: Any = words[0] if words[0] in ("symbolic", "numeric") and len(words) == 1 else words
     way: Any = route
     model: Any = stiffening
-    found = flexarm.equations(robot, parameters=keep, route=way, k=assignments("--k", nodes), stiffening=model)
+    found = flexarm.equations(robot, parameters=keep, route=way, k=parse_assignments("--k", nodes), stiffening=model)
     written = getattr(found, kind)()
     if target is None:
         print(written)
@@ -166,7 +166,7 @@ def equations(
     print(f"{found}, written to {target}")
 
 
-def format_of(form: str | None, output: str | None) -> str:
+def select_format(form: str | None, output: str | None) -> str:
     """The format of equations, asked for or by the ending of the file."""
     if form is None:
         endings = {ending: name for name, ending in FORMATS.items()}
@@ -200,9 +200,9 @@ def plot(
     if trajectory or times:
         if what:
             raise ValueError(f"{what[0]}: quantities and --trajectory are two figures; ask for one of them")
-        draw(found.plot_trajectory(times or 5, other=beside, magnify=magnify), picture)
+        save_figure(found.plot_trajectory(times or 5, other=beside, magnify=magnify), picture)
     else:
-        draw(found.plot(*(what or ()), other=beside), picture)
+        save_figure(found.plot(*(what or ()), other=beside), picture)
     print(f"figure in {picture}")
 
 

@@ -59,7 +59,7 @@ FAILED = 1
 INTERRUPTED = 128 + signal.SIGINT  # what a shell expects after Ctrl-C
 TERMINATED = 128 + signal.SIGTERM
 
-CODES = {"completed": 0, "stopped": 0, "interrupted": INTERRUPTED, "failed": FAILED}  # by a run's status
+EXIT_CODE_BY_STATUS = {"completed": 0, "stopped": 0, "interrupted": INTERRUPTED, "failed": FAILED}  # by a run's status
 
 
 class Termination:
@@ -76,7 +76,7 @@ class Termination:
         raise KeyboardInterrupt
 
 
-def assignments(option: str, words: list[str]) -> dict[str, Any]:
+def parse_assignments(option: str, words: list[str]) -> dict[str, Any]:
     """Values are read as YAML, so numbers, lists and names all work."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
@@ -107,7 +107,7 @@ class OutputFile:
         return f"{self.path} (replaced)" if self.replaces else str(self.path)
 
 
-def output(option: str, name: str, endings: Sequence[str] = ()) -> OutputFile:
+def check_output(option: str, name: str, endings: Sequence[str] = ()) -> OutputFile:
     """A file that can be written, or a sentence about the option that named it."""
     path = Path(name)
     if endings and path.suffix.lower() not in endings:
@@ -124,34 +124,34 @@ def output(option: str, name: str, endings: Sequence[str] = ()) -> OutputFile:
     return OutputFile(path, path.exists())
 
 
-def film(option: str, name: str) -> OutputFile:
+def check_film(option: str, name: str) -> OutputFile:
     """The same for a film, whose kind must be one that can be made here."""
-    from flexarm.plotting.films import kind_of
+    from flexarm.plotting.films import select_film_format
 
     try:
-        kind_of(name)
+        select_film_format(name)
     except (ValueError, OSError) as error:
         raise ValueError(f"{option} {error}") from None
-    return output(option, name)
+    return check_output(option, name)
 
 
-def draw(figure: Any, picture: OutputFile) -> None:
+def save_figure(figure: Any, picture: OutputFile) -> None:
     atomically(picture.path, lambda part: figure.savefig(part, dpi=150))
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedResults:
     """Where results are; `problem` is a sentence if that is not where they should be."""
 
     where: str
     problem: str = ""
 
 
-def keep(run: Run, results: OutputFile) -> Kept:
+def save_results(run: Run, results: OutputFile) -> SavedResults:
     """Save a run where it should be or, if that fails, in a temporary folder: hours of work are not lost to a disk."""
     try:
         run.save(results.path)
-        return Kept(str(results))
+        return SavedResults(str(results))
     except OSError as error:
         problem = f"{results.path}: cannot be written ({error.strerror or error})"
     try:
@@ -159,4 +159,4 @@ def keep(run: Run, results: OutputFile) -> Kept:
         run.save(refuge)
     except OSError as error:
         raise OSError(f"{problem}, nor can a temporary file ({error.strerror or error}): the run is lost") from None
-    return Kept(str(refuge), f"{problem}; the results are kept in {refuge}")
+    return SavedResults(str(refuge), f"{problem}; the results are kept in {refuge}")

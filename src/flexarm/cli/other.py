@@ -27,7 +27,7 @@ def paper(
     except ModuleNotFoundError as error:
         if error.name != "flexarm_papers":
             raise
-        raise ValueError(ABSENT) from None
+        raise ValueError(STUDIES_ABSENT) from None
 
     if name is None:
         for each in studies():
@@ -44,7 +44,7 @@ def paper(
     print("pages in " + ", ".join(map(str, pages)))
 
 
-ABSENT = (
+STUDIES_ABSENT = (
     "the studies of the papers are not part of the installed package: they are run from the repository, whose folder "
     "studies/ holds them (make papers, or pip install --editable . there)"
 )

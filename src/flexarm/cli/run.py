@@ -11,8 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flexarm.cli.app import CODES, FAILED, FILE, INTERRUPTED, MAGNIFY, PICTURES, SET, assignments, draw, film, keep
-from flexarm.cli.app import output as checked_output
+from flexarm.cli.app import (
+    EXIT_CODE_BY_STATUS,
+    FAILED,
+    FILE,
+    INTERRUPTED,
+    MAGNIFY,
+    PICTURES,
+    SET,
+    check_film,
+    parse_assignments,
+    save_figure,
+    save_results,
+)
+from flexarm.cli.app import check_output as checked_output
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,20 +59,20 @@ def run(
 
     results = checked_output("--output", file.with_suffix(".nc").name if output is None else output, [".nc"])
     picture = checked_output("--plot", str(results.path.with_suffix(".png")) if plot is None else plot, PICTURES)
-    moving = None if animate is None else film("--animate", animate)
-    robot, options = asked(file, changes, duration, allow_outside)
+    moving = None if animate is None else check_film("--animate", animate)
+    robot, options = read_simulation(file, changes, duration, allow_outside)
     if moving is not None:
         require_frames(options["duration"])
     print(robot)
     found = flexarm.simulate(robot, **options)
-    kept = keep(found, results)  # before anything else can fail
-    code = CODES[found.status]
+    kept = save_results(found, results)  # before anything else can fail
+    code = EXIT_CODE_BY_STATUS[found.status]
     twin = None
     if rigid and code == 0:
         twin = flexarm.simulate(robot.rigid(), **_of_rigid(options, robot.rigid()))
-        code = CODES[twin.status]
+        code = EXIT_CODE_BY_STATUS[twin.status]
     Console(highlight=False).print(run_table(found, flexarm.modes(robot, q=found.data["q"].values[0]), twin))
-    draw(run_figure(found, twin), picture)
+    save_figure(run_figure(found, twin), picture)
     if moving is not None:
         found.animate(moving.path, magnify=magnify, other=twin)
     print(f"results in {kept.where}, figure in {picture}" + (f", film in {moving}" if moving is not None else ""))
@@ -72,13 +84,15 @@ def run(
     raise typer.Exit(code or (FAILED if kept.problem else 0))
 
 
-def asked(file: Path, changes: list[str], duration: float | None, outside: bool) -> tuple[Robot, dict[str, Any]]:
+def read_simulation(
+    file: Path, changes: list[str], duration: float | None, outside: bool
+) -> tuple[Robot, dict[str, Any]]:
     """The robot and the options of `simulate`, from the file and the command line."""
     from flexarm.robot.io.files import read
     from flexarm.simulation.simulation_file import simulation_options
 
     robot, section = read(file)
-    wanted = assignments("--set", changes)
+    wanted = parse_assignments("--set", changes)
     section |= {
         name.removeprefix("simulation."): wanted.pop(name) for name in list(wanted) if name.startswith("simulation.")
     }
@@ -137,7 +151,7 @@ def sweep(
             [DescriptionProblem(SWEEP, ..., "is required: what to vary, see the file format")], str(file)
         )
     wanted = sweep_options(section, str(file))
-    robot, options = asked(file, changes, duration, allow_outside)
+    robot, options = read_simulation(file, changes, duration, allow_outside)
     if replace:
         for each in (results.path, Path(f"{results.path}.part")):
             each.unlink(missing_ok=True)
@@ -149,7 +163,7 @@ def sweep(
     if not done:
         print(f"error: no member of the sweep could be run; {results} says why", file=sys.stderr)
         raise typer.Exit(FAILED)
-    draw(flexarm.plot_sweep(found, list(quantity) or None), picture)
+    save_figure(flexarm.plot_sweep(found, list(quantity) or None), picture)
     print(f"results in {results.path}, figure in {picture}")
 
 
@@ -158,13 +172,13 @@ def _told(found: xr.Dataset) -> int:
     not fail."""
     import numpy as np
 
-    from flexarm.plotting.sweeps import quantities
+    from flexarm.plotting.sweeps import drawable_quantities
 
     states = found["status"].values
     done = int(np.isin(states, ("completed", "stopped")).sum())
     print(f"{done} of {states.size} members ran, in {found.attrs['wall_time']:.3g} s")
     drawn = "member" in found.dims and found.attrs.get("kind") == "monte_carlo"
-    for name, each in quantities(found).items():
+    for name, each in drawable_quantities(found).items():
         values = each.values[np.isfinite(each.values)]
         if not values.size:
             continue

@@ -15,13 +15,13 @@ import numpy as np
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 from flexarm.plotting.arm_points import Arm
-from flexarm.plotting.films import pixels
-from flexarm.plotting.style import JOINT, TWIN, Picture, grid, plain
+from flexarm.plotting.films import render_pixels
+from flexarm.plotting.style import COMPARISON_COLOUR, JOINT_COLOUR, Picture, draw_grid, escape_math
 from flexarm.robot import Revolute
 
-FLAT = 1e-6  # of the size: what counts as nothing
-LEAST = 0.3  # of the size: the least that a picture shows in any direction
-MARGIN = 0.06
+PLANE_TOLERANCE = 1e-6  # of the size: what counts as nothing
+MIN_EXTENT_FRACTION = 0.3  # of the size: the least that a picture shows in any direction
+MARGIN_FRACTION = 0.06
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,14 @@ class ArmView:
     high: Array
 
     @staticmethod
-    def of(cloud: Array) -> ArmView:
+    def fit(cloud: Array) -> ArmView:
         """The view in which a cloud of points (n, 3) is seen best."""
         low, high = cloud.min(axis=0), cloud.max(axis=0)
         extent = high - low
         size = float(extent.max()) or 1.0
-        drawn = next((pair for pair in ((0, 1), (0, 2), (1, 2)) if _rest(extent, pair) < FLAT * size), (0, 1, 2))
+        drawn = next(
+            (pair for pair in ((0, 1), (0, 2), (1, 2)) if _rest(extent, pair) < PLANE_TOLERANCE * size), (0, 1, 2)
+        )
         return ArmView(drawn, *_limits(cloud))
 
     def close(self, cloud: Array) -> ArmView:
@@ -64,7 +66,7 @@ class ArmView:
             )
         if self.flat:
             plot.set_aspect("equal", adjustable="box")
-            grid(plot)
+            draw_grid(plot)
         else:
             self._space(plot)
         return plot
@@ -107,7 +109,7 @@ def _limits(cloud: Array) -> tuple[Array, Array]:
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     extent = high - low
     size = float(extent.max()) or 1.0
-    middle, half = (low + high) / 2, np.maximum(extent, LEAST * size) / 2 + MARGIN * size
+    middle, half = (low + high) / 2, np.maximum(extent, MIN_EXTENT_FRACTION * size) / 2 + MARGIN_FRACTION * size
     return middle - half, middle + half
 
 
@@ -121,7 +123,7 @@ def _few(most: float) -> Any:
     return MaxNLocator(nbins=max(2, round(most)))
 
 
-ARM, PAYLOAD, GROUND = "#0b3c5d", "#d1495b", "0.45"
+ARM_COLOUR, PAYLOAD_COLOUR, GROUND_COLOUR = "#0b3c5d", "#d1495b", "0.45"
 
 
 class Sketch:
@@ -135,7 +137,7 @@ class Sketch:
         plot: Any,
         view: ArmView,
         arm: Arm,
-        colour: Any = ARM,
+        colour: Any = ARM_COLOUR,
         width: float = 2.6,
         label: str | None = None,
         twin: bool = False,
@@ -143,12 +145,18 @@ class Sketch:
         self.view = view
         self._moving: list[tuple[Any, Array]] = []
         over = 2 if twin else 3
-        main, lump, joint = (TWIN, TWIN, TWIN) if twin else (colour, PAYLOAD, JOINT)
+        main, lump, joint = (
+            (COMPARISON_COLOUR, COMPARISON_COLOUR, COMPARISON_COLOUR)
+            if twin
+            else (colour, PAYLOAD_COLOUR, JOINT_COLOUR)
+        )
         round_ends: dict[str, Any] = {"solid_capstyle": "round", "color": main, "zorder": over}
         for rail in arm.rails:
-            plot.plot(*view.data(rail), color=GROUND, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1)
+            plot.plot(*view.data(rail), color=GROUND_COLOUR, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1)
         for support in arm.supports:
-            plot.plot(*view.data(support), color=GROUND, linestyle="", marker="^", markersize=3.4 * width, zorder=1.2)
+            plot.plot(
+                *view.data(support), color=GROUND_COLOUR, linestyle="", marker="^", markersize=3.4 * width, zorder=1.2
+            )
         for number, (name, points) in enumerate(arm.links.items()):
             wide = {"linewidth": 2.6 * width, "alpha": 0.45} if name in arm.sleeves else {"linewidth": width}
             drawn = view.line(plot, label=None if number else label, **wide, **round_ends)
@@ -179,7 +187,7 @@ class Sketch:
         self._moving.append((self.view.line(plot, **style), points))
 
 
-TURNS = 12  # of each joint: postures from which it is seen where a robot may go
+POSTURES_PER_JOINT = 12  # of each joint: postures from which it is seen where a robot may go
 WIDTH = 6.0  # inches
 DPI = 80
 
@@ -189,7 +197,7 @@ class FrameRenderer:
 
     def __init__(self, system: System, q: Array, marks: Array) -> None:
         self.system = system
-        self.view = ArmView.of(np.concatenate([Arm(system, _turned(system, q)).cloud, marks]))
+        self.view = ArmView.fit(np.concatenate([Arm(system, _turned(system, q)).cloud, marks]))
 
     def image(self, q: Array, marks: Array, title: str = "") -> Any:
         """The posture q (nq,) and marks (n, 3) as an array (height, width, 3) of bytes."""
@@ -197,9 +205,9 @@ class FrameRenderer:
         figure.set_dpi(DPI)
         Sketch(plot, self.view, Arm(self.system, q[None])).show(0)
         if len(marks):
-            plot.plot(*self.view.data(marks), color=PAYLOAD, linestyle="", marker="x", markersize=9, zorder=5)
-        plot.set_title(plain(title), loc="right", fontsize=10, fontfamily="monospace")
-        return pixels(figure)
+            plot.plot(*self.view.data(marks), color=PAYLOAD_COLOUR, linestyle="", marker="x", markersize=9, zorder=5)
+        plot.set_title(escape_math(title), loc="right", fontsize=10, fontfamily="monospace")
+        return render_pixels(figure)
 
 
 def _turned(system: System, q: Array) -> Array:
@@ -208,7 +216,7 @@ def _turned(system: System, q: Array) -> Array:
     found = [straight]
     for link in system.robot.links if not system.constraints else ():
         if isinstance(link.joint, Revolute):
-            for angle in np.linspace(-np.pi, np.pi, TURNS, endpoint=False):
+            for angle in np.linspace(-np.pi, np.pi, POSTURES_PER_JOINT, endpoint=False):
                 found.append(straight.copy())
                 found[-1][system.joint(link.name).index] = angle
     return np.array(found)

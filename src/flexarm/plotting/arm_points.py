@@ -29,14 +29,14 @@ from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
 from flexarm.robot.supported_types import Kinds
 
-DRAWN = Kinds(
+DRAWABLE_KINDS = Kinds(
     "the drawing",
     {
         Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Sleeve, Weld),
         Constraint: (Loop, OnLine, OnPlane, PointSupport),
     },
 )
-GUIDE = 0.035  # half the length of a guide, as a fraction of the robot's
+GUIDE_HALF_LENGTH = 0.035  # half the length of a guide, as a fraction of the robot's
 
 
 class Arm:
@@ -48,9 +48,9 @@ class Arm:
     """
 
     def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41, straight: int = 2) -> None:
-        DRAWN.require(system.robot)
+        DRAWABLE_KINDS.require(system.robot)
         self.system = system
-        self.q, self._bow = magnified(system, q, magnify), magnify if closed(system) else 1.0
+        self.q, self._bow = magnify_deflections(system, q, magnify), magnify if has_closed_loop(system) else 1.0
         self.links = {link.name: self._axis(link, points, straight) for link in system.robot.links}
         self.sleeves = {each.on for each in system.robot.every_constraint if isinstance(each, Mouth)}
         n = len(self.q)
@@ -123,7 +123,7 @@ class Arm:
 
     def _guides(self) -> Iterator[Array]:
         """A short piece of a straight line where a link slides, along the way it slides."""
-        whole = GUIDE * sum(link.length for link in self.system.robot.links)
+        whole = GUIDE_HALF_LENGTH * sum(link.length for link in self.system.robot.links)
         for link in self._jointed(Riding, FixedPrismatic):
             half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # an end, not a carriage
             rotation, place = self._ride(link) if isinstance(link.joint, Riding) else self._hold(link)
@@ -195,15 +195,15 @@ class Arm:
         return np.asarray(self.q[:, self.system.joint(link.name).index])
 
 
-def magnified(system: System, q: Array, magnify: float) -> Array:
+def magnify_deflections(system: System, q: Array, magnify: float) -> Array:
     """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied, unless that would tear a loop open."""
     out = np.array(q, dtype=float)
-    if not closed(system):
+    if not has_closed_loop(system):
         out[:, system.elastic] *= magnify
     return out
 
 
-def closed(system: System) -> bool:
+def has_closed_loop(system: System) -> bool:
     """Whether links form a closed loop."""
     return any(isinstance(each, Loop) for each in system.robot.constraints)
 

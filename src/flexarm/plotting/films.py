@@ -21,7 +21,7 @@ from uuid import uuid4
 import numpy as np
 
 from flexarm.foundation.progress import Progress
-from flexarm.plotting.style import file_name
+from flexarm.plotting.style import require_file_name
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from flexarm.plotting.animate import Animation, AnimationStage
 
 
-PAGE = """<!DOCTYPE html>
+PAGE_TEMPLATE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>flexarm</title></head><body>
 {player}
 </body></html>
 """
 
 # {id}, {pause} and {frames} are filled in; several players may stand on one page, as in a notebook
-PLAYER = """<div id="{id}" style="display: inline-block; max-width: 100%">
+PLAYER_TEMPLATE = """<div id="{id}" style="display: inline-block; max-width: 100%">
 <img alt="a frame of the film" style="max-width: 100%">
 <div style="display: flex; gap: 0.5em; align-items: center">
 <button type="button" title="play or pause" style="width: 3em">&#9654;</button>
@@ -73,22 +73,22 @@ PLAYER = """<div id="{id}" style="display: inline-block; max-width: 100%">
 </div>"""
 
 
-def player(frames: Iterable[bytes], fps: float) -> str:
+def html_player(frames: Iterable[bytes], fps: float) -> str:
     """PNG pictures and what plays them, a piece of HTML."""
     images = ["data:image/png;base64," + base64.b64encode(frame).decode("ascii") for frame in frames]
     parts = {"{id}": f"film-{uuid4().hex}", "{pause}": f"{1000 / fps:.6g}", "{frames}": json.dumps(images)}
-    html = PLAYER
+    html = PLAYER_TEMPLATE
     for name, value in parts.items():
         html = html.replace(name, value)
     return html
 
 
-def page(content: str) -> str:
+def html_page(content: str) -> str:
     """A whole page for a browser."""
-    return PAGE.replace("{player}", content)
+    return PAGE_TEMPLATE.replace("{player}", content)
 
 
-COLOURS = 64  # of a frame: few lines, smooth edges
+PALETTE_SIZE = 64  # of a frame: few lines, smooth edges
 
 
 class FilmFormat(ABC):
@@ -135,16 +135,16 @@ class Mp4Format(FilmFormat):
 
 class HtmlFormat(FilmFormat):
     def write(self, animation: Animation, path: str) -> None:
-        Path(path).write_text(page(filmed(animation)), encoding="utf-8")
+        Path(path).write_text(html_page(render_html_player(animation)), encoding="utf-8")
 
 
-KINDS: dict[str, FilmFormat] = {".gif": GifFormat(), ".mp4": Mp4Format(), ".html": HtmlFormat()}
+FILM_FORMATS: dict[str, FilmFormat] = {".gif": GifFormat(), ".mp4": Mp4Format(), ".html": HtmlFormat()}
 
 
-def kind_of(path: str | os.PathLike[str]) -> FilmFormat:
+def select_film_format(path: str | os.PathLike[str]) -> FilmFormat:
     """The film that a file name asks for, checked before any work."""
-    target = file_name("path", path)
-    kind = KINDS.get(target.suffix.lower())
+    target = require_file_name("path", path)
+    kind = FILM_FORMATS.get(target.suffix.lower())
     if kind is None:
         raise ValueError(f"{target}: an animation must end in .gif, .mp4 or .html")
     if target.is_dir():
@@ -155,11 +155,11 @@ def kind_of(path: str | os.PathLike[str]) -> FilmFormat:
     return kind
 
 
-def filmed(animation: Animation) -> str:
+def render_html_player(animation: Animation) -> str:
     """Frames and buttons as HTML."""
     stage = _stage(animation, animation.fps)
     camera = FrameSource(stage)
-    return player((camera.png() for _ in _watched(stage, animation)), animation.fps)
+    return html_player((camera.png() for _ in _watched(stage, animation)), animation.fps)
 
 
 class FrameSource:
@@ -176,7 +176,7 @@ class FrameSource:
         self.canvas.draw()
         self._still = self.canvas.copy_from_bbox(stage.figure.bbox)
         stage.show(len(stage.times) - 1)  # the last frame has every colour, the whole trace among them
-        self._palette = with_white(self._shot().quantize(COLOURS))
+        self._palette = whiten_background(self._shot().quantize(PALETTE_SIZE))
 
     def image(self) -> Image.Image:
         """What the stage shows now, in the same few colours every time."""
@@ -196,7 +196,7 @@ class FrameSource:
         return Image.fromarray(np.asarray(self.canvas.buffer_rgba())[..., :3].copy())
 
 
-def with_white(image: Image.Image) -> Image.Image:
+def whiten_background(image: Image.Image) -> Image.Image:
     """The same picture, its brightest colours exactly white: paper is not grey."""
     colours = np.array(image.getpalette()).reshape(-1, 3)
     colours[colours.min(axis=1) >= 249] = 255
@@ -226,7 +226,7 @@ def _watched(stage: AnimationStage, animation: Animation) -> Iterator[int]:
             yield k
 
 
-def pixels(figure: Any) -> Any:
+def render_pixels(figure: Any) -> Any:
     """What a figure looks like, as an array (height, width, 3) of bytes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

@@ -17,7 +17,7 @@ import numpy as np
 from flexarm.analysis.state_space import StateSpace
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array
-from flexarm.plotting.style import STYLES, Picture, grid, line, plain
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid, draw_line, escape_math
 
 if TYPE_CHECKING:
     from flexarm.analysis.campbell import Campbell
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flexarm.control.shapers import Shaper
 
 
-FLAT = 1e-9  # of a frequency: what differs by less is the same everywhere
+CONSTANT_FREQUENCY_TOLERANCE = 1e-9  # of a frequency: what differs by less is the same everywhere
 
 
 def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
@@ -49,13 +49,13 @@ def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
                 f"{order:g}x", (reached, order * reached / (2 * np.pi)), fontsize=8, color="0.4", ha="right", va="top"
             )
     for mode in range(frequencies.shape[1]):
-        line(plot, mode, speeds, frequencies[:, mode], f"mode {mode + 1}")
+        draw_line(plot, mode, speeds, frequencies[:, mode], f"mode {mode + 1}")
         grows = np.where(found.unstable[:, mode], frequencies[:, mode], np.nan)
-        plot.plot(speeds, grows, color=STYLES[1][0], linewidth=4, alpha=0.4, zorder=0)
+        plot.plot(speeds, grows, color=LINE_STYLES[1][0], linewidth=4, alpha=0.4, zorder=0)
     plot.set_ylim(0, top)
-    plot.set_xlabel(plain(f"speed of {found.joint} (rad/s)"))
+    plot.set_xlabel(escape_math(f"speed of {found.joint} (rad/s)"))
     plot.set_ylabel("frequency (Hz)")
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
@@ -63,7 +63,7 @@ def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
 def map_figure(found: FrequencyMap) -> Picture:
     """Frequencies as lines over one joint, or as contours over two, a panel for each mode."""
     names, ranges = list(found.over), list(found.over.values())
-    labels = [plain(f"{name} ({found.units[name]})") for name in names]
+    labels = [escape_math(f"{name} ({found.units[name]})") for name in names]
     if len(names) > 2:
         raise ValueError(f"a map over {len(names)} joints has no figure; take a part of its data, .data.sel(...)")
     if any(len(values) < 2 for values in ranges):
@@ -73,11 +73,11 @@ def map_figure(found: FrequencyMap) -> Picture:
         figure = Picture(figsize=(7.0, 4.0))
         plot = figure.add_subplot()
         for mode in range(count):
-            line(plot, mode, ranges[0], found.frequencies[:, mode], f"mode {mode + 1}")
+            draw_line(plot, mode, ranges[0], found.frequencies[:, mode], f"mode {mode + 1}")
         plot.set_xlabel(labels[0])
         plot.set_ylabel("frequency (Hz)")
         plot.set_ylim(bottom=0)
-        grid(plot)
+        draw_grid(plot)
         plot.legend(fontsize=8, frameon=False)
         return figure
     columns = min(count, 3)
@@ -86,7 +86,9 @@ def map_figure(found: FrequencyMap) -> Picture:
     for mode in range(count):
         plot = figure.add_subplot(rows, columns, mode + 1)
         values = found.frequencies[:, :, mode].T
-        if np.isfinite(values).any() and np.nanmax(values) - np.nanmin(values) > FLAT * np.nanmax(values):
+        if np.isfinite(values).any() and np.nanmax(values) - np.nanmin(
+            values
+        ) > CONSTANT_FREQUENCY_TOLERANCE * np.nanmax(values):
             filled = plot.contourf(*ranges, values, levels=12, cmap="viridis")
             figure.colorbar(filled, ax=plot, label="Hz")
             said = f"mode {mode + 1}"
@@ -101,11 +103,11 @@ def map_figure(found: FrequencyMap) -> Picture:
     return figure
 
 
-POINTS = 600
-FEW = 7  # ticks of a phase
+FREQUENCY_COUNT = 600
+MAX_PHASE_TICK_COUNT = 7  # ticks of a phase
 
 
-def bode(model: StateSpace, f: Any = None) -> Picture:
+def bode_figure(model: StateSpace, f: Any = None) -> Picture:
     """Magnitude and phase of every output over frequency, a column for each input."""
     if not model.inputs or not model.outputs:
         raise ValueError("bode: the model has no inputs or no outputs")
@@ -120,32 +122,32 @@ def bode(model: StateSpace, f: Any = None) -> Picture:
         lower = figure.add_subplot(2, columns, columns + column + 1, sharex=upper)
         for k, output in enumerate(model.outputs):
             unit = f"{output.unit}/({given.unit})" if " " in given.unit else f"{output.unit}/{given.unit}"
-            line(upper, k, frequencies, np.abs(response[:, k, column]), f"{output.name} ({unit})")
-            line(lower, k, frequencies, np.degrees(_phase(response[:, k, column])), output.name)
+            draw_line(upper, k, frequencies, np.abs(response[:, k, column]), f"{output.name} ({unit})")
+            draw_line(lower, k, frequencies, np.degrees(_phase(response[:, k, column])), output.name)
         upper.set_xscale("log")
         upper.set_yscale("log")
-        upper.set_title(plain(f"from {given}"), fontsize=10)
+        upper.set_title(escape_math(f"from {given}"), fontsize=10)
         upper.set_ylabel("magnitude")
         upper.tick_params(labelbottom=False)
         lower.set_yticks(_turns(*lower.get_ylim()))
         lower.set_ylabel("phase (degrees)")
         lower.set_xlabel("frequency (Hz)")
         for plot in (upper, lower):
-            grid(plot)
+            draw_grid(plot)
         upper.legend(fontsize=8, frameon=False)
     return figure
 
 
-def pole_zero_map(model: StateSpace) -> Picture:
+def pole_zero_figure(model: StateSpace) -> Picture:
     """Poles (crosses) and zeros (rings) in the complex plane."""
     figure = Picture(figsize=(6.4, 5.2))
     plot = figure.add_subplot()
     poles = model.poles
-    plot.plot(poles.real, poles.imag, linestyle="", marker="x", color=STYLES[0][0], label="poles")
+    plot.plot(poles.real, poles.imag, linestyle="", marker="x", color=LINE_STYLES[0][0], label="poles")
     if len(model.inputs) == len(model.outputs):
         zeros = model.zeros
         shown = zeros[np.abs(zeros) <= 3 * np.abs(poles).max(initial=0.0)]
-        ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": STYLES[1][0]}
+        ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": LINE_STYLES[1][0]}
         plot.plot(shown.real, shown.imag, linestyle="", marker="o", label="zeros", **ring)
     if model.dt is not None:
         turn = np.exp(2j * np.pi * np.linspace(0, 1, 200))
@@ -161,14 +163,14 @@ def pole_zero_map(model: StateSpace) -> Picture:
     unit = " (rad/s)" if model.dt is None else ""
     plot.set_xlabel(f"real part{unit}")
     plot.set_ylabel(f"imaginary part{unit}")
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False)
     return figure
 
 
 def _turns(low: float, high: float) -> Array:
     """Ticks of phases (degrees): quarters of a turn, or as many of them that few are enough."""
-    step = next(each for each in (45, 90, 180, 360, 720, 1440, 10**9) if (high - low) / each <= FEW)
+    step = next(each for each in (45, 90, 180, 360, 720, 1440, 10**9) if (high - low) / each <= MAX_PHASE_TICK_COUNT)
     return np.asarray(step * np.arange(np.ceil(low / step), np.floor(high / step) + 1), dtype=float)
 
 
@@ -204,11 +206,11 @@ def _frequencies(model: StateSpace) -> Array:
     # around resonances the curve turns within a share of the frequency that is their damping
     peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
     near = np.concatenate([peak * (1 + np.array([-0.01, -0.001, 0.001, 0.01])) for peak in peaks] or [np.zeros(0)])
-    both = np.concatenate([np.geomspace(low, high, POINTS), near])
+    both = np.concatenate([np.geomspace(low, high, FREQUENCY_COUNT), near])
     return np.unique(both[(both >= low) & (both <= high)])
 
 
-RANGE = 1e-6  # of the highest: what is lower is not drawn
+AMPLITUDE_RANGE = 1e-6  # of the highest: what is lower is not drawn
 
 
 def spectrum_figure(spectrum: Spectrum) -> Picture:
@@ -217,13 +219,15 @@ def spectrum_figure(spectrum: Spectrum) -> Picture:
     values = spectrum.density if dense else spectrum.amplitude
     figure = Picture(figsize=(7.0, 3.8))
     plot = figure.add_subplot()
-    line(plot, 0, spectrum.frequency[1:], values[1:], spectrum.name)
+    draw_line(plot, 0, spectrum.frequency[1:], values[1:], spectrum.name)
     top = float(values[1:].max(initial=0.0))
     if top > 0:
         plot.set_yscale("log")
-        plot.set_ylim(max(RANGE**2 * top if dense else RANGE * top, float(values[1:].min()) / 2), 4 * top)
+        plot.set_ylim(
+            max(AMPLITUDE_RANGE**2 * top if dense else AMPLITUDE_RANGE * top, float(values[1:].min()) / 2), 4 * top
+        )
     for each in spectrum.peaks() if not dense else ():
-        plot.plot(each.frequency, each.amplitude, marker="o", markersize=4, color=STYLES[1][0], linestyle="")
+        plot.plot(each.frequency, each.amplitude, marker="o", markersize=4, color=LINE_STYLES[1][0], linestyle="")
         plot.annotate(
             f"{each.frequency:.4g} Hz",
             (each.frequency, each.amplitude),
@@ -235,9 +239,9 @@ def spectrum_figure(spectrum: Spectrum) -> Picture:
     square = f" (({unit})$^2$/Hz)" if unit else " (1/Hz)"
     plot.set_ylabel(f"density of power{square}" if dense else f"amplitude{f' ({unit})' if unit else ''}")
     plot.set_xlabel("frequency (Hz)")
-    plot.set_title(plain(spectrum.name), fontsize=10)
+    plot.set_title(escape_math(spectrum.name), fontsize=10)
     plot.set_xlim(0, float(np.asarray(spectrum.frequency)[-1]))
-    grid(plot)
+    draw_grid(plot)
     return figure
 
 
@@ -245,8 +249,8 @@ def decay_figure(decay: Decay) -> Picture:
     """A signal over time and what its vibrations add up to, with their envelope where there is one only."""
     figure = Picture(figsize=(7.0, 3.8))
     plot = figure.add_subplot()
-    line(plot, 0, decay.times, decay.values, decay.name)
-    line(plot, 1, decay.times, decay(decay.times), f"found (fit {decay.fit:.5g})")
+    draw_line(plot, 0, decay.times, decay.values, decay.name)
+    draw_line(plot, 1, decay.times, decay(decay.times), f"found (fit {decay.fit:.5g})")
     if len(decay.frequencies) == 1:
         s = decay.times - decay.times[0]
         size = decay.amplitudes[0] * np.exp(-decay.damping_ratios[0] * 2 * np.pi * decay.frequencies[0] * s)
@@ -254,9 +258,9 @@ def decay_figure(decay: Decay) -> Picture:
             plot.plot(decay.times, decay.offset + sign * size, color="0.6", linewidth=0.8, linestyle=":")
     said = [f"{f:.4g} Hz, ratio {zeta:.3g}" for f, zeta in zip(decay.frequencies, decay.damping_ratios)]
     plot.set_title("; ".join(said), fontsize=10)
-    plot.set_ylabel(plain(f"{decay.name} ({decay.unit})" if decay.unit not in ("", "1") else decay.name))
+    plot.set_ylabel(escape_math(f"{decay.name} ({decay.unit})" if decay.unit not in ("", "1") else decay.name))
     plot.set_xlabel("time (s)")
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False)
     return figure
 
@@ -268,22 +272,22 @@ def response_figure(found: FrequencyResponse, other: Any = None) -> Picture:
     f = found.frequency
     figure = Picture(figsize=(7.0, 6.4))
     upper, middle, lower = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 1])
-    line(upper, 0, f, found.magnitude, "run")
-    line(middle, 0, f, np.degrees(found.phase), "run")
+    draw_line(upper, 0, f, found.magnitude, "run")
+    draw_line(middle, 0, f, np.degrees(found.phase), "run")
     if other is not None:
         model = other[found.output, found.input].frf(f)[:, 0, 0]
-        line(upper, 1, f, np.abs(model), "linear model")
-        line(middle, 1, f, np.degrees(np.unwrap(np.angle(model))), "linear model")
-    line(lower, 2, f, found.coherence, "coherence")
+        draw_line(upper, 1, f, np.abs(model), "linear model")
+        draw_line(middle, 1, f, np.degrees(np.unwrap(np.angle(model))), "linear model")
+    draw_line(lower, 2, f, found.coherence, "coherence")
     upper.set_yscale("log")
-    upper.set_ylabel(plain(f"magnitude ({found.unit})"))
-    upper.set_title(plain(f"from {found.input} to {found.output}"), fontsize=10)
+    upper.set_ylabel(escape_math(f"magnitude ({found.unit})"))
+    upper.set_title(escape_math(f"from {found.input} to {found.output}"), fontsize=10)
     middle.set_ylabel("phase (degrees)")
     lower.set_ylabel("coherence")
     lower.set_ylim(0, 1.05)
     lower.set_xlabel("frequency (Hz)")
     for plot in (upper, middle, lower):
-        grid(plot)
+        draw_grid(plot)
     upper.legend(fontsize=8, frameon=False)
     return figure
 
@@ -295,12 +299,12 @@ def plot_sensitivity(shapers: Mapping[str, Shaper], frequencies: Any = None) -> 
     figure = Picture(figsize=(7.0, 3.6))
     plot = figure.add_subplot()
     for k, (label, each) in enumerate(shapers.items()):
-        line(plot, k, f, 100 * each.residual(f, min(each.ratios)), label)
+        draw_line(plot, k, f, 100 * each.residual(f, min(each.ratios)), label)
     for frequency in modelled:
         plot.axvline(frequency, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     plot.set_xlabel("frequency of the vibration (Hz)")
     plot.set_ylabel("vibration left (%)")
     plot.set_ylim(bottom=0)
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False)
     return figure

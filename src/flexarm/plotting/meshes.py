@@ -18,8 +18,8 @@ from flexarm.robot import Link, PointMass, Revolute
 from flexarm.robot.joints import MovingJoint
 from flexarm.robot.sections import Box, Circle, IBeam, Plain, Rectangle, Section, Tube
 
-ROUND = 20  # corners of a circle
-SLENDER = 1 / 80  # of the length: thickness of a link of which no section is known
+CIRCLE_CORNER_COUNT = 20  # corners of a circle
+DEFAULT_THICKNESS_RATIO = 1 / 80  # of the length: thickness of a link of which no section is known
 
 
 def outline(section: Section | None, xi: float, length: float) -> Array:
@@ -32,7 +32,7 @@ def outline(section: Section | None, xi: float, length: float) -> Array:
     [[0.01, 0.015], [-0.01, 0.015], [-0.01, -0.015], [0.01, -0.015]]
     """
     if section is None:
-        return _rectangle(SLENDER * length, SLENDER * length)
+        return _rectangle(DEFAULT_THICKNESS_RATIO * length, DEFAULT_THICKNESS_RATIO * length)
     shape = section.plain_at(xi)
     found = None if shape is None else _of_shape(shape)
     if found is not None:
@@ -41,7 +41,7 @@ def outline(section: Section | None, xi: float, length: float) -> Array:
     return _rectangle(np.sqrt(12 * numbers.I_z / numbers.A), np.sqrt(12 * numbers.I_y / numbers.A))
 
 
-def hollow(section: Section | None) -> bool:
+def has_open_ends(section: Section | None) -> bool:
     """Whether the ends of a link stay open when it is drawn by its outlines."""
     shapes = () if section is None else section.plain_sections.values()
     return any(isinstance(each, (Tube, Box, IBeam)) for each in shapes)
@@ -52,7 +52,7 @@ def extent(corners: Array) -> float:
     return float(np.ptp(corners, axis=0).max())
 
 
-def alike(outlines: list[Array]) -> Array:
+def match_corner_counts(outlines: list[Array]) -> Array:
     """Outlines along a link (n, k, 2) with as many corners each: on the longest edges of the poorer ones some are
     put in."""
     most = max(len(each) for each in outlines)
@@ -63,7 +63,7 @@ def _of_shape(shape: Plain) -> Array | None:
     if isinstance(shape, (Rectangle, Box)):
         return _rectangle(shape.width, shape.height)
     if isinstance(shape, (Circle, Tube)):
-        turn = 2 * np.pi * np.arange(ROUND) / ROUND
+        turn = 2 * np.pi * np.arange(CIRCLE_CORNER_COUNT) / CIRCLE_CORNER_COUNT
         radius = (shape.diameter if isinstance(shape, Circle) else shape.outer) / 2
         return radius * np.column_stack([np.cos(turn), np.sin(turn)])
     if isinstance(shape, IBeam):
@@ -88,9 +88,9 @@ def _with_corners(corners: Array, count: int) -> Array:
 Kind = Literal["link", "joint", "drive", "mass", "ground"]
 Faces = np.ndarray[Any, np.dtype[np.int64]]
 
-STEEL = 7850.0  # kg/m3: masses are drawn as balls of steel
-AROUND = 12  # corners of rods and hinges
-TWISTED = 9  # sections of a link at which its twist is looked up
+STEEL_DENSITY = 7850.0  # kg/m3: masses are drawn as balls of steel
+ROD_CORNER_COUNT = 12  # corners of rods and hinges
+MAX_TWIST_STATION_COUNT = 9  # sections of a link at which its twist is looked up
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Solid:
     along: Faces | None = None
 
 
-class Solids:
+class ArmSolids:
     """What an arm in its postures looks like in space; `thicken` multiplies the sections, not the lengths."""
 
     def __init__(self, arm: Arm, thicken: float = 1.0) -> None:
@@ -125,7 +125,9 @@ class Solids:
         found = {}
         for link in self.robot.links:
             stations = np.linspace(0, 1, self.arm.links[link.name].shape[1])
-            found[link.name] = self.thicken * alike([outline(link.section, xi, link.length) for xi in stations])
+            found[link.name] = self.thicken * match_corner_counts(
+                [outline(link.section, xi, link.length) for xi in stations]
+            )
         return found
 
     def _size(self, link: Link) -> float:
@@ -147,7 +149,7 @@ class Solids:
                 axis[:, :, None] + corners[None, :, :, :1] * y[:, :, None] + corners[None, :, :, 1:] * z[:, :, None]
             )
             stations, k = corners.shape[:2]
-            faces, along = skin(stations, k, caps=not hollow(link.section))
+            faces, along = triangulate_rings(stations, k, caps=not has_open_ends(link.section))
             yield Solid("link", points.reshape(len(axis), -1, 3), faces, link.name, along)
 
     def _hinges(self) -> Iterator[Solid]:
@@ -168,7 +170,7 @@ class Solids:
 
     def _masses(self) -> Iterator[Solid]:
         for k, (link, lump, _) in enumerate(self.arm.lumps):
-            yield self._ball("mass", self.arm.masses[:, k], max(ball(lump), 0.6 * self._size(link)))
+            yield self._ball("mass", self.arm.masses[:, k], max(steel_ball_radius(lump), 0.6 * self._size(link)))
 
     def _rods(self) -> Iterator[Solid]:
         n, arm = len(self.arm.q), self.arm
@@ -209,7 +211,7 @@ class Solids:
         return y, np.cross(tangents, y)
 
     def _twisted(self, link: Link, y: Array, tangents: Array) -> Array:
-        stations = np.unique(np.linspace(0, y.shape[1] - 1, TWISTED).astype(int))
+        stations = np.unique(np.linspace(0, y.shape[1] - 1, MAX_TWIST_STATION_COUNT).astype(int))
         angles = np.zeros((len(y), len(stations)))
         for column, k in enumerate(stations):
             x = link.length * k / (y.shape[1] - 1)
@@ -224,28 +226,28 @@ class Solids:
         """A round bar between two points (n, 3)."""
         along = _unit(end - begin)
         aside = _unit(np.cross(along, np.where(np.abs(along[:, :1]) < 0.8, [[1.0, 0, 0]], [[0, 1.0, 0]])))
-        turn = 2 * np.pi * np.arange(AROUND) / AROUND
+        turn = 2 * np.pi * np.arange(ROD_CORNER_COUNT) / ROD_CORNER_COUNT
         ring = radius * (
             np.cos(turn)[None, :, None] * aside[:, None] + np.sin(turn)[None, :, None] * np.cross(along, aside)[:, None]
         )
         points = np.concatenate([begin[:, None] + ring, end[:, None] + ring], axis=1)
-        return Solid(kind, points, skin(2, AROUND, caps=True)[0])
+        return Solid(kind, points, triangulate_rings(2, ROD_CORNER_COUNT, caps=True)[0])
 
     def _ball(self, kind: Kind, centre: Array, radius: float) -> Solid:
         points, faces = _sphere()
         return Solid(kind, centre[:, None] + radius * points, faces)
 
 
-def ball(lump: PointMass) -> float:
+def steel_ball_radius(lump: PointMass) -> float:
     """Radius (m) of the ball of steel that has a lump's mass.
 
     >>> round(ball(PointMass(1.0)), 4)
     0.0312
     """
-    return float((3 * lump.mass / (4 * np.pi * STEEL)) ** (1 / 3))
+    return float((3 * lump.mass / (4 * np.pi * STEEL_DENSITY)) ** (1 / 3))
 
 
-def skin(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
+def triangulate_rings(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
     """Triangles between rings of k points each, and the ring at which each begins."""
     ring, corner = (each.ravel() for each in np.meshgrid(np.arange(rings - 1), np.arange(k), indexing="ij"))
     a, b = ring * k + corner, ring * k + (corner + 1) % k
@@ -270,7 +272,7 @@ def _sphere(rows: int = 8, columns: int = 14) -> tuple[Array, Faces]:
         axis=-1,
     ).reshape(-1, 3)
     points = np.concatenate([belt, [[0, 0, 1.0], [0, 0, -1.0]]])
-    body = skin(rows - 1, columns, caps=False)[0]
+    body = triangulate_rings(rows - 1, columns, caps=False)[0]
     here, following = np.arange(columns), (np.arange(columns) + 1) % columns
     last = (rows - 2) * columns
     north = np.column_stack([np.full(columns, len(belt)), here, following])

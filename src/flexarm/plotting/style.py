@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # far apart also for those who see colours otherwise; different dashes: readable in grey
-STYLES: list[tuple[str, Any]] = [
+LINE_STYLES: list[tuple[str, Any]] = [
     ("#0b3c5d", "-"),
     ("#d9600f", "--"),
     ("#009988", "-."),
@@ -43,8 +43,8 @@ STYLES: list[tuple[str, Any]] = [
     ("#8877dd", (0, (3, 1, 1, 1))),
     ("#5f5f5f", (0, (8, 2))),
 ]
-TWIN = "0.6"  # what is drawn only for comparison
-JOINT = "0.15"
+COMPARISON_COLOUR = "0.6"  # what is drawn only for comparison
+JOINT_COLOUR = "0.15"
 
 
 class Picture(Figure):
@@ -59,41 +59,41 @@ class Picture(Figure):
         return file.getvalue()
 
 
-def line(plot: Any, k: int, t: Any, values: Any, label: str) -> None:
+def draw_line(plot: Any, k: int, t: Any, values: Any, label: str) -> None:
     """A line in the k-th style."""
-    colour, dashes = STYLES[k % len(STYLES)]
-    plot.plot(t, values, color=colour, linestyle=dashes, linewidth=1.2, label=plain(label))
+    colour, dashes = LINE_STYLES[k % len(LINE_STYLES)]
+    plot.plot(t, values, color=colour, linestyle=dashes, linewidth=1.2, label=escape_math(label))
 
 
-def plain(text: str) -> str:
+def escape_math(text: str) -> str:
     """A text as it is written: a $ in a name is a $."""
     return text.replace("$", r"\$")
 
 
-def wrapped(text: str, width: float) -> str:
+def wrap_title(text: str, width: float) -> str:
     """A title in as many lines as it takes at this width (inches)."""
-    return plain(fill(text, int(11 * width)))
+    return escape_math(fill(text, int(11 * width)))
 
 
-def grid(plot: Any) -> None:
+def draw_grid(plot: Any) -> None:
     plot.grid(color="0.9", linewidth=0.6)
     plot.set_axisbelow(True)
 
 
-MAX_TIMES = 1000  # postures in a picture: more take minutes and cannot be told apart
+MAX_POSTURE_COUNT = 1000  # postures in a picture: more take minutes and cannot be told apart
 
 
-def a_run(name: str, value: object) -> Run:
+def require_run(name: str, value: object) -> Run:
     if not isinstance(value, Run):
         raise TypeError(f"{name} = {shown(value)}: must be a run, as fa.simulate gives it")
     return value
 
 
-def a_run_or_none(name: str, value: object) -> Run | None:
-    return None if value is None else a_run(name, value)
+def require_optional_run(name: str, value: object) -> Run | None:
+    return None if value is None else require_run(name, value)
 
 
-def names(name: str, values: Sequence[object]) -> list[str]:
+def require_names(name: str, values: Sequence[object]) -> list[str]:
     """Names of quantities; whether the run has them is seen later."""
     for value in values:
         if not isinstance(value, str):
@@ -101,40 +101,42 @@ def names(name: str, values: Sequence[object]) -> list[str]:
     return [str(value) for value in values]
 
 
-def flag(name: str, value: object) -> bool:
+def require_bool(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} = {shown(value)}: must be True or False")
     return bool(value)
 
 
-def count(name: str, value: object) -> int:
+def require_count(name: str, value: object) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} = {shown(value)}: must be a whole number, at least 1")
     return int(value)
 
 
-def magnification(value: object) -> float:
+def require_magnification(value: object) -> float:
     """How much larger than life deflections are drawn; 1 shows them as they are."""
     return real_number("magnify", value, least=0)
 
 
-def file_name(name: str, value: object) -> Path:
+def require_file_name(name: str, value: object) -> Path:
     if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
         raise TypeError(f"{name} = {shown(value)}: must be the name of a file")
     return Path(os.fsdecode(value))
 
 
-def times_of(name: str, run: Run, times: Any) -> Array:
+def select_times(name: str, run: Run, times: Any) -> Array:
     """Times inside the run (s); a whole number means so many, evenly spaced from its begin to its end."""
     begin, end = float(run.time.values[0]), float(run.time.values[-1])
     if isinstance(times, Integral) and not isinstance(times, bool):
-        if count(name, times) > MAX_TIMES:
-            raise ValueError(f"{name} = {times}: at most {MAX_TIMES} postures are drawn in one picture")
+        if require_count(name, times) > MAX_POSTURE_COUNT:
+            raise ValueError(f"{name} = {times}: at most {MAX_POSTURE_COUNT} postures are drawn in one picture")
         return np.linspace(begin, end, times)
     if isinstance(times, (str, bytes)) or np.ndim(times) != 1 or not len(times):
         raise ValueError(f"{name} = {shown(times)}: must be times (s) in a list, or how many times")
-    if len(times) > MAX_TIMES:
-        raise ValueError(f"{name}: are {len(times)} times; at most {MAX_TIMES} postures are drawn in one picture")
+    if len(times) > MAX_POSTURE_COUNT:
+        raise ValueError(
+            f"{name}: are {len(times)} times; at most {MAX_POSTURE_COUNT} postures are drawn in one picture"
+        )
     found = real_array(name, times)
     for time in found:
         if not begin <= time <= end:

@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import STYLES, Picture, grid, plain, wrapped
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid, escape_math, wrap_title
 from flexarm.results.netcdf import warn_of_version
 from flexarm.sweeps.monte_carlo import random_sample
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-MOST = 6  # panels
-MOST_BANDS = 6  # rows of them
-USUAL = ("peak_deflection", "residual", "tip", "peak_torque")  # the first that there are
-SKIPPED = ("end", "balance")  # of which a figure tells little, unless it is asked for
-BINS = 12  # along a drawn field, for each of which quantiles are drawn
-LEAST = 8  # members of such a bin
-FEW = 8  # values that are ticks
-WIDE = 10.0  # times the least: numbers that grow by a factor up to there have a logarithmic scale
-STILL = 1e-9  # of a measure's size: what varies by less does not vary
+MAX_PANEL_COUNT = 6  # panels
+MAX_BAND_ROW_COUNT = 6  # rows of them
+DEFAULT_MEASURES = ("peak_deflection", "residual", "tip", "peak_torque")  # the first that there are
+SECONDARY_MEASURES = ("end", "balance")  # of which a figure tells little, unless it is asked for
+MAX_BIN_COUNT = 12  # along a drawn field, for each of which quantiles are drawn
+MIN_BIN_MEMBER_COUNT = 8  # members of such a bin
+MAX_TICK_COUNT = 8  # values that are ticks
+MIN_LOG_SCALE_RATIO = 10.0  # times the least: numbers that grow by a factor up to there have a logarithmic scale
+VARIATION_TOLERANCE = 1e-9  # of a measure's size: what varies by less does not vary
 
 
 def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **at: Any) -> Figure:
@@ -91,33 +91,33 @@ def _panels(data: xr.Dataset, quantity: Any) -> list[Part]:
     """What to draw, as many as there is room for."""
     if quantity is None:
         found = [part for name in _chosen(data) for part in _parts(data, name)]
-        most = MOST if "member" not in data.dims else MOST_BANDS
+        most = MAX_PANEL_COUNT if "member" not in data.dims else MAX_BAND_ROW_COUNT
         return [part for part in found if _varies(part[1])][:most] or found[:most]
     names = [quantity] if isinstance(quantity, str) else quantity
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(each, str) for each in names):
         raise TypeError(f"quantity = {shown(quantity)}: must be the name of a measure, or several in a list")
     found = []
     for name in names:
-        known = quantities(data)
+        known = drawable_quantities(data)
         if name in _measures(data):
             found += _parts(data, name)
         elif name in known:
             found.append((name, known[name]))
         else:
             raise ValueError(f"quantity: there is no {name!r}{suggestion(name, [*_measures(data), *known])}")
-    if len(found) > 4 * MOST:
+    if len(found) > 4 * MAX_PANEL_COUNT:
         raise ValueError(
-            f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MOST} can be drawn; name some"
+            f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MAX_PANEL_COUNT} can be drawn; name some"
         )
     return found
 
 
-def quantities(data: xr.Dataset) -> dict[str, xr.DataArray]:
+def drawable_quantities(data: xr.Dataset) -> dict[str, xr.DataArray]:
     """All parts of measures that can be drawn, by the names that `plot_sweep` knows."""
     return {label: part for name in _measures(data) for label, part in _parts(data, name)}
 
 
-def usual_quantity(data: xr.Dataset) -> str:
+def default_quantity(data: xr.Dataset) -> str:
     """The first that is drawn unless one is asked for."""
     return _panels(data, None)[0][0]
 
@@ -131,8 +131,8 @@ def _measures(data: xr.Dataset) -> list[str]:
 
 def _chosen(data: xr.Dataset) -> list[str]:
     known = _measures(data)
-    usual = [name for name in USUAL if name in known]
-    others = [name for name in known if name not in usual and name not in SKIPPED]
+    usual = [name for name in DEFAULT_MEASURES if name in known]
+    others = [name for name in known if name not in usual and name not in SECONDARY_MEASURES]
     return usual if usual else others or known
 
 
@@ -149,17 +149,17 @@ def _parts(data: xr.Dataset, name: str) -> list[Part]:
 
 def _varies(part: xr.DataArray) -> bool:
     values = part.values[np.isfinite(part.values)]
-    return bool(values.size and np.ptp(values) > STILL * np.abs(values).max())
+    return bool(values.size and np.ptp(values) > VARIATION_TOLERANCE * np.abs(values).max())
 
 
 def _label(name: str, part: xr.DataArray, width: int = 18) -> str:
     unit = part.attrs.get("units") or (str(part["input_unit"].item()) if "input_unit" in part.coords else "")
-    return plain(fill(f"{name} ({unit})" if unit else name, width, break_long_words=False))
+    return escape_math(fill(f"{name} ({unit})" if unit else name, width, break_long_words=False))
 
 
 def _axis_label(data: xr.Dataset, field: str) -> str:
     unit = data[field].attrs.get("units", "")
-    return plain(f"{field} ({unit})" if unit not in ("", "1") else field)
+    return escape_math(f"{field} ({unit})" if unit not in ("", "1") else field)
 
 
 def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, width: float = 4.6) -> tuple[Picture, Any]:
@@ -176,7 +176,7 @@ def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, wid
     title = ", ".join([str(data.attrs.get("robot", "sweep")), *held])
     statistics = f"; statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
     title += f" ({failed} of {data['status'].size} members failed or are missing{statistics})" if failed else ""
-    figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize=11)
+    figure.suptitle(wrap_title(title, figure.get_figwidth()), fontsize=11)
     return figure, plots
 
 
@@ -187,7 +187,9 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
         marker = "o" if len(x) <= 40 else ""
         places = np.arange(len(x)) if x.dtype.kind in "UOb" else x
         order = np.argsort(places, kind="stable")
-        plot.plot(places[order], part.values[order], color=STYLES[0][0], linewidth=1.2, marker=marker, markersize=3)
+        plot.plot(
+            places[order], part.values[order], color=LINE_STYLES[0][0], linewidth=1.2, marker=marker, markersize=3
+        )
         failed = places[~np.isfinite(part.values)]
         if len(failed):  # crosses on the lower edge
             low = np.full(len(failed), 0.03)
@@ -195,7 +197,7 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
         _scaled(plot.xaxis, plot.set_xscale, x)
         plot.set_ylabel(_label(name, part))
         plot.set_xlabel(_axis_label(data, field))
-        grid(plot)
+        draw_grid(plot)
     figure.align_ylabels()
     return figure
 
@@ -203,18 +205,23 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
 def _scaled(axis: Any, scale: Any, values: Any) -> None:
     """Ticks at words and at few numbers; a logarithmic scale for numbers that grow by a factor."""
     if values.dtype.kind in "UOb":
-        axis.set_ticks(np.arange(len(values)), [plain(str(each)) for each in values])
+        axis.set_ticks(np.arange(len(values)), [escape_math(str(each)) for each in values])
         return
     if _is_geometric(values):
         scale("log")
-    if len(values) <= FEW:
+    if len(values) <= MAX_TICK_COUNT:
         axis.set_ticks(values, [f"{each:.4g}" for each in values])
         axis.set_ticks([], minor=True)
 
 
 def _is_geometric(values: Any) -> bool:
     """Whether numbers grow by one factor, and far."""
-    if len(values) < 3 or values.dtype.kind in "UOb" or min(values) <= 0 or max(values) < WIDE * min(values):
+    if (
+        len(values) < 3
+        or values.dtype.kind in "UOb"
+        or min(values) <= 0
+        or max(values) < MIN_LOG_SCALE_RATIO * min(values)
+    ):
         return False
     factors = np.diff(np.log(np.sort(np.asarray(values, dtype=float))))
     return bool(np.ptp(factors) < 0.01 * factors.mean())
@@ -262,12 +269,12 @@ def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> P
             share = _share(data, name, field)
             if share is not None:
                 words = f"explains {100 * max(share, 0.0):.0f} %"
-                plot.set_title(plain(words), fontsize=9)
+                plot.set_title(escape_math(words), fontsize=9)
             if column == 0:
                 plot.set_ylabel(_label(name, part))
             if k == count - 1:
                 plot.set_xlabel(_axis_label(data, field))
-            grid(plot)
+            draw_grid(plot)
     figure.align_ylabels()
     handles, labels = plots[0].get_legend_handles_labels()
     if labels:
@@ -278,10 +285,10 @@ def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> P
 def _band(plot: Any, x: Array, y: Array, drawn: int | None) -> None:
     """Draw all members as points, and quantiles of the first `drawn` members (of all if None)."""
     good = np.isfinite(y)
-    colour = STYLES[0][0]
+    colour = LINE_STYLES[0][0]
     plot.plot(x[good], y[good], linestyle="", marker=".", markersize=2, color="0.6", rasterized=True, zorder=1)
     x, y = x[:drawn][good[:drawn]], y[:drawn][good[:drawn]]
-    bins = min(BINS, len(x) // LEAST)
+    bins = min(MAX_BIN_COUNT, len(x) // MIN_BIN_MEMBER_COUNT)
     if bins < 2:
         return
     order = np.argsort(x, kind="stable")

@@ -31,7 +31,7 @@ Rows = list[list[Expr]]
 backend: Any = sympy if symengine is None else symengine
 
 # Shapes come from floating-point eigenproblems: what is within this of a whole number is one.
-WHOLE = 1e-13
+INTEGER_TOLERANCE = 1e-13
 
 
 def symbol(name: str) -> Expr:
@@ -41,7 +41,11 @@ def symbol(name: str) -> Expr:
 def number(value: float) -> Expr:
     """A number, exact if it is a whole one."""
     whole = round(value)
-    return backend.Integer(whole) if abs(value - whole) <= WHOLE * abs(whole) else backend.sympify(float(value))
+    return (
+        backend.Integer(whole)
+        if abs(value - whole) <= INTEGER_TOLERANCE * abs(whole)
+        else backend.sympify(float(value))
+    )
 
 
 def fraction(value: float) -> Expr:
@@ -80,7 +84,7 @@ def total(terms: Any) -> Expr:
     return backend.Add(*terms) if terms else backend.Integer(0)
 
 
-def shared(expressions: list[Expr]) -> tuple[list[tuple[Expr, Expr]], list[Expr]]:
+def share_subexpressions(expressions: list[Expr]) -> tuple[list[tuple[Expr, Expr]], list[Expr]]:
     """Common subexpressions by name, and the expressions written with them, in SymPy."""
     if backend is not sympy:
         found, rest = backend.cse([backend.sympify(each) for each in expressions])
@@ -126,7 +130,7 @@ def cross(a: Vector, b: Vector) -> Vector:
     return minor(1, 2), minor(2, 0), minor(0, 1)
 
 
-def nonzero(vector: Vector) -> bool:
+def is_nonzero(vector: Vector) -> bool:
     return any(entry != 0 for entry in vector)
 
 
@@ -179,15 +183,15 @@ def shapes(x: Expr, size: Expr) -> list[Expr]:
 
 
 @dataclass(frozen=True)
-class Power:
+class Exponents:
     """Powers of the link's length l, its mass m l and its polar inertia j l."""
 
     l: float = 0  # noqa: E741
     ml: float = 0
     jl: float = 0
 
-    def __mul__(self, other: Power) -> Power:
-        return Power(self.l + other.l, self.ml + other.ml, self.jl + other.jl)
+    def __mul__(self, other: Exponents) -> Exponents:
+        return Exponents(self.l + other.l, self.ml + other.ml, self.jl + other.jl)
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ class Scales:
     symbols: tuple[Expr, Expr, Expr]
     values: tuple[float, float, float]
 
-    def __call__(self, value: float, power: Power, unit: Expr = 1, unit_value: float = 1.0) -> Expr:
+    def __call__(self, value: float, power: Exponents, unit: Expr = 1, unit_value: float = 1.0) -> Expr:
         """The quantity with that value, as a number times the powers (and one more factor, if given)."""
         if value == 0:
             return 0
@@ -213,15 +217,15 @@ def _exact(exponent: float) -> Expr:
     return number(2 * exponent) / number(2)
 
 
-def coordinate_powers(integrals: LinkIntegrals) -> list[Power]:
+def coordinate_powers(integrals: LinkIntegrals) -> list[Exponents]:
     """How each shape function of a link scales: nodes deflect by 1 and lean by l, modes are mass-normalised."""
     flexible = integrals.link.flexible
-    out: list[Power] = []
+    out: list[Exponents] = []
     for name, space in integrals.shapes.items():
         assert flexible is not None
         bends = name.startswith("bend")
-        nodal = [Power(), Power(l=1)] if bends else [Power()]
-        mode = Power(jl=-0.5) if name == "twist" else Power(ml=-0.5)
+        nodal = [Exponents(), Exponents(l=1)] if bends else [Exponents()]
+        mode = Exponents(jl=-0.5) if name == "twist" else Exponents(ml=-0.5)
         if isinstance(flexible.basis, Elements):
             out += (nodal * space.count)[: space.count]
         else:

@@ -20,7 +20,7 @@ from flexarm.symbolic.symbols import Abbreviations
 
 ROUTES = ("extended", "global")
 Entry = Callable[[int, int], Expr]
-Watch = Callable[[Iterable[Any]], Iterable[Any]]
+ProgressWrapper = Callable[[Iterable[Any]], Iterable[Any]]
 """Goes through a list and shows how far it is."""
 
 
@@ -46,16 +46,16 @@ class Inertias:
             self.links.append(found)
 
 
-def mass_parts(inertias: Inertias) -> list[list[SymmetricEntries]]:
+def mass_entries(inertias: Inertias) -> list[list[SymmetricEntries]]:
     return [[SymmetricEntries(each.columns, each.entry) for each in link] for link in inertias.links]
 
 
-def assembled(links: Sequence[Sequence[SymmetricEntries]], size: int, route: str, watch: Watch) -> Rows:
+def assemble(links: Sequence[Sequence[SymmetricEntries]], size: int, route: str, watch: ProgressWrapper) -> Rows:
     """The robot's symmetric matrix from the parts of its links."""
     return (_summed if route == "global" else _mapped)(links, size, watch)
 
 
-def _summed(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: Watch) -> Rows:
+def _summed(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: ProgressWrapper) -> Rows:
     """Matrices of full size, zeros and all, summed."""
     parts = watch([part for link in links for part in link])
     each = ((part.columns, [[part.entry(a, b) for b in part.columns] for a in part.columns]) for part in parts)
@@ -73,7 +73,7 @@ def _summed_full(parts: Iterable[tuple[list[int], Rows]], size: int) -> Rows:
     return out
 
 
-def _mapped(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: Watch) -> Rows:
+def _mapped(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: ProgressWrapper) -> Rows:
     """Half of each small matrix, sent to its place in the link's and then in the robot's."""
     terms: dict[tuple[int, int], list[Expr]] = {}
     for link in watch(links):
@@ -104,7 +104,7 @@ def link_matrix(parts: Sequence[SymmetricEntries]) -> tuple[list[int], Rows]:
     return columns, out
 
 
-def scattered(pieces: Iterable[MassPiece], name: str, size: int, route: str) -> Rows:
+def assemble_piece_matrices(pieces: Iterable[MassPiece], name: str, size: int, route: str) -> Rows:
     """K or D, which belong to single links; that of a link that slides is not symmetric."""
     if route == "global":
         return _summed_full([(piece.columns, getattr(piece, name)) for piece in pieces], size)

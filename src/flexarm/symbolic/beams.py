@@ -11,12 +11,12 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import PiecewisePolynomials
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.symbolic import algebra, stiffened_places
-from flexarm.symbolic.algebra import ZERO, Expr, Power, Scales, Vector, diff, fraction, number, plus, symbol, times
+from flexarm.symbolic.algebra import ZERO, Exponents, Expr, Scales, Vector, diff, fraction, number, plus, symbol, times
 from flexarm.symbolic.symbols import Abbreviations, latex_name
 
-LETTERS = {"bend_y": "N", "bend_z": "W", "twist": "T", "stretch": "S"}  # of shapes at a slide
+SHAPE_LETTERS = {"bend_y": "N", "bend_z": "W", "twist": "T", "stretch": "S"}  # of shapes at a slide
 
-Place = tuple[Vector, Vector]
+SectionPose = tuple[Vector, Vector]
 """Displaced point in the link's axes, and the angles about x, y, z of the section there."""
 
 
@@ -27,7 +27,7 @@ class ClosedFormShapes:
     integrals: LinkIntegrals
     columns: list[int]
     eta: list[Expr]
-    powers: list[Power]
+    powers: list[Exponents]
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ class Beam:
     def bends(self) -> bool:
         return bool(self.mesh or self.front.columns or (self.rear is not None and self.rear.columns))
 
-    def place(self, x: float) -> Place:
+    def place(self, x: float) -> SectionPose:
         """Of the point at a constant distance x from the root; a gripped link's frame is its joint."""
         return self._named(self._place(x))
 
-    def _place(self, x: float) -> Place:
+    def _place(self, x: float) -> SectionPose:
         share = x / self.integrals.length
         along = self.l if share == 1 else fraction(share) * self.l
         if self.mesh:
             return self._on_mesh(share)
         if self.stiffening == "exact":
-            return stiffened_places.place(self, x)
+            return stiffened_places.exact_section_pose(self, x)
         if not self.gripped:
             return self._bent(self.front, along, x, 1)
         assert self.d is not None
@@ -87,12 +87,12 @@ class Beam:
             return self._bent(self.rear, out, self.integrals.length, -self.l / (self.l - self.d[1]))
         return self._bent(self.front, out, x, self.l / self.d[1])
 
-    def node(self, number_of: int, d: Expr) -> Place:
+    def node(self, number_of: int, d: Expr) -> SectionPose:
         """Of a joint at d that deflects and leans as a node does (0 is the root): My et al., Table 2."""
         deflection, lean = self.mesh[2 * number_of : 2 * number_of + 2]
-        return (d, displacement(deflection), 0), (0, 0, displacement(lean))
+        return (d, node_displacement(deflection), 0), (0, 0, node_displacement(lean))
 
-    def moving_place(self, x: Expr, near: float | None = None, label: str | None = None) -> Place:
+    def moving_section_pose(self, x: Expr, near: float | None = None, label: str | None = None) -> SectionPose:
         """Of the point at a symbolic distance x from the root; on a gripped link, in front of its joint.
 
         Where the shapes have several pieces, `near` says in which one x is. With a label the shapes there get names.
@@ -107,50 +107,50 @@ class Beam:
             inside = self.integrals.columns[name]
             functions = MovingShapes(self, space, self.front.powers[inside], at, near)
             eta = self.front.eta[inside]
-            tag = None if label is None else f"{LETTERS[name]}_{label}"
+            tag = None if label is None else f"{SHAPE_LETTERS[name]}_{label}"
             rows[name] = _sum(functions.values(0, tag), eta)
             if name.startswith("bend"):
                 rows[name + "'"] = lean * _sum(functions.values(1, tag), eta)
         rho = (along + rows.get("stretch", 0), rows.get("bend_y", 0), rows.get("bend_z", 0))
         if self.stiffening == "exact":
-            rho = stiffened_places.axis_at(self, at, near, label)
+            rho = stiffened_places.exact_axis_point(self, at, near, label)
         angles = (rows.get("twist", 0), -rows.get("bend_z'", 0), rows.get("bend_y'", 0))
         if self.stiffening == "shortening":
-            rho = plus(rho, stiffened_places.moved_at(self, at, near, label, lean))
-            angles = plus(angles, stiffened_places.turned_at(self, at, near, label, lean))
+            rho = plus(rho, stiffened_places.moving_second_order_displacement(self, at, near, label, lean))
+            angles = plus(angles, stiffened_places.moving_second_order_rotation(self, at, near, label, lean))
         place = rho, angles
         return place if label is None else self._named(place)
 
-    def _named(self, place: Place) -> Place:
+    def _named(self, place: SectionPose) -> SectionPose:
         """With names for deflections and angles."""
         (along, y, z), (about_x, about_y, about_z) = place
         n, name = self.number, self.short.name
         if self.stiffening != "none":  # derivatives are as long as what they are of
-            whole = self.short.name_with_slopes
+            whole = self.short.name_with_derivatives
             along, y, z = whole(f"xf_{n}", along), whole(f"uf_{n}", y), whole(f"wf_{n}", z)
         deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
         return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
 
-    def _bent(self, shapes: ClosedFormShapes, along: Expr, x: float, lean: Expr) -> Place:
+    def _bent(self, shapes: ClosedFormShapes, along: Expr, x: float, lean: Expr) -> SectionPose:
         """Constant shapes at x; slopes are `lean` times as large in a part that is shorter than the link."""
         station = shapes.integrals.station(x)
         rho, angles = (along, 0, 0), ZERO
         for k, (eta, power) in enumerate(zip(shapes.eta, shapes.powers, strict=True)):
             U = tuple(self.scales(float(value), power) for value in station.U[:, k])
             twist = self.scales(float(station.W[0, k]), power)
-            slopes = (self.scales(float(value), power * Power(l=-1)) * lean for value in station.W[1:, k])
+            slopes = (self.scales(float(value), power * Exponents(l=-1)) * lean for value in station.W[1:, k])
             rho, angles = plus(rho, times(eta, U)), plus(angles, times(eta, (twist, *slopes)))
         if shapes.columns and self.stiffening == "shortening":
-            rho = plus(rho, stiffened_places.moved(self, shapes, x, lean))
-            angles = plus(angles, stiffened_places.turned(self, shapes, x, lean))
+            rho = plus(rho, stiffened_places.second_order_displacement(self, shapes, x, lean))
+            angles = plus(angles, stiffened_places.second_order_rotation(self, shapes, x, lean))
         return rho, angles
 
-    def _on_mesh(self, share: float) -> Place:
+    def _on_mesh(self, share: float) -> SectionPose:
         position = round(share * self.elements, 12)
         j = min(int(position), self.elements - 1)
         size, x = self.l / self.elements, symbol("x")
         at = fraction(position - j) * size
-        nodes = [displacement(each) for each in self.mesh[2 * j : 2 * j + 4]]
+        nodes = [node_displacement(each) for each in self.mesh[2 * j : 2 * j + 4]]
         local = algebra.shapes(x, size)
         deflection = _sum([each.subs(x, at) for each in local], nodes)
         slope = _sum([diff(each, x).subs(x, at) for each in local], nodes)
@@ -162,7 +162,7 @@ class MovingShapes:
     """Shapes of one family at a symbolic place `at`, with their derivatives by it."""
 
     def __init__(
-        self, beam: Beam, space: PiecewisePolynomials, powers: list[Power], at: Expr, near: float | None
+        self, beam: Beam, space: PiecewisePolynomials, powers: list[Exponents], at: Expr, near: float | None
     ) -> None:
         self.beam, self.space, self.powers, self.at = beam, space, powers, at
         self.piece = 0 if near is None else int(np.searchsorted(space.breaks, near)) - 1
@@ -195,12 +195,12 @@ class MovingShapes:
         t = (2 * self.at / self.beam.l - left - right) / (right - left)
         if label is not None:
             t = self.beam.short.name(f"t_{label.split('_')[1]}", t)
-        power = self.powers[k] * Power(l=-order)
+        power = self.powers[k] * Exponents(l=-order)
         series = legendre.leg2poly(space.coefficients[:, self.piece, k])
         return sum((self.beam.scales(float(c), power) * t**n for n, c in enumerate(series)), number(0))
 
 
-def displacement(node: tuple[int, Expr] | None) -> Expr:
+def node_displacement(node: tuple[int, Expr] | None) -> Expr:
     """Of a node, zero where a boundary condition has eliminated it."""
     return 0 if node is None else node[1]
 

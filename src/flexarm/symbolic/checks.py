@@ -33,7 +33,7 @@ from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.supported_types import Kinds
 from flexarm.symbolic.frames import yaw
 
-KNOWN = Kinds(
+SUPPORTED_KINDS = Kinds(
     "the closed form",
     {
         Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),
@@ -45,25 +45,25 @@ KNOWN = Kinds(
 )
 
 
-def planar(robot: Robot) -> bool:
+def is_planar(robot: Robot) -> bool:
     """Whether every link stays in the ground's x-y plane."""
     return not any(_out_of_plane(link) for link in robot.links)
 
 
 def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     """Refuse what has no closed form, in a sentence that says what has."""
-    KNOWN.require(robot)
+    SUPPORTED_KINDS.require(robot)
     for index, link in enumerate(robot.links):
         where = f"links[{index}] '{link.name}'"
         if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
             )
-        if lack := lack_of_stiffening(robot, index):
+        if lack := stiffening_restriction(robot, index):
             raise ValueError(f"{lack}; fa.equations(..., stiffening='none') is the papers' zero-order model")
         if link.flexible is not None and link.flexible.shear:
             raise ValueError(f"{where}: flexible.shear = True: must be false, since closed forms have no shear")
-        if kept and link.flexible is not None and not meshed(link):
+        if kept and link.flexible is not None and not is_meshed(link):
             raise ValueError(
                 f"{where}: boundary = 'kept' needs links with basis elements, bend_y only and one section, which do "
                 "not slide through a continuous joint, and stiffening = 'none'"
@@ -79,14 +79,14 @@ def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     _check_nodes(robot, k)
 
 
-def lack_of_stiffening(robot: Robot, index: int) -> str:
+def stiffening_restriction(robot: Robot, index: int) -> str:
     """Return where the model of a flexible link has a closed form if it has none here, else an empty string."""
     link = robot.links[index]
     if link.stiffening == "none":
         return ""
     lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
     hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
-    riding = [each.name for each in hanging if on_mesh(each)]
+    riding = [each.name for each in hanging if has_mesh_contact(each)]
     turning = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
     if link.stiffening == "exact" and len(turning) > 1:
         lack = f"only if it bends in one plane or twists, but has {' and '.join(turning)}"
@@ -94,7 +94,7 @@ def lack_of_stiffening(robot: Robot, index: int) -> str:
         lack = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{bad}')"
     elif gripped(link) and link.stiffening == "exact":
         lack = "only where a link does not slide through its joint"
-    elif isinstance(link.joint, FixedPrismatic) and on_mesh(link):
+    elif isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link):
         lack = f"without contact {link.joint.contact}"
     elif link.flexible is not None and link.flexible.loose and link.stiffening == "exact":
         lack = "only where its shapes hold its root (see basis.root)"
@@ -103,7 +103,7 @@ def lack_of_stiffening(robot: Robot, index: int) -> str:
     return f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {lack}" if lack else ""
 
 
-def meshed(link: Link) -> bool:
+def is_meshed(link: Link) -> bool:
     """Whether the equations tell the link's elements apart; other links are one piece."""
     if link.flexible is None or link.section is None or gripped(link) or link.stiffening != "none":
         return False
@@ -112,12 +112,12 @@ def meshed(link: Link) -> bool:
     )
 
 
-def on_mesh(link: Link) -> bool:
+def has_mesh_contact(link: Link) -> bool:
     """Whether its joint touches nodes of a mesh, so that k says where it is."""
     return isinstance(link.joint, Prismatic) and link.joint.on_mesh
 
 
-def held_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
+def clamped_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
     """Nodes of a link's mesh that do not move: those in the joint that it slides through, or its root."""
     if not isinstance(link.joint, FixedPrismatic) or not link.joint.on_mesh:
         return () if link.flexible is not None and link.flexible.loose else (0,)
@@ -127,7 +127,7 @@ def held_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
 
 def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
     """Every joint that touches a mesh needs its node or its element, and no other has one."""
-    touching = [link.name for link in robot.links if on_mesh(link)]
+    touching = [link.name for link in robot.links if has_mesh_contact(link)]
     for name in k:
         if name not in touching:
             raise ValueError(
@@ -139,7 +139,7 @@ def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
         contact = link.joint.contact
         parent = robot.parents[index]
         mesh = link if isinstance(link.joint, FixedPrismatic) or parent is None else robot.links[parent]
-        if not meshed(mesh):
+        if not is_meshed(mesh):
             raise ValueError(
                 f"links[{index}] '{link.name}': contact {contact} needs '{mesh.name}' to have bend_y elements only and "
                 "one section along its length"
@@ -171,25 +171,26 @@ def _out_of_plane(link: Link) -> bool:
     return bool(families - {"bend_y", "stretch"}) or tilted or yaw(joint.mount_matrix) is None
 
 
-LIMIT = 60_000
-SPATIAL = 2.5  # three rotations for each bending link, where a planar one has a single angle
-SLIDING = 2.5  # shapes that vary with d, where a link rides on a bending one or slides through its joint
+MAX_STATEMENT_COUNT = 60_000
+SPATIAL_FACTOR = 2.5  # three rotations for each bending link, where a planar one has a single angle
+SLIDING_FACTOR = 2.5  # shapes that vary with d, where a link rides on a bending one or slides through its joint
 
 
 def require_size(robot: Robot, limit: float, numeric: bool = False) -> None:
     """Refuse a robot whose equations nobody could read or compile, and say what to reduce."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise ValueError(f"limit = {shown(limit)}: must be a positive number of statements")
-    shares = statements(robot)
+    shares = estimate_statement_counts(robot)
     if (whole := sum(shares)) > limit:
-        worst = robot.links[max(range(len(shares)), key=shares.__getitem__)]
+        index = max(range(len(shares)), key=shares.__getitem__)
+        worst, moving = robot.links[index], count_moving_coordinates(robot)[index]
         shorter = "" if numeric else "parameters='numeric' makes it shorter; "
         stiffened = any(link.stiffening != "none" for link in robot.links)
         plain = "stiffening='none', the zero-order model, is smaller; " if stiffened else ""
         raise ValueError(
             f"the closed form of {robot.name!r} would have about {_rounded(whole)} statements, more than {limit:g}: "
             f"{_advice(robot)} (most of it comes from link '{worst.name}', which "
-            f"{moving(robot)[robot.links.index(worst)]} coordinates of other links and its joint move); "
+            f"{moving} coordinates of other links and its joint move); "
             f"{shorter}{plain}limit=... raises this limit, and fa.System has none"
         )
 
@@ -199,7 +200,7 @@ def _advice(robot: Robot) -> str:
     return "take fewer elements or modes, or make links rigid" if flexible else "take fewer links"
 
 
-def statements(robot: Robot) -> list[float]:
+def estimate_statement_counts(robot: Robot) -> list[float]:
     """Per link, about how many statements its share of M and C takes with common subexpressions shared.
 
     f coordinates move the link's frame, e are its own: there are f^2 / 2 + f e entries in M that vary, each depending
@@ -207,9 +208,11 @@ def statements(robot: Robot) -> list[float]:
     (tests/symbolic/test_refusals.py).
     """
     found = []
-    for link, parent, f in zip(robot.links, robot.parents, moving(robot), strict=True):
+    for link, parent, f in zip(robot.links, robot.parents, count_moving_coordinates(robot), strict=True):
         e = _elastic(link)
-        factor = (1.0 if planar(robot) else SPATIAL) * (SLIDING if _slides(robot, link, parent) else 1.0)
+        factor = (1.0 if is_planar(robot) else SPATIAL_FACTOR) * (
+            SLIDING_FACTOR if _slides(robot, link, parent) else 1.0
+        )
         found.append(factor * (f**3 + 2 * f**2 * e + _own(link.stiffening, e)))
     return found
 
@@ -223,12 +226,12 @@ def _own(stiffening: str, e: int) -> float:
 
 def _slides(robot: Robot, link: Link, parent: int | None) -> bool:
     """Whether shapes vary with the link's joint."""
-    if isinstance(link.joint, SlidingPrismatic) and not on_mesh(link):
+    if isinstance(link.joint, SlidingPrismatic) and not has_mesh_contact(link):
         return parent is not None and robot.links[parent].flexible is not None
     return gripped(link) and link.flexible is not None
 
 
-def moving(robot: Robot) -> list[int]:
+def count_moving_coordinates(robot: Robot) -> list[int]:
     """Per link, how many coordinates move its frame."""
     found: dict[int, int] = {}
     for i in robot.order:
@@ -259,7 +262,7 @@ def _rounded(count: float) -> str:
 STIFFENINGS = ("none", "shortening", "exact", "robot")
 
 
-def stiffened(robot: Robot, stiffening: str) -> Robot:
+def with_stiffening(robot: Robot, stiffening: str) -> Robot:
     """The same robot with all flexible links of that model; "robot" leaves each its own, which is simulated."""
 
     def of(link: Link) -> Link:
@@ -270,14 +273,16 @@ def stiffened(robot: Robot, stiffening: str) -> Robot:
     return robot if stiffening == "robot" else robot.model_copy(update={"links": tuple(map(of, robot.links))})
 
 
-def default_model(robot: Robot, kept: bool) -> str:
+def select_default_stiffening(robot: Robot, kept: bool) -> str:
     """Return "robot" if the links' own models have a closed form; else warn and return "none"."""
     found = [f"'{link.name}' ({link.stiffening})" for link in robot.links if link.stiffening != "none"]
     lack = _lack(robot, kept)
     if not found or not lack:
         return "robot"
     second = (
-        "" if _lack(stiffened(robot, "shortening"), kept) else "stiffening='shortening' derives second-order links, "
+        ""
+        if _lack(with_stiffening(robot, "shortening"), kept)
+        else "stiffening='shortening' derives second-order links, "
     )
     warnings.warn(
         f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
@@ -292,10 +297,10 @@ def _lack(robot: Robot, kept: bool) -> str:
     """Return why the models of a robot's links have no closed form; an empty string if they have one."""
     if kept:
         return "boundary = 'kept' has a closed form for stiffening 'none' only"
-    return next(filter(None, (lack_of_stiffening(robot, index) for index in range(len(robot.links)))), "")
+    return next(filter(None, (stiffening_restriction(robot, index) for index in range(len(robot.links)))), "")
 
 
-def note(robot: Robot) -> list[str]:
+def describe_stiffening(robot: Robot) -> list[str]:
     """What the equations leave out, or keep, of bent links."""
     found = {link.stiffening for link in robot.links if link.flexible is not None}
     sentences = {

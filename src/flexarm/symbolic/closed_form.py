@@ -17,15 +17,23 @@ from flexarm.foundation.progress import tracked
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import algebra, checks, code, latex
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, matrix, number, plus, symbol, total
-from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, coriolis, link_matrix, mass_parts, scattered
-from flexarm.symbolic.beams import Beam, displacement
-from flexarm.symbolic.checks import STIFFENINGS, default_model, note, stiffened
+from flexarm.symbolic.assembly import (
+    ROUTES,
+    Inertias,
+    assemble,
+    assemble_piece_matrices,
+    coriolis,
+    link_matrix,
+    mass_entries,
+)
+from flexarm.symbolic.beams import Beam, node_displacement
+from flexarm.symbolic.checks import STIFFENINGS, describe_stiffening, select_default_stiffening, with_stiffening
 from flexarm.symbolic.frames import Frame, Matrix3, apply
 from flexarm.symbolic.model import ClosedFormBody, Model
-from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, Named
+from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, SymbolInfo
 
 
-def transforms(model: Model) -> list[Rows]:
+def transformation_matrices(model: Model) -> list[Rows]:
     """Theta_(i-1)i of My et al., eq. (2): from the frame of a link's parent (the ground's for the first) to its own.
 
     Their frame of a link that slides through its joint is at its rear end, a = d - l before the joint.
@@ -41,7 +49,7 @@ def transforms(model: Model) -> list[Rows]:
     return out
 
 
-def points(model: Model) -> list[list[Rows]]:
+def position_vectors(model: Model) -> list[list[Rows]]:
     """r_0ij(x) of eq. (5), in the ground's frame: for each link, for each element, a column of four.
 
     x runs from the left node of an element; in a link that is one piece, from its root.
@@ -61,13 +69,13 @@ def _local(beam: Beam, x: Expr) -> list[Vector]:
         size = beam.l / beam.elements
         found = []
         for j in range(beam.elements):
-            nodes = [displacement(node) for node in beam.mesh[2 * j : 2 * j + 4]]
+            nodes = [node_displacement(node) for node in beam.mesh[2 * j : 2 * j + 4]]
             w = sum(s * u for s, u in zip(algebra.shapes(x, size), nodes, strict=True))
             found.append((j * size + x, w, 0))
         return found
     breaks = merged([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
     middles = (breaks[:-1] + breaks[1:]) / 2
-    return [beam.moving_place(x, float(middle))[0] for middle in middles]
+    return [beam.moving_section_pose(x, float(middle))[0] for middle in middles]
 
 
 def _pose(start: Frame, end: Frame) -> tuple[Matrix3, Vector]:
@@ -96,7 +104,7 @@ def equations(
     boundary: Literal["eliminated", "kept"] = "eliminated",
     rename: Mapping[str, str] | None = None,
     stiffening: Literal["none", "shortening", "exact", "robot"] | None = None,
-    limit: float = checks.LIMIT,
+    limit: float = checks.MAX_STATEMENT_COUNT,
 ) -> ClosedForm:
     """Derive the equations of motion of a robot in closed form (SymPy), as in My et al. and Bien & My.
 
@@ -162,7 +170,7 @@ def equations(
     if k is not None and not isinstance(k, Mapping):
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
     kept = boundary == "kept"
-    robot = stiffened(robot, default_model(robot, kept) if stiffening is None else model)
+    robot = with_stiffening(robot, select_default_stiffening(robot, kept) if stiffening is None else model)
     symbols = ClosedFormSymbols(parameters, {} if rename is None else rename)
     checks.require_supported(robot, k or {}, kept)
     checks.require_size(robot, limit, numeric=parameters == "numeric")
@@ -189,17 +197,17 @@ class ClosedForm:
     # --- symbols ---
 
     @property
-    def variables(self) -> list[Named]:
+    def variables(self) -> list[SymbolInfo]:
         """Coordinates, rates and actuator forces with their meanings."""
         found = self._model.coordinates.all
         return [*(each.named for each in found), *(each.rate for each in found), *self.actuators]
 
     @property
-    def actuators(self) -> list[Named]:
+    def actuators(self) -> list[SymbolInfo]:
         return list(self._model.coordinates.torques.values())
 
     @property
-    def parameters(self) -> list[Named]:
+    def parameters(self) -> list[SymbolInfo]:
         """Parameters that stand as symbols, with meaning and unit."""
         return list(self._symbols.parameters.values())
 
@@ -221,7 +229,7 @@ class ClosedForm:
     @cached_property
     def notes(self) -> list[str]:
         """What these equations leave out."""
-        found = note(self.robot)
+        found = describe_stiffening(self.robot)
         if self.robot.constraints:
             found.append("Constraints are left out: these are the equations of the open tree.")
         if self._friction:
@@ -246,18 +254,18 @@ class ClosedForm:
     @cached_property
     def theta(self) -> list[Any]:
         """Transformation matrices (4 x 4), each from the frame of the link's parent."""
-        return [self._spelt(rows) for rows in transforms(self._model)]
+        return [self._expanded(rows) for rows in transformation_matrices(self._model)]
 
     @cached_property
     def r(self) -> list[list[Any]]:
         """Position vectors r[link][element] (4 x 1) in the ground's frame, functions of x along the element."""
-        return [[self._spelt(rows) for rows in link] for link in points(self._model)]
+        return [[self._expanded(rows) for rows in link] for link in position_vectors(self._model)]
 
     # --- matrices ---
 
-    def _spelt(self, rows: Rows) -> Any:
+    def _expanded(self, rows: Rows) -> Any:
         """A SymPy matrix without abbreviations."""
-        return matrix([[self.short.spelt(entry) for entry in row] for row in rows])
+        return matrix([[self.short.expanded(entry) for entry in row] for row in rows])
 
     @property
     def short(self) -> Abbreviations:
@@ -272,27 +280,27 @@ class ClosedForm:
     @cached_property
     def M(self) -> Any:
         """Mass matrix."""
-        return self._spelt(self._M)
+        return self._expanded(self._M)
 
     @cached_property
     def C(self) -> Any:
         """Coriolis matrix of Christoffel symbols: dM/dt - 2 C is skew."""
-        return self._spelt(self._C)
+        return self._expanded(self._C)
 
     @cached_property
     def K(self) -> Any:
         """Stiffness matrix of links and drives."""
-        return self._spelt(self._K)
+        return self._expanded(self._K)
 
     @cached_property
     def D(self) -> Any:
         """Damping matrix of links, drives and joints."""
-        return self._spelt(self._D)
+        return self._expanded(self._D)
 
     @cached_property
     def G(self) -> Any:
         """Gravity, the gradient of its potential."""
-        return self._spelt(self._G)
+        return self._expanded(self._G)
 
     @cached_property
     def F(self) -> Any:
@@ -303,8 +311,8 @@ class ClosedForm:
     def link_mass(self, link: str) -> tuple[list[str], Any]:
         """The coordinates that move a link, and its own mass matrix over them (Bien & My, eq. 5 and 9)."""
         place = [each.name for each in self.robot.links].index(self.robot.link(link).name)
-        columns, rows = link_matrix(mass_parts(self._inertias)[place])
-        return [self.names[column] for column in columns], self._spelt(rows)
+        columns, rows = link_matrix(mass_entries(self._inertias)[place])
+        return [self.names[column] for column in columns], self._expanded(rows)
 
     @cached_property
     def _inertias(self) -> Inertias:
@@ -312,7 +320,7 @@ class ClosedForm:
 
     @cached_property
     def _M(self) -> Rows:
-        out = assembled(mass_parts(self._inertias), self._model.size, self.route, tracked("mass matrix"))
+        out = assemble(mass_entries(self._inertias), self._model.size, self.route, tracked("mass matrix"))
         for place, inertia in self._drives[0].items():
             out[place][place] = out[place][place] + inertia
         return out
@@ -324,7 +332,7 @@ class ClosedForm:
 
     def _own(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
         pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]
-        out = scattered(pieces, name, self._model.size, self.route)
+        out = assemble_piece_matrices(pieces, name, self._model.size, self.route)
         for (row, column), entry in drives.items():
             out[row][column] = out[row][column] + entry
         return out
@@ -353,34 +361,34 @@ class ClosedForm:
     @cached_property
     def listing(self) -> code.Listing:
         """The statements of generated functions."""
-        return code.listing(self)
+        return code.build_listing(self)
 
     def latex(self) -> str:
         """A LaTeX document that defines its symbols and states the equations."""
-        return latex.document(self)
+        return latex.write_document(self)
 
     def python(self, name: str = "equations") -> str:
         """A Python module with one function, `name`, of q, v and the parameters; it needs NumPy only."""
-        return code.python(self, name)
+        return code.write_python(self, name)
 
     def c(self, name: str = "equations") -> str:
         """A C99 function, `name`, of q, v and the parameters that fills M, C, K, D (row by row) and G."""
-        return code.c(self, name)
+        return code.write_c(self, name)
 
     def matlab(self, name: str = "equations") -> str:
         """A MATLAB (or Octave) function [M, C, K, D, G] = name(q, v, p)."""
-        return code.matlab(self, name)
+        return code.write_matlab(self, name)
 
     def lambdify(self) -> Callable[..., dict[str, Any]]:
         """A function (q, v, **parameters) -> {"M": ..., "C": ..., "K": ..., "D": ..., "G": ...} of arrays.
 
         q and v are arrays in the order of `names`, or mappings by name, the others zero.
         """
-        return code.function(self)
+        return code.compile_function(self)
 
     def text(self) -> str:
         """The equations as plain text, entry by entry."""
-        return code.text(self)
+        return code.write_text(self)
 
     def __str__(self) -> str:
         kinds = f"{len(self.names)} coordinates, {len(self.values)} parameters"

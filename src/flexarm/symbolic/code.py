@@ -20,8 +20,8 @@ from sympy.printing.pycode import PythonCodePrinter
 from flexarm._version import __version__
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import real_array, real_number
-from flexarm.symbolic.algebra import shared, to_sympy
-from flexarm.symbolic.symbols import word_of_a_language
+from flexarm.symbolic.algebra import share_subexpressions, to_sympy
+from flexarm.symbolic.symbols import is_reserved_word
 
 if TYPE_CHECKING:
     from flexarm.symbolic.closed_form import ClosedForm
@@ -39,7 +39,7 @@ class Listing:
     entries: dict[str, list[tuple[int, int, Any]]]
 
 
-def listing(form: ClosedForm) -> Listing:
+def build_listing(form: ClosedForm) -> Listing:
     places, expressions = [], []
     for name in MATRICES:
         for i, row in enumerate(form.rows[name]):
@@ -48,7 +48,7 @@ def listing(form: ClosedForm) -> Listing:
                     places.append((name, i, j))
                     expressions.append(entry)
     short = form.short.used(expressions)
-    steps, found = shared([*(value for _, value in short), *expressions])
+    steps, found = share_subexpressions([*(value for _, value in short), *expressions])
     steps = _in_order([*steps, *zip((to_sympy(name) for name, _ in short), found[: len(short)], strict=True)])
     found = found[len(short) :]
     entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
@@ -118,7 +118,7 @@ def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> l
     ]
 
 
-def python(form: ClosedForm, name: str) -> str:
+def write_python(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, PythonCodePrinter({"fully_qualified_modules": True})
     n = len(form.names)
@@ -142,7 +142,7 @@ def python(form: ClosedForm, name: str) -> str:
     return "\n".join(lines)
 
 
-def c(form: ClosedForm, name: str) -> str:
+def write_c(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, C99CodePrinter()
     n, count = len(form.names), len(form.parameters)
@@ -165,7 +165,7 @@ def c(form: ClosedForm, name: str) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def matlab(form: ClosedForm, name: str) -> str:
+def write_matlab(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, OctaveCodePrinter()
     n = len(form.names)
@@ -187,10 +187,10 @@ def _scalar(text: str) -> str:
     return re.sub(r"\.([*/^])", r"\1", text)
 
 
-def function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
+def compile_function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
     """The generated Python, run."""
     scope: dict[str, Any] = {}
-    exec(compile(python(form, "equations"), "<closed form>", "exec"), scope)
+    exec(compile(write_python(form, "equations"), "<closed form>", "exec"), scope)
     own, values = scope["equations"], form.values
 
     def evaluate(q: Any, v: Any = None, **parameters: float) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
     return out
 
 
-def text(form: ClosedForm) -> str:
+def write_text(form: ClosedForm) -> str:
     """Plain text, entry by entry."""
     lines = [line.rstrip() for line in _legend(form, "", 1)]
     entries = [entry for rows in form.rows.values() for row in rows for entry in row]
@@ -244,5 +244,5 @@ def text(form: ClosedForm) -> str:
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ValueError(f"name = {shown(name)}: a function's name must be letters, digits and _")
-    if word_of_a_language(name):
+    if is_reserved_word(name):
         raise ValueError(f"name = '{name}': is a word of C, Python or MATLAB; choose another name")

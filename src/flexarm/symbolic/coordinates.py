@@ -10,11 +10,11 @@ from flexarm.dynamics.bodies import elastic_drive
 from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint, Reduced
 from flexarm.robot.flexibility import Basis
 from flexarm.symbolic.algebra import Expr, symbol
-from flexarm.symbolic.checks import held_nodes, meshed, on_mesh
-from flexarm.symbolic.symbols import ClosedFormSymbols, Named, latex_name, rate_latex
+from flexarm.symbolic.checks import clamped_nodes, has_mesh_contact, is_meshed
+from flexarm.symbolic.symbols import ClosedFormSymbols, SymbolInfo, latex_name, rate_latex
 
-LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
-MODES = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s"}
+NODE_LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
+MODE_LETTERS = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s"}
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class ClosedFormCoordinate:
     """One coordinate: flexarm's name, its symbol and that of its rate."""
 
     name: str
-    named: Named
-    rate: Named
+    named: SymbolInfo
+    rate: SymbolInfo
 
     @property
     def q(self) -> Expr:
@@ -35,7 +35,7 @@ class ClosedFormCoordinate:
 
 
 @dataclass
-class LinkPlaces:
+class LinkIndices:
     """Places of one link's coordinates; `mesh` has None where a boundary condition eliminates a node's."""
 
     joint: int | None = None
@@ -65,8 +65,8 @@ class ClosedFormCoordinates:
 
     def __init__(self, symbols: ClosedFormSymbols) -> None:
         self.all: list[ClosedFormCoordinate] = []
-        self.own: list[LinkPlaces] = []
-        self.torques: dict[int, Named] = {}  # by the coordinate on which they act
+        self.own: list[LinkIndices] = []
+        self.torques: dict[int, SymbolInfo] = {}  # by the coordinate on which they act
         self._symbols = symbols
 
     @property
@@ -83,7 +83,7 @@ class ClosedFormCoordinates:
         kept: bool,
     ) -> None:
         """Those of link `number` = 1, 2, ..."""
-        own = LinkPlaces()
+        own = LinkIndices()
         self.own.append(own)
         if isinstance(link.joint, MovingJoint):
             turns = link.joint.unit == "rad"
@@ -99,18 +99,18 @@ class ClosedFormCoordinates:
             acts_on = own.joint if own.motor is None else own.motor
             at_motor = link.joint.drive is not None and link.joint.drive.torque_at == "motor"
             meaning += ", at the motor's shaft" if at_motor else ""
-            self.torques[acts_on] = Named(torque, latex_name(torque), meaning, "N m" if turns or at_motor else "N")
-        if meshed(link):
+            self.torques[acts_on] = SymbolInfo(torque, latex_name(torque), meaning, "N m" if turns or at_motor else "N")
+        if is_meshed(link):
             self._mesh(own, number, link, k, kept)
             return
         own.front = self._shapes(number, link, front, "")
         if rear is not None:
             own.rear = self._shapes(number, link, rear, "rear.")
 
-    def _mesh(self, own: LinkPlaces, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
+    def _mesh(self, own: LinkIndices, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
         """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
         assert link.flexible is not None
-        slides, held = isinstance(link.joint, FixedPrismatic) and on_mesh(link), held_nodes(link, k)
+        slides, held = isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link), clamped_nodes(link, k)
         loose = slides or link.flexible.loose  # its mesh is clamped nowhere, but a slide holds nodes
         for index in range(2 * link.flexible.bend_y + 2):
             if index // 2 in held and not kept:
@@ -129,7 +129,7 @@ class ClosedFormCoordinates:
             assert link.flexible is not None
             nodes = isinstance(link.flexible.basis, Elements)
             clamped = 2 if nodes and name.startswith("bend") and not link.flexible.loose else 0
-            letter = (LETTERS if nodes else MODES)[name]
+            letter = (NODE_LETTERS if nodes else MODE_LETTERS)[name]
             for index in range(space.count):
                 label = f"{letter}{'r' if prefix else ''}_{number}_{index + 1 + clamped}"
                 kind = "node" if nodes else "shape"
@@ -142,8 +142,8 @@ class ClosedFormCoordinates:
     def _new(self, name: str, label: str, meaning: str, unit: str) -> int:
         own, rate = self._symbols.variable(label), self._symbols.variable(f"{label}_dot")
         latex = latex_name(own)
-        named = Named(own, latex, meaning, unit)
+        named = SymbolInfo(own, latex, meaning, unit)
         self.all.append(
-            ClosedFormCoordinate(name, named, Named(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s"))
+            ClosedFormCoordinate(name, named, SymbolInfo(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s"))
         )
         return len(self.all) - 1

@@ -23,7 +23,7 @@ Matrix3 = tuple[Vector, Vector, Vector]
 
 
 @dataclass(frozen=True)
-class ClosedFormTurn:
+class AxisRotation:
     """A rotation by an angle about a constant axis."""
 
     axis: Axis
@@ -36,35 +36,35 @@ class ClosedFormTurn:
         return tuple(map(tuple, rows))  # type: ignore[return-value]
 
     @property
-    def back(self) -> ClosedFormTurn:
-        return ClosedFormTurn(self.axis, -self.angle)
+    def inverse(self) -> AxisRotation:
+        return AxisRotation(self.axis, -self.angle)
 
 
 @dataclass(frozen=True)
-class ClosedFormMount:
+class ConstantRotation:
     """A constant rotation that is no turn about z."""
 
     matrix: Matrix3
 
     @property
-    def back(self) -> ClosedFormMount:
-        return ClosedFormMount(_transposed(self.matrix))
+    def inverse(self) -> ConstantRotation:
+        return ConstantRotation(_transposed(self.matrix))
 
 
-Step = ClosedFormTurn | ClosedFormMount
+Step = AxisRotation | ConstantRotation
 
 
-def turn(axis: Sequence[float], angle: Expr) -> ClosedFormTurn:
+def rotation_about(axis: Sequence[float], angle: Expr) -> AxisRotation:
     """About an axis; one that points backward is taken forward, so that turns in a row can be merged."""
     lead = next(entry for entry in axis if entry)
     x, y, z = (float(entry) if lead > 0 else -float(entry) for entry in axis)
-    return ClosedFormTurn((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
+    return AxisRotation((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
 
 
-def mount(matrix: Any) -> Step:
+def constant_rotation(matrix: Any) -> Step:
     """A constant rotation from its matrix, without the rounding that right angles leave."""
     rows = [[number(round(float(entry), 16) + 0.0) for entry in row] for row in matrix]
-    return ClosedFormMount(tuple(map(tuple, rows)))  # type: ignore[arg-type]
+    return ConstantRotation(tuple(map(tuple, rows)))  # type: ignore[arg-type]
 
 
 def yaw(matrix: Any) -> float | None:
@@ -91,24 +91,24 @@ def apply(matrix: Matrix3, vector: Vector) -> Vector:
     return x, y, z
 
 
-def simplified(steps: Sequence[Step]) -> list[Step]:
+def simplify_rotations(steps: Sequence[Step]) -> list[Step]:
     """The same rotation in fewer steps: idle ones dropped, turns in a row about one axis made one."""
     out: list[Step] = []
     for step in steps:
         last = out[-1] if out else None
-        if isinstance(step, ClosedFormTurn) and isinstance(last, ClosedFormTurn) and step.axis == last.axis:
+        if isinstance(step, AxisRotation) and isinstance(last, AxisRotation) and step.axis == last.axis:
             out.pop()
-            step = ClosedFormTurn(step.axis, last.angle + step.angle)
-        idle = step.angle == 0 if isinstance(step, ClosedFormTurn) else step.matrix == IDENTITY
+            step = AxisRotation(step.axis, last.angle + step.angle)
+        idle = step.angle == 0 if isinstance(step, AxisRotation) else step.matrix == IDENTITY
         if not idle:
             out.append(step)
     return out
 
 
-def product(steps: Sequence[Step]) -> Matrix3:
+def rotation_product(steps: Sequence[Step]) -> Matrix3:
     """The rotation matrix of some steps."""
     out: Matrix3 = IDENTITY
-    for step in simplified(steps):
+    for step in simplify_rotations(steps):
         columns = [apply(out, column) for column in _transposed(step.matrix)]
         out = step.matrix if out == IDENTITY else _transposed(tuple(columns))  # type: ignore[arg-type]
     return out
@@ -139,16 +139,16 @@ class Frame:
         if other not in self._rotations:
             mine, its = self.path, other.path
             common = sum(one is two for one, two in zip(mine, its, strict=False))
-            up = [step.back for frame in reversed(mine[common:]) for step in reversed(frame.turns)]
-            self._rotations[other] = product([*up, *(step for frame in its[common:] for step in frame.turns)])
+            up = [step.inverse for frame in reversed(mine[common:]) for step in reversed(frame.turns)]
+            self._rotations[other] = rotation_product([*up, *(step for frame in its[common:] for step in frame.turns)])
         return self._rotations[other]
 
-    def here(self, parts: Mapping[Frame, Vector]) -> Vector:
+    def resolve(self, parts: Mapping[Frame, Vector]) -> Vector:
         """A sum of vectors of several frames, in this frame's axes."""
         return plus(ZERO, *(v if frame is self else apply(self.rotation(frame), v) for frame, v in parts.items()))
 
     @property
-    def moved_by(self) -> list[int]:
+    def moving_coordinates(self) -> list[int]:
         """The coordinates that move this frame."""
         return sorted({*self.omega, *self.velocity})
 
@@ -162,9 +162,9 @@ class Frame:
             _add(velocity, column, self, (x, y, z))
         omega = dict(self.omega)
         for step in turns:
-            back = step.back.matrix
+            back = step.inverse.matrix
             omega = {column: apply(back, vector) for column, vector in omega.items()}
-            if isinstance(step, ClosedFormTurn):
+            if isinstance(step, AxisRotation):
                 x, y, z = (number(entry) for entry in step.axis)
                 for at, column in short.coordinates([step.angle]):
                     omega[column] = plus(omega.get(column, ZERO), times(short.diff(step.angle, at), (x, y, z)))

@@ -11,15 +11,15 @@ import sympy
 
 from flexarm._version import __version__
 from flexarm.symbolic.algebra import matrix, to_sympy
-from flexarm.symbolic.symbols import Named
+from flexarm.symbolic.symbols import SymbolInfo
 
 if TYPE_CHECKING:
     from flexarm.symbolic.closed_form import ClosedForm
 
 WIDTH = 95  # letters on a line
-EXPANDED = 24  # terms that a wide product may have when it is multiplied out
-MOST_LETTERS = 20_000  # of equations that are aligned together
-LARGE = 300  # nodes of an expression that does not fit on a line
+MAX_EXPANDED_TERM_COUNT = 24  # terms that a wide product may have when it is multiplied out
+MAX_BLOCK_LENGTH = 20_000  # of equations that are aligned together
+MAX_INLINE_NODE_COUNT = 300  # nodes of an expression that does not fit on a line
 DIGITS = 6  # of numbers that are no fractions
 
 HEAD = r"""\documentclass[a4paper]{article}
@@ -33,7 +33,7 @@ EQUATION = r"""\[ \mathbf{M}(\mathbf{q})\ddot{\mathbf{q}} + \mathbf{C}(\mathbf{q
 + \mathbf{K}\mathbf{q} + \mathbf{D}\dot{\mathbf{q}} + \mathbf{G}(\mathbf{q}) = \mathbf{F} \]"""
 
 
-def document(form: ClosedForm) -> str:
+def write_document(form: ClosedForm) -> str:
     """The whole document."""
     parts = {name: matrix(rows) for name, rows in form.rows.items()}
     writer = _LatexWriter(form)
@@ -132,7 +132,7 @@ class _LatexWriter:
         for term in sympy.Add.make_args(expression):
             parts = [term]
             if _large(term) or _width(sympy.latex(term, symbol_names=self._names)) > WIDTH:
-                few = _expanded_terms(term) <= EXPANDED
+                few = _expanded_terms(term) <= MAX_EXPANDED_TERM_COUNT
                 parts = list(sympy.Add.make_args(sympy.expand(term))) if few else [self._with_sums(term)]
             for part in parts:
                 negative = part.could_extract_minus_sign()
@@ -168,7 +168,7 @@ class _LatexWriter:
 
 
 def _large(expression: Any) -> bool:
-    return next(islice(sympy.preorder_traversal(expression), LARGE, None), None) is not None
+    return next(islice(sympy.preorder_traversal(expression), MAX_INLINE_NODE_COUNT, None), None) is not None
 
 
 def _expanded_terms(expression: Any) -> int:
@@ -197,7 +197,7 @@ def _aligned(equations: list[str]) -> str:
     """Equations below each other, in blocks: TeX keeps one whole in its memory."""
     blocks: list[list[str]] = [[]]
     for each in equations:
-        if blocks[-1] and sum(len(one) for one in blocks[-1]) + len(each) > MOST_LETTERS:
+        if blocks[-1] and sum(len(one) for one in blocks[-1]) + len(each) > MAX_BLOCK_LENGTH:
             blocks.append([])
         blocks[-1].append(each)
     return "\n".join("\\begin{align*}\n" + " \\\\\n".join(block) + "\n\\end{align*}" for block in blocks)
@@ -216,7 +216,7 @@ def _above(form: ClosedForm, i: int) -> str:
 def _table(form: ClosedForm) -> str:
     names = {each.named.symbol: each.name for each in form._model.coordinates.all}
 
-    def row(each: Named, value: str) -> str:
+    def row(each: SymbolInfo, value: str) -> str:
         return f"${each.latex}$ & {_escaped(each.meaning)} & {_unit(each.unit)} & {value} \\\\"
 
     coordinates = [each.named for each in form._model.coordinates.all]

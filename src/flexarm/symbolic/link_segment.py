@@ -10,12 +10,12 @@ import numpy as np
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.foundation.validation import Array
 from flexarm.robot.flexibility import FAMILIES
-from flexarm.symbolic.algebra import ZERO, Expr, Power, Rows, Vector, cross, number, plus, ratio, times
+from flexarm.symbolic.algebra import ZERO, Exponents, Expr, Rows, Vector, cross, number, plus, ratio, times
 from flexarm.symbolic.beams import Beam, ClosedFormShapes
-from flexarm.symbolic.mass_elements import Damped, MassPiece
+from flexarm.symbolic.mass_elements import ClosedFormDamping, MassPiece
 
 X: Vector = (1, 0, 0)
-ROWS = {"bend_y": 2, "bend_z": 1, "twist": 0}  # the axis about which a family turns the sections
+SECTION_ROTATION_AXIS = {"bend_y": 2, "bend_z": 1, "twist": 0}  # the axis about which a family turns the sections
 
 
 class ClosedFormPart:
@@ -26,7 +26,12 @@ class ClosedFormPart:
     """
 
     def __init__(
-        self, beam: Beam, shapes: ClosedFormShapes, scale: Expr, slides: tuple[int, int] | None, damped: Damped
+        self,
+        beam: Beam,
+        shapes: ClosedFormShapes,
+        scale: Expr,
+        slides: tuple[int, int] | None,
+        damped: ClosedFormDamping,
     ) -> None:
         self.beam, self.integrals, self.scale, self.damped = beam, shapes.integrals, scale, damped
         self.slides, self.shapes = slides, shapes
@@ -39,11 +44,11 @@ class ClosedFormPart:
 
     # --- integrals in symbols ---
 
-    def _of(self, values: Array, k: int, power: Power) -> Vector:
+    def _of(self, values: Array, k: int, power: Exponents) -> Vector:
         x, y, z = (self.beam.scales(float(value), power * self.shapes.powers[k]) for value in values[:, k])
         return x, y, z
 
-    def _pairs(self, values: Array, power: Power, unit: Expr = 1, value: float = 1.0) -> Rows:
+    def _pairs(self, values: Array, power: Exponents, unit: Expr = 1, value: float = 1.0) -> Rows:
         scales, powers = self.beam.scales, self.shapes.powers
         return [
             [scales(float(values[p, q]), power * powers[p] * powers[q], unit, value) for q in range(self.n)]
@@ -61,7 +66,7 @@ class ClosedFormPart:
                 else:
                     values = self.integrals.M[r + s] if r <= s else self.integrals.M[s + r].T
                 if values.any():
-                    out[r + s] = self._pairs(values, Power(ml=1))
+                    out[r + s] = self._pairs(values, Exponents(ml=1))
         return out
 
     # --- the piece ---
@@ -79,11 +84,11 @@ class ClosedFormPart:
     def points(self) -> MassPiece:
         """The points of its axis, without K and D."""
         integrals, scales, s = self.integrals, self.beam.scales, self.scale
-        a = [self._of(integrals.a, k, Power(ml=1)) for k in range(self.n)]
-        b = [self._of(integrals.b, k, Power(ml=1, l=1)) for k in range(self.n)]
+        a = [self._of(integrals.a, k, Exponents(ml=1)) for k in range(self.n)]
+        b = [self._of(integrals.b, k, Exponents(ml=1, l=1)) for k in range(self.n)]
         P = self._products()
-        mass = s * scales(integrals.m, Power(ml=1))
-        c = plus((s**2 * scales(integrals.c0, Power(ml=1, l=1)), 0, 0), times(s, self._weighted(a)))
+        mass = s * scales(integrals.m, Exponents(ml=1))
+        c = plus((s**2 * scales(integrals.c0, Exponents(ml=1, l=1)), 0, 0), times(s, self._weighted(a)))
         G = self._second_moments(self._weighted(b), P)
         trace = G[0][0] + G[1][1] + G[2][2]
         inertia = [[(trace if i == j else 0) - G[i][j] for j in range(3)] for i in range(3)]
@@ -110,7 +115,7 @@ class ClosedFormPart:
     def _second_moments(self, b: Vector, P: dict[str, Rows]) -> Rows:
         """int mu rho rho^T, rho = (s x + u, v, w)."""
         s, eta = self.scale, self.eta
-        g0 = self.beam.scales(self.integrals.g0, Power(ml=1, l=2))
+        g0 = self.beam.scales(self.integrals.g0, Exponents(ml=1, l=2))
         G: Rows = [[s * self._form(P.get(r + t), eta, eta) for t in "uvw"] for r in "uvw"]
         G[0][0] += s**3 * g0 + 2 * s**2 * b[0]
         for row in (1, 2):
@@ -124,7 +129,7 @@ class ClosedFormPart:
         for name, inside in self.integrals.columns.items():
             order = FAMILIES[name].order
             EI, value = self.beam.rigidity[name]
-            whole = self._pairs(self.integrals.K, Power(l=1 - 2 * order), EI, value)
+            whole = self._pairs(self.integrals.K, Exponents(l=1 - 2 * order), EI, value)
             for p in range(inside.start, inside.stop):
                 for q in range(inside.start, inside.stop):
                     K[p][q] = whole[p][q] if self.slides is None else whole[p][q] / self.scale ** (2 * order - 1)
@@ -151,9 +156,9 @@ class ClosedFormPart:
         values = self.integrals.M_elastic - moving["uu"] - moving["vv"] - moving["ww"]
         out: Rows = [[0] * self.n for _ in range(self.n)]
         for name, inside in self.integrals.columns.items():
-            about = self.beam.rotary.get(ROWS.get(name, -1))
+            about = self.beam.rotary.get(SECTION_ROTATION_AXIS.get(name, -1))
             if about is not None:
-                size = Power(l=1) if name == "twist" else Power(l=-1)
+                size = Exponents(l=1) if name == "twist" else Exponents(l=-1)
                 block = self._pairs(values, size, *about)
                 for p in range(inside.start, inside.stop):
                     out[p][inside] = block[p][inside]
@@ -164,10 +169,10 @@ class ClosedFormPart:
         first, turning = len(piece.columns) - self.n, self._turning
         for row, (inertia, value) in self.beam.rotary.items():
             density = float(self.integrals.section_inertia[row])
-            piece.inertia[row][row] += self.scale * self.beam.scales(density, Power(l=1), inertia, value)
-            size = Power(l=1) if row == 0 else Power()
+            piece.inertia[row][row] += self.scale * self.beam.scales(density, Exponents(l=1), inertia, value)
+            size = Exponents(l=1) if row == 0 else Exponents()
             for p, name in enumerate(self.families):
-                if ROWS.get(name) == row:
+                if SECTION_ROTATION_AXIS.get(name) == row:
                     power = size * self.shapes.powers[p]
                     spin = self.beam.scales(float(self.integrals.j[row, p]), power, inertia, value)
                     piece.k[first + p] = plus(piece.k[first + p], _about(row, self.scale * spin if row == 0 else spin))
@@ -186,10 +191,10 @@ class ClosedFormPart:
         _, j_c, _, mixed, flowing = self.integrals.turning(row)
         powers, f = self.shapes.powers, self.flow
         slope = 0 if row == 0 else -1  # angles are twists, or deflections per length, which go with 1/scale
-        size = Power(l=1 + slope)
+        size = Exponents(l=1 + slope)
         spins = (self.beam.scales(float(j_c[p]), size * powers[p], inertia, value) * self.eta[p] for p in range(self.n))
         piece.k[0] = plus(piece.k[0], _about(row, f * self.scale ** (1 + slope) * sum(spins, number(0))))
-        square, scale = Power(l=1 + 2 * slope), self.scale ** (1 + 2 * slope)
+        square, scale = Exponents(l=1 + 2 * slope), self.scale ** (1 + 2 * slope)
         rows = self._pairs(mixed, square, inertia, value)
         for p in range(self.n):
             entry = f * scale * sum((rows[p][q] * self.eta[q] for q in range(self.n)), number(0))
@@ -204,8 +209,8 @@ class ClosedFormPart:
         assert self.slides is not None
         integrals, s, f, sign = self.integrals, self.scale, self.flow, self.outward
         along: Vector = (sign, 0, 0)
-        a_c = self._weighted([self._of(integrals.a_c, k, Power(ml=1)) for k in range(self.n)])
-        b_c = self._weighted([self._of(integrals.b_c, k, Power(ml=1, l=1)) for k in range(self.n)])
+        a_c = self._weighted([self._of(integrals.a_c, k, Exponents(ml=1)) for k in range(self.n)])
+        b_c = self._weighted([self._of(integrals.b_c, k, Exponents(ml=1, l=1)) for k in range(self.n)])
         Pc = self._products(convected=True)
         swirl = plus(
             ZERO,
@@ -213,7 +218,7 @@ class ClosedFormPart:
         )
         A = plus(times(piece.mass, along), times(s * f, a_c))
         k = plus(cross(piece.c, along), times(f * s**2, cross(X, b_c)), times(f * s, swirl))
-        M_cc = self._pairs(integrals.M_cc, Power(ml=1))
+        M_cc = self._pairs(integrals.M_cc, Exponents(ml=1))
         flowing = self._form(M_cc, self.eta, self.eta)
         both = piece.mass + 2 * sign * f * s * a_c[0] + f**2 * s * flowing
         mixed = [
@@ -230,7 +235,7 @@ class ClosedFormPart:
         for name, inside in self.integrals.columns.items():
             power = 2 * FAMILIES[name].order - 1
             _, mixed, flowing = (
-                self._pairs(_embedded(each, inside, self.n), Power(l=-power), *self.beam.rigidity[name])
+                self._pairs(_embedded(each, inside, self.n), Exponents(l=-power), *self.beam.rigidity[name])
                 for each in self.integrals.damped[name]
             )
             for p in range(inside.start, inside.stop):
@@ -305,7 +310,7 @@ class StiffenedPart(ClosedFormPart):
     """First moments, inertias and angular momenta get names: cx, Ix, Iyz, kz. A is the derivative of c."""
 
     def stiffen(self, piece: MassPiece) -> None:
-        n, name, diff = self.beam.number, self.beam.short.name_with_slopes, self.beam.short.diff
+        n, name, diff = self.beam.number, self.beam.short.name_with_derivatives, self.beam.short.diff
         first = len(piece.columns) - self.n
         x, y, z = (name(f"c{axis}_{n}", entry) for axis, entry in zip("xyz", piece.c, strict=True))
         piece.c = (x, y, z)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from flexarm.foundation.validation import Array
 from flexarm.symbolic import algebra
-from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, cross, dot, nonzero, number, plus, ratio, times
-from flexarm.symbolic.beams import Beam, displacement
+from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, cross, dot, is_nonzero, number, plus, ratio, times
+from flexarm.symbolic.beams import Beam, node_displacement
 from flexarm.symbolic.frames import Frame, apply
 
 
@@ -37,7 +37,7 @@ class MassPiece:
 
 
 @dataclass(frozen=True)
-class Damped:
+class ClosedFormDamping:
     """Damping of a link: parts in proportion to its stiffness and its mass, and the rest by its numbers."""
 
     stiffness: Expr = 0
@@ -45,7 +45,7 @@ class Damped:
     ratios: Array | None = None
 
 
-def point(mass: Expr, offset: Vector, inertia: Rows) -> MassPiece:
+def lump_piece(mass: Expr, offset: Vector, inertia: Rows) -> MassPiece:
     """A rigid lump: mass, centre and inertia about the centre, in the axes of the frame that carries it."""
     x, y, z = offset
     steiner = [[y * y + z * z, -x * y, -x * z], [-x * y, x * x + z * z, -y * z], [-x * z, -y * z, x * x + y * y]]
@@ -53,13 +53,13 @@ def point(mass: Expr, offset: Vector, inertia: Rows) -> MassPiece:
     return MassPiece(mass, times(mass, offset), rows)
 
 
-def element(beam: Beam, j: int, damped: Damped) -> MassPiece:
+def element_piece(beam: Beam, j: int, damped: ClosedFormDamping) -> MassPiece:
     """Element j = 0, 1, ... of a planar link: r_ij = (j l_e + x, S u), My et al. eq. (3)."""
     m, size = beam.m, beam.l / beam.elements
     start = j * size
     nodes = beam.mesh[2 * j : 2 * j + 4]
     kept = [k for k, node in enumerate(nodes) if node is not None]
-    u = [displacement(node) for node in nodes]
+    u = [node_displacement(node) for node in nodes]
     mass = algebra.mass(m, size)
     a = algebra.moment(m, size)
     b = [start * one + two for one, two in zip(a, algebra.first_moment(m, size), strict=True)]
@@ -96,7 +96,7 @@ class Carrier:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self.velocity = {column: frame.here(parts) for column, parts in frame.velocity.items()}
+        self.velocity = {column: frame.resolve(parts) for column, parts in frame.velocity.items()}
         self._squares: dict[tuple[int, int], Expr] = {}
 
     def square(self, a: int, b: int) -> Expr:
@@ -116,7 +116,7 @@ class PieceInertia:
 
     def __init__(self, carrier: Carrier, piece: MassPiece) -> None:
         self.carrier, self.piece = carrier, piece
-        self.columns = sorted({*carrier.frame.moved_by, *piece.columns})
+        self.columns = sorted({*carrier.frame.moving_coordinates, *piece.columns})
         own = {column: place for place, column in enumerate(piece.columns)}
         self._own = own
         self._omega = carrier.frame.omega
@@ -125,7 +125,7 @@ class PieceInertia:
         for column in self.columns:
             A, k = (piece.A[own[column]], piece.k[own[column]]) if column in own else (ZERO, ZERO)
             omega = self._omega.get(column, ZERO)
-            self._momentum[column] = plus(cross(omega, piece.c), A) if nonzero(omega) else A
+            self._momentum[column] = plus(cross(omega, piece.c), A) if is_nonzero(omega) else A
             self._spin[column] = k
 
     def entry(self, a: int, b: int) -> Expr:

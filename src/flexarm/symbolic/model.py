@@ -17,33 +17,33 @@ from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute
 from flexarm.robot.joints import Prismatic
 from flexarm.symbolic import checks, mass_elements
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Scales, Vector, coordinate_powers, number, tanh
-from flexarm.symbolic.beams import Beam, ClosedFormShapes, Place
+from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose
 from flexarm.symbolic.coordinates import ClosedFormCoordinates
-from flexarm.symbolic.frames import Frame, Step, Z, mount, turn, yaw
+from flexarm.symbolic.frames import Frame, Step, Z, constant_rotation, rotation_about, yaw
 from flexarm.symbolic.link_segment import ClosedFormPart
-from flexarm.symbolic.mass_elements import Damped, MassPiece
+from flexarm.symbolic.mass_elements import ClosedFormDamping, MassPiece
 from flexarm.symbolic.stiffened_mass import ClosedFormExactPart, ShortenedPart
 from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols
 
-KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
+PART_KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
 
 
-def whole(beam: Beam, damped: Damped) -> list[MassPiece]:
+def link_pieces(beam: Beam, damped: ClosedFormDamping) -> list[MassPiece]:
     """A link in one piece, or the two parts on either side of the joint that grips it."""
-    kind: type[ClosedFormPart] = KINDS[beam.stiffening]
+    kind: type[ClosedFormPart] = PART_KINDS[beam.stiffening]
     if not beam.gripped:
         return [kind(beam, beam.front, 1, None, damped).piece()]
     assert beam.d is not None
     column, d = beam.d
     out = [kind(beam, beam.front, d / beam.l, (column, 1), damped).piece()]
     if beam.rear is not None:
-        kind = KINDS[beam.rear.integrals.stiffening]
+        kind = PART_KINDS[beam.rear.integrals.stiffening]
         out.append(kind(beam, beam.rear, (beam.l - d) / beam.l, (column, -1), damped).piece())
     return out
 
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-STIFFNESS = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
+STIFFNESS_PROPERTIES = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Model:
 
     def __init__(self, robot: Robot, symbols: ClosedFormSymbols, k: Mapping[str, int], kept: bool) -> None:
         self.robot, self.symbols, self.k = robot, symbols, k
-        self.planar = checks.planar(robot)
+        self.planar = checks.is_planar(robot)
         self.ground = Frame()
         self.coordinates = ClosedFormCoordinates(symbols)
         integrals, rears = all_integrals(self.robot)
@@ -125,7 +125,7 @@ class Model:
             assert link.section is not None
             assert link.material is not None
             modulus = link.material.shear_modulus if family == "twist" else link.material.E
-            value = modulus * getattr(link.section.at(0.0), STIFFNESS[family])
+            value = modulus * getattr(link.section.at(0.0), STIFFNESS_PROPERTIES[family])
             meaning, unit = meanings.get(family, ("bending stiffness", "N m2"))
             where = "" if link.section.uniform else " at its root"
             name = names[family]
@@ -167,7 +167,7 @@ class Model:
             body.carried.append(self._lump(body, tag, lump, at))
         return body
 
-    def _articulation(self, i: int, parent: int | None) -> tuple[Place, Frame]:
+    def _articulation(self, i: int, parent: int | None) -> tuple[SectionPose, Frame]:
         """Where the joint is on the frame above, and how its section leans there."""
         link, own = self.robot.links[i], self.coordinates.own[i]
         slides = isinstance(link.joint, SlidingPrismatic)
@@ -177,21 +177,21 @@ class Model:
         if not slides:
             at = self.robot.links[parent].length if link.at is None else link.at
             return beam.place(at), above
-        if checks.on_mesh(link):  # the end of element k is node k
+        if checks.has_mesh_contact(link):  # the end of element k is node k
             return beam.node(self.k[link.name], self._q(own.joint)), above
-        return beam.moving_place(self._q(own.joint), label=str(i + 1)), above
+        return beam.moving_section_pose(self._q(own.joint), label=str(i + 1)), above
 
     def _joint_turns(self, i: int, link: Link) -> list[Step]:
         """The mount, as an angle gamma where it turns about z, and the hinge."""
         steps: list[Step] = []
         flat = yaw(link.joint.mount_matrix)
         if flat is None:
-            steps.append(mount(link.joint.mount_matrix))
+            steps.append(constant_rotation(link.joint.mount_matrix))
         elif flat or isinstance(link.joint, Prismatic):
             meaning = f"angle from its parent to link {i + 1} ({link.name})"
-            steps.append(turn(Z, self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
+            steps.append(rotation_about(Z, self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
         if isinstance(link.joint, Revolute):
-            steps.append(turn(link.joint.axis_vector, self._q(self.coordinates.own[i].joint)))
+            steps.append(rotation_about(link.joint.axis_vector, self._q(self.coordinates.own[i].joint)))
         return steps
 
     # --- masses ---
@@ -199,17 +199,17 @@ class Model:
     def _pieces(self, i: int, link: Link, beam: Beam) -> list[MassPiece]:
         damped = self._damped(i + 1, link, beam)
         if not beam.mesh:
-            return whole(beam, damped) if link.beam_mass else []
-        found = [mass_elements.element(beam, j, damped) for j in range(beam.elements)]
+            return link_pieces(beam, damped) if link.beam_mass else []
+        found = [mass_elements.element_piece(beam, j, damped) for j in range(beam.elements)]
         if damped.ratios is not None:  # of the link as it is held: not of a clamped node, if it is kept
             held = 0 if link.flexible is not None and link.flexible.loose else 2
             places = [node[0] for node in beam.mesh[held:] if node is not None]
             found.append(_only_damping(places, damped.ratios))
         return found
 
-    def _damped(self, n: int, link: Link, beam: Beam) -> Damped:
+    def _damped(self, n: int, link: Link, beam: Beam) -> ClosedFormDamping:
         if link.flexible is None or link.material is None:
-            return Damped()
+            return ClosedFormDamping()
         given, of = link.flexible.damping, f"of link {n} ({link.name})"
         stiffness, mass, ratios = number(0), number(0), None
         if link.material.damping:
@@ -222,7 +222,7 @@ class Model:
                 mass += self.symbols.parameter(f"alpha_{n}", given.alpha, f"damping per mass {of}", "1/s")
             if given.ratio is not None:
                 ratios = beam.integrals.D_ratios
-        return Damped(stiffness, mass, ratios)
+        return ClosedFormDamping(stiffness, mass, ratios)
 
     def _lump(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
         origin, angles = body.beam.place(at)
@@ -241,7 +241,7 @@ class Model:
                     axes = "" if self.planar else "xyz"[p] + "xyz"[q]
                     meaning = f"inertia {axes or 'zz'} of {what} about its centre"
                     rows[p][q] = rows[q][p] = self.symbols.parameter(f"J{axes}_{tag}", value, meaning, "kg m2")
-        return frame, mass_elements.point(mass, _numbers(lump.offset), rows)
+        return frame, mass_elements.lump_piece(mass, _numbers(lump.offset), rows)
 
     # --- what acts on joints ---
 
@@ -323,7 +323,7 @@ class Model:
 
 def _section_turns(angles: Vector) -> list[Step]:
     """Rz(v') Ry(-w') Rx(theta)."""
-    return [turn(AXES[row], angles[row]) for row in (2, 1, 0) if angles[row] != 0]
+    return [rotation_about(AXES[row], angles[row]) for row in (2, 1, 0) if angles[row] != 0]
 
 
 def _lumps(n: int, link: Link) -> list[tuple[str, PointMass, float]]:

@@ -22,28 +22,28 @@ from flexarm.beam.section_nodes import LinkNodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.foundation.validation import Array
 from flexarm.symbolic import stiffened_places
-from flexarm.symbolic.algebra import ZERO, Expr, Power, Rows, Vector, cos, cross, number, plus, ratio, sin, times
+from flexarm.symbolic.algebra import ZERO, Exponents, Expr, Rows, Vector, cos, cross, number, plus, ratio, sin, times
 from flexarm.symbolic.link_segment import StiffenedPart, X
 from flexarm.symbolic.mass_elements import MassPiece
 from flexarm.symbolic.stiffened_places import AxisNode
 
 # Of a link that turns as a whole, and so is seen shorter by sigma, the product of lever and deflection is smaller by
 # 4/3 sigma; the rate of sigma counts by a half (docs/theory.md).
-LEVER, SWING = ratio(4, 3), ratio(1, 2)
+LEVER_FACTOR, SWING_FACTOR = ratio(4, 3), ratio(1, 2)
 
 EXPONENTS: dict[Often, int] = {"once": -1, "twice": 0}
 """Powers of the scale of a part with which displacements of second order vary."""
 
 
 @dataclass(frozen=True)
-class Moment:
+class SecondOrderMoment:
     """An integral of a displacement of second order, and its derivatives by column of the piece."""
 
     value: Expr
     rates: list[Expr]
 
-    def __mul__(self, factor: Expr) -> Moment:
-        return Moment(factor * self.value, [factor * rate for rate in self.rates])
+    def __mul__(self, factor: Expr) -> SecondOrderMoment:
+        return SecondOrderMoment(factor * self.value, [factor * rate for rate in self.rates])
 
 
 class ShortenedPart(StiffenedPart):
@@ -52,19 +52,19 @@ class ShortenedPart(StiffenedPart):
     def stiffen(self, piece: MassPiece) -> None:
         s, columns = self.scale, range(len(piece.columns))
         moved, turned = ([self._moment(axis, power) for axis in range(3)] for power in (0, 1))
-        squeeze = self._moment(0, 1, -1.0 / (self.integrals.g0 or 1.0), Power(ml=-1, l=-2)) * (1 / s)
+        squeeze = self._moment(0, 1, -1.0 / (self.integrals.g0 or 1.0), Exponents(ml=-1, l=-2)) * (1 / s)
         sigma = self.beam.short.name(f"sigma_{self.beam.number}", squeeze.value)
-        lever = self._weighted([self._of(self.integrals.b, p, Power(ml=1, l=1)) for p in range(self.n)])
+        lever = self._weighted([self._of(self.integrals.b, p, Exponents(ml=1, l=1)) for p in range(self.n)])
         first = [self._first("b", p) for p in columns]
         piece.c = plus(piece.c, times(s, _vector([each.value for each in moved])))
-        shift = plus(_vector([each.value for each in turned]), times(-LEVER * sigma, lever))
+        shift = plus(_vector([each.value for each in turned]), times(-LEVER_FACTOR * sigma, lever))
         self._shift_points(piece, times(s**2, shift))
         for p in columns:
             shrinking = squeeze.rates[p]
             rate = plus(
                 _vector([each.rates[p] for each in turned]),
-                times(SWING * shrinking, lever),
-                times(-LEVER * sigma, first[p]),
+                times(SWING_FACTOR * shrinking, lever),
+                times(-LEVER_FACTOR * sigma, first[p]),
             )
             piece.k[p] = plus(piece.k[p], times(s**2, cross(X, rate)))
             for q in columns:
@@ -83,7 +83,7 @@ class ShortenedPart(StiffenedPart):
             piece.inertia[0][row] -= entry
             piece.inertia[row][0] -= entry
 
-    def _slide_moved(self, piece: MassPiece, moved: list[Moment]) -> None:
+    def _slide_moved(self, piece: MassPiece, moved: list[SecondOrderMoment]) -> None:
         """Add what the motion of the material in the joint along the axis has in common with these displacements."""
         s, sign = self.scale, self.outward
         piece.k[0] = plus(piece.k[0], times(sign * s, cross(_vector([each.value for each in moved]), X)))
@@ -92,7 +92,7 @@ class ShortenedPart(StiffenedPart):
             piece.M[0][p] += sign * s * rate
             piece.M[p][0] += sign * s * rate
 
-    def _sweep(self, piece: MassPiece, moved: list[Moment], turned: list[Moment]) -> None:
+    def _sweep(self, piece: MassPiece, moved: list[SecondOrderMoment], turned: list[SecondOrderMoment]) -> None:
         """Add the square of how stretch and twist move a bent link's points across its axis.
 
         Shapes of bending can do part of a line in x with the same moments. A roll of the link moves the same points.
@@ -101,13 +101,15 @@ class ShortenedPart(StiffenedPart):
         first = [[self._first(name, p) for p in columns] for name in ("a", "b")]
         places = [
             self._weighted([self._of(getattr(self.integrals, name), p, size) for p in range(self.n)])
-            for name, size in (("a", Power(ml=1)), ("b", Power(ml=1, l=1)))
+            for name, size in (("a", Exponents(ml=1)), ("b", Exponents(ml=1, l=1)))
         ]
         for axis in BENDS:
             if not any(each.axis == axis for _, each in forms.present(MOVES)):
                 continue
             line, second = forms.line(axis), [moved[axis].rates, turned[axis].rates]
-            weights = [[self.beam.scales(float(line[i, j]), Power(ml=-1, l=-i - j)) for j in (0, 1)] for i in (0, 1)]
+            weights = [
+                [self.beam.scales(float(line[i, j]), Exponents(ml=-1, l=-i - j)) for j in (0, 1)] for i in (0, 1)
+            ]
             fitted = [[weights[i][0] * second[0][p] + weights[i][1] * second[1][p] for p in columns] for i in (0, 1)]
             other, sign = (2, -1) if axis == 1 else (1, 1)
             for p in columns:
@@ -120,9 +122,9 @@ class ShortenedPart(StiffenedPart):
 
     # --- integrals of second order ---
 
-    def _moment(self, axis: int, power: int, factor: float = 1.0, size: Power | None = None) -> Moment:
+    def _moment(self, axis: int, power: int, factor: float = 1.0, size: Exponents | None = None) -> SecondOrderMoment:
         """Return a factor of some size times int mu x^power of the displacement along an axis, x at full length."""
-        size = Power() if size is None else size
+        size = Exponents() if size is None else size
         value, rates = number(0), [number(0)] * (self.n + (self.slides is not None))
         for often, exponent in EXPONENTS.items():
             form = self._blocks(axis, power, often, factor, size)
@@ -137,13 +139,13 @@ class ShortenedPart(StiffenedPart):
                 by_eta = [self.flow * flowing, *by_eta]
             value += scale * here
             rates = [one + scale * other for one, other in zip(rates, by_eta, strict=True)]
-        return Moment(value, rates)
+        return SecondOrderMoment(value, rates)
 
-    def _blocks(self, axis: int, power: int, often: Often, factor: float, size: Power) -> Rows | None:
+    def _blocks(self, axis: int, power: int, often: Often, factor: float, size: Exponents) -> Rows | None:
         """Return the symmetric matrix of such an integral, at full length; None if there is no such displacement."""
         forms, columns, powers = SecondOrderBlocks(self.integrals), self.integrals.columns, self.shapes.powers
         found = [each for _, each in forms.present(MOVES) if each.axis == axis and each.integrated == often]
-        size = size * Power(ml=1, l=power + EXPONENTS[often])
+        size = size * Exponents(ml=1, l=power + EXPONENTS[often])
         out: Rows = [[number(0)] * self.n for _ in range(self.n)]
         for each in found:
             block = factor * forms.moment(each, power)
@@ -159,7 +161,7 @@ class ShortenedPart(StiffenedPart):
 
     def _first(self, name: str, column: int) -> Vector:
         """Return the derivative of int mu ("a") or int mu x ("b") of the displacement of first order by a column."""
-        size = Power(ml=1, l=1 if name == "b" else 0)
+        size = Exponents(ml=1, l=1 if name == "b" else 0)
         if self.slides is None:
             return self._of(getattr(self.integrals, name), column, size)
         if column:
@@ -182,16 +184,16 @@ class ClosedFormExactPart(StiffenedPart):
     """A link that no joint grips."""
 
     def points(self) -> MassPiece:
-        nodes = stiffened_places.nodes(self.beam)
-        first, second = moments(LinkNodes(self.integrals))
+        nodes = stiffened_places.axis_nodes(self.beam)
+        first, second = node_moments(LinkNodes(self.integrals))
         scales = self.beam.scales
-        beta = [scales(float(value), Power(ml=1, l=1)) for value in first]
-        B: Rows = [[scales(float(value), Power(ml=1, l=2)) for value in row] for row in second]
+        beta = [scales(float(value), Exponents(ml=1, l=1)) for value in first]
+        B: Rows = [[scales(float(value), Exponents(ml=1, l=2)) for value in row] for row in second]
         places = [(node.stretch, number(0)) for node in nodes]
         rates = [[(node.stretching[p], node.stretch * node.turning[p]) for node in nodes] for p in range(self.n)]
         turned = [_crosses(B, nodes, places, each) for each in rates]
         return MassPiece(
-            scales(self.integrals.m, Power(ml=1)),
+            scales(self.integrals.m, Exponents(ml=1)),
             _weighted(beta, nodes, places),
             self._inertia(B, nodes, _dots(B, nodes, places, places)),
             list(self.shapes.columns),
@@ -212,7 +214,7 @@ class ClosedFormExactPart(StiffenedPart):
         return [[(whole if p == q else 0) - G[p][q] for q in range(3)] for p in range(3)]
 
 
-def moments(nodes: LinkNodes) -> tuple[Array, Array]:
+def node_moments(nodes: LinkNodes) -> tuple[Array, Array]:
     """beta = int mu L and B = int mu L L^T over all nodes of a link, each piece beginning at the end of the last."""
     count = len(nodes.places)
     beta, B, start = np.zeros(count), np.zeros((count, count)), np.zeros(count)

@@ -24,7 +24,7 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged, through_gauss_points
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.foundation.validation import Array
-from flexarm.symbolic.algebra import ZERO, Expr, Power, Vector, cos, number, plus, ratio, sin, times
+from flexarm.symbolic.algebra import ZERO, Exponents, Expr, Vector, cos, number, plus, ratio, sin, times
 
 if TYPE_CHECKING:
     from flexarm.foundation.validation import Array
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 DERIVATIVES = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}
 
 
-def moved(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
+def second_order_displacement(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
     """Return the displacement of second order at a constant x; slopes are `lean` times as large in a scaled part."""
     return _at(beam, shapes, MOVES, x, lean)
 
 
-def turned(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
+def second_order_rotation(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
     """Return the angles of second order about x, y and z at a constant x."""
     return _at(beam, shapes, TURNS, x, lean)
 
 
-def moved_at(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
+def moving_second_order_displacement(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
     """Return the displacement of second order at a symbolic place."""
     return _along(beam, MOVES, at, near, None if label is None else f"H_{label}", lean)
 
 
-def turned_at(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
+def moving_second_order_rotation(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
     """Return the angles of second order at a symbolic place."""
     return _along(beam, TURNS, at, near, None if label is None else f"Q_{label}", lean)
 
@@ -60,7 +60,7 @@ def _at(beam: Beam, shapes: ClosedFormShapes, products: Sequence[Product], x: fl
     for _, product in forms.present(products):
         block, power = forms.at(product, x), _power(product)
         for i, j, p, q in _entries(shapes.integrals, product, block):
-            value = beam.scales(float(block[i, j]), Power(l=power) * shapes.powers[p] * shapes.powers[q])
+            value = beam.scales(float(block[i, j]), Exponents(l=power) * shapes.powers[p] * shapes.powers[q])
             out[product.axis] += lean**-power * _weight(p, q) * value * shapes.eta[p] * shapes.eta[q]
     return out[0], out[1], out[2]
 
@@ -71,8 +71,8 @@ def _along(
     from flexarm.symbolic.beams import MovingShapes
 
     powers, eta = beam.front.powers, beam.front.eta
-    found, space = forms_along(beam.integrals, products)
-    scaled = [Power(l=_power(product)) * powers[p] * powers[q] for product, p, q in found]
+    found, space = second_order_forms(beam.integrals, products)
+    scaled = [Exponents(l=_power(product)) * powers[p] * powers[q] for product, p, q in found]
     values = MovingShapes(beam, space, scaled, at, near).values(0, label) if found else []
     out: list[Expr] = [number(0)] * 3
     for (product, p, q), value in zip(found, values, strict=True):
@@ -80,7 +80,7 @@ def _along(
     return out[0], out[1], out[2]
 
 
-def forms_along(
+def second_order_forms(
     integrals: LinkIntegrals, products: Sequence[Product]
 ) -> tuple[list[tuple[Product, int, int]], PiecewisePolynomials]:
     """Return which entries of the products there are, with their coordinates, and each of them as a function of x."""
@@ -116,7 +116,7 @@ def _weight(p: int, q: int) -> Expr:
     return ratio(1, 2) if p == q else number(1)
 
 
-LENGTH, PER_LENGTH = Power(l=1), Power(l=-1)
+LENGTH, PER_LENGTH = Exponents(l=1), Exponents(l=-1)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def turning_axis(beam: Beam) -> int:
     return 1 if "bend_z" in beam.integrals.columns else 2
 
 
-def nodes(beam: Beam) -> list[AxisNode]:
+def axis_nodes(beam: Beam) -> list[AxisNode]:
     """Of a link that no joint grips; angles have names, chi_i(h)."""
     integrals, eta, axis = beam.integrals, beam.front.eta, turning_axis(beam)
     places = LinkNodes(integrals).places
@@ -159,7 +159,7 @@ def nodes(beam: Beam) -> list[AxisNode]:
     return found
 
 
-def place(beam: Beam, x: float) -> tuple[Vector, Vector]:
+def exact_section_pose(beam: Beam, x: float) -> tuple[Vector, Vector]:
     """Of the point at a constant x, and the angles of its section."""
     weights = [beam.scales(float(weight), LENGTH) for weight in LinkNodes(beam.integrals).weights(x)]
     axis = turning_axis(beam)
@@ -167,7 +167,7 @@ def place(beam: Beam, x: float) -> tuple[Vector, Vector]:
     return _summed(beam, weights), (0, 0, angle) if axis == 2 else (0, angle, 0)
 
 
-def axis_at(beam: Beam, at: Expr, near: float | None, label: str | None) -> Vector:
+def exact_axis_point(beam: Beam, at: Expr, near: float | None, label: str | None) -> Vector:
     """The point of the axis at a symbolic place."""
     from flexarm.symbolic.beams import MovingShapes
 
@@ -177,7 +177,7 @@ def axis_at(beam: Beam, at: Expr, near: float | None, label: str | None) -> Vect
 
 
 def _summed(beam: Beam, weights: list[Expr]) -> Vector:
-    parts = (times(weight, node.direction) for weight, node in zip(weights, nodes(beam), strict=True))
+    parts = (times(weight, node.direction) for weight, node in zip(weights, axis_nodes(beam), strict=True))
     return plus(ZERO, *parts)
 
 

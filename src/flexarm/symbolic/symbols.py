@@ -17,7 +17,25 @@ from flexarm.symbolic import algebra
 from flexarm.symbolic.algebra import Expr, number, symbol, symbols_in
 
 # What generated functions call their arguments, results and intermediate values.
-RESERVED = {"q", "v", "p", "M", "C", "K", "D", "G", "E", "I", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
+RESERVED_SYMBOLS = {
+    "q",
+    "v",
+    "p",
+    "M",
+    "C",
+    "K",
+    "D",
+    "G",
+    "E",
+    "I",
+    "math",
+    "numpy",
+    "cos",
+    "sin",
+    "tanh",
+    "sqrt",
+    "pi",
+}
 _INTERMEDIATE = re.compile(
     r"x\d*|(angle|sum)_\d+|(d*([NWTSHQL]|xf|uf|wf|c[xyz]|I[xyz]{1,2}|k[xyz])|t|us|ws|phis|sigma|chi)_\w+"
 )
@@ -28,16 +46,16 @@ _C = (
     "NULL acos asin atan atan2 ceil cosh exp fabs floor fmod log pow sinh tan cbrt hypot fmin fmax"
 )
 _MATLAB = "case catch classdef end function global otherwise parfor persistent spmd switch zeros nargin Inf NaN i j"
-WORDS = {*_C.split(), *_MATLAB.split(), *softkwlist, *dir(builtins), "NAMES", "PARAMETERS", "np"}
+LANGUAGE_WORDS = {*_C.split(), *_MATLAB.split(), *softkwlist, *dir(builtins), "NAMES", "PARAMETERS", "np"}
 """Words of C, Python and MATLAB that generated functions use, or that cannot be names there."""
 
 
-def word_of_a_language(name: str) -> bool:
-    return iskeyword(name) or name in WORDS or name in RESERVED
+def is_reserved_word(name: str) -> bool:
+    return iskeyword(name) or name in LANGUAGE_WORDS or name in RESERVED_SYMBOLS
 
 
 @dataclass(frozen=True)
-class Named:
+class SymbolInfo:
     """A symbol with what it means."""
 
     symbol: str
@@ -67,14 +85,14 @@ class ClosedFormSymbols:
                 raise ValueError(f"rename '{name}' to {shown(new)}: must be a name")
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", new) or iskeyword(new):
                 raise ValueError(f"rename '{name}' to {shown(new)}: must be letters, digits and _ that code can use")
-            if new in RESERVED or _INTERMEDIATE.fullmatch(new):
+            if new in RESERVED_SYMBOLS or _INTERMEDIATE.fullmatch(new):
                 raise ValueError(f"rename '{name}' to '{new}': the generated functions use that name themselves")
-            if word_of_a_language(new):
+            if is_reserved_word(new):
                 raise ValueError(f"rename '{name}' to '{new}': is a word of C, Python or MATLAB; choose another name")
         self._rename = dict(rename)
         self._default_names: set[str] = set()
         self._known: set[str] = set()
-        self.parameters: dict[str, Named] = {}
+        self.parameters: dict[str, SymbolInfo] = {}
         self.values: dict[str, float] = {}
 
     def variable(self, name: str) -> str:
@@ -90,11 +108,11 @@ class ClosedFormSymbols:
         own = self.variable(name)
         if own in self.parameters and self.parameters[own].meaning != meaning:
             raise ValueError(_clash(own, [self.parameters[own].meaning, meaning]))
-        self.parameters[own] = Named(own, latex or latex_name(own), meaning, unit)
+        self.parameters[own] = SymbolInfo(own, latex or latex_name(own), meaning, unit)
         self.values[own] = float(value)
         return symbol(own)
 
-    def check(self, variables: list[Named]) -> None:
+    def check(self, variables: list[SymbolInfo]) -> None:
         """Refuse clashes, names that cannot be written in code, and names that no symbol has."""
         meanings: dict[str, str] = {}
         for each in [*variables, *self.parameters.values()]:
@@ -130,7 +148,7 @@ def rate_latex(latex: str) -> str:
     return f"\\dot{{{letter}}}{underscore}{index}"
 
 
-Slope = Callable[[Expr], Expr]
+DerivativeRule = Callable[[Expr], Expr]
 
 
 class Abbreviations:
@@ -141,7 +159,7 @@ class Abbreviations:
         self.definitions: dict[Expr, Expr] = {}
         self.latex: dict[str, str] = {}
         self._names: dict[Expr, Expr] = {}
-        self._slopes: dict[Expr, Slope] = {}
+        self._slopes: dict[Expr, DerivativeRule] = {}
 
     def name(self, label: str, expression: Expr) -> Expr:
         """A name for an expression, the same one for the same expression; symbols and numbers need none."""
@@ -152,7 +170,7 @@ class Abbreviations:
             self._names[expression] = self.define(label, expression, lambda by: self.diff(expression, by))
         return self._names[expression]
 
-    def name_with_slopes(self, label: str, expression: Expr) -> Expr:
+    def name_with_derivatives(self, label: str, expression: Expr) -> Expr:
         """A name, and names for its derivatives by coordinates as well: those of xf_1 are xf_{1,2} in LaTeX."""
         return self._derivative(label, expression, ())
 
@@ -171,7 +189,7 @@ class Abbreviations:
             self._names[expression] = self.define(own, expression, slope, latex)
         return self._names[expression]
 
-    def define(self, label: str, expression: Expr, slope: Slope, latex: str | None = None) -> Expr:
+    def define(self, label: str, expression: Expr, slope: DerivativeRule, latex: str | None = None) -> Expr:
         """A new name, with a function that gives its derivative by a coordinate."""
         taken = {str(each) for each in self.definitions}
         own = next(name for name in _numbered(label) if name not in taken)
@@ -203,7 +221,7 @@ class Abbreviations:
             return []
         return [each for part in expressions for each in symbols_in(part) if each in self.definitions]
 
-    def spelt(self, expression: Expr) -> Expr:
+    def expanded(self, expression: Expr) -> Expr:
         """Without abbreviations."""
         while inner := self._within([expression]):
             expression = algebra.backend.sympify(expression).subs({each: self.definitions[each] for each in inner})
