@@ -54,7 +54,7 @@ def test_a_still_background_gives_the_same_picture():
     plain.canvas.draw()
     camera = FrameSource(stage)
     stage.show(2)
-    quick = np.asarray(camera._shot(), dtype=float)
+    quick = np.asarray(camera._render_frame(), dtype=float)
     for artist in stage.moving:
         artist.set_animated(False)
     camera.canvas.draw()

@@ -29,6 +29,6 @@ def test_what_leaves_the_plane_is_drawn_in_space():
 
 def test_everything_is_inside_even_a_straight_line():
     view = ArmView.fit(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
-    assert view.flat
+    assert view.is_planar
     assert (view.low < 0).all()
     assert (view.high > [1, 0, 0]).all()

@@ -1,10 +1,5 @@
-"""Frequencies over speed (Campbell's diagram) and over postures (matplotlib).
-
-Linear models in the frequency plane: Bode's diagram, poles and zeros (matplotlib).
-
-Spectra, decays and frequency responses of runs (matplotlib).
-
-Sensitivity curves of shapers: vibration that is left where a mode is elsewhere than was thought (matplotlib).
+"""Figures in the frequency domain: Campbell diagrams, frequency maps, Bode plots, pole-zero maps, spectra,
+decays, measured frequency responses, and sensitivity curves of input shapers.
 """
 
 from __future__ import annotations
@@ -28,19 +23,22 @@ if TYPE_CHECKING:
     from flexarm.control.shapers import Shaper
 
 
-CONSTANT_FREQUENCY_TOLERANCE = 1e-9  # of a frequency: what differs by less is the same everywhere
+CONSTANT_FREQUENCY_TOLERANCE = 1e-9  # relative
 
 
 def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
-    """Each mode over the speed, unstable stretches thick and red; lines of orders vibrations a turn."""
-    wanted = real_array("orders", orders) if len(orders) else np.zeros(0)
-    if wanted.ndim != 1 or not (np.isfinite(wanted).all() and (wanted > 0).all()):
-        raise ValueError(f"orders = {shown(orders)}: must be positive numbers of vibrations a turn")
+    """Plot the frequency of each mode over the speed, unstable ranges highlighted, and lines of engine orders.
+
+    An order is a number of vibrations per turn.
+    """
+    values = real_array("orders", orders) if len(orders) else np.zeros(0)
+    if values.ndim != 1 or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"orders = {shown(orders)}: must be positive numbers of vibrations per turn")
     speeds, frequencies = found.speeds, found.frequencies
     figure = Picture(figsize=(7.0, 4.6))
     plot = figure.add_subplot()
     top = 1.08 * max(float(frequencies.max(initial=0.0)), np.finfo(float).tiny)
-    for order in wanted.tolist():
+    for order in values.tolist():
         plot.plot(speeds, order * np.abs(speeds) / (2 * np.pi), color="0.6", linewidth=0.8, linestyle=":", zorder=0)
         fastest = float(np.abs(speeds).max())
         reached = min(fastest, 2 * np.pi * top / order)
@@ -50,8 +48,8 @@ def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
             )
     for mode in range(frequencies.shape[1]):
         draw_line(plot, mode, speeds, frequencies[:, mode], f"mode {mode + 1}")
-        grows = np.where(found.unstable[:, mode], frequencies[:, mode], np.nan)
-        plot.plot(speeds, grows, color=LINE_STYLES[1][0], linewidth=4, alpha=0.4, zorder=0)
+        unstable = np.where(found.unstable[:, mode], frequencies[:, mode], np.nan)
+        plot.plot(speeds, unstable, color=LINE_STYLES[1][0], linewidth=4, alpha=0.4, zorder=0)
     plot.set_ylim(0, top)
     plot.set_xlabel(escape_math(f"speed of {found.joint} (rad/s)"))
     plot.set_ylabel("frequency (Hz)")
@@ -61,7 +59,7 @@ def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
 
 
 def map_figure(found: FrequencyMap) -> Picture:
-    """Frequencies as lines over one joint, or as contours over two, a panel for each mode."""
+    """Plot frequencies as curves over one joint, or as contours over two joints with a panel for each mode."""
     names, ranges = list(found.over), list(found.over.values())
     labels = [escape_math(f"{name} ({found.units[name]})") for name in names]
     if len(names) > 2:
@@ -91,27 +89,27 @@ def map_figure(found: FrequencyMap) -> Picture:
         ) > CONSTANT_FREQUENCY_TOLERANCE * np.nanmax(values):
             filled = plot.contourf(*ranges, values, levels=12, cmap="viridis")
             figure.colorbar(filled, ax=plot, label="Hz")
-            said = f"mode {mode + 1}"
-        else:  # nothing to tell apart
+            title = f"mode {mode + 1}"
+        else:
             middle = f"{np.nanmean(values):.4g} Hz" if np.isfinite(values).any() else "none"
-            said = f"mode {mode + 1}: {middle} everywhere"
+            title = f"mode {mode + 1}: {middle} everywhere"
             plot.set_xlim(*ranges[0][[0, -1]])
             plot.set_ylim(*ranges[1][[0, -1]])
-        plot.set_title(said, fontsize=10)
+        plot.set_title(title, fontsize=10)
         plot.set_xlabel(labels[0])
         plot.set_ylabel(labels[1])
     return figure
 
 
 FREQUENCY_COUNT = 600
-MAX_PHASE_TICK_COUNT = 7  # ticks of a phase
+MAX_PHASE_TICK_COUNT = 7
 
 
 def bode_figure(model: StateSpace, f: Any = None) -> Picture:
-    """Magnitude and phase of every output over frequency, a column for each input."""
+    """Plot magnitude and phase of each output over frequency, with a column for each input."""
     if not model.inputs or not model.outputs:
         raise ValueError("bode: the model has no inputs or no outputs")
-    frequencies = _frequencies(model) if f is None else real_array("f", f)
+    frequencies = _default_frequencies(model) if f is None else real_array("f", f)
     if frequencies.ndim != 1 or len(frequencies) < 2 or not (frequencies > 0).all():
         raise ValueError(f"f has shape {frequencies.shape}: must be two or more positive frequencies (Hz)")
     response = model.frf(frequencies)
@@ -129,7 +127,7 @@ def bode_figure(model: StateSpace, f: Any = None) -> Picture:
         upper.set_title(escape_math(f"from {given}"), fontsize=10)
         upper.set_ylabel("magnitude")
         upper.tick_params(labelbottom=False)
-        lower.set_yticks(_turns(*lower.get_ylim()))
+        lower.set_yticks(_phase_ticks(*lower.get_ylim()))
         lower.set_ylabel("phase (degrees)")
         lower.set_xlabel("frequency (Hz)")
         for plot in (upper, lower):
@@ -139,7 +137,7 @@ def bode_figure(model: StateSpace, f: Any = None) -> Picture:
 
 
 def pole_zero_figure(model: StateSpace) -> Picture:
-    """Poles (crosses) and zeros (rings) in the complex plane."""
+    """Plot poles (crosses) and zeros (circles) in the complex plane."""
     figure = Picture(figsize=(6.4, 5.2))
     plot = figure.add_subplot()
     poles = model.poles
@@ -155,11 +153,11 @@ def pole_zero_figure(model: StateSpace) -> Picture:
         plot.set_aspect("equal")
     else:
         plot.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-        plot.set_xscale("symlog", linthresh=_small(poles.real))
-        plot.set_yscale("symlog", linthresh=_small(poles.imag))
-        plot.margins(0.08)  # after the scales, or marks at the edges are cut
-        plot.set_xticks(_decades(_small(poles.real), *plot.get_xlim()))
-        plot.set_yticks(_decades(_small(poles.imag), *plot.get_ylim()))
+        plot.set_xscale("symlog", linthresh=_linear_threshold(poles.real))
+        plot.set_yscale("symlog", linthresh=_linear_threshold(poles.imag))
+        plot.margins(0.08)  # after the scales are set, so that markers at the edges are not cut
+        plot.set_xticks(_symlog_ticks(_linear_threshold(poles.real), *plot.get_xlim()))
+        plot.set_yticks(_symlog_ticks(_linear_threshold(poles.imag), *plot.get_ylim()))
     unit = " (rad/s)" if model.dt is None else ""
     plot.set_xlabel(f"real part{unit}")
     plot.set_ylabel(f"imaginary part{unit}")
@@ -168,14 +166,14 @@ def pole_zero_figure(model: StateSpace) -> Picture:
     return figure
 
 
-def _turns(low: float, high: float) -> Array:
-    """Ticks of phases (degrees): quarters of a turn, or as many of them that few are enough."""
+def _phase_ticks(low: float, high: float) -> Array:
+    """Return ticks of phases (degrees) at multiples of 45 degrees or more."""
     step = next(each for each in (45, 90, 180, 360, 720, 1440, 10**9) if (high - low) / each <= MAX_PHASE_TICK_COUNT)
     return np.asarray(step * np.arange(np.ceil(low / step), np.floor(high / step) + 1), dtype=float)
 
 
-def _decades(small: float, low: float, high: float) -> Array:
-    """Ticks of a scale that is logarithmic to both sides: zero, and powers of ten with room between them."""
+def _symlog_ticks(small: float, low: float, high: float) -> Array:
+    """Return ticks of a symmetric logarithmic scale: zero and at most about three powers of ten on each side."""
     top = max(abs(low), abs(high))
     powers = np.arange(np.log10(small), np.floor(np.log10(max(top, small))) + 0.5)
     powers = powers[:: max(1, -(-len(powers) // 3))]
@@ -183,38 +181,38 @@ def _decades(small: float, low: float, high: float) -> Array:
     return found[(found >= low) & (found <= high)]
 
 
-def _small(values: Array) -> float:
-    """The power of ten below all of them that are not zero: a tick, between which and zero there is no other."""
+def _linear_threshold(values: Array) -> float:
+    """Return the largest power of ten below all nonzero values."""
     sizes = np.abs(values)[np.abs(values) > 1e-9 * np.abs(values).max(initial=1e-300)]
     return float(10 ** np.floor(np.log10(sizes.min()))) if len(sizes) else 1.0
 
 
 def _phase(values: Array) -> Array:
-    """Without jumps; a response that is real begins at zero or at half a turn below."""
+    """Return the unwrapped phase (rad); a real response starts at 0 or -pi."""
     out = np.unwrap(np.angle(values))
     return np.asarray(out - 2 * np.pi * np.ceil(out[0] / (2 * np.pi) - 0.5 - 1e-9) if len(out) else out)
 
 
-def _frequencies(model: StateSpace) -> Array:
-    """From a decade below the slowest motion to half a decade above the fastest, peaks included."""
+def _default_frequencies(model: StateSpace) -> Array:
+    """Return frequencies from a decade below the slowest pole to half a decade above the fastest, refined at peaks."""
     poles = model.poles if model.dt is None else np.log(model.poles[model.poles != 0].astype(complex)) / model.dt
     sizes = np.abs(poles) / (2 * np.pi)
-    moving = sizes[sizes > 1e-6 * sizes.max(initial=1e-300)]
-    low, high = (float(moving.min()) / 10, float(moving.max()) * 3) if len(moving) else (0.01, 10.0)
+    nonzero = sizes[sizes > 1e-6 * sizes.max(initial=1e-300)]
+    low, high = (float(nonzero.min()) / 10, float(nonzero.max()) * 3) if len(nonzero) else (0.01, 10.0)
     if model.dt is not None:
         high = min(high, 0.5 / model.dt)
-    # around resonances the curve turns within a share of the frequency that is their damping
+    # The width of a resonance is its damping ratio times its frequency.
     peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
     near = np.concatenate([peak * (1 + np.array([-0.01, -0.001, 0.001, 0.01])) for peak in peaks] or [np.zeros(0)])
     both = np.concatenate([np.geomspace(low, high, FREQUENCY_COUNT), near])
     return np.unique(both[(both >= low) & (both <= high)])
 
 
-AMPLITUDE_RANGE = 1e-6  # of the highest: what is lower is not drawn
+AMPLITUDE_RANGE = 1e-6  # lower limit of the plot relative to the largest amplitude
 
 
 def spectrum_figure(spectrum: Spectrum) -> Picture:
-    """Amplitude (or density of power) over frequency, with the peaks told."""
+    """Plot the amplitude (with its peaks labelled) or the power density over frequency."""
     dense = spectrum.scaling == "density"
     values = spectrum.density if dense else spectrum.amplitude
     figure = Picture(figsize=(7.0, 3.8))
@@ -246,18 +244,18 @@ def spectrum_figure(spectrum: Spectrum) -> Picture:
 
 
 def decay_figure(decay: Decay) -> Picture:
-    """A signal over time and what its vibrations add up to, with their envelope where there is one only."""
+    """Plot a signal and its fit by decaying vibrations; a single vibration is drawn with its envelope."""
     figure = Picture(figsize=(7.0, 3.8))
     plot = figure.add_subplot()
     draw_line(plot, 0, decay.times, decay.values, decay.name)
-    draw_line(plot, 1, decay.times, decay(decay.times), f"found (fit {decay.fit:.5g})")
+    draw_line(plot, 1, decay.times, decay(decay.times), f"fit ({decay.fit:.5g})")
     if len(decay.frequencies) == 1:
         s = decay.times - decay.times[0]
         size = decay.amplitudes[0] * np.exp(-decay.damping_ratios[0] * 2 * np.pi * decay.frequencies[0] * s)
         for sign in (1, -1):
             plot.plot(decay.times, decay.offset + sign * size, color="0.6", linewidth=0.8, linestyle=":")
-    said = [f"{f:.4g} Hz, ratio {zeta:.3g}" for f, zeta in zip(decay.frequencies, decay.damping_ratios)]
-    plot.set_title("; ".join(said), fontsize=10)
+    words = [f"{f:.4g} Hz, ratio {zeta:.3g}" for f, zeta in zip(decay.frequencies, decay.damping_ratios)]
+    plot.set_title("; ".join(words), fontsize=10)
     plot.set_ylabel(escape_math(f"{decay.name} ({decay.unit})" if decay.unit not in ("", "1") else decay.name))
     plot.set_xlabel("time (s)")
     draw_grid(plot)
@@ -266,7 +264,7 @@ def decay_figure(decay: Decay) -> Picture:
 
 
 def response_figure(found: FrequencyResponse, other: Any = None) -> Picture:
-    """Magnitude, phase and coherence over frequency, with a linear model beside it."""
+    """Plot magnitude, phase and coherence over frequency, and the response of a linear model for comparison."""
     if other is not None and not isinstance(other, StateSpace):
         raise TypeError(f"other = {shown(other)}: must be a linear model, as fa.linearize gives it")
     f = found.frequency
@@ -293,7 +291,7 @@ def response_figure(found: FrequencyResponse, other: Any = None) -> Picture:
 
 
 def plot_sensitivity(shapers: Mapping[str, Shaper], frequencies: Any = None) -> Picture:
-    """Residual vibration over frequency, each shaper by its label; modes that were modelled as dotted lines."""
+    """Plot the residual vibration of shapers over the true frequency; design frequencies are dotted lines."""
     modelled = sorted({f for each in shapers.values() for f in each.frequencies})
     f = np.linspace(0.4 * modelled[0], 1.6 * modelled[-1], 800) if frequencies is None else real_array("f", frequencies)
     figure = Picture(figsize=(7.0, 3.6))
