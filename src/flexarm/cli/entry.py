@@ -52,5 +52,5 @@ def main() -> None:
     sys.exit(code)
 
 
-def _print_warning(message: Warning | str, *_: Any) -> None:
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"warning: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A link in symbols: its parameters, its elastic coordinates, and where a place on it goes when it bends."""
+"""Flexible link in symbols: parameters, elastic coordinates, and positions of its points when it deforms."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ from flexarm.symbolic import algebra, stiffened_places
 from flexarm.symbolic.algebra import ZERO, Exponents, Expr, Scales, Vector, diff, fraction, number, plus, symbol, times
 from flexarm.symbolic.symbols import Abbreviations, latex_name
 
-SHAPE_LETTERS = {"bend_y": "N", "bend_z": "W", "twist": "T", "stretch": "S"}  # of shapes at a slide
+SHAPE_LETTERS = {
+    "bend_y": "N",
+    "bend_z": "W",
+    "twist": "T",
+    "stretch": "S",
+}  # symbols of shape functions at a sliding joint
 
 SectionPose = tuple[Vector, Vector]
-"""Displaced point in the link's axes, and the angles about x, y, z of the section there."""
+"""Position of a point in the axes of the link, and the angles of its section about x, y and z."""
 
 
 @dataclass(frozen=True)
 class ClosedFormShapes:
-    """Elastic coordinates of a link (or of one part of it) with their places, symbols and scales."""
+    """Elastic coordinates of a link, or of one part of it: indices, symbols and exponents of their scales."""
 
     integrals: LinkIntegrals
     columns: list[int]
@@ -32,19 +37,22 @@ class ClosedFormShapes:
 
 @dataclass(frozen=True)
 class Beam:
-    """A link. `mesh` lists the coordinates of its nodes, None where a boundary condition has eliminated one; a link
-    whose elements are not told apart has none."""
+    """Flexible or rigid link.
+
+    `mesh` contains index and symbol of the coordinates of its nodes, None if eliminated by a boundary condition; it is
+    empty for links that are treated as one piece.
+    """
 
     integrals: LinkIntegrals
     scales: Scales
     l: Expr  # noqa: E741
     m: Expr
-    rigidity: dict[str, tuple[Expr, float]]  # by family: EI, GJ, EA with their values
-    rotary: dict[int, tuple[Expr, float]]  # inertia of the sections per length about each axis
+    rigidity: dict[str, tuple[Expr, float]]  # EI, GJ, EA by family, with values
+    rotary: dict[int, tuple[Expr, float]]  # inertia of the sections per length by axis
     front: ClosedFormShapes
     rear: ClosedFormShapes | None = None
     mesh: list[tuple[int, Expr] | None] = field(default_factory=list)
-    d: tuple[int, Expr] | None = None  # the coordinate by which it slides through its joint
+    d: tuple[int, Expr] | None = None  # coordinate of the joint that the link slides through
     number: int = 1
     short: Abbreviations = field(default_factory=lambda: Abbreviations({}))
     planar: bool = True
@@ -55,7 +63,7 @@ class Beam:
 
     @property
     def stiffening(self) -> str:
-        """The model of how it deforms: none of a rigid link, and none of an exact one whose axis stays straight."""
+        """Stiffening model; "none" also for rigid links and for "exact" links that do not bend."""
         model = self.integrals.stiffening if self.front.columns else "none"
         straight = not any(name.startswith("bend") for name in self.integrals.columns)
         return "none" if model == "exact" and straight else model
@@ -68,11 +76,14 @@ class Beam:
     def bends(self) -> bool:
         return bool(self.mesh or self.front.columns or (self.rear is not None and self.rear.columns))
 
-    def place(self, x: float) -> SectionPose:
-        """Of the point at a constant distance x from the root; a gripped link's frame is its joint."""
-        return self._named(self._place(x))
+    def section_pose(self, x: float) -> SectionPose:
+        """Return the pose of the section at a constant distance x from the root.
 
-    def _place(self, x: float) -> SectionPose:
+        The frame of a link that slides through its joint is at the joint.
+        """
+        return self._named(self._section_pose(x))
+
+    def _section_pose(self, x: float) -> SectionPose:
         share = x / self.integrals.length
         along = self.l if share == 1 else fraction(share) * self.l
         if self.mesh:
@@ -87,15 +98,16 @@ class Beam:
             return self._bent(self.rear, out, self.integrals.length, -self.l / (self.l - self.d[1]))
         return self._bent(self.front, out, x, self.l / self.d[1])
 
-    def node(self, number_of: int, d: Expr) -> SectionPose:
-        """Of a joint at d that deflects and leans as a node does (0 is the root): My et al., Table 2."""
-        deflection, lean = self.mesh[2 * number_of : 2 * number_of + 2]
-        return (d, node_displacement(deflection), 0), (0, 0, node_displacement(lean))
+    def node_pose(self, node: int, d: Expr) -> SectionPose:
+        """Return the pose of a joint at d with deflection and slope of a node, 0 at the root (My et al., Table 2)."""
+        deflection, slope = self.mesh[2 * node : 2 * node + 2]
+        return (d, node_displacement(deflection), 0), (0, 0, node_displacement(slope))
 
     def moving_section_pose(self, x: Expr, near: float | None = None, label: str | None = None) -> SectionPose:
-        """Of the point at a symbolic distance x from the root; on a gripped link, in front of its joint.
+        """Return the pose of the section at a symbolic distance x from the root.
 
-        Where the shapes have several pieces, `near` says in which one x is. With a label the shapes there get names.
+        On a link that slides through its joint, the section is in front of the joint. If the shape functions have
+        several pieces, `near` is a value in the piece of x. With a label, the shape functions at x get names.
         """
         along, at, lean = x, x, number(1)
         if self.gripped:
@@ -118,21 +130,21 @@ class Beam:
         if self.stiffening == "shortening":
             rho = plus(rho, stiffened_places.moving_second_order_displacement(self, at, near, label, lean))
             angles = plus(angles, stiffened_places.moving_second_order_rotation(self, at, near, label, lean))
-        place = rho, angles
-        return place if label is None else self._named(place)
+        pose = rho, angles
+        return pose if label is None else self._named(pose)
 
-    def _named(self, place: SectionPose) -> SectionPose:
-        """With names for deflections and angles."""
-        (along, y, z), (about_x, about_y, about_z) = place
+    def _named(self, pose: SectionPose) -> SectionPose:
+        """Replace deflections and angles by abbreviations."""
+        (along, y, z), (about_x, about_y, about_z) = pose
         n, name = self.number, self.short.name
-        if self.stiffening != "none":  # derivatives are as long as what they are of
+        if self.stiffening != "none":  # derivatives are long, too
             whole = self.short.name_with_derivatives
             along, y, z = whole(f"xf_{n}", along), whole(f"uf_{n}", y), whole(f"wf_{n}", z)
         deflected = (along, name(f"uf_{n}", y), name(f"wf_{n}", z))
         return deflected, (name(f"phis_{n}", about_x), name(f"ws_{n}", about_y), name(f"us_{n}", about_z))
 
     def _bent(self, shapes: ClosedFormShapes, along: Expr, x: float, lean: Expr) -> SectionPose:
-        """Constant shapes at x; slopes are `lean` times as large in a part that is shorter than the link."""
+        """Return the pose at a constant x; slopes are multiplied by `lean` in a part that is shorter than the link."""
         station = shapes.integrals.station(x)
         rho, angles = (along, 0, 0), ZERO
         for k, (eta, power) in enumerate(zip(shapes.eta, shapes.powers, strict=True)):
@@ -159,7 +171,7 @@ class Beam:
 
 
 class MovingShapes:
-    """Shapes of one family at a symbolic place `at`, with their derivatives by it."""
+    """Shape functions of one family at a symbolic position `at`, and their derivatives."""
 
     def __init__(
         self, beam: Beam, space: PiecewisePolynomials, powers: list[Exponents], at: Expr, near: float | None
@@ -169,9 +181,8 @@ class MovingShapes:
         self._named: dict[tuple[int, int], Expr] = {}
 
     def values(self, order: int, label: str | None) -> list[Expr]:
-        """The derivatives of that order, as sums of powers, or as names for them if they have a label."""
-        every = range(self.space.count)
-        return [self._sum(order, k) if label is None else self._name(order, k, label) for k in every]
+        """Return derivatives of the shape functions, as polynomials or, with a label, as abbreviations."""
+        return [self._sum(order, k) if label is None else self._name(order, k, label) for k in range(self.space.count)]
 
     def _name(self, order: int, k: int, label: str) -> Expr:
         if (order, k) not in self._named:
@@ -186,7 +197,7 @@ class MovingShapes:
         return self._named[order, k]
 
     def _sum(self, order: int, k: int, label: str | None = None) -> Expr:
-        """In powers of t, which is -1 and 1 at the ends of the piece."""
+        """Return a derivative as a polynomial of t, which is -1 and 1 at the ends of the piece."""
         space = self.space
         for _ in range(order):
             space = space.derivative()
@@ -201,7 +212,7 @@ class MovingShapes:
 
 
 def node_displacement(node: tuple[int, Expr] | None) -> Expr:
-    """Of a node, zero where a boundary condition has eliminated it."""
+    """Return the coordinate of a node, zero if eliminated by a boundary condition."""
     return 0 if node is None else node[1]
 
 

@@ -1,6 +1,6 @@
-"""Generated functions with common subexpressions shared, and what each needs around them.
+"""Code generation for closed forms: Python, C, MATLAB and plain text, with common subexpressions eliminated.
 
-Every function takes q and v in the order of `names` and the parameters p in the order of `parameters`.
+Generated functions take q and v in the order of `names` and the parameters p in the order of `parameters`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ MATRICES = ("M", "C", "K", "D", "G")
 
 @dataclass(frozen=True)
 class Listing:
-    """What a function computes: abbreviations and other intermediate values, each after those that it needs, then the
-    entries that are not zero."""
+    """Statements of a generated function.
+
+    `used` contains the names of all symbols that occur, `steps` the assignments of intermediate values in order, and
+    `entries` the nonzero entries (row, column, value) of each matrix.
+    """
 
     used: set[str]
     steps: list[tuple[Any, Any]]
@@ -40,26 +43,26 @@ class Listing:
 
 
 def build_listing(form: ClosedForm) -> Listing:
-    places, expressions = [], []
+    positions, expressions = [], []
     for name in MATRICES:
         for i, row in enumerate(form.rows[name]):
             for j, entry in enumerate(row):
                 if entry != 0:
-                    places.append((name, i, j))
+                    positions.append((name, i, j))
                     expressions.append(entry)
     short = form.short.used(expressions)
     steps, found = share_subexpressions([*(value for _, value in short), *expressions])
-    steps = _in_order([*steps, *zip((to_sympy(name) for name, _ in short), found[: len(short)], strict=True)])
+    steps = _sort_by_dependency([*steps, *zip((to_sympy(name) for name, _ in short), found[: len(short)], strict=True)])
     found = found[len(short) :]
     entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
-    for (name, i, j), expression in zip(places, found, strict=True):
+    for (name, i, j), expression in zip(positions, found, strict=True):
         entries[name].append((i, j, expression))
-    steps, used = _needed(steps, list(found))
+    steps, used = _drop_unused(steps, list(found))
     return Listing(used, steps, entries)
 
 
-def _needed(steps: list[tuple[Any, Any]], results: list[Any]) -> tuple[list[tuple[Any, Any]], set[str]]:
-    """Drop assignments on which no result depends; return the others and the names of all symbols that are used."""
+def _drop_unused(steps: list[tuple[Any, Any]], results: list[Any]) -> tuple[list[tuple[Any, Any]], set[str]]:
+    """Return the assignments on which results depend, and the names of all symbols that are used."""
     used = {each.name for value in results for each in value.free_symbols}
     kept = []
     for name, value in reversed(steps):
@@ -69,16 +72,16 @@ def _needed(steps: list[tuple[Any, Any]], results: list[Any]) -> tuple[list[tupl
     return kept[::-1], used
 
 
-def _in_order(steps: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Assignments, each after those that it needs."""
+def _sort_by_dependency(steps: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Sort assignments so that each follows those that it depends on."""
     values, order = {name.name: (name, value) for name, value in steps}, TopologicalSorter[str]()
     for name, value in steps:
         order.add(name.name, *sorted(each.name for each in value.free_symbols if each.name in values))
     return [values[name] for name in order.static_order()]
 
 
-def _legend(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
-    """Comment lines: what the function is, the order of coordinates and parameters."""
+def _header(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
+    """Return comment lines with the equation and the order of coordinates and parameters."""
     lines = [
         f"Equations of motion of {form.robot.name!r}, written by flexarm {__version__}:",
         "M(q) a + C(q, v) v + K q + D v + G(q) = F",
@@ -93,17 +96,20 @@ def _legend(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
             value = form.values[named.symbol]
             lines.append(f"  {place + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
     if mark and (rows := _forces(form)):
-        lines += ["F, for the caller, zero in other rows:", *(f"  {place + first}  {entry}" for place, entry in rows)]
+        lines += [
+            "F, to be computed by the caller; zero in other rows:",
+            *(f"  {place + first}  {entry}" for place, entry in rows),
+        ]
     return [f"{mark} {line}".rstrip() for line in lines]
 
 
 def _forces(form: ClosedForm) -> list[tuple[int, str]]:
-    """Rows of F that are not zero."""
+    """Return the nonzero rows of F."""
     return [(place, sympy.sstr(entry)) for place, entry in enumerate(form.F) if entry != 0]
 
 
-def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
-    """`theta_1 = q[0]` for every symbol that is used."""
+def _assign_symbols(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
+    """Return assignments such as `theta_1 = q[0]` for all symbols that are used."""
     coordinates = form._model.coordinates.all
     groups = [
         ("q", [each.named.symbol for each in coordinates]),
@@ -122,15 +128,15 @@ def write_python(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, PythonCodePrinter({"fully_qualified_modules": True})
     n = len(form.names)
-    lines = [*_legend(form, "#"), "", "import math", "", "import numpy", ""]
+    lines = [*_header(form, "#"), "", "import math", "", "import numpy", ""]
     lines += [f"NAMES = {list(form.names)!r}"]
     lines += [f"PARAMETERS = {form.values!r}", "", ""]
     lines += [f"def {name}(q, v, p=None):"]
-    lines += ['    """Arrays M, C, K, D (n x n) and G (n) in a dict; p are the parameters in order, by default the']
-    lines += ['    robot\'s own."""']
+    lines += ['    """Return arrays M, C, K, D (n x n) and G (n) in a dict; p are the parameters in order, by default']
+    lines += ['    those of the robot."""']
     if form.parameters:
         lines += ["    p = list(PARAMETERS.values()) if p is None else p"]
-    lines += _inputs(form, found.used, "    {name} = {vector}[{place}]")
+    lines += _assign_symbols(form, found.used, "    {name} = {vector}[{place}]")
     lines += [f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in found.steps]
     for matrix in MATRICES:
         shape = f"({n},)" if matrix == "G" else f"({n}, {n})"
@@ -146,7 +152,7 @@ def write_c(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, C99CodePrinter()
     n, count = len(form.names), len(form.parameters)
-    lines = [*_legend(form, "//"), "", "#include <math.h>", "#include <string.h>", ""]
+    lines = [*_header(form, "//"), "", "#include <math.h>", "#include <string.h>", ""]
     if count:
         values = ", ".join(repr(value) for value in form.values.values())
         lines += [f"const double {name}_parameters[{count}] = {{{values}}};", ""]
@@ -155,7 +161,7 @@ def write_c(form: ClosedForm, name: str) -> str:
     lines += [f"{' ' * (len(name) + 6)}double *M, double *C, double *K, double *D, double *G)", "{"]
     lines += [f"    if (!p) p = {name}_parameters;"] if count else ["    (void)p;"]
     lines += ["    (void)q;", "    (void)v;"]
-    lines += _inputs(form, found.used, "    const double {name} = {vector}[{place}];")
+    lines += _assign_symbols(form, found.used, "    const double {name} = {vector}[{place}];")
     lines += [f"    const double {printer.doprint(left)} = {printer.doprint(right)};" for left, right in found.steps]
     for matrix in MATRICES:
         width = 1 if matrix == "G" else n
@@ -169,11 +175,11 @@ def write_matlab(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, OctaveCodePrinter()
     n = len(form.names)
-    lines = [f"function [M, C, K, D, G] = {name}(q, v, p)", *_legend(form, "%", 1)]
+    lines = [f"function [M, C, K, D, G] = {name}(q, v, p)", *_header(form, "%", 1)]
     if form.parameters:
         values = "; ".join(repr(value) for value in form.values.values())
         lines += ["    if nargin < 3", f"        p = [{values}];", "    end"]
-    lines += _inputs(form, found.used, "    {name} = {vector}({place});", 1)
+    lines += _assign_symbols(form, found.used, "    {name} = {vector}({place});", 1)
     lines += [f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};" for left, right in found.steps]
     for matrix in MATRICES:
         lines.append(f"    {matrix} = zeros({n}, {1 if matrix == 'G' else n});")
@@ -183,25 +189,25 @@ def write_matlab(form: ClosedForm, name: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Element-wise operators are for arrays; these are all numbers."""
+    """Replace element-wise operators, since all operands are scalars."""
     return re.sub(r"\.([*/^])", r"\1", text)
 
 
 def compile_function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
-    """The generated Python, run."""
+    """Return the function of the generated Python module, with checks of its arguments."""
     scope: dict[str, Any] = {}
     exec(compile(write_python(form, "equations"), "<closed form>", "exec"), scope)
-    own, values = scope["equations"], form.values
+    generated, values = scope["equations"], form.values
 
     def evaluate(q: Any, v: Any = None, **parameters: float) -> dict[str, Any]:
-        """Arrays M, C, K, D and G at q, v; parameters by name replace the robot's own."""
+        """Return arrays M, C, K, D and G at q and v; parameters by name replace those of the robot."""
         for name in parameters:
             if name not in values:
                 raise ValueError(f"there is no parameter '{name}'{suggestion(name, list(values))}")
         given = {name: real_number(f"parameter '{name}'", value) for name, value in parameters.items()}
         state = [_vector(form.names, name, each).tolist() for name, each in (("q", q), ("v", v))]
         try:
-            return own(*state, list({**values, **given}.values()))  # type: ignore[no-any-return]
+            return generated(*state, list({**values, **given}.values()))  # type: ignore[no-any-return]
         except OverflowError:
             among = ", ".join(["q", "v", *given])
             raise ValueError(f"the equations overflow: one of {among} is too large") from None
@@ -210,7 +216,7 @@ def compile_function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
 
 
 def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
-    """Coordinates or rates from an array, a mapping by name (the others zero), or None (all zero)."""
+    """Return coordinates or rates from an array, a mapping by name (zero for others), or None (all zero)."""
     out = np.zeros(len(names))
     if isinstance(given, Mapping):
         for name, value in given.items():
@@ -225,8 +231,8 @@ def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
 
 
 def write_text(form: ClosedForm) -> str:
-    """Plain text, entry by entry."""
-    lines = [line.rstrip() for line in _legend(form, "", 1)]
+    """Return the nonzero entries as plain text."""
+    lines = [line.rstrip() for line in _header(form, "", 1)]
     entries = [entry for rows in form.rows.values() for row in rows for entry in row]
     if short := form.short.used(entries):
         lines += ["", *(f"{name} = {sympy.sstr(to_sympy(value))}" for name, value in short)]

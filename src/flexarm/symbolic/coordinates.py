@@ -1,4 +1,4 @@
-"""The coordinates of a closed form: those of `System`, in its order, with the papers' symbols."""
+"""Coordinates of a closed form: those of `System` in the same order, with the symbols of the papers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODE_LETTERS = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s
 
 @dataclass(frozen=True)
 class ClosedFormCoordinate:
-    """One coordinate: flexarm's name, its symbol and that of its rate."""
+    """Coordinate with its name in `System`, its symbol and that of its rate."""
 
     name: str
     named: SymbolInfo
@@ -36,7 +36,7 @@ class ClosedFormCoordinate:
 
 @dataclass
 class LinkIndices:
-    """Places of one link's coordinates; `mesh` has None where a boundary condition eliminates a node's."""
+    """Indices of the coordinates of a link; `mesh` is None where a boundary condition eliminates one."""
 
     joint: int | None = None
     motor: int | None = None
@@ -48,9 +48,9 @@ class LinkIndices:
 def elastic_unit(basis: Basis, family: str, index: int) -> str:
     """Return the unit of an elastic coordinate of a family, counted from zero.
 
-    Nodes have deflections and slopes in turn, twists or stretches. The shape functions of modes have unit modal mass,
-    so their coordinates have the unit of a displacement times the root of a mass or of an inertia: the same for all
-    families. Reduced links have nodes at the tip, if they have any, before their modes.
+    The coordinates of nodes are alternately deflections and slopes, or twists or stretches. Modes are normalized to
+    unit modal mass, so that their coordinates have the same unit in all families. The coordinates of reduced links
+    begin with those of the node at the tip, if any.
     """
     at_node = isinstance(basis, Elements)
     if isinstance(basis, Reduced):
@@ -61,17 +61,17 @@ def elastic_unit(basis: Basis, family: str, index: int) -> str:
 
 
 class ClosedFormCoordinates:
-    """All coordinates, link by link."""
+    """Coordinates of a robot, link by link."""
 
     def __init__(self, symbols: ClosedFormSymbols) -> None:
         self.all: list[ClosedFormCoordinate] = []
         self.own: list[LinkIndices] = []
-        self.torques: dict[int, SymbolInfo] = {}  # by the coordinate on which they act
+        self.torques: dict[int, SymbolInfo] = {}  # by coordinate on which they act
         self._symbols = symbols
 
     @property
-    def places(self) -> dict[Expr, int]:
-        return {each.q: place for place, each in enumerate(self.all)}
+    def indices(self) -> dict[Expr, int]:
+        return {each.q: index for index, each in enumerate(self.all)}
 
     def add(
         self,
@@ -82,7 +82,7 @@ class ClosedFormCoordinates:
         k: Mapping[str, int],
         kept: bool,
     ) -> None:
-        """Those of link `number` = 1, 2, ..."""
+        """Add the coordinates of link `number`, counted from 1."""
         own = LinkIndices()
         self.own.append(own)
         if isinstance(link.joint, MovingJoint):
@@ -108,12 +108,12 @@ class ClosedFormCoordinates:
             own.rear = self._shapes(number, link, rear, "rear.")
 
     def _mesh(self, own: LinkIndices, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
-        """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
+        """Add the coordinates of nodes j = 0, 1, ...: deflection u_i(2j+1) and slope u_i(2j+2)."""
         assert link.flexible is not None
-        slides, held = isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link), clamped_nodes(link, k)
-        loose = slides or link.flexible.loose  # its mesh is clamped nowhere, but a slide holds nodes
+        slides, clamped = isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link), clamped_nodes(link, k)
+        loose = slides or link.flexible.loose  # the root is not clamped
         for index in range(2 * link.flexible.bend_y + 2):
-            if index // 2 in held and not kept:
+            if index // 2 in clamped and not kept:
                 own.mesh.append(None)
                 continue
             first = 1 if loose else -1

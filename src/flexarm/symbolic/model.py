@@ -68,7 +68,7 @@ class Model:
         integrals, rears = all_integrals(self.robot)
         for i, link in enumerate(self.robot.links):
             self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
-        self.short = Abbreviations(self.coordinates.places)
+        self.short = Abbreviations(self.coordinates.indices)
         self._beams = [self._beam(i, integrals[i], rears[i]) for i in range(len(self.robot.links))]
         self.bodies: dict[int, ClosedFormBody] = {}
         for i in self.robot.order:
@@ -176,9 +176,9 @@ class Model:
         above, beam = self.bodies[parent].frame, self._beams[parent]
         if not slides:
             at = self.robot.links[parent].length if link.at is None else link.at
-            return beam.place(at), above
+            return beam.section_pose(at), above
         if checks.has_mesh_contact(link):  # the end of element k is node k
-            return beam.node(self.k[link.name], self._q(own.joint)), above
+            return beam.node_pose(self.k[link.name], self._q(own.joint)), above
         return beam.moving_section_pose(self._q(own.joint), label=str(i + 1)), above
 
     def _joint_turns(self, i: int, link: Link) -> list[Step]:
@@ -225,7 +225,7 @@ class Model:
         return ClosedFormDamping(stiffness, mass, ratios)
 
     def _lump(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
-        origin, angles = body.beam.place(at)
+        origin, angles = body.beam.section_pose(at)
         inertia = np.array(lump.inertia_matrix)
         if self.planar:
             inertia[:2, :], inertia[:, :2] = 0.0, 0.0
