@@ -238,7 +238,7 @@ class ArmSolids:
 def steel_ball_radius(lump: PointMass) -> float:
     """Return the radius (m) of the ball of steel with the mass of a point mass.
 
-    >>> round(ball(PointMass(1.0)), 4)
+    >>> round(steel_ball_radius(PointMass(1.0)), 4)
     0.0312
     """
     return float((3 * lump.mass / (4 * np.pi * STEEL_DENSITY)) ** (1 / 3))

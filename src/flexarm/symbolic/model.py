@@ -1,7 +1,4 @@
-"""Links that are one piece, or two where a joint grips them, by the model of how they deform.
-
-A robot in symbols: frames that move, and the pieces of mass that they carry.
-"""
+"""Robot in symbols: frames, the pieces of mass on them, drives, friction and gravity."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ PART_KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": Clos
 
 
 def link_pieces(beam: Beam, damped: ClosedFormDamping) -> list[MassPiece]:
-    """A link in one piece, or the two parts on either side of the joint that grips it."""
+    """Return the piece of a link, or the two parts on either side of the joint that it slides through."""
     kind: type[ClosedFormPart] = PART_KINDS[beam.stiffening]
     if not beam.gripped:
         return [kind(beam, beam.front, 1, None, damped).piece()]
@@ -48,7 +45,7 @@ STIFFNESS_PROPERTIES = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch
 
 @dataclass
 class ClosedFormBody:
-    """A link: its frame, its beam, and what moves with which frame."""
+    """Link with its frame, its beam, and the pieces on each frame."""
 
     link: Link
     frame: Frame
@@ -58,7 +55,7 @@ class ClosedFormBody:
 
 
 class Model:
-    """Frames and pieces of a robot, and its drives."""
+    """Frames and pieces of a robot, drives, friction and gravity in symbols."""
 
     def __init__(self, robot: Robot, symbols: ClosedFormSymbols, k: Mapping[str, int], kept: bool) -> None:
         self.robot, self.symbols, self.k = robot, symbols, k
@@ -116,7 +113,7 @@ class Model:
         return ClosedFormShapes(integrals, columns, [self._q(column) for column in columns], powers)
 
     def _rigidity(self, n: int, link: Link, integrals: LinkIntegrals, of: str) -> dict[str, tuple[Expr, float]]:
-        """EI, GJ, EA of the families that the link has, at its root."""
+        """Return EI, GJ and EA at the root of a link for its families of shape functions."""
         out = {}
         bending = "EI" if self.planar else "EIz"
         names = {"bend_y": bending, "bend_z": "EIy", "twist": "GJ", "stretch": "EA"}
@@ -134,7 +131,7 @@ class Model:
         return out
 
     def _rotary(self, n: int, link: Link, of: str) -> dict[int, tuple[Expr, float]]:
-        """Inertia of the sections per length, mean over the link: about x in space, about y and z when they count."""
+        """Return the rotary inertia per length by axis: about x in space, about y and z if `rotary_inertia`."""
         if link.section is None:
             return {}
         ends = {0: link.polar_inertia_per_length, 1: link.inertia_y_per_length, 2: link.inertia_z_per_length}
@@ -151,11 +148,11 @@ class Model:
 
     def _body(self, i: int) -> ClosedFormBody:
         link, beam, parent = self.robot.links[i], self._beams[i], self.robot.parents[i]
-        (origin, angles), above = self._articulation(i, parent)
+        (origin, angles), above = self._joint_pose(i, parent)
         steps = [*_section_turns(angles)]
         if any(link.offset):
             above = above.child(origin, steps, self.short)
-            origin, steps = _numbers(link.offset), []
+            origin, steps = _vector(link.offset), []
         steps += self._joint_turns(i, link)
         frame = above.child(origin, steps, self.short)
         if isinstance(link.joint, FixedPrismatic) and not beam.gripped:
@@ -163,12 +160,12 @@ class Model:
             frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.short)
         body = ClosedFormBody(link, frame, beam, parent)
         body.carried = [(frame, piece) for piece in self._pieces(i, link, beam)]
-        for tag, lump, at in _lumps(i + 1, link):
-            body.carried.append(self._lump(body, tag, lump, at))
+        for tag, lump, at in _point_masses(i + 1, link):
+            body.carried.append(self._point_mass_piece(body, tag, lump, at))
         return body
 
-    def _articulation(self, i: int, parent: int | None) -> tuple[SectionPose, Frame]:
-        """Where the joint is on the frame above, and how its section leans there."""
+    def _joint_pose(self, i: int, parent: int | None) -> tuple[SectionPose, Frame]:
+        """Return the pose of the section that carries a joint, and the frame of that pose."""
         link, own = self.robot.links[i], self.coordinates.own[i]
         slides = isinstance(link.joint, SlidingPrismatic)
         if parent is None:
@@ -182,7 +179,7 @@ class Model:
         return beam.moving_section_pose(self._q(own.joint), label=str(i + 1)), above
 
     def _joint_turns(self, i: int, link: Link) -> list[Step]:
-        """The mount, as an angle gamma where it turns about z, and the hinge."""
+        """Return the rotations of the mount (with an angle gamma if about z) and of the joint."""
         steps: list[Step] = []
         flat = yaw(link.joint.mount_matrix)
         if flat is None:
@@ -201,9 +198,9 @@ class Model:
         if not beam.mesh:
             return link_pieces(beam, damped) if link.beam_mass else []
         found = [mass_elements.element_piece(beam, j, damped) for j in range(beam.elements)]
-        if damped.ratios is not None:  # of the link as it is held: not of a clamped node, if it is kept
-            held = 0 if link.flexible is not None and link.flexible.loose else 2
-            places = [node[0] for node in beam.mesh[held:] if node is not None]
+        if damped.ratios is not None:  # of the clamped link, without the nodes at its root
+            first = 0 if link.flexible is not None and link.flexible.loose else 2
+            places = [node[0] for node in beam.mesh[first:] if node is not None]
             found.append(_only_damping(places, damped.ratios))
         return found
 
@@ -224,7 +221,7 @@ class Model:
                 ratios = beam.integrals.D_ratios
         return ClosedFormDamping(stiffness, mass, ratios)
 
-    def _lump(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
+    def _point_mass_piece(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
         origin, angles = body.beam.section_pose(at)
         inertia = np.array(lump.inertia_matrix)
         if self.planar:
@@ -241,12 +238,12 @@ class Model:
                     axes = "" if self.planar else "xyz"[p] + "xyz"[q]
                     meaning = f"inertia {axes or 'zz'} of {what} about its centre"
                     rows[p][q] = rows[q][p] = self.symbols.parameter(f"J{axes}_{tag}", value, meaning, "kg m2")
-        return frame, mass_elements.lump_piece(mass, _numbers(lump.offset), rows)
+        return frame, mass_elements.lump_piece(mass, _vector(lump.offset), rows)
 
-    # --- what acts on joints ---
+    # --- drives, friction and gravity ---
 
     def drives(self) -> tuple[dict[int, Expr], dict[tuple[int, int], Expr], dict[tuple[int, int], Expr]]:
-        """Reflected inertias by coordinate; entries of K; entries of D."""
+        """Return reflected inertias by coordinate, and the entries of K and D due to drives and joints."""
         M: dict[int, Expr] = {}
         K: dict[tuple[int, int], Expr] = {}
         D: dict[tuple[int, int], Expr] = {}
@@ -265,19 +262,19 @@ class Model:
             rotor = own.joint if own.motor is None else own.motor
             if drive.reflected_inertia:
                 unit = "kg m2" if turns else "kg"
-                inertia = f"inertia of the rotor {of} as the joint feels it"
+                inertia = f"inertia of the rotor {of}, reflected to the joint"
                 M[rotor] = self._parameter(f"J_r{i + 1}", drive.reflected_inertia, inertia, unit)
             if own.motor is not None:
                 unit = "N m/rad" if turns else "N/m"
                 stiffness = self._parameter(f"k_{i + 1}", drive.stiffness or 0.0, f"stiffness of the drive {of}", unit)
-                _between(K, own.joint, own.motor, stiffness)
+                _add_spring(K, own.joint, own.motor, stiffness)
                 if drive.damping:
                     damping = self._parameter(f"c_{i + 1}", drive.damping, f"damping of the drive {of}", f"{unit} s")
-                    _between(D, own.joint, own.motor, damping)
+                    _add_spring(D, own.joint, own.motor, damping)
         return M, K, D
 
     def gears(self) -> dict[int, Expr]:
-        """What a torque at the motor's shaft is multiplied by, by the coordinate on which it acts."""
+        """Return the gear ratios of torques at motor shafts, by coordinate on which they act."""
         out = {}
         for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
             drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
@@ -290,7 +287,7 @@ class Model:
         return out
 
     def dry_friction(self) -> dict[int, Expr]:
-        """Coulomb friction by coordinate, smoothed as in `mechanics`."""
+        """Return Coulomb friction by coordinate, smoothed as in the package `dynamics`."""
         out = {}
         for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
             joint = link.joint
@@ -309,7 +306,7 @@ class Model:
         return self.symbols.parameter(name, value, meaning, unit)
 
     def _gravity(self) -> Vector:
-        """In the ground's axes; across the plane of a planar robot it does no work."""
+        """Return gravity in the axes of the ground; its component normal to the plane of a planar robot is zero."""
         g = np.array(self.robot.base.matrix).T @ np.array(self.robot.gravity)
         out = [number(0)] * 3
         for row in range(2 if self.planar else 3):
@@ -322,23 +319,23 @@ class Model:
 
 
 def _section_turns(angles: Vector) -> list[Step]:
-    """Rz(v') Ry(-w') Rx(theta)."""
+    """Return the rotations Rz(v') Ry(-w') Rx(theta)."""
     return [rotation_about(AXES[row], angles[row]) for row in (2, 1, 0) if angles[row] != 0]
 
 
-def _lumps(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
-    """What is fixed to a link: a tag for its symbols, the mass, its place."""
+def _point_masses(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
+    """Return the point masses of a link: tag of their symbols, mass, and position along the link."""
     found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
     found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
     return [(tag, lump, at) for tag, lump, at in found if lump is not None and not lump.empty]
 
 
-def _numbers(vector: tuple[float, float, float]) -> Vector:
+def _vector(vector: tuple[float, float, float]) -> Vector:
     x, y, z = (number(entry) for entry in vector)
     return x, y, z
 
 
-def _between(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: Expr) -> None:
+def _add_spring(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: Expr) -> None:
     for row in (one, other):
         for column in (one, other):
             matrix[row, column] = matrix.get((row, column), 0) + (value if row == column else -value)
