@@ -98,7 +98,7 @@ def test_warnings_about_units_are_one_line_each(tmp_path):
         (["mode", EXAMPLE], "No such command"),
     ],
 )
-def test_mistakes_are_answered_with_a_sentence(words, sentence):
+def test_errors_are_single_sentences(words, sentence):
     assert sentence in refused(*words)
 
 
@@ -308,15 +308,15 @@ flexarm.simulate = simulate_and_lose_the_folder
 """
     done = altered(change, "run", rod, "-o", gone / "a.nc", "--plot", tmp_path / "a.png")
     assert done.returncode == 1
-    problem, _, refuge = done.stderr.splitlines()[-1].partition("; the results are kept in ")
+    problem, _, fallback = done.stderr.splitlines()[-1].partition("; the results are kept in ")
     assert problem.startswith(f"error: {gone / 'a.nc'}: cannot be written")
     import flexarm as fa
 
-    assert fa.Run.load(refuge).reason.startswith("'rod.q' reached")
-    assert f"results in {refuge}" in done.stdout.replace("\n", " ")
+    assert fa.Run.load(fallback).reason.startswith("'rod.q' reached")
+    assert f"results in {fallback}" in done.stdout.replace("\n", " ")
 
 
-def test_the_picture_follows_the_results_and_replacing_is_said(rod, tmp_path):
+def test_the_figure_is_named_after_the_results_and_replaced_files_are_reported(rod, tmp_path):
     (tmp_path / "rod.png").write_text("mine")
     done = flexarm("run", rod, "-o", "other.nc")
     assert "results in other.nc, figure in other.png" in done.stdout

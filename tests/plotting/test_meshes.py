@@ -15,7 +15,7 @@ def solids(robot: fa.Robot, q: dict[str, float], **options: float) -> list[Solid
 
 
 def volume(solid: Solid) -> float:
-    """By the divergence theorem: positive where triangles look outwards."""
+    """Return the volume by the divergence theorem, positive for outward triangles."""
     a, b, c = (solid.points[0][solid.faces[:, k]] for k in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
 

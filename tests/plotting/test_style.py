@@ -8,14 +8,14 @@ from flexarm.plotting.style import LINE_STYLES
 
 
 def luminance(colour) -> float:
-    """Relative luminance as WCAG defines it."""
+    """Return the relative luminance as defined by WCAG."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     return float(np.dot([0.2126, 0.7152, 0.0722], linear))
 
 
 @pytest.mark.parametrize("colour", [colour for colour, _ in LINE_STYLES])
 def test_every_line_stands_out_from_the_paper(colour):
-    assert 1.05 / (luminance(colour) + 0.05) > 3.0  # what WCAG asks of graphics
+    assert 1.05 / (luminance(colour) + 0.05) > 3.0  # required by WCAG for graphics
 
 
 def test_lines_differ_by_dashes_too():
@@ -32,7 +32,7 @@ SIGHT = {
 
 
 def lab(linear) -> np.ndarray:
-    """CIE L*a*b* of linear RGB under daylight."""
+    """Return CIE L*a*b* of linear RGB under daylight."""
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
     x, y, z = to_xyz @ np.clip(linear, 0, 1) / [0.9505, 1.0, 1.089]
     x, y, z = (np.cbrt(c) if c > 0.008856 else 7.787 * c + 16 / 116 for c in (x, y, z))

@@ -1,4 +1,4 @@
-"""What has no closed form here, symbols that clash, and forms that would be too large: sentences."""
+"""Errors for robots without a closed form, for clashing symbols and for forms that are too large."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def refusal(robot, **options):
     return str(caught.value)
 
 
-def test_other_things_than_robots():
+def test_robots_are_required():
     assert "needs a Robot, but got str" in refusal("arm.yaml")
 
 
@@ -105,7 +105,7 @@ def test_symbols_can_be_renamed():
     assert "$\\alpha$" in form.latex()
 
 
-def test_endings_of_files_say_the_format():
+def test_the_ending_of_a_file_selects_the_format():
     assert select_format(None, "arm.tex") == "latex"
     assert select_format("c", "arm.h") == "c"
     with pytest.raises(ValueError, match=r"--output arm\.doc: must end in one of \.txt, \.tex, \.py, \.c, \.m"):

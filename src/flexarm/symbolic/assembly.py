@@ -91,13 +91,13 @@ def _assemble_extended(links: Sequence[Sequence[SymmetricEntries]], size: int, p
 def link_matrix(parts: Sequence[SymmetricEntries]) -> tuple[list[int], Rows]:
     """Return the coordinates that move a link and its matrix over them (Bien & My, eq. 3 to 9)."""
     columns = sorted({column for part in parts for column in part.columns})
-    at = {column: place for place, column in enumerate(columns)}
+    at = {column: index for index, column in enumerate(columns)}
     terms: dict[tuple[int, int], list[Expr]] = {}
     for part in parts:
-        places = [at[column] for column in part.columns]
+        indices = [at[column] for column in part.columns]
         for p, a in enumerate(part.columns):
-            for q in range(p, len(places)):
-                terms.setdefault((places[p], places[q]), []).append(part.entry(a, part.columns[q]))
+            for q in range(p, len(indices)):
+                terms.setdefault((indices[p], indices[q]), []).append(part.entry(a, part.columns[q]))
     out: Rows = [[number(0)] * len(columns) for _ in columns]
     for (p, q), found in terms.items():
         out[p][q] = out[q][p] = total(found)

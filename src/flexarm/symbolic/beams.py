@@ -58,7 +58,7 @@ class Beam:
     planar: bool = True
 
     @property
-    def gripped(self) -> bool:
+    def slides_through_joint(self) -> bool:
         return isinstance(self.integrals, SlidingIntegrals)
 
     @property
@@ -90,7 +90,7 @@ class Beam:
             return self._on_mesh(share)
         if self.stiffening == "exact":
             return stiffened_places.exact_section_pose(self, x)
-        if not self.gripped:
+        if not self.slides_through_joint:
             return self._bent(self.front, along, x, 1)
         assert self.d is not None
         out = along - self.l + self.d[1] if share != 1 else self.d[1]
@@ -110,7 +110,7 @@ class Beam:
         several pieces, `near` is a value in the piece of x. With a label, the shape functions at x get names.
         """
         along, at, lean = x, x, number(1)
-        if self.gripped:
+        if self.slides_through_joint:
             assert self.d is not None
             along, lean = x + self.d[1] - self.l, self.l / self.d[1]
             at = self.l - (self.l - x) * lean

@@ -120,8 +120,8 @@ def clamped_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
     """Return the fixed nodes of the mesh of a link: those in the joint that it slides through, or its root."""
     if not isinstance(link.joint, FixedPrismatic) or not link.joint.on_mesh:
         return () if link.flexible is not None and link.flexible.loose else (0,)
-    place = k[link.name]
-    return (place - 1, place) if link.joint.contact == "element" else (place,)
+    number = k[link.name]
+    return (number - 1, number) if link.joint.contact == "element" else (number,)
 
 
 def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
@@ -148,9 +148,9 @@ def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
         what, first, root, tip = "an element", 1, "at the root", "at the tip"
         if contact == "nodal":
             what, first, root, tip = "a node", 0, "root", "tip"
-        place = k.get(link.name)
-        if not isinstance(place, int) or isinstance(place, bool) or not first <= place <= last:
-            given = "is missing" if place is None else f"is {shown(place)}"
+        number = k.get(link.name)
+        if not isinstance(number, int) or isinstance(number, bool) or not first <= number <= last:
+            given = "is missing" if number is None else f"is {shown(number)}"
             raise ValueError(
                 f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
                 f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"

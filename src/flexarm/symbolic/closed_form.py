@@ -87,7 +87,7 @@ def _pose(start: Frame, end: Frame) -> tuple[Matrix3, Vector]:
 
 def _rear_offset(body: ClosedFormBody) -> Vector:
     """Return the vector from the frame of a link to the frame of the papers, in its own axes."""
-    if not body.beam.gripped or body.beam.d is None:
+    if not body.beam.slides_through_joint or body.beam.d is None:
         return ZERO
     return body.beam.d[1] - body.beam.l, 0, 0
 
@@ -269,7 +269,7 @@ class ClosedForm:
                 found.append(f"The drive of joint '{link.name}' is elastic: its actuator acts on the motor (see F).")
             if isinstance(link.joint, SlidingPrismatic) and parent is not None:
                 rail = self._model.bodies[parent].beam
-                if rail.gripped and rail.bends:
+                if rail.slides_through_joint and rail.bends:
                     name = self.robot.links[parent].name
                     found.append(f"'{link.name}' is taken to ride on '{name}' in front of the joint of '{name}'.")
             if isinstance(link.joint, MovingJoint) and link.joint.stop is not None:
@@ -353,8 +353,8 @@ class ClosedForm:
         matrix : sympy.Matrix
             Mass matrix over these coordinates.
         """
-        place = [each.name for each in self.robot.links].index(self.robot.link(link).name)
-        columns, rows = link_matrix(mass_entries(self._inertias)[place])
+        index = [each.name for each in self.robot.links].index(self.robot.link(link).name)
+        columns, rows = link_matrix(mass_entries(self._inertias)[index])
         return [self.names[column] for column in columns], self._expanded(rows)
 
     @cached_property
@@ -364,8 +364,8 @@ class ClosedForm:
     @cached_property
     def _M(self) -> Rows:
         out = assemble(mass_entries(self._inertias), self._model.size, self.route, tracked("mass matrix"))
-        for place, inertia in self._drives[0].items():
-            out[place][place] = out[place][place] + inertia
+        for index, inertia in self._drives[0].items():
+            out[index][index] = out[index][index] + inertia
         return out
 
     @cached_property

@@ -88,24 +88,24 @@ def _header(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
         *form.notes,
         "q and v, in this order:",
     ]
-    for place, each in enumerate(form._model.coordinates.all):
-        lines.append(f"  {place + first}  {each.named.symbol} = {each.name}: {each.named.meaning} ({each.named.unit})")
+    for index, each in enumerate(form._model.coordinates.all):
+        lines.append(f"  {index + first}  {each.named.symbol} = {each.name}: {each.named.meaning} ({each.named.unit})")
     if form.parameters:
         lines.append("p, in this order:")
-        for place, named in enumerate(form.parameters):
+        for index, named in enumerate(form.parameters):
             value = form.values[named.symbol]
-            lines.append(f"  {place + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
+            lines.append(f"  {index + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
     if mark and (rows := _forces(form)):
         lines += [
             "F, to be computed by the caller; zero in other rows:",
-            *(f"  {place + first}  {entry}" for place, entry in rows),
+            *(f"  {index + first}  {entry}" for index, entry in rows),
         ]
     return [f"{mark} {line}".rstrip() for line in lines]
 
 
 def _forces(form: ClosedForm) -> list[tuple[int, str]]:
     """Return the nonzero rows of F."""
-    return [(place, sympy.sstr(entry)) for place, entry in enumerate(form.F) if entry != 0]
+    return [(index, sympy.sstr(entry)) for index, entry in enumerate(form.F) if entry != 0]
 
 
 def _assign_symbols(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
@@ -117,9 +117,9 @@ def _assign_symbols(form: ClosedForm, used: set[str], pattern: str, first: int =
         ("p", [named.symbol for named in form.parameters]),
     ]
     return [
-        pattern.format(name=name, vector=vector, place=place + first)
+        pattern.format(name=name, vector=vector, index=index + first)
         for vector, names in groups
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
         if name in used
     ]
 
@@ -136,14 +136,14 @@ def write_python(form: ClosedForm, name: str) -> str:
     lines += ['    those of the robot."""']
     if form.parameters:
         lines += ["    p = list(PARAMETERS.values()) if p is None else p"]
-    lines += _assign_symbols(form, found.used, "    {name} = {vector}[{place}]")
+    lines += _assign_symbols(form, found.used, "    {name} = {vector}[{index}]")
     lines += [f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in found.steps]
     for matrix in MATRICES:
         shape = f"({n},)" if matrix == "G" else f"({n}, {n})"
         lines.append(f"    {matrix} = numpy.zeros({shape})")
         for i, j, entry in found.entries[matrix]:
-            place = f"{i}" if matrix == "G" else f"{i}, {j}"
-            lines.append(f"    {matrix}[{place}] = {printer.doprint(entry)}")
+            index = f"{i}" if matrix == "G" else f"{i}, {j}"
+            lines.append(f"    {matrix}[{index}] = {printer.doprint(entry)}")
     lines += [f"    return {{{', '.join(f'{each!r}: {each}' for each in MATRICES)}}}", ""]
     return "\n".join(lines)
 
@@ -161,7 +161,7 @@ def write_c(form: ClosedForm, name: str) -> str:
     lines += [f"{' ' * (len(name) + 6)}double *M, double *C, double *K, double *D, double *G)", "{"]
     lines += [f"    if (!p) p = {name}_parameters;"] if count else ["    (void)p;"]
     lines += ["    (void)q;", "    (void)v;"]
-    lines += _assign_symbols(form, found.used, "    const double {name} = {vector}[{place}];")
+    lines += _assign_symbols(form, found.used, "    const double {name} = {vector}[{index}];")
     lines += [f"    const double {printer.doprint(left)} = {printer.doprint(right)};" for left, right in found.steps]
     for matrix in MATRICES:
         width = 1 if matrix == "G" else n
@@ -179,7 +179,7 @@ def write_matlab(form: ClosedForm, name: str) -> str:
     if form.parameters:
         values = "; ".join(repr(value) for value in form.values.values())
         lines += ["    if nargin < 3", f"        p = [{values}];", "    end"]
-    lines += _assign_symbols(form, found.used, "    {name} = {vector}({place});", 1)
+    lines += _assign_symbols(form, found.used, "    {name} = {vector}({index});", 1)
     lines += [f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};" for left, right in found.steps]
     for matrix in MATRICES:
         lines.append(f"    {matrix} = zeros({n}, {1 if matrix == 'G' else n});")
@@ -241,9 +241,9 @@ def write_text(form: ClosedForm) -> str:
         for i, row in enumerate(form.rows[matrix]):
             for j, entry in enumerate(row):
                 if entry != 0:
-                    place = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
-                    lines.append(f"{matrix}[{place}] = {sympy.sstr(sympy.sympify(entry))}")
-    lines += ["", *(f"F[{place + 1}] = {entry}" for place, entry in _forces(form))]
+                    index = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
+                    lines.append(f"{matrix}[{index}] = {sympy.sstr(sympy.sympify(entry))}")
+    lines += ["", *(f"F[{index + 1}] = {entry}" for index, entry in _forces(form))]
     return "\n".join(lines)
 
 

@@ -92,16 +92,16 @@ class _LatexWriter:
             for j in range(i if symmetric else 0, matrix.cols):
                 if matrix[i, j] != 0:
                     vector = 1 in matrix.shape
-                    place = f"{max(i, j) + 1}" if vector else f"{i + 1},{j + 1}"
-                    lines.append(self.equation(_entry_name(name, place), matrix[i, j]))
+                    index = f"{max(i, j) + 1}" if vector else f"{i + 1},{j + 1}"
+                    lines.append(self.equation(_entry_name(name, index), matrix[i, j]))
         remark = f"${name}$ is symmetric.\n" if symmetric else ""
         return remark + _align(lines)
 
     def equation(self, left: str, expression: Any) -> str:
         """Return an equation for an align environment, with line breaks between terms."""
         lines, width = [f"{left} ={{}}& "], 0
-        for place, (sign, term) in enumerate(self._terms(expression)):
-            text = term if not place and sign == "+" else f"{sign} {term}"
+        for index, (sign, term) in enumerate(self._terms(expression)):
+            text = term if not index and sign == "+" else f"{sign} {term}"
             size = _estimate_width(text)
             if width and width + size > MAX_LINE_WIDTH:
                 lines.append("& \\quad ")
@@ -210,9 +210,9 @@ def _align(equations: list[str]) -> str:
     return "\n".join("\\begin{align*}\n" + " \\\\\n".join(block) + "\n\\end{align*}" for block in blocks)
 
 
-def _entry_name(name: str, place: str) -> str:
+def _entry_name(name: str, index: str) -> str:
     letter = re.sub(r"\\mathbf\{(\w)\}", r"\1", name)
-    return f"({letter})_{{{place}}}" if letter.startswith("\\") else f"{letter}_{{{place}}}"
+    return f"({letter})_{{{index}}}" if letter.startswith("\\") else f"{letter}_{{{index}}}"
 
 
 def _parent_number(form: ClosedForm, i: int) -> str:

@@ -116,7 +116,7 @@ class PieceInertia:
     def __init__(self, carrier: Carrier, piece: MassPiece) -> None:
         self.carrier, self.piece = carrier, piece
         self.columns = sorted({*carrier.frame.moving_coordinates, *piece.columns})
-        own = {column: place for place, column in enumerate(piece.columns)}
+        own = {column: index for index, column in enumerate(piece.columns)}
         self._own = own
         self._omega = carrier.frame.omega
         self._momentum: dict[int, Vector] = {}

@@ -28,7 +28,7 @@ PART_KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": Clos
 def link_pieces(beam: Beam, damped: ClosedFormDamping) -> list[MassPiece]:
     """Return the piece of a link, or the two parts on either side of the joint that it slides through."""
     kind: type[ClosedFormPart] = PART_KINDS[beam.stiffening]
-    if not beam.gripped:
+    if not beam.slides_through_joint:
         return [kind(beam, beam.front, 1, None, damped).piece()]
     assert beam.d is not None
     column, d = beam.d
@@ -76,9 +76,9 @@ class Model:
     def size(self) -> int:
         return len(self.coordinates.all)
 
-    def _q(self, place: int | None) -> Expr:
-        assert place is not None
-        return self.coordinates.all[place].q
+    def _q(self, index: int | None) -> Expr:
+        assert index is not None
+        return self.coordinates.all[index].q
 
     # --- links ---
 
@@ -91,7 +91,7 @@ class Model:
         rotary = self._rotary(n, link, of)
         polar, polar_value = rotary.get(0, (number(0), 0.0))
         scales = Scales((length, m * length, polar * length), (link.length, link.beam_mass, polar_value * link.length))
-        mesh = [None if place is None else (place, self._q(place)) for place in own.mesh]
+        mesh = [None if index is None else (index, self._q(index)) for index in own.mesh]
         return Beam(
             integrals,
             scales,
@@ -155,7 +155,7 @@ class Model:
             origin, steps = _vector(link.offset), []
         steps += self._joint_turns(i, link)
         frame = above.child(origin, steps, self.short)
-        if isinstance(link.joint, FixedPrismatic) and not beam.gripped:
+        if isinstance(link.joint, FixedPrismatic) and not beam.slides_through_joint:
             assert beam.d is not None
             frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.short)
         body = ClosedFormBody(link, frame, beam, parent)
@@ -200,8 +200,8 @@ class Model:
         found = [mass_elements.element_piece(beam, j, damped) for j in range(beam.elements)]
         if damped.ratios is not None:  # of the clamped link, without the nodes at its root
             first = 0 if link.flexible is not None and link.flexible.loose else 2
-            places = [node[0] for node in beam.mesh[first:] if node is not None]
-            found.append(_only_damping(places, damped.ratios))
+            indices = [node[0] for node in beam.mesh[first:] if node is not None]
+            found.append(_only_damping(indices, damped.ratios))
         return found
 
     def _damped(self, n: int, link: Link, beam: Beam) -> ClosedFormDamping:
@@ -279,11 +279,11 @@ class Model:
         for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
             drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
             if drive is not None and drive.torque_at == "motor":
-                place = own.joint if own.motor is None else own.motor
-                assert place is not None
+                index = own.joint if own.motor is None else own.motor
+                assert index is not None
                 unit = "-" if isinstance(link.joint, Revolute) else "rad/m"
                 meaning = f"gear ratio of joint {i + 1} ({link.name})"
-                out[place] = self._parameter(f"n_{i + 1}", drive.gear_ratio, meaning, unit)
+                out[index] = self._parameter(f"n_{i + 1}", drive.gear_ratio, meaning, unit)
         return out
 
     def dry_friction(self) -> dict[int, Expr]:
@@ -341,8 +341,8 @@ def _add_spring(matrix: dict[tuple[int, int], Expr], one: int, other: int, value
             matrix[row, column] = matrix.get((row, column), 0) + (value if row == column else -value)
 
 
-def _only_damping(places: list[int], D: Array) -> MassPiece:
-    n = len(places)
+def _only_damping(indices: list[int], D: Array) -> MassPiece:
+    n = len(indices)
     zero: Rows = [[0] * n for _ in range(n)]
     rows = [[number(float(entry)) for entry in row] for row in D]
-    return MassPiece(0, columns=places, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)
+    return MassPiece(0, columns=indices, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)
