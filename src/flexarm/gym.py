@@ -169,6 +169,7 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         Returns
         -------
         observation : ndarray of float32
+            Observed quantities, in the order of `names`.
         info : dict
             Time "t" (s), estimated "error" of the simulation (m) and, if there is a target, "distance" (m).
         """
@@ -198,7 +199,9 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         Returns
         -------
         observation : ndarray of float32
+            Observed quantities, in the order of `names`.
         reward : float
+            Reward of the step.
         terminated : bool
             True if the step failed or a joint reached a limit of its travel.
         truncated : bool

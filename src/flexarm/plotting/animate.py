@@ -162,6 +162,7 @@ class Animation:
         Returns
         -------
         matplotlib.figure.Figure
+            The figure.
         """
         times = np.union1d(self.times(), select_times("time", self.run, [time]))
         return AnimationStage(self, times).show(int(np.searchsorted(times, time)))

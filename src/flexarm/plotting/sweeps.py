@@ -50,6 +50,7 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
     Returns
     -------
     matplotlib.figure.Figure
+        The figure.
 
     See Also
     --------

@@ -99,6 +99,7 @@ def plot_compare(runs: Mapping[str, Run], *what: str) -> Picture:
     Returns
     -------
     matplotlib.figure.Figure
+        The figure.
 
     Examples
     --------

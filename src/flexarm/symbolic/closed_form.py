@@ -189,14 +189,19 @@ class ClosedForm:
     Create it with `equations`. Matrices are SymPy matrices, derived on first use. K and D depend on q only if a
     flexible link slides through its joint.
 
+    Parameters
+    ----------
+    model : Model
+        Symbolic model of the robot.
+    route : {"extended", "global"}
+        Method to assemble the mass matrix.
+
     Attributes
     ----------
     robot : Robot
         The robot with the stiffening models of the equations.
     names : tuple of str
         Names of the coordinates, in the order of `System`.
-    route : str
-        Method to assemble the mass matrix.
 
     See Also
     --------
@@ -407,7 +412,13 @@ class ClosedForm:
         return code.build_listing(self)
 
     def latex(self) -> str:
-        """Return a LaTeX document with the equations and a table of their symbols."""
+        """Return a LaTeX document with the equations and a table of their symbols.
+
+        Returns
+        -------
+        str
+            Source of the document.
+        """
         return latex.write_document(self)
 
     def python(self, name: str = "equations") -> str:
@@ -421,6 +432,7 @@ class ClosedForm:
         Returns
         -------
         str
+            Source of the module.
         """
         return code.write_python(self, name)
 
@@ -435,6 +447,7 @@ class ClosedForm:
         Returns
         -------
         str
+            Source of the function.
         """
         return code.write_c(self, name)
 
@@ -449,6 +462,7 @@ class ClosedForm:
         Returns
         -------
         str
+            Source of the function.
         """
         return code.write_matlab(self, name)
 
@@ -465,7 +479,13 @@ class ClosedForm:
         return code.compile_function(self)
 
     def text(self) -> str:
-        """Return the nonzero entries of the equations as plain text."""
+        """Return the nonzero entries of the equations as plain text.
+
+        Returns
+        -------
+        str
+            Text with one entry per line.
+        """
         return code.write_text(self)
 
     def __str__(self) -> str:

@@ -131,7 +131,7 @@ class Model:
         return out
 
     def _rotary(self, n: int, link: Link, of: str) -> dict[int, tuple[Expr, float]]:
-        """Return the rotary inertia per length by axis: about x in space, about y and z if `rotary_inertia`."""
+        """Return the rotary inertia per length at the root by axis: x in space, y and z with `rotary_inertia`."""
         if link.section is None:
             return {}
         ends = {0: link.polar_inertia_per_length, 1: link.inertia_y_per_length, 2: link.inertia_z_per_length}
